@@ -1,0 +1,161 @@
+"""A course as data: its chapters, its limits, and where each thing of a chapter is kept."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from traitlets import Enum, Float, Integer, List, TraitError, Unicode
+from traitlets.config import Config, Configurable
+from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
+
+__all__ = ["Course", "CourseError", "Limits", "find_course", "load_course"]
+
+CONFIG_NAME = "course_config.py"
+
+
+class CourseError(Exception):
+    """Something in a course folder is missing or wrong; the text says what, where and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one submission may use.
+
+    Seconds are wall-clock; ``memory_mb`` is the address space that a submission may add to what the packages take.
+    """
+
+    call_seconds: float = 5.0
+    cell_seconds: float = 20.0
+    submission_seconds: float = 60.0
+    memory_mb: int = 2048
+    disk_mb: int = 16
+    output_kb: int = 64
+    result_mb: int = 64
+
+
+class Course(Configurable):
+    """A course folder: configured by its ``course_config.py``, laid out as docs/architecture.md says."""
+
+    title = Unicode("", help="What the course is called where people read it.").tag(config=True)
+    chapters = List(Unicode(), help="The ids of the chapters, in the order in which they are taught.").tag(config=True)
+    packages = List(
+        Unicode(), ["numpy", "matplotlib"], help="What a student's code may import besides the standard library."
+    ).tag(config=True)
+    disclosure = Enum(
+        ["title", "message", "example"],
+        "message",
+        help="How much feedback tells of a hidden check that failed: its title only, its message too, or the smallest "
+        "example that shows the failure as well.",
+    ).tag(config=True)
+    secret_file = Unicode(
+        ".course_secret",
+        help="The file, never committed, that holds the secret from which hidden inputs are drawn. The environment "
+        "variable AUTOGRADER_COURSE_SECRET comes before it.",
+    ).tag(config=True)
+    call_seconds = Float(5.0, help="How long one call of a student's function may take.").tag(config=True)
+    cell_seconds = Float(20.0, help="How long one cell of a student's notebook may run.").tag(config=True)
+    submission_seconds = Float(60.0, help="How long grading one notebook may take in all.").tag(config=True)
+    memory_mb = Integer(2048, help="How much memory a student's code may take, in MiB.").tag(config=True)
+
+    def __init__(self, root: Path, config: Config) -> None:
+        super().__init__(config=config)
+        self.root = root
+        self.course_id = str(config.get("CourseDirectory", {}).get("course_id", "") or root.name)
+
+    @property
+    def limits(self) -> Limits:
+        """What one submission may use."""
+        return Limits(
+            call_seconds=self.call_seconds,
+            cell_seconds=self.cell_seconds,
+            submission_seconds=self.submission_seconds,
+            memory_mb=self.memory_mb,
+        )
+
+    def source(self, chapter: str) -> Path:
+        """The chapter's notebook as its author writes it."""
+        return self.root / "source" / chapter / f"{chapter}.ipynb"
+
+    def checks(self, chapter: str) -> Path:
+        """The chapter's hidden checks."""
+        return self.root / "tests" / "chapters" / f"test_{chapter}.py"
+
+    def state(self, *parts: str) -> Path:
+        """A path below the folder that the framework keeps for itself (never committed)."""
+        return self.root.joinpath(".autograder", *parts)
+
+    def finished_chapters(self) -> list[str]:
+        """The chapters, in order, whose notebook and checks are both there."""
+        return [c for c in self.chapters if self.source(c).is_file() and self.checks(c).is_file()]
+
+    def require_chapter(self, chapter: str) -> str:
+        """``chapter`` itself; raises ``CourseError`` when the course has no such chapter, or not yet."""
+        if chapter not in self.chapters:
+            raise CourseError(
+                f"There is no chapter {chapter!r} in {self.root / CONFIG_NAME}. The chapters are: {', '.join(self.chapters)}."
+            )
+        for path in (self.source(chapter), self.checks(chapter)):
+            if not path.is_file():
+                raise CourseError(f"Chapter {chapter!r} is not finished: there is no {path}.")
+        return chapter
+
+    def references(self, chapter: str) -> ModuleType:
+        """The module of reference solutions."""
+        return self._module("solutions", chapter)
+
+    def misconceptions(self, chapter: str) -> ModuleType:
+        """The module of named wrong solutions."""
+        return self._module("solutions.misconceptions", chapter)
+
+    def alternatives(self, chapter: str) -> ModuleType:
+        """The module of right solutions written differently."""
+        return self._module("solutions.alternatives", chapter)
+
+    def _module(self, package: str, chapter: str) -> ModuleType:
+        path = self.root.joinpath(*package.split("."), f"{chapter}.py")
+        name = f"{package}.{chapter}"
+        loaded = sys.modules.get(name)
+        if loaded is not None and Path(loaded.__file__ or "") == path:
+            return loaded
+        if not path.is_file():
+            raise CourseError(f"Chapter {chapter!r} has no {path.relative_to(self.root)} in {self.root}.")
+        # A chapter imports the chapters before it as ``from solutions.ch1_… import softmax``.
+        if str(self.root) not in sys.path:
+            sys.path.insert(0, str(self.root))
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None and spec.loader is not None  # noqa: S101, PT018 - a .py path always has a loader
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+        return module
+
+
+def find_course(start: Path | None = None) -> Path | None:
+    """The nearest folder at or above ``start`` (default: the current folder) that holds a ``course_config.py``."""
+    here = (start or Path.cwd()).resolve()
+    return next((folder for folder in (here, *here.parents) if (folder / CONFIG_NAME).is_file()), None)
+
+
+def load_course(start: Path | None = None) -> Course:
+    """The course at or above ``start``; raises ``CourseError`` where there is none or its config cannot be read."""
+    root = find_course(start)
+    if root is None:
+        where = (start or Path.cwd()).resolve()
+        raise CourseError(
+            f"There is no {CONFIG_NAME} in {where} or in any folder above it. Run this inside a course folder, "
+            "or name one with --course FOLDER."
+        )
+    try:
+        config: Any = PyFileConfigLoader(CONFIG_NAME, path=str(root)).load_config()
+        return Course(root, config)
+    except (ConfigFileNotFound, TraitError, SyntaxError, NameError, TypeError, AttributeError) as error:
+        raise CourseError(f"{root / CONFIG_NAME} cannot be read: {error}") from error

@@ -1,0 +1,105 @@
+"""The nouns of a conversation with a student's code, whoever runs it.
+
+A jailed child, a plain child process and the in-process double all offer a ``Session``; checks see nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+__all__ = ["Answer", "Call", "CellOutcome", "Opaque", "Session", "Source", "StudentError"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a student's function."""
+
+    function: str
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A function passed as an argument: it travels as source ``text``, which defines ``name``, from the trusted side only."""
+
+    text: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A value that cannot leave the child: the name of its type is all that is told."""
+
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class StudentError:
+    """An exception in a student's code. Every text is capped and holds no control characters."""
+
+    type: str
+    message: str
+    line: str = ""
+    lineno: int | None = None
+    cell: str = ""
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back from one call.
+
+    ``stopped`` is empty, or says why the child is no more: ``"timeout"``, ``"memory"``, ``"crash"`` or ``"protocol"``.
+    ``changed`` names the array arguments (positions as text, or keywords) that differ at tolerance after the call.
+    """
+
+    value: Any = None
+    error: StudentError | None = None
+    stopped: str = ""
+    changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CellOutcome:
+    """What running one code cell did: its outputs as nbformat has them, its error, and why it was stopped, if it was."""
+
+    index: int
+    outputs: tuple[dict[str, Any], ...] = ()
+    error: StudentError | None = None
+    stopped: str = ""
+
+
+@runtime_checkable
+class Session(Protocol):
+    """A notebook that has been run and whose functions can be called."""
+
+    sandbox: str
+    cells: Sequence[CellOutcome]
+
+    @property
+    def alive(self) -> bool:
+        """Whether calls can still be answered."""
+
+    def names(self) -> frozenset[str]:
+        """The top-level names that the notebook defined."""
+
+    def call(self, call: Call) -> Answer:
+        """Call one function."""
+
+    def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
+        """Call many in one go; with ``hold`` no result is written down before the last call is done."""
+
+    def value(self, name: str) -> Answer:
+        """The value of a plain variable; a ``NameError`` where there is none."""
+
+    def substitute(self, name: str, function: Callable[..., Any]) -> None:
+        """Let ``name`` in the notebook be answered by a function of the trusted side."""
+
+    def probe(self, source: str, call: Call) -> Answer:
+        """Run ``probe(function, *args, **kwargs)``, defined by ``source``, inside, where the values live."""
+
+    def close(self) -> None:
+        """End the child."""

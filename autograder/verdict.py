@@ -1,0 +1,101 @@
+"""The outcome of a notebook, as data: what the grader found, exercise by exercise and check by check.
+
+The JSON made here is a contract that programs outside the project rely on: keys are added, never changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+__all__ = [
+    "CheckResult",
+    "CheckStatus",
+    "ExerciseStatus",
+    "ExerciseVerdict",
+    "Verdict",
+    "VerdictStatus",
+]
+
+CheckStatus = Literal["passed", "failed", "not_tried", "error", "timeout"]
+ExerciseStatus = Literal["passed", "partial", "failed", "not_attempted", "error", "timeout"]
+VerdictStatus = Literal["graded", "ungradable"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """The outcome of one check (one test function) on one submission.
+
+    ``message`` is what went wrong, ready to be read; it is empty for a check that passed.
+    ``reason`` is the short part of it (what was found), ``example`` the case that shows it: a renderer that
+    discloses less leaves them out.
+    """
+
+    name: str
+    title: str
+    status: CheckStatus
+    message: str = ""
+    visible: bool = False
+    points: float = 0.0
+    reason: str = ""
+    example: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExerciseVerdict:
+    """The outcome of one exercise: its checks, its score, and the mistake behind it where one was recognised.
+
+    ``misconception`` is the name of the recognised mistake, ``message`` what the student should hear about the
+    exercise, ``follow_through`` the note that tells why full marks were given over a wrong earlier exercise.
+    """
+
+    name: str
+    score: float
+    max_score: float
+    status: ExerciseStatus
+    misconception: str | None = None
+    message: str = ""
+    follow_through: str | None = None
+    checks: tuple[CheckResult, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The outcome of one notebook.
+
+    ``status`` is ``"ungradable"``, with a ``reason``, when the notebook could not be judged at all: never a silent zero.
+    ``sandbox`` names the confinement that the student's code ran in.
+    """
+
+    notebook: str
+    student: str | None
+    chapter: str | None
+    status: VerdictStatus
+    reason: str | None
+    score: float
+    max_score: float
+    sandbox: str | None
+    exercises: tuple[ExerciseVerdict, ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as the JSON object of the command line's contract."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Verdict:
+        """The verdict that ``to_json`` described."""
+        exercises = tuple(
+            ExerciseVerdict(**{**e, "checks": tuple(CheckResult(**c) for c in e["checks"])}) for e in data["exercises"]
+        )
+        return cls(**{**data, "exercises": exercises})
+
+    def exercise(self, name: str) -> ExerciseVerdict:
+        """The outcome of the exercise called ``name``; raises ``KeyError`` when there is none."""
+        for exercise in self.exercises:
+            if exercise.name == name:
+                return exercise
+        raise KeyError(name)
+
+    def relabelled(self, *, notebook: str, student: str | None) -> Verdict:
+        """The same verdict for the same bytes found elsewhere."""
+        return replace(self, notebook=notebook, student=student)
