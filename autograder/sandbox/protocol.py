@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["Answer", "Call", "CellOutcome", "Opaque", "Session", "Source", "StudentError"]
+__all__ = ["Answer", "Call", "CellOutcome", "CodeCell", "Opaque", "Session", "Source", "StudentError"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,15 @@ class Answer:
     error: StudentError | None = None
     stopped: str = ""
     changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCell:
+    """One code cell to run: its place in the notebook (from 0), what to call it in messages, and its source."""
+
+    index: int
+    name: str
+    source: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,168 @@
+"""Whether a student has begun an exercise at all, read from source text without running any of it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["defines", "is_attempted", "last_definition_is_blank"]
+
+# A name can also be made where no parser sees it; such a notebook is run rather than called blank.
+_UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\bimport\s*\*")
+_MAGIC = re.compile(r"^(\s*)[%!?].*$", re.MULTILINE)
+_LARGEST = 1_000_000  # characters; longer cells are taken as attempted without being parsed
+
+
+def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], others: Iterable[str]) -> bool:
+    """Whether the student wrote anything of their own for ``exercise``.
+
+    Args:
+        exercise: the exercise's name, which is the name of its function unless its answers are variables.
+        released: the stub as it was handed out, or None where it is not known.
+        stubs: the sources of the submitted stub cells of that name, in order; more than one where it was copied.
+        others: the sources of every other code cell that was not handed out with the notebook.
+    """
+    others = list(others)
+    if released is not None and _answers(released):
+        return _answered(_answers(released), [*stubs, *others])
+    if any(_bound_for_real(exercise, source) for source in (*stubs, *others)):
+        return True
+    for source in stubs:
+        if released is not None and _same(source, released):
+            continue
+        if _parse(source) is None and source.strip():
+            return True  # it does not parse, but somebody typed it
+        if not defines(exercise, source) and released is not None and not defines(exercise, released):
+            return True  # neither a function nor answers: any change counts
+    return any(exercise in source and _UNSEEN.search(source) for source in (*stubs, *others))
+
+
+def defines(name: str, source: str) -> bool:
+    """Whether ``source`` binds ``name`` at its top level, with a real body or without."""
+    tree = _parse(source)
+    return tree is not None and any(True for _ in _bindings(name, tree.body))
+
+
+def last_definition_is_blank(name: str, sources: Iterable[str]) -> bool:
+    """Whether the definition of ``name`` that stands at the end is an empty stub."""
+    last = None
+    for source in sources:
+        tree = _parse(source)
+        for last in _bindings(name, tree.body) if tree is not None else ():  # noqa: B007 - the last one is meant
+            pass
+    return last is not None and not _is_real(last)
+
+
+def _parse(source: str) -> ast.Module | None:
+    if len(source) > _LARGEST:
+        return None
+    for text in (source, _MAGIC.sub(r"\1pass", source)):
+        try:
+            return ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+    return None
+
+
+def _bindings(name: str, body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
+    """The statements of ``body``, blocks entered and functions not, that bind ``name``."""
+    for statement in body:
+        match statement:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                if statement.name == name:
+                    yield statement
+            case ast.Import() | ast.ImportFrom():
+                if any((alias.asname or alias.name) == name for alias in statement.names):
+                    yield statement
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
+                targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                if any(isinstance(n, ast.Name) and n.id == name for target in targets for n in ast.walk(target)):
+                    yield statement
+            case _:
+                blocks = [getattr(statement, block, None) or [] for block in ("body", "orelse", "finalbody")]
+                blocks += [inner.body for part in ("handlers", "cases") for inner in getattr(statement, part, [])]
+                for block in blocks:
+                    yield from _bindings(name, block)
+
+
+def _bound_for_real(name: str, source: str) -> bool:
+    if name not in source:  # far cheaper than parsing, and most cells mention no given name
+        return False
+    tree = _parse(source)
+    return tree is not None and any(_is_real(statement) for statement in _bindings(name, tree.body))
+
+
+def _is_real(binding: ast.stmt) -> bool:
+    if isinstance(binding, ast.FunctionDef | ast.AsyncFunctionDef):
+        return not all(_does_nothing(statement) for statement in binding.body)
+    if isinstance(binding, ast.Assign | ast.AnnAssign):
+        return not _is_none(binding.value)
+    return True
+
+
+def _does_nothing(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Pass() | ast.Return(value=None) | ast.Return(value=ast.Constant(value=None)):
+            return True
+        case ast.Expr(value=ast.Constant()):  # a docstring, or ...
+            return True
+        case ast.Raise(exc=ast.Name(id="NotImplementedError") | ast.Call(func=ast.Name(id="NotImplementedError"))):
+            return True
+    return False
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return value is None or (isinstance(value, ast.Constant) and (value.value is None or value.value is ...))
+
+
+def _answers(released: str) -> frozenset[str]:
+    """The variables that a stub leaves as ``None``; empty for a stub that holds a function."""
+    tree = _parse(released)
+    if tree is None or any(isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for s in tree.body):
+        return frozenset()
+    return frozenset(
+        target.id
+        for statement in tree.body
+        if isinstance(statement, ast.Assign) and _is_none(statement.value)
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    )
+
+
+def _answered(answers: frozenset[str], sources: Iterable[str]) -> bool:
+    for source in sources:
+        tree = _parse(source)
+        if tree is None:
+            # A slip in the quiz cell: somebody typed something there, so it is run and told, not passed over.
+            if any(re.search(rf"\b{re.escape(name)}\b\s*=(?!\s*None\s*$)", source, re.MULTILINE) for name in answers):
+                return True
+            continue
+        if any(_is_real(binding) for name in answers for binding in _bindings(name, tree.body)):
+            return True
+    return False
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two cells say the same, comments, docstrings and white space aside; as text where they do not parse."""
+    trees = _parse(one), _parse(other)
+    if trees[0] is None or trees[1] is None:
+        return one.split() == other.split()
+    try:
+        return _bare(trees[0]) == _bare(trees[1])
+    except RecursionError:
+        return False
+
+
+def _bare(tree: ast.Module) -> str:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            node.body = [
+                statement
+                for statement in node.body
+                if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+            ]
+    return ast.dump(tree)

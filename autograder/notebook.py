@@ -1,0 +1,275 @@
+"""A notebook as cells and exercises: reading whatever file a student hands in, and putting code into its stubs.
+
+JSON is read directly: importing nbformat takes a second, and its validation refuses files that can well be graded.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from autograder import attempt
+from autograder.sandbox.protocol import CodeCell
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from autograder.course import Course
+
+__all__ = [
+    "Cell",
+    "Notebook",
+    "NotebookError",
+    "blank_exercises",
+    "chapter_of",
+    "parse_notebook",
+    "read_notebook",
+    "splice",
+]
+
+MAX_BYTES = 256 * 2**20
+Role = Literal["stub", "check"]
+
+
+class NotebookError(Exception):
+    """A file cannot be used as a notebook; the text says what was found and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: where it stands (from 0), its kind and source, and what nbgrader's metadata says of it.
+
+    ``role`` is ``"stub"`` for a cell the student fills in, ``"check"`` for a graded cell that follows one.
+    """
+
+    index: int
+    kind: str
+    source: str
+    grade_id: str | None = None
+    role: Role | None = None
+    points: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """The cells of a notebook, in order, and the chapter that its own metadata names, if it names one."""
+
+    cells: tuple[Cell, ...]
+    chapter: str | None = None
+    path: Path | None = field(default=None, compare=False)
+
+    def code_cells(self) -> list[CodeCell]:
+        """The cells to run for grading: every code cell in order, except the graded check cells.
+
+        A cell is called by its grade id, or ``cell N`` as "Restart and run all" would number it.
+        """
+        code = [cell for cell in self.cells if cell.kind == "code"]
+        return [
+            CodeCell(index=cell.index, name=cell.grade_id or f"cell {number}", source=cell.source)
+            for number, cell in enumerate(code, start=1)
+            if cell.role != "check"
+        ]
+
+    def stubs(self, exercise: str) -> list[Cell]:
+        """The cells that the student fills in for ``exercise``, in order: more than one where a cell was copied."""
+        return [cell for cell in self.cells if cell.role == "stub" and cell.grade_id == exercise]
+
+    def stub(self, exercise: str) -> Cell | None:
+        """The stub cell of ``exercise``: the last one, which is the one that counts, where it was copied."""
+        found = self.stubs(exercise)
+        return found[-1] if found else None
+
+    def exercises(self) -> list[str]:
+        """The names of the exercises whose stub cells stand in this notebook, in order, each once."""
+        return list(dict.fromkeys(c.grade_id for c in self.cells if c.role == "stub" and c.grade_id))
+
+    def duplicates(self) -> list[str]:
+        """The grade ids that stand more than once, in order."""
+        counts = Counter(cell.grade_id for cell in self.cells if cell.grade_id and cell.role)
+        return [grade_id for grade_id, count in counts.items() if count > 1]
+
+
+def read_notebook(path: Path) -> Notebook:
+    """The notebook in the file ``path``; raises ``NotebookError`` where there is none that can be graded."""
+    return parse_notebook(read_bytes(path), path)
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of the file ``path``, never more than a notebook may have; raises ``NotebookError``."""
+    try:
+        if not path.is_file():  # a fifo or a device would never end
+            raise NotebookError(f"There is no file {path.name}: nothing was handed in under that name.")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise NotebookError(f"{path.name} cannot be read: {error.strerror or error}.") from error
+    if len(data) > MAX_BYTES:
+        raise NotebookError(
+            f"{path.name} is larger than {MAX_BYTES // 2**20} MB. "
+            "Open it, choose “Clear Outputs of All Cells”, save it and hand it in again."
+        )
+    return data
+
+
+def parse_notebook(data: bytes, path: Path | None = None) -> Notebook:
+    """The notebook written in ``data``; raises ``NotebookError`` where it is none that can be graded.
+
+    Stored outputs, unknown cell types, missing ids and odd metadata do not matter and are passed over.
+    """
+    name = path.name if path else "The file"
+    content = _load(data, name)
+    cells = content.get("cells")
+    if isinstance(content.get("worksheets"), list) or _version(content) < 4:
+        raise NotebookError(
+            f"{name} is in the notebook format of 2014 or older (nbformat {_version(content)}). Convert it with: "
+            f"jupyter nbconvert --to notebook --nbformat 4 --inplace {name if path else 'FILE.ipynb'}"
+        )
+    if not isinstance(cells, list):
+        raise NotebookError(
+            f"{name} is JSON but not a notebook: it has no list of cells. Hand in the .ipynb file that Jupyter saved."
+        )
+    parsed = tuple(_cell(index, cell) for index, cell in enumerate(cells))
+    if not any(cell.kind == "code" for cell in parsed):
+        raise NotebookError(f"{name} has no code cells, so there is nothing in it to grade. Is it the right notebook?")
+    named = _mapping(_mapping(content.get("metadata")).get("autograder")).get("chapter")
+    return Notebook(parsed, chapter=named if isinstance(named, str) else None, path=path)
+
+
+def splice(notebook_data: Mapping[str, Any], code: Mapping[str, str]) -> dict[str, Any]:
+    """A copy of a notebook's JSON with ``code[exercise]`` in the stub cell of each exercise named.
+
+    Outputs are cleared, as the code that made them is gone. Raises ``NotebookError`` where a stub cell is missing.
+    """
+    result: dict[str, Any] = copy.deepcopy(dict(notebook_data))
+    missing = set(code)
+    for index, cell in enumerate(result.get("cells", [])):
+        parsed = _cell(index, cell)
+        if parsed.role == "stub" and parsed.grade_id is not None and parsed.grade_id in code:
+            missing.discard(parsed.grade_id)
+            cell["source"] = code[parsed.grade_id]
+        if parsed.kind == "code":
+            cell["outputs"], cell["execution_count"] = [], None
+    if missing:
+        raise NotebookError(
+            f"There is no stub cell called {', '.join(sorted(missing))} in the notebook to put code into."
+        )
+    return result
+
+
+def chapter_of(notebook: Notebook, course: Course) -> str | None:
+    """The chapter that a loose notebook belongs to, or None where nothing tells.
+
+    Its metadata says so, or its file name, or else the chapter whose stub cells it shares most of.
+    """
+    if notebook.chapter in course.chapters:
+        return notebook.chapter
+    chapters: list[str] = course.chapters
+    stem = notebook.path.stem if notebook.path else ""
+    named = [chapter for chapter in chapters if chapter in stem]
+    if named:
+        return max(named, key=len)
+    have = {cell.grade_id for cell in notebook.cells if cell.grade_id}
+    shared: dict[str, int] = {}
+    for chapter in course.finished_chapters():
+        source = course.source(chapter)
+        known = {c.grade_id for c in _released(source, source.stat().st_mtime_ns).cells if c.grade_id}
+        shared[chapter] = len(have & known)
+    best = max(shared, key=lambda chapter: shared[chapter], default=None)
+    return best if best is not None and shared[best] else None
+
+
+def blank_exercises(submitted: Notebook, released: Notebook) -> frozenset[str]:
+    """The exercises of ``released`` that the student has not begun, wherever in the notebook they might have."""
+    handed_out = {cell.source for cell in released.cells if cell.role != "stub"}
+    code = [c for c in submitted.cells if c.kind == "code" and c.role != "check" and c.source not in handed_out]
+    blank = []
+    for exercise in released.exercises():
+        stub = released.stub(exercise)
+        own = [cell.source for cell in submitted.stubs(exercise)]
+        others = [cell.source for cell in code if cell.grade_id != exercise]
+        if not attempt.is_attempted(exercise, stub.source if stub else None, own, others):
+            blank.append(exercise)
+    return frozenset(blank)
+
+
+@lru_cache(maxsize=64)
+def _released(path: Path, _changed: int) -> Notebook:
+    return read_notebook(path)
+
+
+def _load(data: bytes, name: str) -> dict[str, Any]:
+    if not data.strip():
+        raise NotebookError(f"{name} is empty. Save the notebook in Jupyter and hand it in again.")
+    try:
+        content = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise NotebookError(
+            f"{name} is not UTF-8 text (byte {error.start}), so it is not a notebook as Jupyter saves it. "
+            "Hand in the .ipynb file itself, not a compressed or converted copy."
+        ) from error
+    except json.JSONDecodeError as error:
+        raise NotebookError(
+            f"{name} is not JSON (line {error.lineno}: {error.msg}), so it is not a whole notebook. It may be cut off, "
+            "or hold the marks of a merge. Open it in Jupyter, mend it, save it and hand it in again."
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise NotebookError(
+            f"{name} is JSON that no notebook holds ({type(error).__name__}), so it was not read."
+        ) from error
+    if not isinstance(content, dict):
+        raise NotebookError(
+            f"{name} is JSON but not a notebook: it has no list of cells. Hand in the .ipynb file that Jupyter saved."
+        )
+    return content
+
+
+def _version(content: Mapping[str, Any]) -> int:
+    version = content.get("nbformat", 4)
+    return version if isinstance(version, int) else 4
+
+
+def _cell(index: int, cell: Any) -> Cell:
+    cell = _mapping(cell)
+    kind = cell.get("cell_type")
+    nbgrader = _mapping(_mapping(cell.get("metadata")).get("nbgrader"))
+    grade_id = nbgrader.get("grade_id")
+    grade_id = grade_id if isinstance(grade_id, str) and grade_id else None
+    role: Role | None = None
+    if grade_id and nbgrader.get("solution") is True:
+        role = "stub"
+    elif grade_id and nbgrader.get("grade") is True:
+        role = "check"
+    return Cell(
+        index=index,
+        kind=kind if isinstance(kind, str) else "unknown",
+        source=_text(cell.get("source")),
+        grade_id=_text(grade_id) if grade_id else None,
+        role=role,
+        points=_points(nbgrader.get("points")),
+    )
+
+
+def _text(source: Any) -> str:
+    if isinstance(source, list):
+        source = "".join(line for line in source if isinstance(line, str))
+    # JSON can spell half a character; nothing further on could write it down.
+    return source.encode("utf-8", "replace").decode() if isinstance(source, str) else ""
+
+
+def _points(points: Any) -> float | None:
+    if isinstance(points, bool) or not isinstance(points, int | float):
+        return None
+    try:
+        return float(points) if math.isfinite(points) else None
+    except OverflowError:
+        return None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
