@@ -1,0 +1,46 @@
+# Everything a fresh clone needs is Python 3.11, 3.12 or 3.13 and make; each target sets up what it uses.
+# PYTHON=python3.12 make test   picks the interpreter; ARGS go through to the program that a target runs:
+# make test ARGS="-k softmax"   make demo ARGS="--students 60"
+
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.set-up
+ARGS ?=
+# Two test processes: enough to hide waiting, few enough for a small machine. A file's tests stay in one process,
+# so what a file prepares at some cost is prepared once.
+JOBS ?= 2
+
+.PHONY: help setup test demo lint format lab clean
+
+help:  ## say what can be made
+	@sed -n 's/^\([a-z]*\):.*## /  make \1@/p' Makefile | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
+
+setup: $(STAMP)  ## a virtual environment in .venv with everything the project and its tests use
+
+$(STAMP): pyproject.toml .ci/venv
+	@sh .ci/venv $(VENV)
+	@touch $@
+
+demo: setup  ## a class of simulated students, released to, collected and graded, in a fresh folder
+	@$(BIN)/autograder demo $(ARGS)
+
+test: lint  ## lint, formatting, types and the whole test suite
+	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+
+lint: setup  ## lint, formatting and types only
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+
+format: setup  ## put the code into its usual form
+	@$(BIN)/ruff check --fix-only --quiet
+	@$(BIN)/ruff format
+
+lab: setup  ## JupyterLab on the course's notebooks
+	@$(BIN)/jupyter lab --ServerApp.root_dir=source $(ARGS)
+
+clean:  ## remove the environment, caches and what the demo made
+	rm -rf $(VENV) demo demo-[0-9]* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
