@@ -1,0 +1,96 @@
+"""Verdicts kept as they are made: a run that stopped goes on, and what has not changed is not run again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import autograder
+from autograder.sandbox.protocol import CellOutcome, StudentError
+from autograder.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from autograder.course import Course
+
+__all__ = ["Store", "write_atomically"]
+
+
+class Store:
+    """The stored verdicts of one chapter, each under the hash of everything that it depends on.
+
+    That is: the submission's bytes, the checks, the chapter's notebook, every solution, the framework, the course's
+    limits and packages, its secret, and ``options``, which stand for how the run was asked for.
+    """
+
+    def __init__(self, course: Course, chapter: str, options: Iterable[object] = ()) -> None:
+        self.folder: Path = course.state("verdicts", chapter)
+        self._base = _fingerprint(course, chapter, options)
+
+    def key(self, data: bytes) -> str:
+        """The name under which the verdict on the submission ``data`` is kept."""
+        digest = self._base.copy()
+        digest.update(hashlib.sha256(data).digest())
+        return digest.hexdigest()
+
+    def load(self, key: str) -> tuple[Verdict, tuple[CellOutcome, ...]] | None:
+        """The verdict kept under ``key`` with what the cells had put out; None where there is none to be trusted."""
+        try:
+            stored = json.loads((self.folder / f"{key}.json").read_bytes())
+            return Verdict.from_json(stored["verdict"]), tuple(_outcome(cell) for cell in stored["cells"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None  # missing, cut short or of another version: it is made again
+
+    def save(self, key: str, verdict: Verdict, cells: Iterable[CellOutcome]) -> None:
+        """Keep a verdict. A notebook that could not be graded is not kept: the next run tries it again."""
+        if verdict.status != "graded":
+            return
+        stored = {"verdict": verdict.to_json(), "cells": [asdict(cell) for cell in cells]}
+        write_atomically(self.folder / f"{key}.json", json.dumps(stored, default=str).encode())
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file so that at every moment either the old one or the whole new one is there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _outcome(cell: dict[str, Any]) -> CellOutcome:
+    error = StudentError(**cell["error"]) if cell["error"] else None
+    return CellOutcome(cell["index"], tuple(cell["outputs"]), error, cell["stopped"])
+
+
+def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> hashlib._Hash:
+    digest = hashlib.sha256()
+    files = [course.source(chapter), course.checks(chapter), course.root / course.secret_file]
+    files += sorted((course.root / "tests" / "chapters").glob("conftest.py"))
+    files += sorted((course.root / "solutions").rglob("*.py"))
+    # The version alone would let a changed checkout answer with old verdicts.
+    files += sorted(Path(autograder.__file__).parent.rglob("*.py"))
+    for path in files:
+        if path.is_file():
+            digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    settings = (
+        autograder.__version__,
+        chapter,
+        asdict(course.limits),
+        list(course.packages),
+        os.environ.get("AUTOGRADER_COURSE_SECRET", ""),
+        *options,
+    )
+    digest.update(repr(settings).encode())
+    return digest
