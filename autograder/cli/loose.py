@@ -1,0 +1,82 @@
+"""Verdicts on loose notebook files: with every check in a course folder, by the examples beside them elsewhere."""
+
+from __future__ import annotations
+
+import math
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING
+
+from autograder.course import CourseError, Limits
+from autograder.examples import EXAMPLES_NAME, ExamplesError, load_examples, replay
+from autograder.notebook import NotebookError, read_notebook
+from autograder.sandbox import open_worker
+from autograder.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from autograder.sandbox.protocol import CodeCell, Session
+
+__all__ = ["check_by_examples"]
+
+PACKAGES = ["numpy", "matplotlib"]  # where no course says otherwise
+
+
+def check_by_examples(
+    notebooks: Sequence[Path],
+    only: set[str] | None,
+    confinement: str,
+    on_verdict: Callable[[Verdict], None],
+) -> list[Verdict]:
+    """The verdicts on ``notebooks`` by the visible checks that lie beside each in ``examples.json``.
+
+    Raises ``CourseError`` where ``only`` names an exercise that no examples have.
+    """
+    verdicts = []
+    with closing(open_worker(Limits(), PACKAGES, confinement=confinement)) as worker:
+        for path in notebooks:
+            try:
+                verdict = _check(path, only, worker.open)
+            except (NotebookError, ExamplesError) as error:
+                verdict = Verdict(str(path), None, None, "ungradable", str(error), 0.0, 0.0, None)
+            verdicts.append(verdict)
+            on_verdict(verdict)
+    return verdicts
+
+
+def _check(path: Path, only: set[str] | None, open_cells: Callable[[list[CodeCell]], Session]) -> Verdict:
+    cells = read_notebook(path).code_cells()
+    beside = path.parent / EXAMPLES_NAME
+    if not beside.is_file():
+        raise ExamplesError(
+            f"There is no {EXAMPLES_NAME} beside {path.name}, so there is nothing to check it by. "
+            "Copy the one that was released with the notebook there, or run this inside the course folder."
+        )
+    examples = load_examples(beside)
+    unknown = (only or set()) - set(examples.exercises)
+    if unknown:
+        known = ", ".join(examples.exercises)
+        raise CourseError(f"{beside} knows no exercise {', '.join(sorted(unknown))}. Its exercises are: {known}.")
+    with ExitStack() as stack:
+
+        def reopen() -> Session:
+            return stack.enter_context(closing(open_cells(cells)))
+
+        session = reopen()
+        exercises = []
+        for name, exercise in examples.exercises.items():
+            if only is None or name in only:
+                session = session if session.alive else reopen()
+                exercises.append(replay(exercise, session, reopen=reopen))
+    return Verdict(
+        notebook=str(path),
+        student=None,
+        chapter=examples.chapter,
+        status="graded",
+        reason=None,
+        score=round(math.fsum(e.score for e in exercises), 9),
+        max_score=round(math.fsum(e.max_score for e in exercises), 9),
+        sandbox=session.sandbox,
+        exercises=tuple(exercises),
+    )
