@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["Answer", "Call", "CellOutcome", "CodeCell", "Opaque", "Session", "Source", "StudentError"]
+__all__ = ["Answer", "Call", "CellOutcome", "CodeCell", "Opaque", "Rng", "Session", "Source", "StudentError"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,13 @@ class Source:
 
     text: str
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rng:
+    """A ``numpy.random.Generator`` passed as an argument: only its ``seed`` travels, each call gets a fresh generator."""
+
+    seed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,15 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class CodeCell:
     """One code cell to run: its place in the notebook (from 0), what to call it in messages, and its source."""
+
+    index: int
+    name: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCell:
+    """One code cell of a notebook: its place among all cells, the name that messages call it by, and its source."""
 
     index: int
     name: str

@@ -1,0 +1,102 @@
+"""Arrays as people read them: short where long would not help, and ready to paste.
+
+NumPy and the standard library only: a student's own machine runs this too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["difference", "paste", "show", "shape_words"]
+
+_MOST_ITEMS = 48
+_MOST_TEXT = 400
+
+
+def shape_words(shape: tuple[int, ...]) -> str:
+    """``(2, 3)`` as it is said: ``shape (2, 3)``; a single number has none."""
+    return f"shape {tuple(int(n) for n in shape)}" if shape else "a single number"
+
+
+def show(value: Any, digits: int = 4) -> str:
+    """A value as a student reads it in a message: rounded to ``digits`` significant digits, cut when long."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        if value.size > _MOST_ITEMS:
+            return f"an array of {shape_words(value.shape)} that starts {_numbers(value.ravel()[:4], digits)[:-1]}, …]"
+        return _numbers(value, digits)
+    if isinstance(value, tuple | list):
+        if len(value) > _MOST_ITEMS:
+            return f"a {type(value).__name__} of {len(value)} items"
+        inside = ", ".join(show(v, digits) for v in value)
+        return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k!r}: {show(v, digits)}" for k, v in value.items()) + "}"
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, np.ndarray | np.generic | float | complex):
+        number = np.asarray(value)[()]
+        return f"{number:.{digits}g}" if number.dtype.kind in "fc" else str(number)
+    if isinstance(value, str | int) or value is None:
+        return _cut(repr(value))
+    return f"a {getattr(value, 'type', type(value).__name__)}"
+
+
+def paste(name: str, value: Any) -> str:
+    """``name = …`` as a line of Python that a student can paste; large arrays are described instead.
+
+    >>> paste("x", np.array([1.0, 2.5]))
+    'x = np.array([1.0, 2.5])'
+    """
+    if isinstance(value, np.ndarray):
+        if value.size > _MOST_ITEMS:
+            return f"{name} is an array of {shape_words(value.shape)}"
+        dtype = "" if value.dtype in (np.float64, np.int64, np.bool_) else f", dtype=np.{value.dtype.name}"
+        body = _literal(value.tolist())
+        if np.isfinite(value).all() if value.dtype.kind in "fc" else True:
+            return f"{name} = np.array({body}{dtype})"
+        return f"{name} = np.array({body.replace('nan', 'np.nan').replace('inf', 'np.inf')}{dtype})"
+    if isinstance(value, dict) and any(isinstance(v, np.ndarray | dict) for v in value.values()):
+        parts = ", ".join(f"{k!r}: {paste('', v)[3:]}" for k, v in value.items())
+        return f"{name} = {{{parts}}}"
+    if hasattr(value, "text") and hasattr(value, "name"):
+        return value.text.strip() if value.text.lstrip().startswith("def") else f"{name} = {value.name}"
+    if isinstance(value, np.generic):
+        value = value.item()
+    return f"{name} = {_cut(_literal(value))}"
+
+
+def difference(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> str:
+    """Where two arrays of equal shape first differ: ``at [1, 0]: 0.5 where 0.25 was expected``."""
+    where = tuple(int(i) for i in np.argwhere(wrong)[0])
+    count = int(wrong.sum())
+    place = f"at index [{', '.join(map(str, where))}] it is" if where else "it is"
+    more = "" if count == 1 else f" ({count} of {wrong.size} entries differ)"
+    return f"{place} {show(found[where])} where {show(expected[where])} is right{more}"
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(_literal(v) for v in value) + "]"
+    if isinstance(value, float):
+        return repr(value)
+    return repr(value)
+
+
+def _numbers(value: np.ndarray, digits: int) -> str:
+    if value.dtype.kind == "b":
+        return str(value.tolist())
+    if value.dtype.kind not in "iufc":
+        return _cut(str(value.tolist()))
+
+    def write(items: Any) -> str:
+        if isinstance(items, list):
+            return "[" + ", ".join(write(i) for i in items) + "]"
+        return f"{items:.{digits}g}" if isinstance(items, float | complex) else str(items)
+
+    return write(value.tolist())
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 1] + "…"

@@ -1,0 +1,156 @@
+"""What checks say: each assertion judges a value, fails with a message for the student, and can be recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+import pytest
+
+from autograder.checking.compare import Finding, describe_failure, evaluate, tolerances
+
+__all__ = [
+    "CheckFailed",
+    "CheckStopped",
+    "assert_choice",
+    "assert_finite",
+    "assert_matches",
+    "assert_number",
+    "assert_one_of",
+    "assert_shape",
+    "assert_string",
+    "assert_sums_to_one",
+    "assert_within",
+    "observing",
+]
+
+
+class CheckFailed(pytest.fail.Exception):
+    """A check found the student's answer wrong: ``reason`` is the sentence, ``example`` the case that shows it."""
+
+    def __init__(self, reason: str, example: str = "", *, kind: str = "values") -> None:
+        super().__init__(f"{reason}\n{example}" if example else reason, pytrace=False)
+        self.reason = reason
+        self.example = example
+        self.kind = kind
+
+
+class CheckStopped(CheckFailed):
+    """The student's code had to be stopped, or ended its process; ``stopped`` says how."""
+
+    def __init__(self, reason: str, example: str = "", *, stopped: str) -> None:
+        super().__init__(reason, example, kind="stopped")
+        self.stopped = stopped
+
+
+class Observer(Protocol):
+    """Somebody who writes down each assertion made (see ``recording``)."""
+
+    def assertion(self, name: str, actual: Any, expected: Any, params: dict[str, Any], call: str, inputs: dict[str, Any]) -> None:
+        """Note one assertion."""
+
+
+_observer: ContextVar[Observer | None] = ContextVar("observer", default=None)
+
+
+@contextmanager
+def observing(observer: Observer) -> Iterator[None]:
+    """Show every assertion made inside to ``observer``."""
+    token = _observer.set(observer)
+    try:
+        yield
+    finally:
+        _observer.reset(token)
+
+
+def assert_matches(
+    actual: Any,
+    expected: Any,
+    *,
+    call: str = "",
+    rtol: float | None = None,
+    atol: float | None = None,
+    dtype: bool = True,
+    **inputs: Any,
+) -> None:
+    """``actual`` equals ``expected``: shape first and exactly, then values at the course's tolerance.
+
+    ``call`` and ``inputs`` are what the student reads: the call as text, and the arrays in it by name. Where an input
+    is float32 the tolerance is looser, unless ``rtol`` and ``atol`` say otherwise.
+    """
+    default_rtol, default_atol = tolerances(expected, *inputs.values())
+    params = {"rtol": default_rtol if rtol is None else rtol, "atol": default_atol if atol is None else atol}
+    if not dtype:
+        params["dtype"] = False  # type: ignore[assignment]
+    _judge("matches", actual, expected, params, call, inputs)
+
+
+def assert_sums_to_one(actual: Any, *, axis: int = -1, call: str = "", **inputs: Any) -> None:
+    """The entries along ``axis`` sum to 1."""
+    rtol, atol = tolerances(*inputs.values())
+    _judge("sums_to_one", actual, None, {"axis": axis, "rtol": rtol, "atol": atol}, call, inputs)
+
+
+def assert_within(
+    actual: Any, *, low: float | None = None, high: float | None = None, call: str = "", **inputs: Any
+) -> None:
+    """Every entry is finite and lies between ``low`` and ``high``."""
+    _judge("within", actual, None, {"low": low, "high": high}, call, inputs)
+
+
+def assert_finite(actual: Any, *, call: str = "", **inputs: Any) -> None:
+    """No entry is NaN or infinite."""
+    _judge("finite", actual, None, {}, call, inputs)
+
+
+def assert_shape(actual: Any, shape: Sequence[int], *, call: str = "", **inputs: Any) -> None:
+    """The value is an array of exactly this shape (``()`` for a single number)."""
+    _judge("has_shape", actual, None, {"shape": [int(n) for n in shape]}, call, inputs)
+
+
+def assert_one_of(actual: Any, choices: Sequence[str], *, call: str = "") -> None:
+    """An answer is there and is one of ``choices``; which one is not judged."""
+    _judge("one_of", actual, None, {"choices": list(choices)}, call, {})
+
+
+def assert_number(actual: Any, *, call: str = "") -> None:
+    """An answer is there and is a number; which one is not judged."""
+    _judge("is_number", actual, None, {}, call, {})
+
+
+def assert_string(actual: Any, *, call: str = "") -> None:
+    """An answer is there and is a string; which one is not judged."""
+    _judge("is_string", actual, None, {}, call, {})
+
+
+def assert_choice(actual: Any, right: str, *, call: str = "") -> None:
+    """An answer is the right choice, however it is written (``"b"``, ``"(B)"``, ``"b)"``)."""
+    _judge("chosen", actual, None, {"right": right}, call, {})
+
+
+def named(reason: str, call: str) -> str:
+    """A reason that starts with "It", with the call in its place."""
+    if not call:
+        return reason
+    for start in ("It is still None", "It has ", "It is ", "The function returned"):
+        if reason.startswith(start):
+            rest = reason.removeprefix("The function " if start.startswith("The") else "It ")
+            return f"{call} {rest}"
+    return reason
+
+
+def _judge(name: str, actual: Any, expected: Any, params: dict[str, Any], call: str, inputs: dict[str, Any]) -> None:
+    observer = _observer.get()
+    if observer is not None:
+        observer.assertion(name, actual, expected, params, call, inputs)
+    finding = evaluate(name, actual, expected, params)
+    if finding is not None:
+        raise failure(finding, call, inputs)
+
+
+def failure(finding: Finding, call: str, inputs: dict[str, Any]) -> CheckFailed:
+    """The failure that tells of ``finding``."""
+    example = describe_failure(finding, call=call, inputs=inputs, with_reason=False)
+    return CheckFailed(named(finding.reason, call), example, kind=finding.kind)

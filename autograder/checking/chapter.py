@@ -1,0 +1,188 @@
+"""A chapter's checks, ready to use: what is asked of every student, worked out once, before the first student comes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from autograder.checking.conversation import Conversation, ReferenceProxy, StudentProxy
+from autograder.checking.given import draw_seed, seed_number, shrinking
+from autograder.checking.inprocess import InProcessSession
+from autograder.checking.marks import ExerciseSpec, exercises_of
+from autograder.checking.secret import course_secret
+from autograder.checking.values import fingerprint, key_of
+from autograder.course import Course, CourseError
+from autograder.misconception import Misconception, misconceptions_in
+from autograder.sandbox.protocol import Call, Session
+
+__all__ = ["ChapterChecks", "drawing", "reference_functions", "rng_for"]
+
+PUBLIC = b"public"
+FIXTURES = frozenset({"student", "reference", "rng"})
+
+
+@dataclass
+class ChapterChecks:
+    """The exercises of a chapter with their classes, references, misconceptions, and the calls that are known before."""
+
+    course: Course
+    chapter: str
+    specs: dict[str, ExerciseSpec]
+    classes: dict[str, type]
+    references: dict[str, Callable[..., Any]]
+    misconceptions: dict[str, list[Misconception]]
+    secret: bytes
+    reference: ReferenceProxy = field(init=False)
+    _plans: dict[str, list[Call]] = field(default_factory=dict)
+    _care: dict[str, list[tuple[Call, Call]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.reference = ReferenceProxy(self.references)
+
+    @classmethod
+    def of(cls, course: Course, chapter: str, module: ModuleType) -> ChapterChecks:
+        """The checks that ``module`` (the chapter's test file) holds; raises ``CourseError`` where they do not fit the course."""
+        specs = exercises_of(module)
+        if not specs:
+            raise CourseError(f"{course.checks(chapter)} holds no class marked with @exercise(…).")
+        references = reference_functions(course, chapter)
+        for spec in specs:
+            if spec.name not in references:
+                raise CourseError(
+                    f"{course.checks(chapter)} checks {spec.name!r}, but solutions/{chapter}.py has no function of that name."
+                )
+        wrong: dict[str, list[Misconception]] = {spec.name: [] for spec in specs}
+        for misconception in misconceptions_in(course.misconceptions(chapter)):
+            if misconception.exercise not in wrong:
+                raise CourseError(
+                    f"solutions/misconceptions/{chapter}.py: {misconception.name} is about {misconception.exercise!r}, "
+                    f"which is no exercise of {chapter}."
+                )
+            wrong[misconception.exercise].append(misconception)
+        classes = {v.__exercise__.name: v for v in vars(module).values() if "__exercise__" in getattr(v, "__dict__", {})}
+        return cls(course, chapter, {s.name: s for s in specs}, classes, references, wrong, course_secret(course))
+
+    def signature(self, name: str) -> inspect.Signature | None:
+        """The signature of the reference called ``name``."""
+        function = self.references.get(name)
+        return inspect.signature(function) if function is not None else None
+
+    def plan(self, exercise: str) -> list[Call]:
+        """Every call that the exercise's checks make of a student who is right, each once."""
+        self._prepare(exercise)
+        return self._plans[exercise]
+
+    def care_pairs(self, exercise: str) -> list[tuple[Call, Call]]:
+        """Pairs of calls with inputs of the same shapes and other numbers, for ``careful``."""
+        self._prepare(exercise)
+        return self._care[exercise]
+
+    def converse(self, exercise: str, session: Callable[[], Session], *, planned: bool = True) -> Conversation:
+        """A conversation about ``exercise`` with the submission behind ``session``."""
+        return Conversation(
+            session,
+            planned=self.plan(exercise) if planned else (),
+            care=self.care_pairs(exercise) if planned else (),
+            limits=self.course.limits,
+            signature=self.signature,
+        )
+
+    def secret_for(self, exercise: str, check: str) -> bytes:
+        """What a check's inputs are drawn from: visible ones are published, so they never touch the course's secret."""
+        return PUBLIC if check in self.specs[exercise].visible else self.secret
+
+    def run_check(self, exercise: str, check: str, student: StudentProxy) -> None:
+        """Run one check directly; raises what it raises."""
+        cls = self.classes[exercise]
+        function = getattr(cls, check)
+        available: Mapping[str, Any] = {
+            "student": student,
+            "reference": self.reference,
+            "rng": rng_for(function),
+        }
+        wanted = [p for p in inspect.signature(function).parameters if p != "self"]
+        function(cls(), **{name: available[name] for name in wanted})
+
+    def right_session(self) -> InProcessSession:
+        """A stand-in for a student who has everything right."""
+        namespace: dict[str, Any] = dict(self.references)
+        for spec in self.specs.values():
+            if spec.answers:
+                namespace.update(self.references[spec.name]())
+        return InProcessSession(namespace)
+
+    def dry_run(self, exercise: str, checks: tuple[str, ...], secret: bytes) -> list[Call]:
+        """The calls that ``checks`` make of a student who is right, in order, repeats included."""
+        session = self.right_session()
+        conversation = Conversation(lambda: session, signature=self.signature)
+        for name in checks:
+            seed = secret if secret != self.secret else self.secret_for(exercise, name)
+            with drawing(seed, shrink=False):
+                if set(inspect.signature(getattr(self.classes[exercise], name)).parameters) <= FIXTURES | {"self"}:
+                    self.run_check(exercise, name, StudentProxy(conversation))
+        return [call for call, _answer in conversation.log if not call.kwargs.get("variable")]
+
+    def _prepare(self, exercise: str) -> None:
+        if exercise in self._plans:
+            return
+        names = tuple(c.name for c in self.specs[exercise].checks)
+        plan = self.dry_run(exercise, names, self.secret)
+        other = self.dry_run(exercise, names, self.secret[::-1])
+        self._plans[exercise] = plan
+        self._care[exercise] = _pairs(exercise, plan, other)
+
+
+def reference_functions(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:
+    """The public functions of the chapter's reference solutions, by name."""
+    module = course.references(chapter)
+    return {name: f for name, f in vars(module).items() if callable(f) and not name.startswith("_") and not isinstance(f, type)}
+
+
+@contextmanager
+def drawing(secret: bytes, *, shrink: bool = True) -> Iterator[None]:
+    """Draw inputs from ``secret`` inside; ``shrink=False`` leaves failing inputs as they were drawn."""
+    seed, small = draw_seed.set(secret), shrinking.set(shrink)
+    try:
+        yield
+    finally:
+        draw_seed.reset(seed)
+        shrinking.reset(small)
+
+
+def rng_for(check: Callable[..., Any]) -> np.random.Generator:
+    """The generator that a check draws its own inputs from: a new one, the same at every run."""
+    return np.random.default_rng(seed_number(draw_seed.get(), check.__qualname__))
+
+
+def _pairs(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[Call, Call]]:
+    """Calls of one shape and different numbers: from the plan and its second drawing, the largest inputs first."""
+    shapes: dict[Any, list[Call]] = {}
+    for call in [*plan, *other]:
+        if call.function == exercise and call.args:
+            shapes.setdefault(_form((call.args, dict(call.kwargs))), []).append(call)
+    pairs = []
+    for calls in shapes.values():
+        second = next((c for c in calls[1:] if key_of(c) != key_of(calls[0])), None)
+        if second is not None:
+            pairs.append((calls[0], second))
+    pairs.sort(key=lambda pair: -len(str(fingerprint(pair[0].args))))
+    if not pairs:
+        own = [c for c in plan if c.function == exercise]
+        pairs = list(zip(own, own[1:], strict=False))[:3]
+    return pairs[:3]
+
+
+def _form(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return (value.dtype.str, value.shape)
+    if isinstance(value, dict):
+        return tuple((k, _form(v)) for k, v in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(_form(v) for v in value)
+    return fingerprint(value)

@@ -1,0 +1,286 @@
+"""One submission under check: its session, what was asked of it, and what came back."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from autograder.checking.arrays import paste
+from autograder.checking.asserts import CheckFailed, CheckStopped
+from autograder.checking.compare import equal, tolerances
+from autograder.checking.errors import explain, explain_stop, signature_of_error
+from autograder.checking.values import arrived, fresh, key_of
+from autograder.course import Limits
+from autograder.sandbox.protocol import Answer, Call, Session
+
+__all__ = ["Conversation", "ReferenceProxy", "StudentProxy", "Subject", "same_answer"]
+
+
+class Subject(Protocol):
+    """Something that can be checked: a student's notebook, or a stand-in made of functions."""
+
+    label: str
+    blank: frozenset[str]
+    notes: Mapping[str, str]
+
+    def open(self) -> Session:
+        """A fresh session: the notebook runs again from its first cell."""
+
+
+def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
+    """Whether two answers are the same outcome: value at tolerance, or the same kind of error; same inputs changed."""
+    if left.stopped or right.stopped or left.changed != right.changed:
+        return False
+    if (left.error is None) != (right.error is None):
+        return False
+    if left.error is not None and right.error is not None:
+        return signature_of_error(left.error.type, left.error.message) == signature_of_error(
+            right.error.type, right.error.message
+        )
+    rtol, atol = tolerances(*call.args, *call.kwargs.values()) if call else tolerances(left.value)
+    return equal(left.value, right.value, rtol=rtol, atol=atol)
+
+
+class Conversation:
+    """What the checks of one exercise ask of one submission.
+
+    The calls that every student is asked are known before (``planned``): they go over in one batch, at the first
+    question. Anything else is asked as it comes.
+    """
+
+    def __init__(
+        self,
+        session: Callable[[], Session],
+        *,
+        planned: Sequence[Call] = (),
+        care: Sequence[tuple[Call, Call]] = (),
+        limits: Limits | None = None,
+        signature: Callable[[str], inspect.Signature | None] = lambda _name: None,
+    ) -> None:
+        self._session = session
+        self._planned = planned
+        self._care = care
+        self._limits = limits or Limits()
+        self._signature = signature
+        self._answers: dict[tuple[Any, ...], Answer] = {}
+        self._fetched = False
+        self.log: list[tuple[Call, Answer]] = []
+        self.stopped = ""
+
+    def ask(self, call: Call) -> Answer:
+        """The student's answer to one call; the same answer when the same thing is asked again."""
+        self.fetch()
+        key = key_of(call)
+        if key not in self._answers:
+            if self.stopped:
+                return Answer(stopped=self.stopped)
+            self._note(call, key, self._session().call(call))
+        return self._answers[key]
+
+    def ask_variable(self, name: str) -> Answer:
+        """The student's value of a variable."""
+        call = Call(name, (), {"variable": True})
+        key = key_of(call)
+        if key not in self._answers:
+            self._note(call, key, self._session().value(name))
+        return self._answers[key]
+
+    def fetch(self) -> None:
+        """Ask everything that was planned, once."""
+        if self._fetched:
+            return
+        self._fetched = True
+        if self._planned:
+            answers = self._session().batch(self._planned)
+            for call, answer in zip(self._planned, answers, strict=True):
+                self._note(call, key_of(call), answer)
+
+    def care(self) -> None:
+        """Hold the function to what every function owes its caller; raises ``CheckFailed`` where it does not."""
+        self.fetch()
+        for call, answer in self.log:
+            if answer.changed and not call.kwargs.get("variable"):
+                self._changed(call, answer)
+        for first, second in self._care[:3]:
+            if self.stopped:
+                raise self.stopped_failure(first)
+            one, two, again, two_again = self._session().batch([first, second, first, second], hold=True)
+            if any(a.stopped for a in (one, two, again, two_again)):
+                self.stopped = next(a.stopped for a in (one, two, again, two_again) if a.stopped)
+                raise self.stopped_failure(first)
+            alone = self.ask(first)
+            if not same_answer(one, again, first) or not same_answer(two, two_again, second):
+                self._unsteady(first, one, again)
+            if not same_answer(one, alone, first):
+                self._unsteady(first, alone, one)
+
+    def stopped_failure(self, call: Call) -> CheckStopped:
+        """The failure for a call that had to be stopped."""
+        seconds = self._limits.call_seconds
+        text = explain_stop(self.stopped, function=call.function, seconds=seconds, memory_mb=self._limits.memory_mb)
+        return CheckStopped(text, self.described(call), stopped=self.stopped)
+
+    def described(self, call: Call) -> str:
+        """A call as lines that a student can paste: its inputs by name, then the call."""
+        text, inputs = self.spelled(call)
+        return "\n".join([*(paste(k, v) for k, v in inputs.items()), text])
+
+    def spelled(self, call: Call) -> tuple[str, dict[str, Any]]:
+        """``softmax(x, axis=0)`` and ``{"x": array}``: arrays by the parameter's name, small things in place."""
+        signature = self._signature(call.function)
+        names: list[str] = []
+        if signature is not None:
+            names = [p.name for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        inputs: dict[str, Any] = {}
+        words: list[str] = []
+        for i, value in enumerate(call.args):
+            words.append(_word(names[i] if i < len(names) else f"x{i}", value, inputs))
+        for name, value in call.kwargs.items():
+            words.append(f"{name}={_word(name, value, inputs)}")
+        return f"{call.function}({', '.join(words)})", inputs
+
+    def session(self) -> Session:
+        """The session behind the conversation, opened where needed."""
+        return self._session()
+
+    def _note(self, call: Call, key: tuple[Any, ...], answer: Answer) -> None:
+        self._answers[key] = answer
+        self.log.append((call, answer))
+        if answer.stopped:
+            self.stopped = answer.stopped
+
+    def _changed(self, call: Call, answer: Answer) -> None:
+        names = []
+        signature = self._signature(call.function)
+        parameters = list(signature.parameters) if signature else []
+        for name in answer.changed:
+            position = int(name) if name.isdigit() else None
+            names.append(parameters[position] if position is not None and position < len(parameters) else name)
+        which = " and ".join(f"`{n}`" if not n.isdigit() else f"argument {int(n) + 1}" for n in names)
+        raise CheckFailed(
+            f"{call.function} changes its input {which}: after the call it holds other numbers than before. "
+            "Work on a new array; operations such as `x -= 1`, `x[...] = …` and `out=` write into the old one.",
+            self.described(call),
+            kind="changed",
+        )
+
+    def _unsteady(self, call: Call, first: Answer, then: Answer) -> None:
+        raise CheckFailed(
+            f"{call.function} gave two different answers to the same question, with another call in between. Does it keep "
+            "something from one call to the next, hand out one array again and again, or draw random numbers?",
+            "\n".join([self.described(call), f"first: {_said(first)}", f"then:  {_said(then)}"]),
+            kind="unsteady",
+        )
+
+
+class StudentProxy:
+    """The fixture ``student``: ``student.softmax(x)`` calls the student's function, ``student["q1"]`` reads a variable."""
+
+    def __init__(self, conversation: Conversation, known: Callable[[], Iterable[str]] = tuple) -> None:
+        self._conversation = conversation
+        self._known = known
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            asked = Call(name, args, kwargs)
+            return self._value(asked, self._conversation.ask(asked))
+
+        return call
+
+    def __getitem__(self, name: str) -> Any:
+        answer = self._conversation.ask_variable(name)
+        if answer.error is not None:
+            raise CheckFailed(f"There is no variable called {name}: the cell that sets it is missing, or it did not run.", kind="missing")
+        if answer.stopped:
+            raise CheckStopped(explain_stop(answer.stopped, function=name), stopped=answer.stopped)
+        return answer.value
+
+    def take_care(self) -> None:
+        """Hold the exercise's function to what every function owes its caller."""
+        self._conversation.care()
+
+    def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
+        """Run ``probe(function, *args, **kwargs)`` beside the student's function, and bring back what it returns."""
+        asked = Call(function, args, kwargs)
+        return self._value(asked, self._conversation.session().probe(source, asked))
+
+    def _value(self, call: Call, answer: Answer) -> Any:
+        if answer.stopped:
+            raise self._conversation.stopped_failure(call)
+        if answer.error is not None:
+            error = answer.error
+            if error.type == "NameError" and not error.line and f"'{call.function}'" in error.message:
+                raise CheckFailed(
+                    f"There is no function called {call.function}: its cell is missing, has another name in its `def` line, "
+                    "or stopped with an error before it got there.",
+                    kind="missing",
+                )
+            text = explain(
+                error.type, error.message, line=error.line, function=call.function, known=self._known(), cell=error.cell
+            )
+            raise CheckFailed(text, self._conversation.described(call), kind="error")
+        return _copied(answer.value)
+
+
+class ReferenceProxy:
+    """The fixture ``reference``: the course's own functions, each question worked out once."""
+
+    def __init__(self, functions: Mapping[str, Callable[..., Any]]) -> None:
+        self._functions = functions
+        self._known: dict[tuple[Any, ...], Any] = {}
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__") or name not in self._functions:
+            raise AttributeError(f"the reference solutions have no {name!r}")
+        function = self._functions[name]
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            key = key_of(Call(name, args, kwargs))
+            if key not in self._known:
+                with np.errstate(all="ignore"):
+                    self._known[key] = arrived(function(*map(fresh, args), **{k: fresh(v) for k, v in kwargs.items()}))
+            return _copied(self._known[key])
+
+        return call
+
+    def __getitem__(self, name: str) -> Any:
+        for function in self._functions.values():
+            if not inspect.signature(function).parameters:
+                answers = function()
+                if isinstance(answers, dict) and name in answers:
+                    return answers[name]
+        raise KeyError(name)
+
+
+def _copied(value: Any) -> Any:
+    # A check may write into what it was given; what is kept for the next one must not change.
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, tuple):
+        return tuple(_copied(v) for v in value)
+    if isinstance(value, list):
+        return [_copied(v) for v in value]
+    if isinstance(value, dict):
+        return {k: _copied(v) for k, v in value.items()}
+    return value
+
+
+def _word(name: str, value: Any, inputs: dict[str, Any]) -> str:
+    if isinstance(value, np.ndarray | dict | list | tuple) or hasattr(value, "text"):
+        inputs[name] = value
+        return name
+    if hasattr(value, "seed"):
+        return f"np.random.default_rng({value.seed})"
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def _said(answer: Answer) -> str:
+    from autograder.checking.arrays import show  # noqa: PLC0415 - used on failure only
+
+    return f"{answer.error.type}: {answer.error.message}" if answer.error else show(answer.value)

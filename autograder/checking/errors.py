@@ -1,0 +1,144 @@
+"""What a Python or NumPy error means, said to the student who caused it. NumPy-free: the standard library only."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import Any
+
+__all__ = ["explain", "explain_stop", "signature_of_error"]
+
+_MATMUL = re.compile(
+    r"matmul: Input operand (?P<which>\d) has a mismatch in its core dimension (?P<axis>\d).*\(size (?P<found>\d+) is different from (?P<other>\d+)\)"
+)
+_ALIGNED = re.compile(r"shapes \((?P<left>[\d,]+)\) and \((?P<right>[\d,]+)\) not aligned: (?P<a>\d+) \(dim (?P<i>\d+)\) != (?P<b>\d+) \(dim (?P<j>\d+)\)")
+_BROADCAST = re.compile(r"operands could not be broadcast together with (?:remapped )?shapes (?P<shapes>.*)$")
+_NAME = re.compile(r"name '(?P<name>[^']+)' is not defined")
+_LOCAL = re.compile(r"cannot access local variable '(?P<name>[^']+)'|local variable '(?P<old>[^']+)' referenced before")
+_NONE = re.compile(r"'NoneType' object (?P<rest>.*)|unsupported operand type\(s\) for (?P<op>\S+): .*'NoneType'")
+_UNPACK_MANY = re.compile(r"too many values to unpack \(expected (?P<n>\d+)(?:, got (?P<got>\d+))?\)")
+_UNPACK_FEW = re.compile(r"not enough values to unpack \(expected (?P<n>\d+), got (?P<got>\d+)\)")
+_ARGUMENTS = re.compile(r"\(\) (?P<rest>(takes|missing|got) .*)")
+_AXIS = re.compile(r"axis (?P<axis>-?\d+) is out of bounds for array of dimension (?P<ndim>\d+)")
+_INDEX = re.compile(r"index (?P<index>-?\d+) is out of bounds for axis (?P<axis>\d+) with size (?P<size>\d+)")
+_AXES = re.compile(r"axes don't match array")
+_RESHAPE = re.compile(r"cannot reshape array of size (?P<size>\d+) into shape (?P<shape>.*)")
+_ATTRIBUTE = re.compile(r"'(?P<owner>[^']+)' object has no attribute '(?P<name>[^']+)'|module '(?P<module>[^']+)' has no attribute '(?P<missing>[^']+)'")
+_MODULE = re.compile(r"No module named '(?P<name>[^']+)'")
+
+
+def explain(
+    kind: str, message: str, *, line: str = "", function: str = "", known: Any = (), cell: str = ""
+) -> str:
+    """An exception as a sentence or two: what Python found, in which line, and where to look.
+
+    ``kind`` and ``message`` are the exception's type and text, ``line`` the student's source line, ``function`` the
+    one that was called, ``known`` the names that the notebook defines.
+    """
+    name = function or "the code"
+    at = f" In the line `{line.strip()}`:" if line.strip() else ""
+    meaning = _meaning(kind, message, known)
+    head = f"{name} stopped with {kind}: {message}" if message else f"{name} stopped with {kind}."
+    if not head.endswith((".", "!", "?")):
+        head += "."
+    where = f" (in cell {cell})" if cell and cell != function else ""
+    body = f"{at} {meaning}" if meaning else (f" It happened in the line `{line.strip()}`." if line.strip() else "")
+    return f"{head[:-1]}{where}.{body}" if where else head + body
+
+
+def explain_stop(stopped: str, *, function: str, seconds: float | None = None, memory_mb: int | None = None) -> str:
+    """Why a call was cut short, as a sentence."""
+    if stopped == "timeout":
+        limit = f" after {seconds:g} seconds" if seconds else ""
+        return (
+            f"{function} had not finished{limit} and was stopped. Is there a loop that never ends, or one that takes "
+            "far more steps than the arrays have entries?"
+        )
+    if stopped == "memory":
+        limit = f" ({memory_mb} MiB)" if memory_mb else ""
+        return f"{function} asked for more memory than it may have{limit}. Does it build an array larger than the task needs?"
+    if stopped == "protocol":
+        return f"{function} gave back something that could not be read: too large, or not an answer at all."
+    return f"{function} ended the Python process instead of returning. Remove calls such as `exit()`, and check code that runs outside Python."
+
+
+def signature_of_error(kind: str, message: str) -> str:
+    """The error with sizes and names taken out: equal for two functions that fail in the same way on the same input.
+
+    >>> signature_of_error("ValueError", "too many values to unpack (expected 2)")
+    'ValueError: too many values to unpack'
+    """
+    text = re.sub(r"\(.*?\)", "", message)
+    text = re.sub(r"'[^']*'|`[^`]*`", "…", text)
+    text = re.sub(r"-?\d+(\.\d+)?", "…", text)
+    return f"{kind}: {' '.join(text.split())[:80]}"
+
+
+def _meaning(kind: str, message: str, known: Any) -> str:  # noqa: C901, PLR0911, PLR0912 - one case an error, read from top to bottom
+    if found := _MATMUL.search(message):
+        size, other = found["found"], found["other"]
+        return (
+            f"`@` multiplies the last axis of its left side with the second-to-last of its right side, and these have sizes "
+            f"{other} and {size}. Print both shapes: does one of them need its last two axes swapped?"
+        )
+    if found := _ALIGNED.search(message):
+        left, right = found["left"].rstrip(","), found["right"].rstrip(",")
+        return (
+            f"The shapes are ({left}) and ({right}); the product sums over axis {found['i']} of the left one (size {found['a']}) and "
+            f"axis {found['j']} of the right one (size {found['b']}), which must be equal. Which axis should be summed over?"
+        )
+    if "matmul" in message or "einsum" in message:
+        return "Write the shape of each array beside its letters: every axis that is summed over must have one size everywhere."
+    if found := _BROADCAST.search(message):
+        shapes = " and ".join(part for part in found["shapes"].split() if part.startswith("("))
+        return (
+            f"The shapes {shapes or found['shapes']} do not fit: axes are lined up from the right, and each pair must be equal or 1. "
+            "A sum or a maximum drops its axis unless it is told to keep it."
+        )
+    if kind == "UnboundLocalError" and (found := _LOCAL.search(message)):
+        return f"`{found['name'] or found['old']}` is read before this function has given it a value on the way that was taken."
+    if kind == "NameError" and (found := _NAME.search(message)):
+        near = get_close_matches(found["name"], list(known), 1)
+        hint = f" Did you mean `{near[0]}`?" if near else ""
+        if found["name"] == "np":
+            return "`np` is NumPy's usual name: the cell with `import numpy as np` has to be there and run first."
+        return f"Nothing called `{found['name']}` exists when this line runs: a spelling, or a cell that is missing or comes later?{hint}"
+    if _NONE.search(message):
+        return "Something here is None: most often a function without a `return`, or the result of a method that works in place."
+    if found := _UNPACK_MANY.search(message):
+        return f"{found['n']} names stand on the left, more values on the right. An array with batch axes has more than {found['n']} sizes: take the ones you need from the end."
+    if found := _UNPACK_FEW.search(message):
+        return f"{found['n']} names stand on the left, but only {found['got']} value{'s' if found['got'] != '1' else ''} on the right."
+    if kind == "TypeError" and (found := _ARGUMENTS.search(message)):
+        return "A function was called with other arguments than its `def` line takes. The graded signature must stay as it was given."
+    if kind in {"AxisError", "numpy.exceptions.AxisError", "ValueError"} and (found := _AXIS.search(message)):
+        return f"The array has {found['ndim']} axes, counted from 0; there is no axis {found['axis']}. Counting from the end (-1, -2) works for any number of axes."
+    if kind == "IndexError" and (found := _INDEX.search(message)):
+        return f"Axis {found['axis']} has {found['size']} entries, counted from 0: index {found['index']} is past the end."
+    if kind == "IndexError":
+        return "An index asks for an axis or an entry that the array does not have: print its shape just before this line."
+    if _AXES.search(message):
+        return "`transpose` was given a fixed list of axes, and this array has another number of them. `swapaxes(-1, -2)` counts from the end."
+    if found := _RESHAPE.search(message):
+        return f"{found['size']} entries cannot be arranged as {found['shape']}: the sizes must multiply to {found['size']}."
+    if kind == "AttributeError" and (found := _ATTRIBUTE.search(message)):
+        return f"`{found['owner'] or found['module']}` has nothing called `{found['name'] or found['missing']}`: a spelling, or a value of another type than you expect?"
+    if kind in {"ModuleNotFoundError", "ImportError"} and (found := _MODULE.search(message)):
+        return f"`{found['name']}` is not installed where this is graded: NumPy and the standard library are enough for every exercise."
+    if kind == "RecursionError":
+        return "The function calls itself without end: is there a case that stops it, and does each call come nearer to it?"
+    if kind == "ZeroDivisionError":
+        return "A plain Python number was divided by zero: which input makes that divisor zero?"
+    if kind == "MemoryError":
+        return "An array larger than the task needs was asked for: print its shape before it is made."
+    if kind == "NotImplementedError":
+        return "The stub's `raise NotImplementedError` is still there: it goes when the answer comes."
+    if kind == "ValueError" and "ambiguous" in message:
+        return "An array stood where one True or False is needed (`if`, `and`, `or`, `max`): say `.any()`, `.all()`, or work entry by entry."
+    if kind == "TypeError" and "only" in message and "scalar" in message:
+        return "A function for single numbers (from `math`, or `float(…)`) was given an array; NumPy's function of the same name takes both."
+    if kind == "SyntaxError":
+        return "Python could not read this cell, so nothing in it was run: look for a missing bracket, colon or quote in this line or the one above."
+    if kind in {"IndentationError", "TabError"}:
+        return "The lines of a function's body start at the same column: look at the spaces at the start of this line."
+    return ""

@@ -1,0 +1,211 @@
+"""Properties over drawn inputs: drawn once, replayed to every student, and shrunk only where one fails.
+
+Hypothesis draws and shrinks. What it draws depends on the course's secret and the check's name alone, so every student
+of a course meets the same inputs, and a second run meets them again.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+import hypothesis
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from autograder.checking.asserts import CheckFailed, CheckStopped
+
+__all__ = ["arrays_nd", "draw_seed", "drawn_from", "floats", "given", "integers", "linked", "probabilities", "seed_number", "shrinking"]
+
+_SHRINK_SECONDS = 1.0
+_SHRINK_RUNS = 150
+
+draw_seed: ContextVar[bytes] = ContextVar("draw_seed", default=b"public")
+shrinking: ContextVar[bool] = ContextVar("shrinking", default=True)
+
+
+def floats(low: float = -5.0, high: float = 5.0, *, digits: int = 2) -> st.SearchStrategy[float]:
+    """Numbers between ``low`` and ``high`` with a few digits after the point: easy to read, easy to paste."""
+    scale = 10**digits
+    return st.integers(round(low * scale), round(high * scale)).map(lambda i: i / scale)
+
+
+def integers(low: int, high: int) -> st.SearchStrategy[int]:
+    """Whole numbers from ``low`` to ``high``, both included."""
+    return st.integers(low, high)
+
+
+def arrays_nd(
+    min_dims: int = 1,
+    max_dims: int = 3,
+    *,
+    min_side: int = 1,
+    max_side: int = 4,
+    shape: Sequence[int] | None = None,
+    elements: st.SearchStrategy[float] | None = None,
+) -> st.SearchStrategy[np.ndarray]:
+    """float64 arrays of ``min_dims`` to ``max_dims`` axes (or of one ``shape``)."""
+    shapes: Any = tuple(shape) if shape is not None else hnp.array_shapes(
+        min_dims=min_dims, max_dims=max_dims, min_side=min_side, max_side=max_side
+    )
+    return hnp.arrays(np.float64, shapes, elements=elements or floats(), fill=st.nothing())
+
+
+def probabilities(min_side: int = 1, max_side: int = 5) -> st.SearchStrategy[np.ndarray]:
+    """Vectors of weights, none of them negative, that sum to 1."""
+    return (
+        st.lists(st.integers(0, 9), min_size=min_side, max_size=max_side)
+        .filter(lambda parts: sum(parts) > 0)
+        .map(lambda parts: np.array(parts, dtype=np.float64) / sum(parts))
+    )
+
+
+@st.composite
+def linked(
+    draw: Any, shapes: Mapping[str, str], sides: tuple[int, int] = (1, 4), batch: tuple[int, int] = (0, 0),
+    elements: st.SearchStrategy[float] | None = None,
+) -> dict[str, np.ndarray]:
+    """Several arrays whose axes share sizes by name; to be given to ``given`` without a name of its own.
+
+    >>> linked({"Q": "... n_q d_k", "K": "... n_k d_k"})  # doctest: +SKIP
+
+    ``...`` stands for ``batch[0]`` to ``batch[1]`` batch axes, the same for every array.
+    """
+    sizes: dict[str, int] = {}
+    lead = tuple(draw(st.integers(2, 3)) for _ in range(draw(st.integers(*batch)))) if batch[1] else ()
+    found: dict[str, np.ndarray] = {}
+    for name, letters in shapes.items():
+        shape: list[int] = []
+        for letter in letters.split():
+            if letter == "...":
+                shape.extend(lead)
+            elif letter.isdigit():
+                shape.append(int(letter))
+            else:
+                if letter not in sizes:
+                    sizes[letter] = draw(st.integers(*sides))
+                shape.append(sizes[letter])
+        found[name] = draw(hnp.arrays(np.float64, tuple(shape), elements=elements or floats(), fill=st.nothing()))
+    return found
+
+
+def drawn_from(sequence: Sequence[Any]) -> st.SearchStrategy[Any]:
+    """One item of a sequence."""
+    return st.sampled_from(list(sequence))
+
+
+def given(*bundles: st.SearchStrategy[Mapping[str, Any]], examples: int = 20, **strategies: st.SearchStrategy[Any]) -> Any:
+    """Run a check on drawn inputs; ``bundles`` draw several named inputs at once (see ``linked``).
+
+    The first failing input, made as small as Hypothesis can within a second, is the one that the student is shown.
+    """
+    whole = st.fixed_dictionaries(strategies)
+    everything = st.tuples(*bundles, whole).map(lambda parts: {k: v for part in parts for k, v in part.items()})
+
+    def decorate(check: Callable[..., None]) -> Callable[..., None]:
+        keep = [p for p in inspect.signature(check).parameters if p in {"self", "student", "reference", "rng"}]
+
+        @functools.wraps(check)
+        def run(*args: Any, **fixtures: Any) -> None:
+            seed = seed_number(draw_seed.get(), check.__qualname__)
+            inputs = _drawn(everything, examples, seed, check)
+            for values in inputs:
+                try:
+                    check(*args, **fixtures, **_copies(values))
+                except CheckStopped:
+                    raise
+                except (CheckFailed, AssertionError) as failure:
+                    if not shrinking.get():
+                        raise
+                    smaller = _smallest(everything, seed, lambda v: check(*args, **fixtures, **_copies(v)), failure)
+                    raise smaller from None
+
+        signature = inspect.signature(check)
+        run.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[p for name, p in signature.parameters.items() if name in keep]
+        )
+        run.__given__ = True  # type: ignore[attr-defined]
+        return run
+
+    return decorate
+
+
+_kept: dict[tuple[int, str, int], list[dict[str, Any]]] = {}
+
+
+def _drawn(strategy: Any, examples: int, seed: int, check: Callable[..., None]) -> list[dict[str, Any]]:
+    key = (seed, check.__module__ + check.__qualname__, examples)
+    if key not in _kept:
+        found: list[dict[str, Any]] = []
+
+        @hypothesis.seed(seed)
+        @_settings(examples, hypothesis.Phase.generate)
+        @hypothesis.given(strategy)
+        def collect(values: dict[str, Any]) -> None:
+            found.append(values)
+
+        collect()
+        _kept[key] = found
+    return _kept[key]
+
+
+def _smallest(strategy: Any, seed: int, check: Callable[[dict[str, Any]], None], first: Exception) -> Exception:
+    """The failure on the smallest input found within the budget; ``first`` where nothing smaller turns up."""
+    best: list[Exception] = [first]
+    end = time.monotonic() + _SHRINK_SECONDS
+    runs = 0
+
+    @hypothesis.seed(seed)
+    @_settings(_SHRINK_RUNS, hypothesis.Phase.generate, hypothesis.Phase.shrink)
+    @hypothesis.given(strategy)
+    def attempt(values: dict[str, Any]) -> None:
+        nonlocal runs
+        runs += 1
+        if runs > _SHRINK_RUNS or time.monotonic() > end:
+            return
+        try:
+            check(values)
+        except CheckStopped:
+            return
+        except (CheckFailed, AssertionError) as failure:
+            best.append(failure)
+            raise
+
+    try:
+        attempt()
+    except Exception:  # noqa: BLE001 - Hypothesis re-raises the failure, or reports that it did not repeat; ours is in `best`
+        pass
+    return min(best, key=_length)
+
+
+def _length(failure: Exception) -> tuple[int, int]:
+    text = getattr(failure, "example", "") or str(failure)
+    return (len(text), text.count("\n"))
+
+
+def _settings(examples: int, *phases: hypothesis.Phase) -> hypothesis.settings:
+    return hypothesis.settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        phases=phases,
+        print_blob=False,
+        verbosity=hypothesis.Verbosity.quiet,
+        report_multiple_bugs=False,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+
+
+def seed_number(secret: bytes, name: str) -> int:
+    """A seed that only ``secret`` and ``name`` decide."""
+    return int.from_bytes(hashlib.blake2b(name.encode(), key=secret[:64], digest_size=8).digest(), "big")
+
+
+def _copies(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in values.items()}

@@ -1,0 +1,155 @@
+"""The pytest plugin: hidden checks are ordinary tests over the fixtures ``student``, ``reference`` and ``rng``.
+
+``pytest tests/chapters`` runs them against the references; ``pytest --student notebook.ipynb`` against anybody's notebook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.checking.asserts import CheckFailed
+from autograder.checking.chapter import ChapterChecks, drawing, rng_for
+from autograder.checking.conversation import Conversation, StudentProxy
+from autograder.checking.marks import ExerciseSpec
+from autograder.course import load_course
+from autograder.sandbox.protocol import Session
+
+__all__: list[str] = []
+
+_chapters = pytest.StashKey[dict[str, ChapterChecks]]()
+_open = pytest.StashKey[dict[str, Session]]()
+_stack = pytest.StashKey[ExitStack]()
+_talks = pytest.StashKey[dict[Any, Conversation]]()
+_outcomes = pytest.StashKey[dict[str, bool]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--student``."""
+    group = parser.getgroup("autograder")
+    group.addoption("--student", metavar="NOTEBOOK", help="run the checks against this notebook, in the jail")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker, and keep what is opened until the end."""
+    config.addinivalue_line("markers", "exercise(spec): the checks of one exercise (see autograder.checking.exercise)")
+    for key in (_chapters, _open, _talks, _outcomes):
+        config.stash[key] = {}  # type: ignore[index]
+    config.stash[_stack] = ExitStack()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Close the jail."""
+    stack = config.stash.get(_stack, None)
+    if stack is not None:
+        stack.close()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a check that waits for one that did not pass."""
+    spec = spec_of(item)
+    if spec is None or _in_grader(item):
+        return
+    check = next(c for c in spec.checks if c.name == item.originalname)  # type: ignore[attr-defined]
+    results = item.config.stash[_outcomes]
+    for name in check.after:
+        if results.get(f"{spec.name}.{name}") is False:
+            results[f"{spec.name}.{check.name}"] = False
+            pytest.skip(f"waits for {name}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Remember which checks passed, for those that wait for them."""
+    report: Any = yield
+    spec = spec_of(item)
+    if spec is not None and report.when == "call":
+        item.config.stash[_outcomes][f"{spec.name}.{item.originalname}"] = report.passed  # type: ignore[attr-defined]
+    return report
+
+
+@pytest.fixture(autouse=True)
+def _course_draws(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Hidden inputs come from the course's secret, visible ones from a public seed."""
+    spec = spec_of(request.node)
+    if spec is None or _in_grader(request.node):
+        yield
+        return
+    chapter = _chapter(request)
+    with drawing(chapter.secret_for(spec.name, request.node.originalname)):
+        yield
+
+
+@pytest.fixture
+def student(request: pytest.FixtureRequest) -> StudentProxy:
+    """The student's functions: a notebook's with ``--student``, else the references."""
+    chapter = _chapter(request)
+    spec = spec_of(request.node)
+    if spec is None:
+        raise pytest.UsageError("the fixture `student` belongs to classes marked with @exercise(…)")
+    path = request.config.getoption("--student")
+    talks = request.config.stash[_talks]
+    key = (chapter.chapter, spec.name)
+    if key not in talks:
+        session = (lambda: _notebook_session(request, Path(path))) if path else chapter.right_session
+        talks[key] = chapter.converse(spec.name, session)
+    return StudentProxy(talks[key])
+
+
+@pytest.fixture
+def reference(request: pytest.FixtureRequest) -> Any:
+    """The course's own solutions."""
+    return _chapter(request).reference
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> Any:
+    """A ``numpy.random.Generator`` for a check's own inputs: fresh for every check, the same at every run."""
+    return rng_for(request.node.function)
+
+
+def spec_of(item: Any) -> ExerciseSpec | None:
+    """The exercise that a test item belongs to."""
+    marker = item.get_closest_marker("exercise")
+    return marker.args[0] if marker is not None and marker.args else None
+
+
+def _in_grader(item: pytest.Item) -> bool:
+    return item.config.pluginmanager.has_plugin("autograder-grader")
+
+
+def _chapter(request: pytest.FixtureRequest) -> ChapterChecks:
+    module = request.node.module
+    name = Path(module.__file__).stem.removeprefix("test_")
+    chapters = request.config.stash[_chapters]
+    if name not in chapters:
+        chapters[name] = ChapterChecks.of(load_course(Path(module.__file__).parent), name, module)
+    return chapters[name]
+
+
+def _notebook_session(request: pytest.FixtureRequest, path: Path) -> Session:
+    from autograder.notebook import read_notebook  # noqa: PLC0415 - only with --student
+    from autograder.sandbox import open_worker  # noqa: PLC0415
+
+    sessions = request.config.stash[_open]
+    session = sessions.get(str(path))
+    if session is None or not session.alive:
+        course = _chapter(request).course
+        if "worker" not in request.config.stash[_chapters]:
+            stack = request.config.stash[_stack]
+            worker = stack.enter_context(open_worker(course.limits, course.packages))
+            request.config.stash[_chapters]["worker"] = worker  # type: ignore[assignment]
+        worker = request.config.stash[_chapters]["worker"]
+        session = worker.open(read_notebook(path).code_cells())  # type: ignore[attr-defined]
+        sessions[str(path)] = session
+    return session
+
+
+def pytest_exception_interact(node: Any, call: pytest.CallInfo[Any], report: Any) -> None:
+    """Show a failed check as the student would read it."""
+    if call.excinfo is not None and isinstance(call.excinfo.value, CheckFailed):
+        report.longrepr = str(call.excinfo.value)

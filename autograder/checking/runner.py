@@ -1,0 +1,252 @@
+"""Runs a chapter's checks over many submissions in one pytest session, and says what each submission deserves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.checking.asserts import CheckFailed, CheckStopped
+from autograder.checking.chapter import ChapterChecks, drawing, rng_for
+from autograder.checking.conversation import Conversation, StudentProxy, Subject
+from autograder.checking.marks import CheckSpec, ExerciseSpec
+from autograder.checking.plugin import spec_of
+from autograder.checking.scoring import Scorer
+from autograder.course import Course, CourseError
+from autograder.sandbox.protocol import Session
+from autograder.verdict import CheckResult, ExerciseVerdict
+
+__all__ = ["Grader", "run_checks", "with_checks"]
+
+_WITHOUT = (
+    "terminal doctest unittest junitxml pastebin logging capture faulthandler unraisableexception threadexception "
+    "warnings cacheprovider stepwise debugging setuponly setupplan legacypath recwarn monkeypatch tmpdir subtests"
+).split()
+
+
+def run_checks(
+    course: Course,
+    chapter: str,
+    subjects: Iterable[Subject],
+    on_result: Callable[[Subject, tuple[ExerciseVerdict, ...]], None],
+    *,
+    only: frozenset[str] | None = None,
+    visible_only: bool = False,
+) -> None:
+    """Check every subject, taken one at a time, and hand each result to ``on_result``.
+
+    ``only`` keeps to some exercises, ``visible_only`` to the checks that students run themselves.
+    Raises ``CourseError`` when the checks themselves cannot be read.
+    """
+
+    def each(grader: Grader) -> None:
+        for subject in subjects:
+            on_result(subject, grader.grade(subject, only=only, visible_only=visible_only))
+
+    with_checks(course, chapter, each)
+
+
+def with_checks(course: Course, chapter: str, work: Callable[[Grader], None]) -> None:
+    """Open the pytest session of a chapter's checks and let ``work`` grade inside it."""
+    path = course.checks(chapter)
+    if not path.is_file():
+        raise CourseError(f"Chapter {chapter!r} has no checks: there is no {path}.")
+    loop = _Loop(course, chapter, work)
+    arguments = [str(path), "-c", os.devnull, "--rootdir", str(course.root), "--import-mode=importlib", "--assert=plain"]
+    arguments += ["--disable-plugin-autoload", "-p", "autograder.checking.plugin"]
+    for name in _WITHOUT:
+        arguments += ["-p", f"no:{name}"]
+    before = os.environ.pop("PYTEST_ADDOPTS", None)
+    try:
+        status = pytest.main(arguments, plugins=[loop])
+    finally:
+        if before is not None:
+            os.environ["PYTEST_ADDOPTS"] = before
+    if loop.error is not None:
+        raise loop.error
+    if not loop.ran:
+        why = loop.problem or f"pytest stopped with status {status}"
+        raise CourseError(f"The checks in {path} cannot be run: {why}")
+
+
+class _Loop:
+    """The pytest plugin that walks the submissions where pytest would walk the tests."""
+
+    def __init__(self, course: Course, chapter: str, work: Callable[[Grader], None]) -> None:
+        self.course, self.chapter, self.work = course, chapter, work
+        self.error: BaseException | None = None
+        self.problem = ""
+        self.ran = False
+        self.grader: Grader | None = None
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.pluginmanager.register(self, "autograder-grader") if not config.pluginmanager.has_plugin(
+            "autograder-grader"
+        ) and not config.pluginmanager.is_registered(self) else None
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.problem = str(report.longrepr)
+
+    @pytest.fixture
+    def student(self) -> StudentProxy:
+        assert self.grader is not None  # noqa: S101 - fixtures run inside the loop only
+        return self.grader.student
+
+    @pytest.fixture
+    def reference(self) -> Any:
+        assert self.grader is not None  # noqa: S101
+        return self.grader.checks.reference
+
+    @pytest.fixture
+    def rng(self, request: pytest.FixtureRequest) -> Any:
+        return rng_for(request.node.function)
+
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+        if call.excinfo is not None and self.grader is not None:
+            self.grader.failure = call.excinfo.value
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if session.testsfailed or self.problem:
+            return True
+        self.ran = True
+        try:
+            items = [i for i in session.items if spec_of(i) is not None]
+            module = items[0].module if items else None  # type: ignore[attr-defined]
+            if module is None:
+                raise CourseError(f"{self.course.checks(self.chapter)} holds no class marked with @exercise(…).")
+            self.grader = Grader(ChapterChecks.of(self.course, self.chapter, module), items)
+            self.work(self.grader)
+        except BaseException as error:  # noqa: BLE001 - carried out of pytest, which would print it and go on
+            self.error = error
+        finally:
+            session._setupstate.teardown_exact(None)  # noqa: SLF001 - what nextitem=None would have done
+        return True
+
+
+class _Sitting:
+    """A submission and the session it runs in; opened again after a call had to be stopped."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self._session: Session | None = None
+
+    def session(self) -> Session:
+        if self._session is None or not self._session.alive:
+            self.close()
+            self._session = self.subject.open()
+        return self._session
+
+    def close(self) -> None:
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+
+class Grader:
+    """Grades subjects with the checks of one chapter, inside the open pytest session."""
+
+    def __init__(self, checks: ChapterChecks, items: list[pytest.Item]) -> None:
+        self.checks = checks
+        self._items: dict[tuple[str, str], pytest.Item] = {}
+        for item in items:
+            spec = spec_of(item)
+            if spec is not None:
+                self._items[spec.name, item.originalname] = item  # type: ignore[attr-defined]
+        self._all = items
+        self.scorer = Scorer(checks)
+        self.failure: BaseException | None = None
+        self.student: StudentProxy
+
+    def grade(
+        self, subject: Subject, *, only: frozenset[str] | None = None, visible_only: bool = False
+    ) -> tuple[ExerciseVerdict, ...]:
+        """The outcome of every exercise, in the order of the check file."""
+        sitting = _Sitting(subject)
+        found: dict[str, ExerciseVerdict] = {}
+        try:
+            for spec in self.checks.specs.values():
+                if only is None or spec.name in only:
+                    found[spec.name] = self._exercise(spec, sitting, visible_only=visible_only)
+            for name, verdict in found.items():
+                found[name] = self._follow_through(verdict, found, subject, visible_only=visible_only)
+        finally:
+            sitting.close()
+        return tuple(found.values())
+
+    def _exercise(self, spec: ExerciseSpec, sitting: _Sitting, *, visible_only: bool) -> ExerciseVerdict:
+        if spec.name in sitting.subject.blank:
+            return self.scorer.not_attempted(spec, visible_only=visible_only)
+        conversation = self.checks.converse(spec.name, sitting.session)
+        results = self._results(spec, conversation, sitting, visible_only=visible_only)
+        return self.scorer.score(spec, results, conversation, sitting.session, sitting.subject.notes.get(spec.name, ""))
+
+    def _results(
+        self, spec: ExerciseSpec, conversation: Conversation, sitting: _Sitting, *, visible_only: bool
+    ) -> list[CheckResult]:
+        self.student = StudentProxy(conversation, lambda: sitting.session().names())
+        results: dict[str, CheckResult] = {}
+        for check in spec.checks:
+            if visible_only and not check.visible:
+                continue
+            waits = [n for n in check.after if n in results and results[n].status != "passed"]
+            stopped_before = conversation.stopped and any(r.status == "timeout" or r.status == "error" for r in results.values())
+            if waits or stopped_before:
+                results[check.name] = CheckResult(check.name, check.title, "not_tried", "", check.visible, check.points)
+            else:
+                results[check.name] = self._check(spec, check)
+        return list(results.values())
+
+    def _check(self, spec: ExerciseSpec, check: CheckSpec) -> CheckResult:
+        item = self._items[spec.name, check.name]
+        self.failure = None
+        with drawing(self.checks.secret_for(spec.name, check.name)):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=self._all[0])
+        failure = self.failure
+        if failure is None:
+            return CheckResult(check.name, check.title, "passed", "", check.visible, check.points)
+        return self.scorer.failed(check, failure)
+
+    def _follow_through(
+        self, verdict: ExerciseVerdict, found: dict[str, ExerciseVerdict], subject: Subject, *, visible_only: bool
+    ) -> ExerciseVerdict:
+        """Try a failed exercise again with the failed ones it leans on answered by the reference."""
+        spec = self.checks.specs[verdict.name]
+        wrong = [n for n in spec.leans_on if n in found and found[n].status != "passed" and n in self.checks.references]
+        if not wrong or verdict.status not in {"partial", "failed", "error"}:
+            return verdict
+        helped = _Helped(subject, {name: self.checks.references[name] for name in wrong})
+        sitting = _Sitting(helped)
+        try:
+            again = self._exercise(spec, sitting, visible_only=visible_only)
+        finally:
+            sitting.close()
+        if again.score <= verdict.score or not helped.asked:
+            return verdict
+        return self.scorer.follow_through(again, wrong)
+
+
+class _Helped:
+    """A subject whose wrong earlier functions are answered by the reference."""
+
+    def __init__(self, subject: Subject, functions: dict[str, Callable[..., Any]]) -> None:
+        self._subject = subject
+        self._functions = functions
+        self.label, self.blank, self.notes = subject.label, subject.blank, subject.notes
+        self.asked = False
+
+    def open(self) -> Session:
+        session = self._subject.open()
+        for name, function in self._functions.items():
+            session.substitute(name, self._counting(function))
+        return session
+
+    def _counting(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def answer(*args: Any, **kwargs: Any) -> Any:
+            self.asked = True
+            return function(*args, **kwargs)
+
+        return answer

@@ -1,0 +1,104 @@
+"""Arguments and results of calls: fresh copies, fingerprints, and what a value is once it has crossed to our side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from autograder.sandbox.protocol import Call, Opaque, Rng, Source
+
+__all__ = ["arrived", "changed_arguments", "fingerprint", "fresh", "key_of"]
+
+_DEPTH = 6
+
+
+def fresh(value: Any) -> Any:
+    """A copy of an argument that a function may do with as it likes; ``Source`` and ``Rng`` become the real thing."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, dict):
+        return {k: fresh(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [fresh(v) for v in value]
+    if isinstance(value, tuple):
+        return tuple(fresh(v) for v in value)
+    if isinstance(value, Source):
+        return _compiled(value)
+    if isinstance(value, Rng):
+        return np.random.default_rng(value.seed)
+    return value
+
+
+def arrived(value: Any, depth: int = 0) -> Any:
+    """A result as it would look after crossing a pipe: plain arrays (copied), numbers, containers, or ``Opaque``."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, np.ndarray | np.generic):
+        array = np.array(value, subok=False, copy=True)
+        if array.dtype.kind not in "biufc":
+            return Opaque(f"array of dtype {array.dtype}")
+        return array[()] if isinstance(value, np.generic) else array
+    if isinstance(value, int | float | complex):
+        return value
+    if depth < _DEPTH:
+        if isinstance(value, tuple):
+            return tuple(arrived(v, depth + 1) for v in value)
+        if isinstance(value, list):
+            return [arrived(v, depth + 1) for v in value]
+        if isinstance(value, dict) and all(isinstance(k, str | int) for k in value):
+            return {k: arrived(v, depth + 1) for k, v in value.items()}
+    return Opaque(type(value).__name__)
+
+
+def key_of(call: Call) -> tuple[Any, ...]:
+    """Equal for two calls of one function with the same arguments, bit for bit."""
+    return (call.function, fingerprint(call.args), fingerprint(dict(call.kwargs)))
+
+
+def fingerprint(value: Any) -> Any:
+    """A hashable stand-in for a value: equal exactly when the values are, bit for bit."""
+    if isinstance(value, np.ndarray):
+        return (value.dtype.str, value.shape, value.tobytes())
+    if isinstance(value, np.generic):
+        return (value.dtype.str, value.tobytes())
+    if isinstance(value, dict):
+        return ("dict", tuple((k, fingerprint(v)) for k, v in value.items()))
+    if isinstance(value, list | tuple):
+        return (type(value).__name__, tuple(fingerprint(v) for v in value))
+    if isinstance(value, float):
+        return ("float", value.hex())
+    return (type(value).__name__, value)
+
+
+def changed_arguments(before: Call, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[str, ...]:
+    """The arguments whose arrays differ, at tolerance, from what they were ``before``."""
+    pairs = [(str(i), a, b) for i, (a, b) in enumerate(zip(before.args, args, strict=True))]
+    pairs += [(name, before.kwargs[name], value) for name, value in kwargs.items()]
+    return tuple(name for name, a, b in pairs if not _same(a, b))
+
+
+def _same(before: Any, now: Any) -> bool:
+    if isinstance(before, np.ndarray):
+        return (
+            isinstance(now, np.ndarray)
+            and before.shape == now.shape
+            and bool(np.isclose(before, now, rtol=1e-5, atol=1e-6, equal_nan=True).all())
+        )
+    if isinstance(before, dict):
+        return isinstance(now, dict) and before.keys() == now.keys() and all(_same(before[k], now[k]) for k in before)
+    if isinstance(before, list | tuple):
+        return len(before) == len(now) and all(_same(a, b) for a, b in zip(before, now, strict=True))
+    return True
+
+
+_functions: dict[Source, Callable[..., Any]] = {}
+
+
+def _compiled(source: Source) -> Callable[..., Any]:
+    if source not in _functions:
+        namespace: dict[str, Any] = {"np": np}
+        exec(compile(source.text, f"<{source.name}>", "exec"), namespace)  # noqa: S102 - our own text, never a student's
+        _functions[source] = namespace[source.name]
+    return _functions[source]
