@@ -1,0 +1,49 @@
+"""Visible examples as data: what a release hands out, and how a student's functions are tried on it.
+
+``examples.json`` holds inputs, the reference's outputs and each misconception's outcomes, so no solution, wrong or
+right, ever lies on a student's machine. NumPy and the standard library only.
+"""
+
+from __future__ import annotations
+
+from autograder.examples.format import (
+    EXAMPLES_NAME,
+    FORMAT,
+    AssertStep,
+    CallStep,
+    CheckExample,
+    Examples,
+    ExamplesError,
+    ExerciseExamples,
+    MisconceptionExample,
+    Outcome,
+    Ref,
+    Step,
+    VariableStep,
+    load_examples,
+    parse_examples,
+)
+from autograder.examples.replay import not_written, replay
+from autograder.examples.values import decode_value, encode_value
+
+__all__ = [
+    "EXAMPLES_NAME",
+    "FORMAT",
+    "AssertStep",
+    "CallStep",
+    "CheckExample",
+    "Examples",
+    "ExamplesError",
+    "ExerciseExamples",
+    "MisconceptionExample",
+    "Outcome",
+    "Ref",
+    "Step",
+    "VariableStep",
+    "decode_value",
+    "encode_value",
+    "load_examples",
+    "not_written",
+    "parse_examples",
+    "replay",
+]

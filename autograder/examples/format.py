@@ -1,0 +1,265 @@
+"""The file ``examples.json``: its nouns, and reading it with a sentence for everything that can be wrong with it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+__all__ = [
+    "EXAMPLES_NAME",
+    "FORMAT",
+    "AssertStep",
+    "CallStep",
+    "CheckExample",
+    "Examples",
+    "ExamplesError",
+    "ExerciseExamples",
+    "MisconceptionExample",
+    "Outcome",
+    "Ref",
+    "Step",
+    "VariableStep",
+    "load_examples",
+    "parse_examples",
+]
+
+EXAMPLES_NAME = "examples.json"
+FORMAT = 1
+NOTHING = object()  # an assertion that expects no particular value: None is a value
+_MAX_BYTES = 64 * 2**20
+
+
+class ExamplesError(Exception):
+    """A file of examples is missing, unreadable or not of this version; the text says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """The result of an earlier step of the same check; ``path`` digs into tuples, lists and dicts."""
+
+    step: int
+    path: tuple[int | str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallStep:
+    """One call of a function; arguments are encoded values, or ``Ref`` for the result of an earlier step."""
+
+    function: str
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    hold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VariableStep:
+    """Reading one variable of the notebook."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssertStep:
+    """One assertion, named as in ``autograder.checking.compare``.
+
+    ``expected`` is a ``Ref``, an encoded value or ``NOTHING``.
+    """
+
+    name: str
+    actual: Ref
+    expected: Any = NOTHING
+    params: Mapping[str, Any] = field(default_factory=dict)
+    call: str = ""
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+
+
+Step = CallStep | VariableStep | AssertStep
+
+
+@dataclass(frozen=True, slots=True)
+class CheckExample:
+    """One visible check: its title, its points, the checks that must hold before it, and its steps."""
+
+    name: str
+    title: str
+    points: float
+    after: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one call or variable gave: an encoded ``value``, an ``error``'s type, or nothing known (``skip``)."""
+
+    value: Any = None
+    error: str = ""
+    message: str = ""
+    skip: bool = False
+    changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MisconceptionExample:
+    """A named mistake: one outcome for each call and variable, over all checks in order."""
+
+    name: str
+    message: str
+    outcomes: tuple[Outcome, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExerciseExamples:
+    """Everything that a student's machine knows of one exercise."""
+
+    name: str
+    kind: str
+    points: float
+    signature: str
+    stub: str
+    hints: tuple[str, ...]
+    checks: tuple[CheckExample, ...]
+    misconceptions: tuple[MisconceptionExample, ...]
+    answers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """The visible examples of one chapter, exercise by exercise in the order in which they are taught."""
+
+    course: str
+    chapter: str
+    exercises: Mapping[str, ExerciseExamples]
+    path: str = ""
+
+
+def load_examples(path: Path) -> Examples:
+    """The examples in the file ``path``; raises ``ExamplesError`` with a sentence that says what to do."""
+    again = "Fetch the chapter again to get a fresh copy."
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise ExamplesError(f"{path} is larger than any file of examples should be. {again}")
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ExamplesError(f"There is no file {path}.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise ExamplesError(f"{path} cannot be read ({_short(error)}). {again}") from error
+    try:
+        return parse_examples(data, path=str(path))
+    except ExamplesError as error:
+        raise ExamplesError(f"{path}: {error} {again}") from error
+
+
+def parse_examples(data: Any, *, path: str = "") -> Examples:
+    """The examples that ``data``, the JSON of such a file, describes; raises ``ExamplesError``."""
+    if not isinstance(data, dict) or "format" not in data:
+        raise ExamplesError("This is no file of examples.")
+    if data["format"] != FORMAT:
+        raise ExamplesError(
+            f"The examples are of format {data['format']!r:.20}, and this autograder reads format {FORMAT}: "
+            "update it (pip install --upgrade autograder), or restart the kernel if you just did."
+        )
+    try:
+        exercises = {str(name): _exercise(str(name), entry) for name, entry in data["exercises"].items()}
+        return Examples(str(data.get("course", "")), str(data["chapter"]), exercises, path)
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+        raise ExamplesError(f"The examples are damaged ({_short(error)}).") from error
+
+
+def _short(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:160]
+
+
+def _exercise(name: str, data: dict[str, Any]) -> ExerciseExamples:
+    return ExerciseExamples(
+        name=name,
+        kind=str(data["kind"]),
+        answers=tuple(str(answer) for answer in data.get("answers") or ()),
+        points=float(data["points"]),
+        signature=str(data.get("signature", "")),
+        stub=str(data.get("stub", "")),
+        hints=tuple(str(hint) for hint in data.get("hints") or ()),
+        checks=tuple(_check(check) for check in data["checks"]),
+        misconceptions=tuple(_misconception(entry) for entry in data.get("misconceptions") or ()),
+    )
+
+
+def _check(data: dict[str, Any]) -> CheckExample:
+    steps = tuple(_step(step) for step in data["steps"])
+    for index, step in enumerate(steps):
+        for ref in _refs(step):
+            # A reference to a later step, or to an assertion, would make the replay crash far from the cause.
+            if not 0 <= ref.step < index or isinstance(steps[ref.step], AssertStep):
+                raise ValueError(f"step {index} of {data['name']} refers to step {ref.step}")
+    return CheckExample(
+        name=str(data["name"]),
+        title=str(data["title"]),
+        points=float(data.get("points", 0)),
+        after=tuple(str(name) for name in data.get("after") or ()),
+        steps=steps,
+    )
+
+
+def _step(data: dict[str, Any]) -> Step:
+    # An assertion has a "call" too (the text that a student reads), so it is looked for first.
+    if "assert" in data:
+        params = dict(data.get("params") or {})
+        params.update({key: data[key] for key in ("rtol", "atol") if key in data})
+        return AssertStep(
+            name=str(data["assert"]),
+            actual=_ref(data["actual"]),
+            expected=_expected(data.get("expected")),
+            params=params,
+            call=str(data.get("call") or ""),
+            inputs=dict(data.get("inputs") or {}),
+        )
+    if "variable" in data:
+        return VariableStep(str(data["variable"]))
+    call = data["call"]
+    return CallStep(
+        function=str(call["function"]),
+        args=tuple(_argument(value) for value in call.get("args") or ()),
+        kwargs={str(name): _argument(value) for name, value in (call.get("kwargs") or {}).items()},
+        hold=bool(call.get("hold", False)),
+    )
+
+
+def _argument(data: Any) -> Any:
+    return _ref(data) if isinstance(data, dict) and "step" in data else data
+
+
+def _expected(data: Any) -> Any:
+    if data is None:
+        return NOTHING
+    return _ref(data) if "step" in data else data["value"]
+
+
+def _ref(data: dict[str, Any]) -> Ref:
+    return Ref(
+        int(data["step"]), tuple(part if isinstance(part, int) else str(part) for part in data.get("path") or ())
+    )
+
+
+def _refs(step: Step) -> list[Ref]:
+    if isinstance(step, CallStep):
+        return [value for value in (*step.args, *step.kwargs.values()) if isinstance(value, Ref)]
+    if isinstance(step, AssertStep):
+        return [value for value in (step.actual, step.expected) if isinstance(value, Ref)]
+    return []
+
+
+def _misconception(data: dict[str, Any]) -> MisconceptionExample:
+    return MisconceptionExample(str(data["name"]), str(data["message"]), tuple(_outcome(o) for o in data["outcomes"]))
+
+
+def _outcome(data: dict[str, Any]) -> Outcome:
+    if data.get("skip"):
+        return Outcome(skip=True)
+    changed = tuple(str(name) for name in data.get("changed") or ())
+    if "error" in data:
+        return Outcome(error=str(data["error"]), message=str(data.get("message", "")), changed=changed)
+    return Outcome(value=data["value"], changed=changed)

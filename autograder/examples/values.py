@@ -1,0 +1,122 @@
+"""Values as JSON: arrays, numbers, text and the tuples, lists and dicts made of them, there and back without loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from autograder.sandbox.protocol import Opaque, Rng, Source
+
+__all__ = ["decode_value", "encode_value"]
+
+ARRAY_KINDS = "biufc"
+_PLAIN: dict[str, Any] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
+_NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+def encode_value(value: Any) -> Any:  # noqa: C901, PLR0911 - one line a type, read from top to bottom
+    """``value`` as JSON that ``decode_value`` reads back; raises ``TypeError`` for what has no such form."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, np.ndarray):
+        return _encode_array(value)
+    if isinstance(value, np.generic) and value.dtype.kind in _PLAIN:
+        return encode_value(_PLAIN[value.dtype.kind](value))
+    if isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"float": _non_finite(value)}
+    if isinstance(value, complex):
+        return {"complex": [_encode_float(value.real), _encode_float(value.imag)]}
+    if isinstance(value, tuple):
+        return {"tuple": [encode_value(item) for item in value]}
+    if isinstance(value, list):
+        return {"list": [encode_value(item) for item in value]}
+    if isinstance(value, Mapping):
+        return {"dict": _encode_dict(value)}
+    if isinstance(value, Source):
+        return {"source": value.text, "name": value.name}
+    if isinstance(value, Rng):
+        return {"rng": value.seed}
+    if isinstance(value, Opaque):
+        return {"opaque": value.type}
+    raise TypeError(f"A value of type {type(value).__name__} cannot be kept in an examples file: {value!r:.80}.")
+
+
+def decode_value(data: Any) -> Any:
+    """The value that ``encode_value`` wrote down, made anew at each call; raises ``ValueError`` for anything else."""
+    if data is None or isinstance(data, bool | str | int | float):
+        return data
+    if isinstance(data, dict):
+        for key, decode in _DECODERS.items():
+            if key in data:
+                try:
+                    return decode(data)
+                except (KeyError, TypeError, AttributeError, OverflowError) as error:
+                    raise ValueError(f"This is no {key}: {data!r:.80}.") from error
+    raise ValueError(f"This is not a value that an examples file can hold: {data!r:.80}.")
+
+
+def _non_finite(number: float) -> str:
+    return "nan" if math.isnan(number) else "inf" if number > 0 else "-inf"
+
+
+def _encode_float(number: float) -> float | str:
+    return number if math.isfinite(number) else _non_finite(number)
+
+
+def _decode_float(data: Any) -> float:
+    return _NON_FINITE[data] if isinstance(data, str) else float(data)
+
+
+def _encode_array(array: np.ndarray) -> dict[str, Any]:
+    if array.dtype.kind not in ARRAY_KINDS:
+        raise TypeError(f"An array of dtype {array.dtype} cannot be kept in an examples file.")
+    pairs = np.stack([array.real, array.imag], axis=-1) if array.dtype.kind == "c" else array
+    return {"array": _finite(pairs.tolist()), "dtype": array.dtype.name, "shape": list(array.shape)}
+
+
+def _finite(nested: Any) -> Any:
+    if isinstance(nested, list):
+        return [_finite(item) for item in nested]
+    return _encode_float(nested) if isinstance(nested, float) else nested
+
+
+def _numbers(nested: Any) -> Any:
+    if isinstance(nested, list):
+        return [_numbers(item) for item in nested]
+    return _decode_float(nested) if isinstance(nested, str) else nested
+
+
+def _decode_array(data: dict[str, Any]) -> np.ndarray:
+    dtype = np.dtype(str(data["dtype"]))
+    if dtype.kind not in ARRAY_KINDS:
+        raise ValueError(f"An examples file holds no arrays of dtype {dtype}.")
+    shape = tuple(int(size) for size in data["shape"])
+    if dtype.kind == "c":
+        pairs = np.array(_numbers(data["array"]), dtype=np.float64).reshape(*shape, 2)
+        return np.asarray(pairs[..., 0] + 1j * pairs[..., 1]).astype(dtype)
+    return np.array(_numbers(data["array"]), dtype=dtype).reshape(shape)
+
+
+def _encode_dict(mapping: Mapping[Any, Any]) -> dict[str, Any]:
+    for key in mapping:
+        if not isinstance(key, str):
+            raise TypeError(f"A dict in an examples file needs keys that are text, not {key!r:.40}.")
+    return {key: encode_value(item) for key, item in mapping.items()}
+
+
+_DECODERS: dict[str, Any] = {
+    "array": _decode_array,
+    "tuple": lambda data: tuple(decode_value(item) for item in data["tuple"]),
+    "list": lambda data: [decode_value(item) for item in data["list"]],
+    "dict": lambda data: {key: decode_value(item) for key, item in data["dict"].items()},
+    "float": lambda data: _NON_FINITE[data["float"]],
+    "complex": lambda data: complex(*(_decode_float(part) for part in data["complex"])),
+    "source": lambda data: Source(text=str(data["source"]), name=str(data["name"])),
+    "rng": lambda data: Rng(seed=int(data["rng"])),
+    "opaque": lambda data: Opaque(type=str(data["opaque"])),
+}

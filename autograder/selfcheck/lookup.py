@@ -1,0 +1,139 @@
+"""Which examples belong to the notebook at hand, and which of their exercises is meant."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from autograder.examples import EXAMPLES_NAME, Examples, ExamplesError, ExerciseExamples, load_examples
+from autograder.selfcheck.front_end import CheckProblem
+
+__all__ = ["Target", "find_examples", "find_exercise"]
+
+COURSE_MARK = "course_config.py"
+_LONGEST_WAIT = 300  # seconds; a first run records every visible check of the chapter
+
+Target = Callable[..., Any] | str
+_loaded: dict[tuple[str, int], Examples] = {}
+_made: dict[Path, float] = {}
+
+
+def find_examples(names: Mapping[str, Any] | None = None) -> Examples:
+    """The examples beside the notebook, or made from the course around it.
+
+    Raises ``CheckProblem`` where there are none.
+    """
+    folders = _folders(names or {})
+    for folder in folders:
+        path = folder / EXAMPLES_NAME
+        if path.is_file():
+            return _load(path)
+    for folder in folders:
+        course = next((f for f in (folder, *folder.parents) if (f / COURSE_MARK).is_file()), None)
+        if course is not None and (course / "source" / folder.name / f"{folder.name}.ipynb").is_file():
+            return _load(_made_examples(course, folder.name))
+    raise CheckProblem(
+        f"There is no {EXAMPLES_NAME} in {folders[0]}. The checks look for it beside the notebook: keep the two files "
+        "together in one folder, as they were handed out, and restart the kernel if the notebook was moved."
+    )
+
+
+def find_exercise(target: Any, names: Mapping[str, Any], examples: Examples, verb: str = "check") -> ExerciseExamples:
+    """The exercise that ``target``, a function or a name, stands for; raises ``CheckProblem`` with a suggestion."""
+    exercises = examples.exercises
+    if isinstance(target, str):
+        if target in exercises:
+            return exercises[target]
+        raise CheckProblem(_unknown(target, names, examples, verb))
+    if isinstance(target, type) or not callable(target):
+        raise CheckProblem(_not_a_function(target, names, examples, verb))
+    own = getattr(target, "__name__", "")
+    bound = [name for name in exercises if names.get(name) is target]
+    if own in exercises and (own in bound or not bound):
+        return exercises[own]
+    if bound:
+        return exercises[bound[0]]
+    raise CheckProblem(_unknown(own or type(target).__name__, names, examples, verb))
+
+
+def _folders(names: Mapping[str, Any]) -> list[Path]:
+    """Where the notebook may lie: the current folder, or, after an ``os.chdir``, where the front end says it is."""
+    told = [os.environ.get("JPY_SESSION_NAME", ""), names.get("__vsc_ipynb_file__", "")]
+    beside = [Path(path).parent for path in told if isinstance(path, str) and Path(path).suffix == ".ipynb"]
+    return list(dict.fromkeys([Path.cwd(), *(folder for folder in beside if folder.is_dir())]))
+
+
+def _load(path: Path) -> Examples:
+    key = (str(path), path.stat().st_mtime_ns)
+    if key not in _loaded:
+        try:
+            _loaded[key] = load_examples(path)
+        except ExamplesError as error:
+            raise CheckProblem(str(error)) from None
+    return _loaded[key]
+
+
+def _made_examples(course: Path, chapter: str) -> Path:
+    path = course / ".autograder" / "examples" / f"{chapter}.json"
+    # Not the notebook: its owner saves it every minute, and no example comes from a student's cells.
+    sources = [course / "tests" / "chapters" / f"test_{chapter}.py", *(course / "solutions").rglob("*.py")]
+    newest = max((source.stat().st_mtime for source in sources if source.is_file()), default=0.0)
+    if _made.get(path, -1.0) >= newest or (path.is_file() and path.stat().st_mtime >= newest):
+        return path
+    command = [sys.executable, "-m", "autograder", "examples", chapter]
+    by_hand = f"Run `python -m autograder examples {chapter}` in a terminal, in {course}, to see why."
+    if sys.platform == "emscripten":
+        raise CheckProblem(f"The examples of {chapter} have to be made before this page is: {by_hand}")
+    print(f"Preparing the examples of {chapter}: once, a few seconds …", flush=True)  # noqa: T201 - nobody waits unknowing
+    try:
+        done = subprocess.run(command, cwd=course, capture_output=True, text=True, timeout=_LONGEST_WAIT, check=False)
+    except subprocess.TimeoutExpired:
+        raise CheckProblem(
+            f"The examples of {chapter} were not made within {_LONGEST_WAIT} seconds. {by_hand}"
+        ) from None
+    except OSError as error:
+        raise CheckProblem(f"The examples of {chapter} could not be made: {error}. {by_hand}") from None
+    if done.returncode != 0 or not path.is_file():
+        lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        reason = lines[-1][:300].rstrip(".") if lines else f"the command ended with status {done.returncode}"
+        raise CheckProblem(f"The examples of {chapter} could not be made: {reason}. {by_hand}")
+    _made[path] = newest
+    return path
+
+
+def _unknown(name: str, names: Mapping[str, Any], examples: Examples, verb: str) -> str:
+    for exercise in examples.exercises.values():
+        if any(isinstance(names.get(answer), str) and names[answer] == name for answer in exercise.answers):
+            usage = _usage(exercise, verb)
+            return f"{verb} was given the text of an answer. Write {usage}, with the exercise's name in quotes."
+    known = list(examples.exercises)
+    near = get_close_matches(name, known, 1, 0.6)
+    where = f"No exercise of {examples.chapter} is called `{name[:60]}`."
+    if near:
+        return f"{where} Did you mean {_usage(examples.exercises[near[0]], verb)}?"
+    return f"{where} The exercises here are: {', '.join(known)}."
+
+
+def _not_a_function(value: Any, names: Mapping[str, Any], examples: Examples, verb: str) -> str:
+    sample = next(iter(examples.exercises.values()), None)
+    usage = f", for example {_usage(sample, verb)}" if sample is not None else ""
+    owner = next((name for name in examples.exercises if name in names and names[name] is value), None)
+    if owner is not None:
+        kind = "a class" if isinstance(value, type) else f"a value of type {type(value).__name__}"
+        return f"`{owner}` is now {kind}, and no function any more. Run the cell that defines `def {owner}(…)` again."
+    if value is None:
+        return (
+            f"{verb} was given None, which is what a function without a `return` gives. Name the function itself, "
+            f"without calling it{usage}."
+        )
+    kind = f"the class {value.__name__}" if isinstance(value, type) else f"a value of type {type(value).__name__}"
+    return f"{verb} was given {kind}, not a function. Name the function itself, without calling it{usage}."
+
+
+def _usage(exercise: ExerciseExamples, verb: str) -> str:
+    return f'{verb}("{exercise.name}")' if exercise.kind == "answers" else f"{verb}({exercise.name})"
