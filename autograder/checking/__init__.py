@@ -35,7 +35,7 @@ _HOMES = {
     "Source": "autograder.sandbox.protocol",
     **dict.fromkeys(["after", "careful", "exercise", "points", "visible"], "autograder.checking.marks"),
     **dict.fromkeys(
-        ["arrays_nd", "drawn_from", "floats", "given", "integers", "linked", "probabilities"], "autograder.checking.given"
+        ["arrays_nd", "drawn_from", "floats", "given", "integers", "linked", "probabilities"], "autograder.checking.properties"
     ),
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.conversation import Conversation, ReferenceProxy, StudentProxy
-from autograder.checking.given import draw_seed, seed_number, shrinking
+from autograder.checking.properties import draw_seed, seed_number, shrinking
 from autograder.checking.inprocess import InProcessSession
 from autograder.checking.marks import ExerciseSpec, exercises_of
 from autograder.checking.secret import course_secret
@@ -59,12 +59,12 @@ class ChapterChecks:
                 )
         wrong: dict[str, list[Misconception]] = {spec.name: [] for spec in specs}
         for misconception in misconceptions_in(course.misconceptions(chapter)):
-            if misconception.exercise not in wrong:
+            if misconception.exercise not in references:
                 raise CourseError(
                     f"solutions/misconceptions/{chapter}.py: {misconception.name} is about {misconception.exercise!r}, "
-                    f"which is no exercise of {chapter}."
+                    f"which is no function of solutions/{chapter}.py."
                 )
-            wrong[misconception.exercise].append(misconception)
+            wrong.setdefault(misconception.exercise, []).append(misconception)
         classes = {v.__exercise__.name: v for v in vars(module).values() if "__exercise__" in getattr(v, "__dict__", {})}
         return cls(course, chapter, {s.name: s for s in specs}, classes, references, wrong, course_secret(course))
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from autograder.checking.asserts import CheckFailed, CheckStopped
-from autograder.checking.chapter import ChapterChecks, drawing, rng_for
+from autograder.checking.chapter import ChapterChecks, drawing
 from autograder.checking.conversation import Conversation, StudentProxy, Subject
 from autograder.checking.marks import CheckSpec, ExerciseSpec
-from autograder.checking.plugin import spec_of
+from autograder.checking.plugin import GRADER, spec_of
 from autograder.checking.scoring import Scorer
 from autograder.course import Course, CourseError
 from autograder.sandbox.protocol import Session
@@ -75,6 +73,8 @@ def with_checks(course: Course, chapter: str, work: Callable[[Grader], None]) ->
 class _Loop:
     """The pytest plugin that walks the submissions where pytest would walk the tests."""
 
+    __name__ = GRADER  # the name under which pytest knows it; the fixtures look it up there
+
     def __init__(self, course: Course, chapter: str, work: Callable[[Grader], None]) -> None:
         self.course, self.chapter, self.work = course, chapter, work
         self.error: BaseException | None = None
@@ -82,28 +82,9 @@ class _Loop:
         self.ran = False
         self.grader: Grader | None = None
 
-    def pytest_configure(self, config: pytest.Config) -> None:
-        config.pluginmanager.register(self, "autograder-grader") if not config.pluginmanager.has_plugin(
-            "autograder-grader"
-        ) and not config.pluginmanager.is_registered(self) else None
-
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             self.problem = str(report.longrepr)
-
-    @pytest.fixture
-    def student(self) -> StudentProxy:
-        assert self.grader is not None  # noqa: S101 - fixtures run inside the loop only
-        return self.grader.student
-
-    @pytest.fixture
-    def reference(self) -> Any:
-        assert self.grader is not None  # noqa: S101
-        return self.grader.checks.reference
-
-    @pytest.fixture
-    def rng(self, request: pytest.FixtureRequest) -> Any:
-        return rng_for(request.node.function)
 
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         if call.excinfo is not None and self.grader is not None:
@@ -156,7 +137,6 @@ class Grader:
             spec = spec_of(item)
             if spec is not None:
                 self._items[spec.name, item.originalname] = item  # type: ignore[attr-defined]
-        self._all = items
         self.scorer = Scorer(checks)
         self.failure: BaseException | None = None
         self.student: StudentProxy
@@ -193,7 +173,7 @@ class Grader:
             if visible_only and not check.visible:
                 continue
             waits = [n for n in check.after if n in results and results[n].status != "passed"]
-            stopped_before = conversation.stopped and any(r.status == "timeout" or r.status == "error" for r in results.values())
+            stopped_before = conversation.stopped and any(r.status in {"timeout", "error"} for r in results.values())
             if waits or stopped_before:
                 results[check.name] = CheckResult(check.name, check.title, "not_tried", "", check.visible, check.points)
             else:
@@ -204,7 +184,9 @@ class Grader:
         item = self._items[spec.name, check.name]
         self.failure = None
         with drawing(self.checks.secret_for(spec.name, check.name)):
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=self._all[0])
+            # Only what belongs to the whole file stays set up for the next check, whichever that is.
+            stay: Any = item.getparent(pytest.Module)
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=stay)
         failure = self.failure
         if failure is None:
             return CheckResult(check.name, check.title, "passed", "", check.visible, check.points)
