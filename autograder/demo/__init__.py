@@ -1,0 +1,1 @@
+"""A demonstration: a class of simulated students, graded in a folder of its own."""

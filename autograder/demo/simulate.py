@@ -1,0 +1,224 @@
+"""Notebooks as students would hand them in, made from solutions, alternatives, misconceptions, or source text."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+import json
+import sys
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autograder.notebook import Notebook, parse_notebook, splice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import ModuleType
+
+    from autograder.course import Course
+
+    Code = Callable[..., Any] | str | Mapping[str, Any]
+
+__all__ = ["blank_notebook", "reference_code", "solved_notebook", "write_notebook"]
+
+
+def blank_notebook(course: Course, chapter: str) -> dict[str, Any]:
+    """The chapter's notebook as a student gets it: the released one where there is one, else the author's."""
+    released = course.root / "release" / chapter / f"{chapter}.ipynb"
+    data: dict[str, Any] = json.loads((released if released.is_file() else course.source(chapter)).read_bytes())
+    return data
+
+
+def solved_notebook(
+    course: Course, chapter: str, code: Mapping[str, Code], *, start: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """A notebook with ``code[exercise]`` in the stub cell of each exercise named; the others stay blank.
+
+    A value is a function (its source is used, under the exercise's name, with what it needs from its module), a
+    function of no arguments that returns ``{variable: answer}`` where the exercise's answers are variables, such a
+    mapping itself, or the text of the cell. Raises ``NotebookError`` where there is no such stub.
+    """
+    notebook = start if start is not None else blank_notebook(course, chapter)
+    parsed = parse_notebook(json.dumps(notebook).encode())
+    taken: dict[str, str] = {}
+    return splice(
+        notebook, {exercise: _cell_source(exercise, value, parsed, taken) for exercise, value in code.items()}
+    )
+
+
+def reference_code(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:
+    """The reference solution of each exercise of a chapter, in the notebook's order."""
+    module = course.references(chapter)
+    released = parse_notebook(course.source(chapter).read_bytes())
+    return {exercise: getattr(module, exercise) for exercise in released.exercises()}
+
+
+def write_notebook(path: Path, notebook: Mapping[str, Any]) -> Path:
+    """Write a notebook's JSON as Jupyter would, folders included; returns ``path``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path
+
+
+def _cell_source(exercise: str, code: Code, notebook: Notebook, taken: dict[str, str]) -> str:
+    if isinstance(code, str):
+        return code
+    if not callable(code):
+        return _assignments(code)
+    if _asks_for_answers(exercise, notebook):
+        return _assignments(code())
+    return _Carrier(exercise, notebook, taken).carry(code)
+
+
+def _asks_for_answers(exercise: str, notebook: Notebook) -> bool:
+    stub = notebook.stub(exercise)
+    return stub is not None and not any(isinstance(node, ast.FunctionDef) for node in ast.parse(stub.source).body)
+
+
+def _assignments(answers: Mapping[str, Any]) -> str:
+    return "\n".join(f"{variable} = {value!r}" for variable, value in answers.items())
+
+
+class _Carrier:
+    """Gathers the source of one function and of everything in its module that it leans on.
+
+    ``taken`` holds what other cells carry, by name: two helpers of one name must not replace each other.
+    """
+
+    def __init__(self, exercise: str, notebook: Notebook, taken: dict[str, str]) -> None:
+        self.exercise = exercise
+        self.taken = taken
+        others = [ast.parse(_runnable(c.source)) for c in notebook.code_cells() if c.name != exercise]
+        # What the notebook binds anyway (np, the student's own earlier functions) is not carried along.
+        self.there = {name for tree in others for statement in tree.body for name in _bound(statement)}
+        self.there |= set(notebook.exercises())
+        self.parts: list[str] = []
+        self.seen: set[str] = set()
+
+    def carry(self, function: Callable[..., Any]) -> str:
+        module = sys.modules[function.__module__]
+        node = _definition(function)
+        renames = {function.__name__: self.exercise}
+        if function.__name__ != self.exercise:
+            # A wrong softmax may be written with the right one: that one comes along under another name.
+            renames[self.exercise] = f"right_{self.exercise}"
+        self._needs(node, module, renames)
+        self.parts.append(ast.unparse(_Plain(renames).visit(node)))
+        return "\n\n\n".join(self.parts)
+
+    def _needs(self, node: ast.stmt, module: ModuleType, renames: dict[str, str]) -> None:
+        for name in _used(node):
+            target = renames.get(name, name)
+            if target in self.seen or target == self.exercise or (target in self.there and target == name):
+                continue
+            found = _binding(name, module)
+            if found is None:
+                continue  # a builtin or one of the node's own names
+            self.seen.add(target)
+            statement, origin = found
+            if isinstance(statement, ast.Import | ast.ImportFrom):
+                self.parts.append(ast.unparse(statement))
+                continue
+            self._needs(statement, origin, renames)
+            source = ast.unparse(_Plain(renames).visit(copy.deepcopy(statement)))
+            if self.taken.setdefault(target, source) != source:
+                renames[name] = f"{target}_in_{self.exercise}"
+                source = ast.unparse(_Plain(renames).visit(statement))
+            self.parts.append(source)
+
+
+class _Plain(ast.NodeTransformer):
+    """A definition as a student would write it: no decorators, annotations or docstrings, and under other names."""
+
+    def __init__(self, renames: Mapping[str, str]) -> None:
+        self.renames = renames
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        self.generic_visit(node)
+        node.name = self.renames.get(node.name, node.name)
+        node.decorator_list = [d for d in node.decorator_list if not _is_mark(d)]
+        node.returns = None
+        if ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        self.generic_visit(node)
+        return node if node.value is None else ast.copy_location(ast.Assign([node.target], node.value), node)
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = self.renames.get(node.id, node.id)
+        return node
+
+
+def _is_mark(decorator: ast.expr) -> bool:
+    return (
+        isinstance(decorator, ast.Call)
+        and isinstance(decorator.func, ast.Name)
+        and decorator.func.id in {"misconception_of", "alternative_of"}
+    )
+
+
+def _definition(function: Callable[..., Any]) -> ast.FunctionDef:
+    code = inspect.unwrap(function).__code__
+    for node in ast.walk(_tree(Path(code.co_filename))):
+        if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            if first == code.co_firstlineno:
+                return copy.deepcopy(node)
+    raise ValueError(f"{function.__qualname__} is no plain function of {code.co_filename}: its source cannot be used.")
+
+
+def _binding(name: str, module: ModuleType) -> tuple[ast.stmt, ModuleType] | None:
+    """The statement at the top level of ``module`` that binds ``name``, followed through the course's own modules."""
+    for statement in _tree(Path(module.__file__ or "")).body:
+        if name not in _bound(statement):
+            continue
+        if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("solutions"):
+            alias = next(a for a in statement.names if (a.asname or a.name) == name)
+            origin = sys.modules.get(statement.module or "") or import_module(statement.module or "")
+            return _binding(alias.name, origin)
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            alias = next(a for a in statement.names if (a.asname or a.name.partition(".")[0]) == name)
+            one = copy.deepcopy(statement)
+            one.names = [alias]
+            return one, module
+        return copy.deepcopy(statement), module
+    return None
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    match statement:
+        case ast.FunctionDef() | ast.ClassDef():
+            return {statement.name}
+        case ast.Import() | ast.ImportFrom():
+            return {a.asname or a.name.partition(".")[0] for a in statement.names}
+        case ast.Assign() | ast.AnnAssign():
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            return {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+    return set()
+
+
+def _used(node: ast.stmt) -> list[str]:
+    plain = _Plain({}).visit(copy.deepcopy(node))  # annotations and marks are not part of what runs
+    return list(dict.fromkeys(n.id for n in ast.walk(plain) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)))
+
+
+@lru_cache(maxsize=64)
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _runnable(source: str) -> str:
+    try:
+        ast.parse(source)
+    except SyntaxError:
+        return ""  # magics and unfinished lines bind nothing that could be relied on
+    return source
