@@ -1,0 +1,94 @@
+"""The trusted end of a connection to a child: frames with deadlines and caps. Every byte that comes in is hostile."""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import Any
+
+from autograder.sandbox.guest.wire import ALIGN, HEADER, MAX_HEAD, WireError, parse_head
+
+__all__ = ["Channel", "HungUp", "TimedOut"]
+
+_CHUNK = 1 << 16
+
+
+class HungUp(Exception):  # noqa: N818 - an event, told apart from a failure by whoever catches it
+    """The child has closed the connection, or is no more."""
+
+
+class TimedOut(Exception):  # noqa: N818
+    """The child has not answered by the deadline."""
+
+
+class Channel:
+    """Frames over a stream socket; ``max_bytes`` caps the array bytes of one incoming frame."""
+
+    def __init__(self, connection: socket.socket, max_bytes: int) -> None:
+        self._socket = connection
+        self._max_blob = max_bytes + ALIGN * 10_000
+        self._buffer = bytearray()
+
+    def send(self, frame: bytes, deadline: float) -> None:
+        """Send a frame; raises ``TimedOut`` or ``HungUp`` when the child does not take it."""
+        view = memoryview(frame)
+        try:
+            while view:
+                self._socket.settimeout(_left(deadline))
+                view = view[self._socket.send(view) :]
+        except TimeoutError as error:
+            raise TimedOut from error
+        except OSError as error:
+            raise HungUp from error
+
+    def receive(self, deadline: float) -> tuple[dict[str, Any], bytearray]:
+        """The next frame's JSON object and bytes; raises ``TimedOut``, ``HungUp`` or ``WireError`` (a frame over the caps)."""
+        self._fill(HEADER.size, deadline)
+        head_length, blob_length = HEADER.unpack_from(self._buffer)
+        if head_length > MAX_HEAD or blob_length > self._max_blob:
+            raise WireError("a frame announces more bytes than may be sent")
+        body = HEADER.size + head_length
+        if blob_length <= _CHUNK:
+            self._fill(body + blob_length, deadline)
+            blob = self._buffer[body : body + blob_length]
+            head = parse_head(self._buffer[HEADER.size : body])
+            del self._buffer[: body + blob_length]
+            return head, blob
+        self._fill(body, deadline)
+        head = parse_head(self._buffer[HEADER.size : body])
+        return head, self._take_large(body, blob_length, deadline)
+
+    def _take_large(self, body: int, length: int, deadline: float) -> bytearray:
+        # Grown as bytes arrive: what a child announces costs nothing before it is sent.
+        blob = self._buffer[body : body + length]
+        del self._buffer[: body + len(blob)]
+        while len(blob) < length:
+            blob += self._some(deadline, min(1 << 20, length - len(blob)))
+        return blob
+
+    def _fill(self, count: int, deadline: float) -> None:
+        while len(self._buffer) < count:
+            self._buffer += self._some(deadline, _CHUNK)
+
+    def _some(self, deadline: float, at_most: int) -> bytes:
+        try:
+            self._socket.settimeout(_left(deadline))
+            data = self._socket.recv(at_most)
+        except TimeoutError as error:
+            raise TimedOut from error
+        except OSError as error:
+            raise HungUp from error
+        if not data:
+            raise HungUp
+        return data
+
+    def close(self) -> None:
+        """Hang up."""
+        self._socket.close()
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimedOut
+    return left

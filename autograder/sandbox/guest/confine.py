@@ -1,0 +1,167 @@
+"""How a process gives up its rights, for good: namespaces, limits, capabilities, Landlock, seccomp. Linux only.
+
+Every function raises ``OSError`` when the kernel refuses, so that nobody goes on half confined.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import struct
+from collections.abc import Iterable
+from pathlib import Path
+
+
+__all__ = [
+    "address_space",
+    "allow_writing",
+    "die_with_parent",
+    "drop_user",
+    "enter_namespaces",
+    "landlock_version",
+    "lock",
+    "make_ruleset",
+    "private_tmp",
+    "set_limits",
+]
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_SYSCALL_LANDLOCK_CREATE, _SYSCALL_LANDLOCK_ADD, _SYSCALL_LANDLOCK_RESTRICT = 444, 445, 446
+_NEW_MOUNT, _NEW_IPC, _NEW_USER, _NEW_PID = 0x00020000, 0x08000000, 0x10000000, 0x20000000
+_NOSUID, _NODEV, _NOEXEC, _READ_ONLY = 2, 4, 8, 1
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_KEEPCAPS, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 4, 8, 22, 38
+_CAPABILITY_VERSION_3 = 0x20080522
+READ_SEARCH = 1 << 2  # CAP_DAC_READ_SEARCH
+
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _REMOVE_DIR, _REMOVE_FILE = 1, 2, 4, 8, 16, 32
+_MAKE_DIR, _MAKE_REG, _MAKE_SYM, _REFER, _TRUNCATE = 1 << 7, 1 << 8, 1 << 12, 1 << 13, 1 << 14
+_ALL_FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1}  # since 5: 16 bits
+_FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
+
+
+def _checked(result: int, what: str) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def die_with_parent() -> None:
+    """Have the kernel kill this process when the one that forked it ends."""
+    _checked(_libc.prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0), "prctl(PDEATHSIG)")
+
+
+def drop_user(uid: int, *, keep: int = 0) -> None:
+    """Become ``uid`` with no groups, keeping the capabilities in the bit set ``keep`` only."""
+    if keep:
+        _checked(_libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0), "prctl(KEEPCAPS)")
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+    _set_capabilities(keep)
+    # Without this /proc/self belongs to root after the change, and no user namespace could be set up.
+    _checked(_libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0), "prctl(DUMPABLE)")
+
+
+def _set_capabilities(keep: int) -> None:
+    header = struct.pack("Ii", _CAPABILITY_VERSION_3, 0)
+    _checked(_libc.capset(header, struct.pack("6I", keep, keep, 0, 0, 0, 0)), "capset")
+
+
+def enter_namespaces() -> None:
+    """Enter new user, mount and IPC namespaces; processes forked from now on get a new pid namespace."""
+    uid, gid = os.geteuid(), os.getegid()
+    _checked(_libc.unshare(_NEW_USER | _NEW_MOUNT | _NEW_IPC | _NEW_PID), "unshare")
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+        descriptor = os.open(f"/proc/self/{name}", os.O_WRONLY)
+        try:
+            os.write(descriptor, text.encode())
+        finally:
+            os.close(descriptor)
+
+
+def private_tmp(disk_mb: int) -> None:
+    """Cover /tmp with an empty file system of this process's own, and /proc with nothing at all."""
+    flags = ctypes.c_ulong(_NOSUID | _NODEV | _NOEXEC)
+    options = f"size={disk_mb}m,nr_inodes=2k,mode=0700".encode()
+    _checked(_libc.mount(b"tmpfs", b"/tmp", b"tmpfs", flags, options), "mount /tmp")
+    flags = ctypes.c_ulong(_NOSUID | _NODEV | _NOEXEC | _READ_ONLY)
+    _checked(_libc.mount(b"tmpfs", b"/proc", b"tmpfs", flags, b"size=4k,nr_inodes=1,mode=0555"), "mount /proc")
+
+
+def address_space() -> int:
+    """How many bytes of address space this process has now."""
+    return int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
+
+
+def set_limits(*, memory: int, disk: int, cpu_seconds: int) -> None:
+    """Limit the address space and the size of a file (bytes), processor time, descriptors; no new processes, no core."""
+    limits = {
+        resource.RLIMIT_AS: memory,
+        resource.RLIMIT_FSIZE: disk,
+        resource.RLIMIT_CPU: cpu_seconds,
+        resource.RLIMIT_NOFILE: 64,
+        resource.RLIMIT_NPROC: 0,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MEMLOCK: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_STACK: 16 << 20,
+    }
+    for name, value in limits.items():
+        resource.setrlimit(name, (value, value))
+
+
+def landlock_version() -> int:
+    """The version of Landlock that the kernel offers; 0 for none."""
+    return max(0, _libc.syscall(_SYSCALL_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1))
+
+
+def make_ruleset(readable: Iterable[str]) -> int:
+    """A Landlock ruleset, as a descriptor, that allows reading below ``readable`` and to use /dev/null; paths must exist.
+
+    Nothing else of the file system may be opened. Where the kernel knows how, TCP, abstract sockets and signals to
+    processes outside are denied too.
+    """
+    version = landlock_version()
+    handled = _ALL_FILE_RIGHTS.get(version, (1 << 16) - 1)
+    # struct landlock_ruleset_attr: file rights, since 4 the two TCP rights, since 6 the two scopes.
+    attributes = struct.pack("QQQ", handled, 0b11, 0b11)[: 8 if version < 4 else 16 if version < 6 else 24]
+    ruleset = _checked(
+        _libc.syscall(_SYSCALL_LANDLOCK_CREATE, attributes, ctypes.c_size_t(len(attributes)), 0), "landlock_create_ruleset"
+    )
+    for path in readable:
+        _allow(ruleset, path, (_EXECUTE | _READ_FILE | _READ_DIR) & handled)
+    _allow(ruleset, "/dev/null", (_READ_FILE | _WRITE_FILE | _TRUNCATE) & handled)
+    return ruleset
+
+
+def allow_writing(ruleset: int, path: str) -> None:
+    """Let ``ruleset`` allow files, folders and symbolic links to be made, read and removed below ``path``."""
+    version = landlock_version()
+    rights = _WRITE_FILE | _READ_FILE | _READ_DIR | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _MAKE_SYM
+    _allow(ruleset, path, (rights | _REFER | _TRUNCATE) & _ALL_FILE_RIGHTS.get(version, (1 << 16) - 1))
+
+
+def _allow(ruleset: int, path: str, rights: int) -> None:
+    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        if not os.path.isdir(path):  # noqa: PTH112 - pathlib is not worth its import for one call
+            rights &= _FILE_RIGHTS
+        rule = struct.pack("=Qi", rights, descriptor)  # struct landlock_path_beneath_attr is packed
+        _checked(_libc.syscall(_SYSCALL_LANDLOCK_ADD, ruleset, 1, rule, 0), f"landlock_add_rule {path}")
+    finally:
+        os.close(descriptor)
+
+
+def lock(ruleset: int, filter_program: bytes, *, keep: int = 0) -> None:
+    """Give up capabilities (but ``keep``), the gaining of new ones, and everything outside ``ruleset`` and the filter."""
+    _set_capabilities(keep)
+    _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(NO_NEW_PRIVS)")
+    _checked(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl(DUMPABLE)")
+    _checked(_libc.syscall(_SYSCALL_LANDLOCK_RESTRICT, ruleset, 0), "landlock_restrict_self")
+    os.close(ruleset)
+    buffer = ctypes.create_string_buffer(filter_program, len(filter_program))
+    # struct sock_fprog: a count, then (aligned) a pointer.
+    program = struct.pack("HxxxxxxP", len(filter_program) // 8, ctypes.addressof(buffer))
+    _checked(_libc.prctl(_PR_SET_SECCOMP, 2, program, 0, 0), "prctl(SECCOMP)")

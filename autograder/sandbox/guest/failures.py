@@ -1,0 +1,114 @@
+"""What a student's exception is told as, and the clock that interrupts what runs too long."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Any
+
+__all__ = ["Clock", "TimeIsUp", "describe"]
+
+MAX_MESSAGE = 2000
+MAX_FRAMES = 8
+CELL = "<cell "
+
+
+class TimeIsUp(BaseException):
+    """Raised inside a student's code when its time is up; no ``except Exception`` catches it."""
+
+
+class Clock:
+    """A soft time limit around a piece of work: an alarm that raises ``TimeIsUp`` in it, again and again.
+
+    It cannot interrupt C code, nor code that catches everything: for those the trusted side kills the process.
+    """
+
+    def __init__(self) -> None:
+        self._armed = False
+        self._works = hasattr(signal, "setitimer")
+        self._signal, self._set = signal.signal, getattr(signal, "setitimer", None)
+
+    def _ring(self, _number: int, _frame: FrameType | None) -> None:
+        if self._armed:
+            raise TimeIsUp
+
+    def run(self, seconds: float, work: Callable[[], Any]) -> Any:
+        """What ``work`` returns; raises ``TimeIsUp`` when ``seconds`` did not suffice."""
+        try:
+            self._start(seconds)
+            return work()
+        finally:
+            # An alarm between the end of the work and here leaves through this ``finally``: still only once.
+            self._stop()
+
+    def _start(self, seconds: float) -> None:
+        if self._set is not None:
+            # Installed anew each time: a student's code may have put another handler in its place.
+            self._signal(signal.SIGALRM, self._ring)
+            self._armed = True
+            self._set(signal.ITIMER_REAL, seconds, 0.25)
+
+    def _stop(self) -> None:
+        self._armed = False
+        if self._set is not None:
+            self._set(signal.ITIMER_REAL, 0.0)
+
+
+def describe(error: BaseException, cells: dict[str, tuple[str, list[str]]]) -> dict[str, Any]:
+    """The exception as JSON: type, message, where it happened; ``cells`` maps file names to (cell name, source lines)."""
+    told: dict[str, Any] = {"type": _public_name(type(error)), "message": _text_of(error)}
+    frames = _frames(error.__traceback__, cells)
+    if isinstance(error, SyntaxError) and type(error.filename) is str and error.filename in cells:
+        name, lines = cells[error.filename]
+        told["message"] = str(error.msg)[:MAX_MESSAGE]
+        frames.append({"where": "", "lineno": error.lineno, "cell": name, "line": _line(lines, error.lineno)})
+    if frames:
+        told.update(frames[-1])
+    told["frames"] = frames
+    return told
+
+
+def _public_name(kind: type) -> str:
+    # NumPy raises private types (_ArrayMemoryError): a reader knows the public one above it.
+    return next((base.__name__ for base in kind.__mro__ if not base.__name__.startswith("_")), "BaseException")
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)[:MAX_MESSAGE]
+    except TimeIsUp:
+        raise
+    except BaseException as second:  # noqa: BLE001 - a student's __str__ may raise anything
+        return f"(its text cannot be shown: {type(second).__name__})"
+
+
+def _frames(trace: TracebackType | None, cells: dict[str, tuple[str, list[str]]]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename.startswith(CELL) and code.co_filename in cells:
+            name, lines = cells[code.co_filename]
+            where = "" if code.co_name == "<module>" else code.co_name
+            found.append({"where": where, "lineno": trace.tb_lineno, "cell": name, "line": _line(lines, trace.tb_lineno)})
+            if len(found) > 2 * MAX_FRAMES:  # of an endless recursion keep the way in and the end
+                del found[MAX_FRAMES]
+        trace = trace.tb_next
+    return found
+
+
+def _line(lines: list[str], number: int | None) -> str:
+    return lines[number - 1].strip()[:300] if number is not None and 0 < number <= len(lines) else ""
+
+
+def refuse_input(*_args: object, **_kwargs: object) -> str:
+    """``input`` in a graded notebook."""
+    raise RuntimeError("There is nobody to answer input() while a notebook is graded: write the value into the cell instead.")
+
+
+def lift_recursion(error: BaseException) -> BaseException:
+    """``error`` itself, with the recursion limit back where it was: there must be room left to tell of it."""
+    if sys.getrecursionlimit() < 1000:
+        sys.setrecursionlimit(1000)
+    return error

@@ -1,0 +1,109 @@
+"""A notebook's code cells, run in order in one namespace, as a kernel would run them."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import linecache
+import random
+import sys
+import types
+from typing import Any
+
+import numpy as np
+
+from . import magics
+from .failures import CELL, Clock, TimeIsUp, describe, refuse_input
+from .outputs import Stream, Tape, bundle_of, take_figures
+
+__all__ = ["Notebook"]
+
+_exec, _eval, _compile = exec, eval, compile
+
+
+class Notebook:
+    """The namespace of a notebook (its ``__main__``), its tape of outputs and its clock."""
+
+    def __init__(self, *, seed: int, output_chars: int, draw: bool) -> None:
+        self.clock = Clock()
+        self.tape = Tape()
+        self.tape.draw = draw
+        self.sources: dict[str, tuple[str, list[str]]] = {}
+        self.last_error: BaseException | None = None
+        self._output_chars = output_chars
+        self._module = types.ModuleType("__main__")
+        self._module.__dict__["__builtins__"] = builtins
+        self.namespace: dict[str, Any] = self._module.__dict__
+        self._given = frozenset(self.namespace)
+        sys.modules["__main__"] = self._module
+        sys.stdout, sys.stderr = Stream("stdout", self.tape), Stream("stderr", self.tape)
+        self._offer()
+        np.random.seed(seed % 2**32)  # noqa: NPY002 - the global state is the one that needs a known start
+        random.seed(seed)
+
+    def _offer(self) -> None:
+        # In ``builtins``, as IPython does it, so that the namespace holds the student's names and no others.
+        offered: Any = builtins
+        offered.display = self._display
+        offered.input = refuse_input
+        offered.get_ipython = lambda: __import__("IPython").get_ipython()
+        backend = sys.modules.get("guest.figures")
+        if backend is not None:
+            backend.when_shown[:] = [lambda: take_figures(self.tape)]
+
+    def _display(self, *values: object, **_options: object) -> None:
+        for value in values:
+            self.tape.show("display", bundle_of(value))
+
+    def names(self) -> list[str]:
+        """The names that the cells defined, in order."""
+        return [name for name in self.namespace if type(name) is str and name not in self._given and not name.startswith("__")]
+
+    def run(self, index: int, name: str, source: str, seconds: float) -> dict[str, Any]:
+        """Run one cell; the outcome as JSON. Whatever it raises ends this cell only."""
+        filename = f"{CELL}{index}>"
+        lines = source.split("\n")
+        self.sources[filename] = (name, lines)
+        linecache.cache[filename] = (len(source), None, [line + "\n" for line in lines], filename)
+        self.tape.start(self._output_chars)
+        outcome: dict[str, Any] = {"index": index}
+        try:
+            self.clock.run(seconds, lambda: self._execute(source, filename))
+        except TimeIsUp:
+            outcome["stopped"] = "timeout"
+        except BaseException as error:  # noqa: BLE001 - SystemExit and the like end a cell, not the notebook
+            outcome["error"] = self.told(error, seconds)
+        try:
+            self.clock.run(max(2.0, seconds / 4), lambda: self._wire_figures() or take_figures(self.tape))
+        except BaseException:  # noqa: BLE001, S110 - a figure that cannot be drawn is not shown
+            pass
+        outcome["outputs"] = [
+            ["stream", item[1], "".join(item[2])] if item[0] == "stream" else item for item in self.tape.stop()
+        ]
+        return outcome
+
+    def told(self, error: BaseException, seconds: float = 2.0) -> dict[str, Any]:
+        """The exception as JSON, even where the student's exception class is itself broken or endless."""
+        try:
+            told: dict[str, Any] = self.clock.run(min(seconds, 2.0), lambda: describe(error, self.sources))
+        except BaseException:  # noqa: BLE001 - told in the plainest words
+            return {"type": "Exception", "message": "(the exception cannot be shown)"}
+        return told
+
+    def _wire_figures(self) -> None:
+        # matplotlib may have been imported by this very cell.
+        backend = sys.modules.get("guest.figures")
+        if backend is not None and not backend.when_shown:
+            backend.when_shown[:] = [lambda: take_figures(self.tape)]
+
+    def _execute(self, source: str, filename: str) -> None:
+        tree = magics.parse(source, filename)
+        last = None
+        if tree.body and isinstance(tree.body[-1], ast.Expr):
+            last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
+        _exec(_compile(tree, filename, "exec"), self.namespace)
+        if last is not None:
+            value = _eval(_compile(last, filename, "eval"), self.namespace)
+            if value is not None and not source.rstrip().endswith(";"):
+                builtins._ = value  # type: ignore[attr-defined]
+                self.tape.show("result", bundle_of(value))

@@ -1,0 +1,241 @@
+"""The conversation inside the child: run the cells, then answer calls until the trusted side hangs up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .failures import TimeIsUp
+from .notebook import Notebook
+from .wire import HEADER, Decoder, Encoder, TooBig, WireError, pack, parse_head
+
+__all__ = ["OUT_OF_MEMORY", "serve"]
+
+OUT_OF_MEMORY = 66  # the exit status of a child that has no memory left to answer with
+
+_exec, _compile = exec, compile
+_array_equal, _allclose, _ndarray = np.array_equal, np.allclose, np.ndarray
+_exit = os._exit  # noqa: SLF001 - the only exit that no student's code can catch
+
+Pair = tuple[dict[str, Any], bytearray]
+
+
+class Line:
+    """The child's end of the connection: whole frames in, whole frames out. It trusts the other side."""
+
+    def __init__(self, receive_into: Callable[[memoryview], int], send: Callable[[Any], int]) -> None:
+        self._receive_into, self._send = receive_into, send
+
+    def receive(self) -> Pair:
+        """The next frame; ends the process when the other side has hung up."""
+        head_length, blob_length = HEADER.unpack(self._exactly(HEADER.size))
+        return parse_head(self._exactly(head_length)), self._exactly(blob_length)
+
+    def _exactly(self, count: int) -> bytearray:
+        buffer = bytearray(count)
+        view, at = memoryview(buffer), 0
+        while at < count:
+            got = self._receive_into(view[at:])
+            if not got:
+                _exit(0)
+            at += got
+        return buffer
+
+    def send(self, frame: bytes) -> None:
+        """Write a whole frame; ends the process when nobody reads."""
+        view = memoryview(frame)
+        while view:
+            try:
+                view = view[self._send(view) :]
+            except OSError:
+                _exit(0)
+
+
+def _stays(value: Any) -> list[Any]:
+    kind = type(value)
+    name = kind.__name__
+    if issubclass(kind, _ndarray):
+        name = f"{name} of dtype {value.dtype}"
+    return ["o", name[:200]]
+
+
+class Runner:
+    """One notebook and the line over which it is asked."""
+
+    def __init__(self, line: Line, notebook: Notebook, order: dict[str, Any]) -> None:
+        self._line, self._notebook = line, notebook
+        self._seconds: float = order["call_seconds"]
+        self._max_bytes: int = order["max_bytes"]
+
+    def loop(self) -> None:
+        """Answer requests for ever; ``receive`` ends the process."""
+        actions = {"calls": self._calls, "probe": self._probe, "value": self._value, "substitute": self._substitute}
+        while True:
+            head, blob = self._line.receive()
+            actions[head["do"]](head, blob)
+
+    def _calls(self, head: dict[str, Any], blob: bytearray) -> None:
+        namespace = self._notebook.namespace
+        decode = Decoder(blob, self._function_from_source, copy=True)
+        held: list[Callable[[], bytes]] = []
+        for name, args, kwargs in head["calls"]:
+
+            def work(name: str = name, args: Any = args, kwargs: Any = kwargs) -> tuple[Any, list[str]]:
+                positional = [decode(item) for item in args]
+                named = {key: decode(item) for key, item in kwargs}
+                before = _Witness(positional, named)
+                value = self._look_up(namespace, name)(*positional, **named)
+                return value, before.changed()
+
+            write_down = self._guarded(work)
+            if head["hold"]:
+                held.append(write_down)
+                self._line.send(_TICK)  # so that the trusted side can time each call
+            else:
+                self._line.send(write_down())
+        for write_down in held:
+            self._line.send(write_down())
+
+    def _probe(self, head: dict[str, Any], blob: bytearray) -> None:
+        def work() -> tuple[Any, list[str]]:
+            decode = Decoder(blob, self._function_from_source, copy=True)
+            positional = [decode(item) for item in head["args"]]
+            named = {key: decode(item) for key, item in head["kwargs"]}
+            probe = self._function_from_source("s", [head["source"], "probe"])
+            before = _Witness(positional, named)
+            value = probe(self._look_up(self._notebook.namespace, head["name"]), *positional, **named)
+            return value, before.changed()
+
+        self._line.send(self._guarded(work)())
+
+    def _value(self, head: dict[str, Any], _blob: bytearray) -> None:
+        self._line.send(self._guarded(lambda: (self._look_up(self._notebook.namespace, head["name"]), []))())
+
+    def _substitute(self, head: dict[str, Any], _blob: bytearray) -> None:
+        name = head["name"]
+        line, max_bytes = self._line, self._max_bytes
+
+        def ask(*args: Any, **kwargs: Any) -> Any:
+            encode = Encoder(_stays, max_bytes)
+            question = {"ask": name, "args": [encode(a) for a in args], "kwargs": [[k, encode(v)] for k, v in kwargs.items()]}
+            line.send(pack(question, encode.blobs))
+            reply, blob = line.receive()
+            if "error" in reply:
+                raise _KNOWN_ERRORS.get(reply["error"], RuntimeError)(reply["message"])
+            return Decoder(blob, self._function_from_source, copy=True)(reply["value"])
+
+        ask.__name__ = ask.__qualname__ = name
+        self._notebook.namespace[name] = ask
+        self._line.send(pack({"done": True}))
+
+    @staticmethod
+    def _look_up(namespace: dict[str, Any], name: str) -> Any:
+        if name not in namespace:
+            raise NameError(f"name {name!r} is not defined")
+        return namespace[name]
+
+    @staticmethod
+    def _function_from_source(tag: str, items: list[Any]) -> Any:
+        if tag != "s" or len(items) != 2:
+            raise WireError("only source text is sent inwards")
+        text, name = items
+        namespace: dict[str, Any] = {"__name__": "given", "np": np}
+        _exec(_compile(text, "<given>", "exec"), namespace)
+        return namespace[name]
+
+    def _guarded(self, work: Callable[[], tuple[Any, list[str]]]) -> Callable[[], bytes]:
+        """Do ``work`` within its time; what is returned writes the answer down, also within a limit."""
+        run = self._notebook.clock.run
+        try:
+            value, changed = run(self._seconds, work)
+        except TimeIsUp:
+            return lambda: pack({"stopped": "timeout"})
+        except BaseException as error:  # noqa: BLE001 - SystemExit and the like end a call, not the session
+            told = self._notebook.told(error)
+            error.__traceback__ = None  # its frames may hold gigabytes
+            return lambda: pack({"error": told})
+        return lambda: self._written(value, changed)
+
+    def _written(self, value: Any, changed: list[str]) -> bytes:
+        encode = Encoder(_stays, self._max_bytes)
+
+        def write() -> bytes:
+            return pack({"value": encode(value), "changed": changed}, encode.blobs)
+
+        try:
+            written: bytes = self._notebook.clock.run(self._seconds, write)
+        except TimeIsUp:
+            return pack({"stopped": "timeout"})
+        except TooBig as error:
+            message = f"The result is too big to be looked at: {error}."
+            return pack({"error": {"type": "ResultTooBig", "message": message}})
+        except BaseException as error:  # noqa: BLE001 - a student's class may do anything when it is looked at
+            return pack({"error": self._notebook.told(error)})
+        return written
+
+
+_TICK = pack({"tick": True})
+_KNOWN_ERRORS: dict[str, type[Exception]] = {
+    kind.__name__: kind for kind in (ValueError, TypeError, IndexError, KeyError, ZeroDivisionError, NotImplementedError)
+}
+
+
+class _Witness:
+    """Remembers the array arguments of a call, also those inside lists and dicts, to tell which of them it changed."""
+
+    def __init__(self, positional: list[Any], named: dict[str, Any]) -> None:
+        self._arguments = {**{str(place): item for place, item in enumerate(positional)}, **named}
+        self._before = {label: list(_arrays_in(item)) for label, item in self._arguments.items()}
+        self._copies = {label: [a.copy() for a in arrays] for label, arrays in self._before.items()}
+
+    def changed(self) -> list[str]:
+        """The labels (positions or keywords) whose arrays differ from before at rtol 1e-5, atol 1e-6."""
+        return [label for label in self._arguments if not self._same(label)]
+
+    def _same(self, label: str) -> bool:
+        now, copies = list(_arrays_in(self._arguments[label])), self._copies[label]
+        return len(now) == len(copies) and all(_same_array(a, b) for a, b in zip(now, copies, strict=True))
+
+
+def _arrays_in(value: Any) -> Any:
+    if type(value) is _ndarray:
+        yield value
+    elif type(value) in (list, tuple):
+        for item in value:
+            yield from _arrays_in(item)
+    elif type(value) is dict:
+        for item in value.values():
+            yield from _arrays_in(item)
+
+
+def _same_array(now: Any, before: Any) -> bool:
+    if now.shape != before.shape or now.dtype != before.dtype:
+        return False
+    return now.tobytes() == before.tobytes() or bool(_allclose(now, before, rtol=1e-5, atol=1e-6, equal_nan=True))
+
+
+def serve(receive_into: Callable[[memoryview], int], send: Callable[[Any], int]) -> None:
+    """Be the child of one submission: the first frame brings its cells; never returns."""
+    line = Line(receive_into, send)
+    status = 1
+    try:
+        order, _blob = line.receive()
+        notebook = Notebook(seed=order["seed"], output_chars=order["output_chars"], draw=order["draw"])
+        for index, name, source, seconds in order["cells"]:
+            outcome = notebook.run(index, name, source, seconds)
+            try:
+                frame = pack({"cell": outcome})
+            except (TooBig, UnicodeError):
+                outcome["outputs"] = []
+                frame = pack({"cell": outcome})
+            line.send(frame)
+        names = [name[:200] for name in notebook.names()[:5000]]
+        line.send(pack({"names": names}))
+        Runner(line, notebook, order).loop()
+    except MemoryError:
+        status = OUT_OF_MEMORY
+    finally:
+        _exit(status)

@@ -1,0 +1,195 @@
+"""The warm process inside the jail: NumPy is imported once, and every submission gets a fork of it.
+
+It runs no student's code itself. Orders come over a socket from the trusted side, one JSON object a message:
+``spawn`` (with the child's end of a new connection), ``end``, ``preload``.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from typing import Any
+
+__all__ = ["main"]
+
+NOT_CONFINED = 71  # the exit status of a child that could not give up its rights: it ran nothing
+
+
+class Zygote:
+    """The trusted half of the inside: forks, confines, reaps."""
+
+    def __init__(self, control: socket.socket, plan: dict[str, Any]) -> None:
+        from . import confine, seccomp  # noqa: PLC0415 - not on the path of the plain child process
+
+        self._confine = confine
+        self._control = control
+        self._plan = plan
+        self._keep = confine.READ_SEARCH if plan["read_search"] else 0
+        self._filter = seccomp.program()
+        self._children: dict[int, int] = {}
+        self._nested = False
+
+    def prepare(self) -> dict[str, Any]:
+        """Drop the user, warm up, try what the kernel allows; what was found, as JSON."""
+        if self._plan["uid"] is not None:
+            self._confine.drop_user(self._plan["uid"], keep=self._keep)
+        _warm_up()
+        if self._plan["namespaces"]:
+            self._nested = self._try_namespaces()
+        _settle()
+        return {"ready": True, "nested": self._nested, "landlock": self._confine.landlock_version()}
+
+    def _try_namespaces(self) -> bool:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                self._confine.enter_namespaces()
+                self._confine.private_tmp(1)
+            except OSError:
+                os._exit(1)
+            os._exit(0)
+        return os.waitpid(pid, 0)[1] == 0
+
+    def loop(self) -> None:
+        """Obey until the trusted side hangs up."""
+        while True:
+            message, descriptors, _flags, _address = socket.recv_fds(self._control, 1 << 16, 1)
+            if not message:
+                return
+            order = json.loads(message)
+            if order["do"] == "spawn":
+                self._children[order["id"]] = self._spawn(order, descriptors[0])
+                os.close(descriptors[0])
+            elif order["do"] == "end":
+                self._end(order)
+            elif order["do"] == "preload":
+                self._preload(order["module"])
+
+    def _spawn(self, order: dict[str, Any], line: int) -> int:
+        pid = os.fork()
+        if pid:
+            return pid
+        try:
+            self._control.close()
+            self._confine.die_with_parent()
+            if self._nested:
+                self._confine.enter_namespaces()
+                inner = os.fork()  # the first process of the new pid namespace
+                if inner:
+                    os.close(line)
+                    status = os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
+                    os._exit(status if status >= 0 else 128 - status)
+                self._confine.die_with_parent()
+            self._become_student(order, line)
+        except BaseException as error:  # noqa: BLE001 - whatever went wrong, nothing of the student's was run
+            _complain(line, error)
+        os._exit(NOT_CONFINED)
+
+    def _become_student(self, order: dict[str, Any], line: int) -> None:
+        confine = self._confine
+        memory = confine.address_space() + (order["memory_mb"] << 20)
+        if self._nested:
+            confine.private_tmp(order["disk_mb"])
+        os.dup2(line, 3)
+        os.closerange(4, 1 << 20)
+        ruleset = confine.make_ruleset(self._plan["readable"])
+        os.chdir("/")
+        if self._nested:
+            os.chdir("/tmp")  # noqa: S108 - its own, mounted above
+            confine.allow_writing(ruleset, "/tmp")  # noqa: S108
+        confine.set_limits(memory=memory, disk=order["disk_mb"] << 20, cpu_seconds=order["cpu_seconds"])
+        confine.lock(ruleset, self._filter, keep=self._keep)
+        from .runner import serve  # noqa: PLC0415 - imported long ago, by the warm-up
+
+        read, write = os.readv, os.write
+        serve(lambda view: read(3, [view]), lambda view: write(3, view))
+
+    def _end(self, order: dict[str, Any]) -> None:
+        pid = self._children.pop(order["id"], None)
+        status = -signal.SIGKILL
+        if pid is not None:
+            deadline = time.monotonic() + order["patience"]
+            found, raw = os.waitpid(pid, os.WNOHANG)
+            while not found and time.monotonic() < deadline:
+                time.sleep(0.002)
+                found, raw = os.waitpid(pid, os.WNOHANG)
+            if not found:
+                os.kill(pid, signal.SIGKILL)
+                _found, raw = os.waitpid(pid, 0)
+            status = os.waitstatus_to_exitcode(raw)
+        if order["answer"]:
+            self._control.send(json.dumps({"status": status}).encode())
+
+    def _preload(self, module: str) -> None:
+        loaded = True
+        try:
+            if module == "matplotlib":
+                _warm_up_matplotlib()
+            else:
+                __import__(module)
+        except Exception:  # noqa: BLE001 - the notebook that imports it will say what is wrong
+            loaded = False
+        _settle()
+        self._control.send(json.dumps({"loaded": loaded}).encode())
+
+
+def _warm_up() -> None:
+    import ast, dataclasses, functools, inspect, itertools, linecache, math, random, time, typing, warnings  # noqa: E401, F401, I001, PLC0415
+
+    import numpy as np  # noqa: PLC0415
+    import numpy.fft, numpy.linalg, numpy.ma, numpy.random, numpy.testing  # noqa: E401, F401, PLC0415
+
+    from . import runner  # noqa: F401, PLC0415
+
+    x = np.eye(3)
+    np.linalg.solve(x, x @ x)
+    np.einsum("ij,jk->ik", x, x)
+
+
+def _warm_up_matplotlib() -> None:
+    """Import pyplot and draw once, so that fonts and the renderer are there before a submission needs them."""
+    import io  # noqa: PLC0415
+
+    from matplotlib import pyplot  # noqa: PLC0415
+
+    figure, axes = pyplot.subplots()
+    axes.imshow([[0.0, 1.0]])
+    axes.set_title("$x_1$ warm")
+    figure.colorbar(axes.images[0])
+    figure.savefig(io.BytesIO(), format="png", dpi=72)
+    pyplot.close(figure)
+
+
+def _settle() -> None:
+    # What is here now will never be freed: keep the collector from touching, and so copying, its pages in a fork.
+    gc.collect()
+    gc.freeze()
+
+
+def _complain(line: int, error: BaseException) -> None:
+    from .wire import pack  # noqa: PLC0415
+
+    try:
+        os.write(line, pack({"unconfined": f"{type(error).__name__}: {error}"[:500]}))
+    except OSError:
+        pass
+
+
+def main(control: int, plan: str) -> None:
+    """Start on the control socket with that descriptor."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the trusted side, which then hangs up
+    sys.dont_write_bytecode = True
+    connection = socket.socket(fileno=control)
+    try:
+        zygote = Zygote(connection, json.loads(plan))
+        ready = zygote.prepare()
+    except Exception as error:  # noqa: BLE001 - told to the trusted side, which words it
+        connection.send(json.dumps({"ready": False, "why": f"{type(error).__name__}: {error}"[:2000]}).encode())
+        raise SystemExit(1) from error
+    connection.send(json.dumps(ready).encode())
+    zygote.loop()

@@ -1,0 +1,75 @@
+"""Which folders and files a package and what it depends on are made of: those, and no site-packages as a whole, go into a jail."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path, PurePosixPath
+
+__all__ = ["PackageMissing", "top_level_paths"]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+class PackageMissing(Exception):  # noqa: N818 - it reads as the sentence it is
+    """A package that the course offers to notebooks is not installed."""
+
+
+def top_level_paths(packages: Sequence[str]) -> dict[str, Path]:
+    """Name in the site-packages folder → path, for ``packages`` and everything installed that they need.
+
+    Raises ``PackageMissing`` for a package of the list itself; a dependency that is not installed is left out.
+    """
+    return dict(_resolve(tuple(packages)))
+
+
+@functools.cache
+def _resolve(packages: tuple[str, ...]) -> tuple[tuple[str, Path], ...]:
+    found: dict[str, Path] = {}
+    seen: set[str] = set()
+    waiting = list(packages)
+    while waiting:
+        name = waiting.pop()
+        key = re.sub(r"[-_.]+", "-", name).lower()
+        if key in seen:
+            continue
+        seen.add(key)
+        distribution = _distribution(name)
+        if distribution is None:
+            if name in packages:
+                raise PackageMissing(
+                    f"The course lets notebooks import {name!r}, which is not installed here: pip install {name}, "
+                    "or take it out of c.Course.packages in course_config.py."
+                )
+            continue
+        found.update(_paths_of(distribution))
+        for requirement in distribution.requires or ():
+            match = _NAME.match(requirement)
+            if match and "extra ==" not in requirement:
+                waiting.append(match[0])
+    return tuple(sorted(found.items()))
+
+
+def _distribution(name: str) -> metadata.Distribution | None:
+    try:
+        return metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        owners = metadata.packages_distributions().get(name)  # an import name, such as sklearn
+        return metadata.distribution(owners[0]) if owners else None
+
+
+def _paths_of(distribution: metadata.Distribution) -> dict[str, Path]:
+    files = distribution.files
+    if files is None:  # installed by a system's package manager, which keeps no list
+        listed = (distribution.read_text("top_level.txt") or distribution.metadata["Name"]).split()
+        names = {name for top in listed for name in (top, f"{top}.py")}
+    else:
+        names = {PurePosixPath(file).parts[0] for file in files}
+    paths = {}
+    for name in names - {"..", "__pycache__", "bin"}:
+        path = Path(str(distribution.locate_file(name)))
+        if not name.endswith(".pth") and path.exists():
+            paths[name] = path
+    return paths

@@ -1,0 +1,246 @@
+"""A conversation with a child that runs a student's notebook, seen from the trusted side."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.course import Limits
+from autograder.sandbox.channel import Channel, HungUp, TimedOut
+from autograder.sandbox.guest.runner import OUT_OF_MEMORY
+from autograder.sandbox.guest.wire import Decoder, Encoder, TooBig, WireError, pack
+from autograder.sandbox.protocol import Answer, Call, CellOutcome, CodeCell, Opaque, Source
+from autograder.sandbox.texts import clean, read_error, read_names, read_outcome
+
+__all__ = ["ChildSession"]
+
+_KILLED = 128 + 9
+_QUESTIONS = 20_000  # how often a child may ask the trusted side during one call
+
+
+class ChildSession:
+    """The ``Session`` of a child process; ``end(patience)`` ends that process and tells how it ended, as an exit status."""
+
+    def __init__(self, channel: Channel, end: Callable[[float], int], *, sandbox: str, limits: Limits, deadline: float) -> None:
+        self.sandbox = sandbox
+        self.cells: Sequence[CellOutcome] = ()
+        self._channel = channel
+        self._end = end
+        self._limits = limits
+        self._deadline = deadline
+        self._stopped = ""
+        self._closed = False
+        self._names: frozenset[str] = frozenset()
+        self._substitutes: dict[str, Callable[..., Any]] = {}
+        self._largest = (0, 0)
+
+    @property
+    def alive(self) -> bool:
+        """Whether calls can still be answered."""
+        return not self._stopped and not self._closed
+
+    def run(self, order: dict[str, Any], cells: Sequence[CodeCell]) -> Iterator[CellOutcome]:
+        """Send the cells and yield what each one did; the last one yielded is ``stopped`` when it was the child's end."""
+        cap = self._limits.output_kb << 10
+        try:
+            self._channel.send(pack(order), self._deadline)
+        except (HungUp, TimedOut) as event:
+            self._stop(event)
+        for cell, (*_, seconds) in zip(cells, order["cells"], strict=True):
+            if not self._stopped:
+                try:
+                    # The figures of a cell are drawn after it, on a clock of their own.
+                    head, _blob = self._channel.receive(self._by(seconds, extra=max(2.0, seconds / 4)))
+                    if "unconfined" in head:
+                        raise ChildNotConfined(clean(head["unconfined"], 500))
+                    outcome = read_outcome(head.get("cell"), cell.index, cap)
+                except (HungUp, TimedOut, WireError) as event:
+                    self._stop(event)
+                else:
+                    yield outcome
+                    continue
+            yield CellOutcome(index=cell.index, stopped=self._stopped)
+            return
+        if not self._stopped:
+            try:
+                head, _blob = self._channel.receive(self._by(1.0))
+                self._names = read_names(head.get("names"))
+            except (HungUp, TimedOut, WireError) as event:
+                self._stop(event)
+
+    def names(self) -> frozenset[str]:
+        """The top-level names that the notebook defined."""
+        return self._names
+
+    def call(self, call: Call) -> Answer:
+        """Call one function."""
+        return self.batch([call])[0]
+
+    def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
+        """Call many in one go; with ``hold`` no result is written down before the last call is done."""
+        if not calls:
+            return []
+        encode = self._encoder()
+        order = {"do": "calls", "hold": hold, "calls": [self._told(call, encode) for call in calls]}
+        answers: list[Answer] = []
+        if self._send(order, encode.blobs):
+            ticks = len(calls) if hold else 0
+            while len(answers) < len(calls) and not self._stopped:
+                answer = self._receive(ticks=ticks)
+                ticks = 0
+                answers.append(answer)
+        return answers + [self._gone()] * (len(calls) - len(answers))
+
+    def value(self, name: str) -> Answer:
+        """The value of a plain variable; a ``NameError`` where there is none."""
+        return self._receive() if self._send({"do": "value", "name": name}) else self._gone()
+
+    def probe(self, source: str, call: Call) -> Answer:
+        """Run ``probe(function, *args, **kwargs)``, defined by ``source``, inside, where the values live."""
+        encode = self._encoder()
+        name, args, kwargs = self._told(call, encode)
+        order = {"do": "probe", "source": source, "name": name, "args": args, "kwargs": kwargs}
+        return self._receive() if self._send(order, encode.blobs) else self._gone()
+
+    def substitute(self, name: str, function: Callable[..., Any]) -> None:
+        """Let ``name`` in the notebook be answered by a function of the trusted side; a child that is gone ignores it."""
+        self._substitutes[name] = function
+        if self._send({"do": "substitute", "name": name}):
+            try:
+                self._channel.receive(self._by(1.0))
+            except (HungUp, TimedOut, WireError) as event:
+                self._stop(event)
+
+    def close(self) -> None:
+        """End the child."""
+        if not self._closed:
+            self._closed = True
+            self._channel.close()
+            if not self._stopped:
+                self._end(0.0)
+
+    def _by(self, seconds: float, extra: float = 0.0) -> float:
+        """When the trusted side stops waiting: the child's own clock comes first, unless it cannot."""
+        return min(time.monotonic() + seconds + max(0.5, seconds / 4) + extra, self._deadline)
+
+    def _gone(self) -> Answer:
+        return Answer(stopped=self._stopped or "crash")
+
+    def _encoder(self) -> Encoder:
+        return Encoder(_sent_as_source, 1 << 32)
+
+    def _told(self, call: Call, encode: Encoder) -> list[Any]:
+        arrays = [x for x in (*call.args, *call.kwargs.values()) if isinstance(x, np.ndarray)]
+        elements, axis = self._largest
+        for array in arrays:
+            elements, axis = max(elements, array.size), max(axis, *array.shape, 0)
+        self._largest = elements, axis
+        return [call.function, [encode(item) for item in call.args], [[k, encode(v)] for k, v in call.kwargs.items()]]
+
+    def _send(self, order: dict[str, Any], blobs: Sequence[Any] = ()) -> bool:
+        """Send an order; false when the child is gone, now or already."""
+        if self._closed or self._stopped:
+            return False
+        try:
+            self._channel.send(pack(order, blobs), self._by(self._limits.call_seconds))
+        except (HungUp, TimedOut) as event:
+            self._stop(event)
+        return not self._stopped
+
+    def _receive(self, ticks: int = 0) -> Answer:
+        """The next answer; on the way to it, questions of the child to the trusted side are answered."""
+        by = self._by(self._limits.call_seconds)
+        questions = 0
+        try:
+            while True:
+                head, blob = self._channel.receive(by)
+                if ticks and "tick" in head:
+                    ticks -= 1
+                    by = self._by(self._limits.call_seconds)
+                elif "ask" in head and questions < _QUESTIONS:
+                    questions += 1
+                    self._reply(head, blob, by)
+                else:
+                    return self._read(head, blob)
+        except (HungUp, TimedOut, WireError) as event:
+            self._stop(event)
+            return self._gone()
+
+    def _read(self, head: dict[str, Any], blob: bytearray) -> Answer:
+        if "stopped" in head:
+            raise TimedOut
+        if "error" in head:
+            return Answer(error=read_error(head["error"]))
+        if "value" not in head:
+            raise WireError("an answer holds no value")
+        changed = head.get("changed")
+        if type(changed) is not list or len(changed) > 64 or not all(type(label) is str for label in changed):
+            raise WireError("an answer does not say what changed")
+        value = Decoder(blob, _opaque)(head["value"])
+        return Answer(value=value, changed=tuple(clean(label, 100) for label in changed))
+
+    def _reply(self, head: dict[str, Any], blob: bytearray, by: float) -> None:
+        function = self._substitutes.get(head["ask"]) if type(head["ask"]) is str else None
+        args, kwargs = head.get("args"), head.get("kwargs")
+        if function is None or type(args) is not list or type(kwargs) is not list:
+            raise WireError("a question asks for nothing that was offered")
+        decode = Decoder(blob, _opaque)
+        positional = [decode(item) for item in args]
+        named = {}
+        for pair in kwargs:
+            if type(pair) is not list or len(pair) != 2 or type(pair[0]) is not str:
+                raise WireError("a question's keyword is no keyword")
+            named[pair[0]] = decode(pair[1])
+        self._check_size([*positional, *named.values()])
+        encode = Encoder(_opaque_out, self._limits.result_mb << 20)
+        try:
+            with np.errstate(all="ignore"):
+                frame = pack({"value": encode(function(*positional, **named))}, encode.blobs)
+        except (Exception, TooBig) as error:  # noqa: BLE001 - a student may pass anything to the reference
+            frame = pack({"error": type(error).__name__, "message": clean(str(error), 300)})
+        self._channel.send(frame, by)
+
+    def _check_size(self, arguments: Sequence[Any]) -> None:
+        """Refuse arguments that could make the trusted side work much harder than the check's own did."""
+        elements, axis = self._largest
+        for array in (x for x in arguments if isinstance(x, np.ndarray)):
+            if array.size > max(1 << 14, 16 * elements) or max(array.shape, default=0) > max(512, 4 * axis) or array.ndim > 6:
+                raise WireError("a question's array is far larger than the check's own")
+
+    def _stop(self, event: Exception) -> None:
+        """The child has ended, or is to be ended now."""
+        if self._stopped:
+            return
+        if isinstance(event, HungUp):
+            status = self._end(1.0)
+            self._stopped = "memory" if status in (OUT_OF_MEMORY, _KILLED) else "crash"
+        else:
+            self._stopped = "timeout" if isinstance(event, TimedOut) else "protocol"
+            self._end(0.0)
+        self._channel.close()
+
+
+class ChildNotConfined(Exception):  # noqa: N818
+    """A child could not give up its rights and ran nothing."""
+
+
+def _opaque(tag: str, items: list[Any]) -> Opaque:
+    if tag != "o" or len(items) != 1:
+        raise WireError("source text never comes out of a child")
+    return Opaque(clean(items[0], 200))
+
+
+def _opaque_out(value: Any) -> list[Any]:
+    raise TypeError(f"the reference returned a {type(value).__name__}, which cannot be sent")
+
+
+def _sent_as_source(value: Any) -> list[Any]:
+    if isinstance(value, Source):
+        return ["s", value.text, value.name]
+    raise TypeError(
+        f"A {type(value).__name__} cannot be sent to a student's function. Send arrays, numbers, texts, lists, tuples and "
+        "dicts of them, or a function as Source(text, name)."
+    )

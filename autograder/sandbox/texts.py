@@ -1,0 +1,114 @@
+"""Texts and outputs that come from a student's code, made harmless: capped, rebuilt, without control characters."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import Any
+
+from autograder.sandbox.guest.wire import WireError
+from autograder.sandbox.protocol import CellOutcome, StudentError
+
+__all__ = ["clean", "read_error", "read_names", "read_outcome"]
+
+# Terminal escapes whole, then what is left of control characters, bidirectional overrides and lone surrogates.
+_ESCAPES = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P^_X][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]"
+)
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+
+_TEXT_TYPES = frozenset({"text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml"})
+_PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
+_MAX_PICTURE = 1 << 20
+_MAX_OUTPUTS = 200
+
+
+def clean(text: Any, cap: int) -> str:
+    """``text`` with at most ``cap`` characters, new lines and tabs kept, other control characters and escapes taken out."""
+    if type(text) is not str:
+        raise WireError("a text is not a text")
+    kept = text[: cap + 1]
+    if len(kept) > cap:
+        kept = kept[: cap - 1] + "…"
+    return _CONTROLS.sub("", _ESCAPES.sub("", kept.replace("\r\n", "\n")))
+
+
+def _word(told: dict[str, Any], key: str, cap: int) -> str:
+    return " ".join(clean(told.get(key, ""), cap).split()) if key in told else ""
+
+
+def read_error(told: Any) -> StudentError:
+    """The exception that a child tells of; raises ``WireError`` where it is not told as agreed."""
+    if type(told) is not dict:
+        raise WireError("an error is not an object")
+    lineno = told.get("lineno")
+    return StudentError(
+        type=_word(told, "type", 100) or "Exception",
+        message=clean(told.get("message", ""), 2000),
+        line=clean(told.get("line", ""), 300),
+        lineno=lineno if type(lineno) is int and 0 < lineno < 10**6 else None,
+        cell=_word(told, "cell", 200),
+        where=_word(told, "where", 100),
+    )
+
+
+def read_names(names: Any) -> frozenset[str]:
+    """The names that a child says its notebook defined; what is no identifier is left out."""
+    if type(names) is not list or len(names) > 5000:
+        raise WireError("the names are not a list")
+    return frozenset(name for name in names if type(name) is str and len(name) <= 200 and name.isidentifier())
+
+
+def read_outcome(told: Any, index: int, cap: int) -> CellOutcome:
+    """What a child says that a cell did, its outputs rebuilt as nbformat 4.5 has them; at most ``cap`` characters a text."""
+    if type(told) is not dict or told.get("index") != index or type(told.get("outputs")) is not list:
+        raise WireError("a cell's outcome is not told as agreed")
+    outputs = [_read_output(output, cap) for output in told["outputs"][:_MAX_OUTPUTS]]
+    error = read_error(told["error"]) if "error" in told else None
+    if error is not None:
+        outputs.append(_error_output(error, told["error"]))
+    stopped = "timeout" if told.get("stopped") == "timeout" else ""
+    return CellOutcome(index=index, outputs=tuple(o for o in outputs if o is not None), error=error, stopped=stopped)
+
+
+def _read_output(output: Any, cap: int) -> dict[str, Any] | None:
+    if type(output) is not list or not output:
+        raise WireError("an output is not a list")
+    if output[0] == "stream" and len(output) == 3 and output[1] in ("stdout", "stderr"):
+        return {"output_type": "stream", "name": output[1], "text": clean(output[2], cap + 100)}
+    if output[0] not in ("display", "result") or len(output) != 2 or type(output[1]) is not dict:
+        raise WireError("an output is of no known kind")
+    data: dict[str, str] = {}
+    for mime, content in output[1].items():
+        if mime in _TEXT_TYPES:
+            data[mime] = clean(content, _MAX_PICTURE if mime == "image/svg+xml" else cap)
+        elif mime in _PICTURES and _is_picture(content, _PICTURES[mime]):
+            data[mime] = content
+    if not data:
+        return None
+    shown: dict[str, Any] = {"output_type": "display_data", "data": data, "metadata": {}}
+    if output[0] == "result":
+        shown |= {"output_type": "execute_result", "execution_count": None}
+    return shown
+
+
+def _is_picture(content: Any, start: bytes) -> bool:
+    if type(content) is not str or len(content) > _MAX_PICTURE:
+        return False
+    try:
+        return base64.b64decode(content.encode("ascii"), validate=True).startswith(start)
+    except (binascii.Error, UnicodeError):
+        return False
+
+
+def _error_output(error: StudentError, told: dict[str, Any]) -> dict[str, Any]:
+    lines = ["Traceback (most recent call last):"]
+    frames = told.get("frames")
+    for frame in frames[:20] if type(frames) is list else ():
+        if type(frame) is dict:
+            at = read_error(frame | {"type": "", "message": ""})
+            inside = f", in {at.where}" if at.where else ""
+            lines += [f"  {at.cell}, line {at.lineno}{inside}", f"    {at.line}"]
+    lines.append(f"{error.type}: {error.message}")
+    return {"output_type": "error", "ename": error.type, "evalue": error.message, "traceback": lines}
