@@ -27,8 +27,13 @@ __all__ = [
     "Notebook",
     "NotebookError",
     "blank_exercises",
+    "cell_of",
     "chapter_of",
+    "document_bytes",
+    "load_document",
+    "notebook_of",
     "parse_notebook",
+    "read_bytes",
     "read_notebook",
     "splice",
 ]
@@ -122,23 +127,38 @@ def parse_notebook(data: bytes, path: Path | None = None) -> Notebook:
 
     Stored outputs, unknown cell types, missing ids and odd metadata do not matter and are passed over.
     """
+    return notebook_of(load_document(data, path), path)
+
+
+def load_document(data: bytes, path: Path | None = None) -> dict[str, Any]:
+    """The JSON of the notebook written in ``data``, which has a list of cells; raises ``NotebookError``."""
     name = path.name if path else "The file"
     content = _load(data, name)
-    cells = content.get("cells")
     if isinstance(content.get("worksheets"), list) or _version(content) < 4:
         raise NotebookError(
             f"{name} is in the notebook format of 2014 or older (nbformat {_version(content)}). Convert it with: "
             f"jupyter nbconvert --to notebook --nbformat 4 --inplace {name if path else 'FILE.ipynb'}"
         )
-    if not isinstance(cells, list):
+    if not isinstance(content.get("cells"), list):
         raise NotebookError(
             f"{name} is JSON but not a notebook: it has no list of cells. Hand in the .ipynb file that Jupyter saved."
         )
-    parsed = tuple(_cell(index, cell) for index, cell in enumerate(cells))
+    return content
+
+
+def notebook_of(document: Mapping[str, Any], path: Path | None = None) -> Notebook:
+    """The notebook of a document that ``load_document`` gave; raises ``NotebookError`` where it has no code."""
+    parsed = tuple(cell_of(index, cell) for index, cell in enumerate(document["cells"]))
     if not any(cell.kind == "code" for cell in parsed):
+        name = path.name if path else "The file"
         raise NotebookError(f"{name} has no code cells, so there is nothing in it to grade. Is it the right notebook?")
-    named = _mapping(_mapping(content.get("metadata")).get("autograder")).get("chapter")
+    named = _mapping(_mapping(document.get("metadata")).get("autograder")).get("chapter")
     return Notebook(parsed, chapter=named if isinstance(named, str) else None, path=path)
+
+
+def document_bytes(document: Mapping[str, Any]) -> bytes:
+    """A notebook's JSON as Jupyter writes it to a file."""
+    return (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def splice(notebook_data: Mapping[str, Any], code: Mapping[str, str]) -> dict[str, Any]:
@@ -149,7 +169,7 @@ def splice(notebook_data: Mapping[str, Any], code: Mapping[str, str]) -> dict[st
     result: dict[str, Any] = copy.deepcopy(dict(notebook_data))
     missing = set(code)
     for index, cell in enumerate(result.get("cells", [])):
-        parsed = _cell(index, cell)
+        parsed = cell_of(index, cell)
         if parsed.role == "stub" and parsed.grade_id is not None and parsed.grade_id in code:
             missing.discard(parsed.grade_id)
             cell["source"] = code[parsed.grade_id]
@@ -234,7 +254,8 @@ def _version(content: Mapping[str, Any]) -> int:
     return version if isinstance(version, int) else 4
 
 
-def _cell(index: int, cell: Any) -> Cell:
+def cell_of(index: int, cell: Any) -> Cell:
+    """One cell of a notebook's JSON, whatever it holds."""
     cell = _mapping(cell)
     kind = cell.get("cell_type")
     nbgrader = _mapping(_mapping(cell.get("metadata")).get("nbgrader"))

@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING
 from autograder.course import CourseError
 from autograder.grading.store import Store
 from autograder.grading.submission import Job, Submission
-from autograder.notebook import NotebookError, chapter_of, read_bytes, read_notebook
+from autograder.notebook import NotebookError, chapter_of, load_document, notebook_of, read_bytes, read_notebook
 from autograder.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from autograder.checking.conversation import Subject
     from autograder.course import Course
     from autograder.notebook import Notebook
     from autograder.sandbox.protocol import CellOutcome, CodeCell, Session
     from autograder.verdict import ExerciseVerdict
 
-__all__ = ["Graded", "grade", "grade_notebooks"]
+__all__ = ["Graded", "grade", "grade_notebooks", "points_of", "ungradable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def grade(  # noqa: PLR0913 - the options of one command
         try:
             by_chapter.setdefault(_chapter(course, job), []).append(job)
         except NotebookError as error:
-            on_graded(Graded(job, _ungradable(job, str(error))))
+            on_graded(Graded(job, ungradable(job, str(error))))
     exercises = frozenset(only) if only is not None else None
     for chapter in sorted(by_chapter, key=list(course.chapters).index):
         store = Store(course, chapter, (confinement, sorted(only or ()), only is None, visible_only)) if keep else None
@@ -105,13 +106,15 @@ class _ChapterBatch:
     in_hand: Job | None = None
 
     def __post_init__(self) -> None:
-        self.released = read_notebook(self.course.source(self.chapter))
-        self.max_score = _points(self.released, self.only)
-        unknown = (self.only or frozenset()) - set(self.released.exercises())
+        source = self.course.source(self.chapter)
+        self.released = load_document(read_bytes(source), source)
+        released = notebook_of(self.released, source)
+        self.max_score = points_of(released, self.only)
+        unknown = (self.only or frozenset()) - set(released.exercises())
         if unknown:
             raise CourseError(
                 f"Chapter {self.chapter!r} has no exercise {', '.join(sorted(unknown))}. "
-                f"Its exercises are: {', '.join(self.released.exercises())}."
+                f"Its exercises are: {', '.join(released.exercises())}."
             )
 
     def run(self, jobs: Sequence[Job]) -> None:
@@ -178,7 +181,9 @@ class _ChapterBatch:
             self.in_hand = job
             yield submission
 
-    def _judged(self, submission: Submission, exercises: tuple[ExerciseVerdict, ...]) -> None:
+    def _judged(self, submission: Subject, exercises: tuple[ExerciseVerdict, ...]) -> None:
+        assert isinstance(submission, Submission)  # noqa: S101 - what ``_submissions`` yields comes back
+        submission.run_once()
         job = submission.job
         verdict = Verdict(
             notebook=str(job.path),
@@ -196,7 +201,7 @@ class _ChapterBatch:
         self._finish(Graded(job, verdict, submission.data, submission.cells))
 
     def _fail(self, job: Job, reason: str) -> None:
-        self._finish(Graded(job, _ungradable(job, reason, self.chapter, self.max_score)))
+        self._finish(Graded(job, ungradable(job, reason, self.chapter, self.max_score)))
 
     def _finish(self, graded: Graded) -> None:
         self.done.add(id(graded.job))
@@ -219,7 +224,8 @@ def _chapter(course: Course, job: Job) -> str:
         raise NotebookError(str(error)) from error
 
 
-def _ungradable(job: Job, reason: str, chapter: str | None = None, max_score: float = 0.0) -> Verdict:
+def ungradable(job: Job, reason: str, chapter: str | None = None, max_score: float = 0.0) -> Verdict:
+    """The verdict on a notebook that could not be judged: never a zero, always with its reason."""
     return Verdict(
         notebook=str(job.path),
         student=job.student,
@@ -232,7 +238,8 @@ def _ungradable(job: Job, reason: str, chapter: str | None = None, max_score: fl
     )
 
 
-def _points(released: Notebook, only: frozenset[str] | None) -> float:
+def points_of(released: Notebook, only: frozenset[str] | None = None) -> float:
+    """What the exercises of a chapter (``only`` some of them) are worth together."""
     return math.fsum(
         cell.points or 0.0
         for cell in released.cells

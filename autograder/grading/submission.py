@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from autograder.attempt import last_definition_is_blank
-from autograder.notebook import Notebook, blank_exercises, parse_notebook
+from autograder.grading.document import restored
+from autograder.notebook import blank_exercises, load_document, notebook_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from autograder.notebook import Notebook
     from autograder.sandbox.protocol import CellOutcome, CodeCell, Session
 
 __all__ = ["Job", "Submission"]
@@ -38,19 +40,24 @@ class Job:
 class Submission:
     """A submitted notebook as the checking room sees it: what was not begun, what to note, and how to run it.
 
-    ``cells`` holds what the notebook's cells printed, returned and drew the first time they ran.
+    ``document`` is the notebook that is run: the student's, with the course's locked cells put back. ``cells`` holds
+    what its cells printed, returned and drew the first time they ran.
     """
 
     def __init__(
-        self, job: Job, data: bytes, released: Notebook, open_session: Callable[[list[CodeCell]], Session]
+        self, job: Job, data: bytes, released: Mapping[str, Any], open_session: Callable[[list[CodeCell]], Session]
     ) -> None:
         """Raises ``NotebookError`` where ``data`` is no notebook that can be graded."""
         self.job = job
         self.data = data
-        self.notebook = parse_notebook(data, job.path)
+        submitted = load_document(data, job.path)
+        original, handed_out = notebook_of(submitted, job.path), notebook_of(released)
+        self.document = restored(submitted, released)
+        self.notebook = notebook_of(self.document, job.path)
         self.label = f"{job.student} · {job.path.name}" if job.student else str(job.path)
-        self.blank = blank_exercises(self.notebook, released)
-        self.notes: Mapping[str, str] = _notes(self.notebook, released, self.blank)
+        self.blank = blank_exercises(self.notebook, handed_out)
+        copied = frozenset(original.duplicates())
+        self.notes: Mapping[str, str] = _notes(self.notebook, handed_out, self.blank, copied)
         self.cells: tuple[CellOutcome, ...] = ()
         self.sandbox: str | None = None
         self._open_session = open_session
@@ -63,9 +70,13 @@ class Submission:
             self.cells = tuple(session.cells)
         return session
 
+    def run_once(self) -> None:
+        """Run the cells if nothing has yet: where every exercise is blank no check asks for it, but the reader does."""
+        if self.sandbox is None:
+            self.open().close()
 
-def _notes(notebook: Notebook, released: Notebook, blank: frozenset[str]) -> dict[str, str]:
-    copied = set(notebook.duplicates())
+
+def _notes(notebook: Notebook, released: Notebook, blank: frozenset[str], copied: frozenset[str]) -> dict[str, str]:
     sources = [cell.source for cell in notebook.code_cells()]
     notes = {}
     for name in released.exercises():

@@ -1,0 +1,48 @@
+"""What feedback tells of the checks that a student cannot see, as the course's ``disclosure`` setting has it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
+
+__all__ = ["Disclosure", "disclosed", "disclosed_exercise"]
+
+Disclosure = Literal["title", "message", "example"]
+
+
+def disclosed(verdict: Verdict, setting: Disclosure) -> Verdict:
+    """The verdict as its student may read it."""
+    return replace(verdict, exercises=tuple(disclosed_exercise(exercise, setting) for exercise in verdict.exercises))
+
+
+def disclosed_exercise(exercise: ExerciseVerdict, setting: Disclosure) -> ExerciseVerdict:
+    """The outcome of one exercise as its student may read it.
+
+    A visible check is told in full. Of a hidden one: ``"title"`` its title and whether it passed, ``"message"`` also
+    what was found, ``"example"`` also the smallest case that shows it. What is said about the exercise as a whole (the
+    mistake that was recognised) comes with ``"message"``, and at ``"title"`` where a visible check failed too, as
+    then the student can find it out without the grader.
+    """
+    checks = tuple(_check(check, setting) for check in exercise.checks)
+    message = exercise.message
+    for check, told in zip(exercise.checks, checks, strict=True):
+        if told.message != check.message:  # what is said of the whole exercise may repeat what one check found
+            message = message.replace(check.message, told.message).replace(check.example or check.message, "")
+    exercise = replace(exercise, message=message.strip())
+    own = exercise.status == "not_attempted" or any(c.visible and c.status not in _QUIET for c in exercise.checks)
+    if setting == "title" and not own:
+        return replace(exercise, checks=checks, message="", misconception=None)
+    return replace(exercise, checks=checks)
+
+
+_QUIET = {"passed", "not_tried"}
+
+
+def _check(check: CheckResult, setting: Disclosure) -> CheckResult:
+    if check.visible or setting == "example":
+        return check
+    reason = check.reason if setting == "message" else ""
+    return replace(check, message=reason, reason=reason, example="")

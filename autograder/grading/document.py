@@ -1,0 +1,190 @@
+"""The notebook that is graded and kept: the student's cells, the course's locked cells, and what running them gave.
+
+nbgrader's own steps do this too, but stop the whole batch at a copied cell and pass over a check cell that was deleted.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from autograder.grading.display import clean, exercise_html, exercise_text, points
+from autograder.notebook import cell_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from autograder.sandbox.protocol import CellOutcome
+    from autograder.verdict import ExerciseVerdict
+
+__all__ = ["checksum", "restored", "with_outcomes", "with_verdict"]
+
+# What a student's output may bring into an instructor's browser: text and pixels, nothing that can act.
+_SAFE = {"text/plain", "text/latex", "image/png", "image/jpeg"}
+_STOPPED = {
+    "timeout": "This cell ran out of time and was stopped.",
+    "memory": "This cell asked for more memory than a submission may have and was stopped.",
+    "crash": "This cell crashed Python.",
+    "protocol": "This cell broke the connection to the grader and was stopped.",
+}
+
+
+def restored(submitted: Mapping[str, Any], released: Mapping[str, Any]) -> dict[str, Any]:
+    """A well-formed notebook with the student's cells, the released metadata, and no outputs.
+
+    Locked cells get their released source back. Of a cell that was copied the last one keeps its grade id. A check cell
+    that is gone is put back below its stub, or at the end, so that its marks have a place.
+    """
+    known = {cell_of(0, cell).grade_id or "": cell for cell in released["cells"]}
+    known.pop("", None)
+    cells = [_plain(index, cell) for index, cell in enumerate(submitted.get("cells", []))]
+    seen: set[str] = set()
+    for cell, raw in zip(reversed(cells), reversed(submitted.get("cells", [])), strict=True):
+        grade_id = cell_of(0, raw).grade_id
+        if grade_id and grade_id in known and grade_id not in seen:
+            seen.add(grade_id)
+            _take_over(cell, known[grade_id])
+    for grade_id, source in known.items():
+        if grade_id not in seen and cell_of(0, source).role == "check":
+            _put_back(cells, grade_id, source)
+    used: set[str] = set()
+    for index, cell in enumerate(cells):
+        if not cell["id"] or cell["id"] in used:
+            cell["id"] = f"cell-{index}"
+        used.add(cell["id"])
+    metadata = copy.deepcopy(dict(released.get("metadata", {})))
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": cells}
+
+
+def with_outcomes(document: dict[str, Any], outcomes: Iterable[CellOutcome]) -> dict[str, Any]:
+    """The same ``document`` (changed in place) with what its cells printed, returned and drew."""
+    for count, outcome in enumerate(outcomes, start=1):
+        cell = document["cells"][outcome.index]
+        if cell["cell_type"] == "code":
+            cell["execution_count"] = count
+            cell["outputs"] = _outputs(outcome, count)
+    return document
+
+
+def with_verdict(document: dict[str, Any], exercises: Iterable[ExerciseVerdict]) -> dict[str, Any]:
+    """The same ``document`` (changed in place) with each exercise's outcome at its check cell.
+
+    nbgrader reads a cell's score out of its first result, so that holds the number and nothing else; the message stands
+    in an output of its own.
+    """
+    by_name = {exercise.name: exercise for exercise in exercises}
+    for index, cell in enumerate(document["cells"]):
+        parsed = cell_of(index, cell)
+        exercise = by_name.get((parsed.grade_id or "").removeprefix("check_"))
+        if parsed.role != "check" or exercise is None:
+            continue
+        score = min(max(float(exercise.score), 0.0), parsed.points or 0.0)
+        told = f"<strong>{points(exercise.score, exercise.max_score)}</strong>"
+        cell["outputs"] = [
+            _output("execute_result", {"text/plain": repr(score), "text/html": told}, execution_count=None),
+            _output("display_data", {"text/plain": exercise_text(exercise), "text/html": exercise_html(exercise)}),
+        ]
+    return document
+
+
+def checksum(cell: Mapping[str, Any]) -> str:
+    """The checksum that nbgrader gives a cell: of its source, kind, role, grade id and points."""
+    meta = cell["metadata"]["nbgrader"]
+    grade, solution = bool(meta.get("grade", False)), bool(meta.get("solution", False))
+    locked = not solution and (grade or bool(meta.get("locked", False)))
+    parts = [cell["source"], cell["cell_type"], str(grade), str(solution), str(locked), meta["grade_id"]]
+    if grade:
+        parts.append(str(float(meta["points"])))
+    return hashlib.md5("".join(parts).encode(), usedforsecurity=False).hexdigest()
+
+
+def _plain(index: int, raw: Any) -> dict[str, Any]:
+    parsed = cell_of(index, raw)
+    own_id = raw.get("id") if isinstance(raw, dict) else None
+    cell: dict[str, Any] = {
+        "cell_type": parsed.kind if parsed.kind in {"code", "markdown"} else "raw",
+        "id": own_id if isinstance(own_id, str) and own_id.isascii() and 0 < len(own_id) <= 64 else "",
+        "metadata": {},
+        "source": parsed.source,
+    }
+    if parsed.kind == "code":
+        cell |= {"outputs": [], "execution_count": None}
+    return cell
+
+
+def _take_over(cell: dict[str, Any], released: Mapping[str, Any]) -> None:
+    """Give a submitted cell the kind, metadata and, where it is locked, the source that it was released with."""
+    original = cell_of(0, released)
+    cell["metadata"] = copy.deepcopy(released["metadata"])
+    meta = cell["metadata"]["nbgrader"]
+    if cell["cell_type"] != original.kind:
+        cell["cell_type"] = original.kind
+        cell.pop("outputs", None)
+        cell.pop("execution_count", None)
+        if original.kind == "code":
+            cell |= {"outputs": [], "execution_count": None}
+    meta["checksum"] = checksum({**cell, "source": original.source})
+    meta["cell_type"] = original.kind
+    if not meta.get("solution") and (meta.get("grade") or meta.get("locked")):
+        cell["source"] = original.source
+
+
+def _put_back(cells: list[dict[str, Any]], grade_id: str, released: Mapping[str, Any]) -> None:
+    cell = _plain(0, released)
+    _take_over(cell, released)
+    stub = grade_id.removeprefix("check_")
+    places = [i for i, c in enumerate(cells) if c["metadata"].get("nbgrader", {}).get("grade_id") == stub]
+    cells.insert(places[-1] + 1 if places else len(cells), cell)
+
+
+def _outputs(outcome: CellOutcome, count: int) -> list[dict[str, Any]]:
+    outputs = [safe for safe in (_safe(output, count) for output in outcome.outputs) if safe is not None]
+    failed = any(output["output_type"] == "error" for output in outputs)
+    if outcome.error is not None and not failed:
+        name, message = clean(outcome.error.type), clean(outcome.error.message)
+        line = [f"line {outcome.error.lineno}: {clean(outcome.error.line).strip()}"] if outcome.error.lineno else []
+        outputs.append(_error(name, message, [*line, f"{name}: {message}"]))
+    if outcome.stopped:
+        told = _STOPPED.get(outcome.stopped, "This cell was stopped.")
+        outputs.append(_error("Stopped", told, [told]))
+    return outputs
+
+
+def _safe(output: Any, count: int) -> dict[str, Any] | None:
+    """An output as it may be stored: the right keys with the right types, or None. A hostile child may send anything."""
+    if not isinstance(output, dict):
+        return None
+    kind = output.get("output_type")
+    if kind == "stream":
+        name = "stderr" if output.get("name") == "stderr" else "stdout"
+        return {"output_type": "stream", "name": name, "text": clean(_joined(output.get("text")))}
+    if kind in {"display_data", "execute_result"}:
+        bundle = output.get("data")
+        if not isinstance(bundle, dict):
+            return None
+        data = {mime: _joined(bundle[mime]) for mime in sorted(_SAFE & bundle.keys())}
+        data = {mime: text if mime.startswith("image/") else clean(text) for mime, text in data.items()}
+        if not data:
+            kinds = clean(", ".join(map(str, bundle)))[:60] or "nothing"
+            data = {"text/plain": f"(an output of the kind {kinds} is not kept)"}
+        return _output(kind, data, **({"execution_count": count} if kind == "execute_result" else {}))
+    if kind == "error":
+        lines = output.get("traceback")
+        traceback = [clean(line) for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
+        return _error(clean(_joined(output.get("ename"))), clean(_joined(output.get("evalue"))), traceback)
+    return None
+
+
+def _joined(text: Any) -> str:
+    if isinstance(text, list):
+        text = "".join(part for part in text if isinstance(part, str))
+    return text if isinstance(text, str) else ""
+
+
+def _output(kind: str, data: dict[str, str], **more: Any) -> dict[str, Any]:
+    return {"output_type": kind, "data": data, "metadata": {}, **more}
+
+
+def _error(name: str, message: str, traceback: list[str]) -> dict[str, Any]:
+    return {"output_type": "error", "ename": name, "evalue": message, "traceback": traceback}

@@ -1,0 +1,249 @@
+"""Verdicts into nbgrader's own gradebook: one writer, one transaction, and nothing that a person entered is touched.
+
+nbgrader is imported by the functions, not by the module: that takes seconds, and grading starts without it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
+
+from autograder.course import CourseError
+from autograder.grading.disclosure import disclosed_exercise
+from autograder.grading.display import clean, told_once
+from autograder.grading.document import checksum
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from autograder.course import Course
+    from autograder.grading.disclosure import Disclosure
+    from autograder.verdict import ExerciseVerdict, Verdict
+
+__all__ = ["UNGRADED", "Entry", "comment_on", "nbgrader_config", "write_entries"]
+
+UNGRADED = "This notebook could not be graded: {reason}"
+NO_RESPONSE = "No response."  # nbgrader's own words for a cell that was left as it was
+UNCONFINED = {"local", "in-process"}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A verdict on its way to the gradebook.
+
+    ``timestamp`` is the text of nbgrader's ``timestamp.txt``, or None; ``document`` the notebook that was graded, in
+    which cells that a person marks are told from those left as they were.
+    """
+
+    verdict: Verdict
+    timestamp: str | None = None
+    document: Mapping[str, Any] = field(default_factory=dict)
+
+
+def nbgrader_config(course: Course) -> Config:
+    """The configuration that nbgrader itself would read in the course folder."""
+    path = course.root / "nbgrader_config.py"
+    if not path.is_file():
+        return Config(course.config)
+    loaded: Config = PyFileConfigLoader(path.name, path=str(course.root)).load_config()
+    return loaded
+
+
+def write_entries(course: Course, entries: Sequence[Entry], *, allow_unsafe: bool = False) -> int:
+    """Write verdicts to the gradebook; returns how many submissions changed in it.
+
+    Manual scores, extra credit and manual comments stay as they are, and so does everything of a submission whose
+    scores are already there. Raises ``CourseError`` for a verdict reached without confinement (unless
+    ``allow_unsafe``), and where the gradebook knows other cells than the chapter has.
+    """
+    unsafe = [e.verdict.notebook for e in entries if e.verdict.sandbox in UNCONFINED]
+    if unsafe and not allow_unsafe:
+        raise CourseError(
+            f"{len(unsafe)} notebooks were graded without confinement (--unsafe-local), the first of them {unsafe[0]}. "
+            "Such marks do not go into the gradebook: a student's code could have changed them. "
+            "`autograder doctor` tells how to get a sandbox."
+        )
+    from nbgrader.api import Gradebook  # noqa: PLC0415
+    from nbgrader.coursedir import CourseDirectory  # noqa: PLC0415
+
+    config = nbgrader_config(course)
+    coursedir = CourseDirectory(config=config, root=str(course.root))
+    by_chapter: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        if entry.verdict.chapter is not None and entry.verdict.student is not None:
+            by_chapter[entry.verdict.chapter].append(entry)
+    with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
+        try:
+            changed = 0
+            for chapter, of_chapter in by_chapter.items():
+                _ensure_assignment(gradebook, course, chapter, config, coursedir.db_url)
+                changed += _ChapterWriter(gradebook, course, chapter, config).write(of_chapter)
+            gradebook.db.commit()
+        except BaseException:
+            gradebook.db.rollback()
+            raise
+    return changed
+
+
+def comment_on(exercise: ExerciseVerdict, disclosure: Disclosure) -> str | None:
+    """What the stub's cell is told about its exercise, as Markdown that holds no markup of the student's making."""
+    exercise = disclosed_exercise(exercise, disclosure)
+    if exercise.status == "not_attempted":
+        return NO_RESPONSE
+    told = told_once(replace(exercise, checks=()))
+    if not told and exercise.status != "passed":
+        told = [f"Not yet: {c.title}." for c in exercise.checks if c.status not in {"passed", "not_tried"}][:1]
+    return clean("\n\n".join(told)).replace("&", "&amp;").replace("<", "&lt;") or None
+
+
+def _ensure_assignment(gradebook: Any, course: Course, chapter: str, config: Config, db_url: str) -> None:
+    """Enter the chapter as ``nbgrader generate_assignment`` does, where that has not been run."""
+    from nbgrader.api import MissingEntry  # noqa: PLC0415
+
+    try:
+        gradebook.find_notebook(chapter, chapter)
+    except MissingEntry:
+        import nbformat  # noqa: PLC0415
+        from nbgrader.preprocessors import ComputeChecksums, SaveCells  # noqa: PLC0415
+
+        gradebook.update_or_create_assignment(chapter)
+        notebook = nbformat.read(course.source(chapter), as_version=4)
+        resources = {"nbgrader": {"notebook": chapter, "assignment": chapter, "student": ".", "db_url": db_url}}
+        for step in (ComputeChecksums, SaveCells):
+            notebook, resources = step(config=config).preprocess(notebook, resources)
+        gradebook.db.expire_all()
+
+
+class _ChapterWriter:
+    """Writes the entries of one chapter with a handful of queries, however many there are."""
+
+    def __init__(self, gradebook: Any, course: Course, chapter: str, config: Config) -> None:
+        from nbgrader import api  # noqa: PLC0415
+        from nbgrader.preprocessors import AssignLatePenalties  # noqa: PLC0415
+
+        self.api, self.db, self.course, self.chapter = api, gradebook.db, course, chapter
+        self.assignment = gradebook.find_assignment(chapter)
+        self.notebook = gradebook.find_notebook(chapter, chapter)
+        self.grade_cells = {cell.name: cell for cell in self.notebook.grade_cells}
+        self.solution_cells = {cell.name: cell for cell in self.notebook.solution_cells}
+        self.penalties = AssignLatePenalties(config=config)
+        self.penalties.init_plugin()
+        self.students = {student.id: student for student in gradebook.students}
+        of_notebook = api.SubmittedNotebook.notebook_id == self.notebook.id
+        submitted = self.db.query(api.SubmittedNotebook).filter(of_notebook).all()
+        self.submitted = {notebook.assignment.student_id: notebook for notebook in submitted}
+        self.grades = self._by_cell(api.Grade, of_notebook)
+        self.comments = self._by_cell(api.Comment, of_notebook)
+
+    def write(self, entries: Iterable[Entry]) -> int:
+        """Enter every verdict; returns how many submissions changed."""
+        return sum(self._write(entry) for entry in entries)
+
+    def _by_cell(self, kind: Any, of_notebook: Any) -> dict[tuple[str, str], Any]:
+        rows = self.db.query(kind).join(self.api.SubmittedNotebook).filter(of_notebook).all()
+        return {(row.notebook_id, row.cell_id): row for row in rows}
+
+    def _write(self, entry: Entry) -> bool:
+        verdict = entry.verdict
+        submitted, new = self._submitted(str(verdict.student))
+        changed = self._stamp(submitted.assignment, entry.timestamp) or new
+        scores, comments = self._outcome(entry)
+        for name, cell in self.grade_cells.items():
+            grade = self._row(self.api.Grade, self.grades, submitted, cell)
+            changed |= self._grade(grade, scores.get(name), new=new)
+        for name, cell in self.solution_cells.items():
+            comment = self._row(self.api.Comment, self.comments, submitted, cell)
+            if comment.auto_comment != comments.get(name):
+                comment.auto_comment, changed = comments.get(name), True
+        return self._penalise(submitted) or changed
+
+    def _submitted(self, student: str) -> tuple[Any, bool]:
+        if student in self.submitted:
+            return self.submitted[student], False
+        if student not in self.students:
+            self.students[student] = self.api.Student(id=student)
+            self.db.add(self.students[student])
+        who = self.students[student]
+        submission = self.api.SubmittedAssignment(assignment=self.assignment, student=who)
+        for notebook in self.assignment.notebooks:
+            submitted = self.api.SubmittedNotebook(notebook=notebook, assignment=submission)
+            if notebook is self.notebook:
+                self.submitted[student] = submitted
+        self.db.add(submission)
+        self.db.flush()  # gives the rows their ids
+        return self.submitted[student], True
+
+    def _row(self, kind: Any, rows: dict[tuple[str, str], Any], submitted: Any, cell: Any) -> Any:
+        key = (submitted.id, cell.id)
+        if key not in rows:
+            rows[key] = kind(cell_id=cell.id, notebook=submitted)
+        return rows[key]
+
+    def _outcome(self, entry: Entry) -> tuple[dict[str, float | None], dict[str, str | None]]:
+        """The score of each graded cell, None where a person must give it, and the comment on each answered cell."""
+        verdict = entry.verdict
+        comments: dict[str, str | None] = {}
+        if verdict.status == "ungradable":
+            first = next(iter(self.solution_cells), None)
+            if first is not None:
+                comments[first] = clean(UNGRADED.format(reason=verdict.reason)).replace("<", "&lt;")
+            return {}, comments
+        scores: dict[str, float | None] = {}
+        for exercise in verdict.exercises:
+            name = f"check_{exercise.name}"
+            if name not in self.grade_cells:
+                raise CourseError(
+                    f"The gradebook has no cell {name!r} for chapter {self.chapter!r}: the chapter has changed since it "
+                    f"was released. Run `nbgrader generate_assignment {self.chapter} --force` and grade again."
+                )
+            scores[name] = min(max(float(exercise.score), 0.0), float(self.grade_cells[name].max_score))
+            comments[exercise.name] = comment_on(exercise, self.course.disclosure)
+        for cell in entry.document.get("cells", []):
+            meta = cell["metadata"].get("nbgrader", {})
+            if meta.get("grade") and meta.get("solution"):  # marked by a person, unless it was left as it was
+                untouched = meta.get("checksum") == checksum(cell)
+                scores[meta["grade_id"]] = 0.0 if untouched else None
+                comments[meta["grade_id"]] = NO_RESPONSE if untouched else None
+        return scores, comments
+
+    @staticmethod
+    def _grade(grade: Any, score: float | None, *, new: bool) -> bool:
+        if not new and grade.id is not None and grade.auto_score == score:
+            return False  # the same as before: whatever a person has since decided about it stands
+        grade.auto_score = score
+        grade.needs_manual_grade = score is None or grade.manual_score is not None
+        return True
+
+    def _stamp(self, submission: Any, timestamp: str | None) -> bool:
+        from nbgrader.utils import parse_utc  # noqa: PLC0415
+
+        try:
+            moment = parse_utc(timestamp.strip()) if timestamp and timestamp.strip() else None
+        except (ValueError, OverflowError):
+            moment = None
+        if moment is None or moment == submission.timestamp:
+            return False
+        submission.timestamp = moment
+        return True
+
+    def _penalise(self, submitted: Any) -> bool:
+        """The late penalty as nbgrader's ``AssignLatePenalties`` has it, by whatever plugin the course configures."""
+        before, submitted.late_submission_penalty = submitted.late_submission_penalty, None
+        late = submitted.assignment.total_seconds_late
+        if late > 0:
+            grades = [self.grades[submitted.id, cell.id] for cell in self.grade_cells.values()]
+            score = math.fsum(
+                (g.manual_score if g.manual_score is not None else g.auto_score or 0.0) + (g.extra_credit or 0.0)
+                for g in grades
+                if g.manual_score is not None or g.auto_score is not None
+            )
+            student = submitted.assignment.student.id
+            penalty = self.penalties.plugin_inst.late_submission_penalty(student, score, late)
+            if penalty is not None:
+                submitted.late_submission_penalty = min(max(penalty, 0), score)
+        return bool(submitted.late_submission_penalty != before)
