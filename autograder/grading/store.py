@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import autograder
+from autograder.checking.secret import course_secret
 from autograder.sandbox.protocol import CellOutcome, StudentError
 from autograder.verdict import Verdict
 
@@ -76,7 +77,7 @@ def _outcome(cell: dict[str, Any]) -> CellOutcome:
 
 def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> hashlib._Hash:
     digest = hashlib.sha256()
-    files = [course.source(chapter), course.checks(chapter), course.root / course.secret_file]
+    files = [course.source(chapter), course.checks(chapter)]
     files += sorted((course.root / "tests" / "chapters").glob("conftest.py"))
     files += sorted((course.root / "solutions").rglob("*.py"))
     # The version alone would let a changed checkout answer with old verdicts.
@@ -89,7 +90,7 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> has
         chapter,
         asdict(course.limits),
         list(course.packages),
-        os.environ.get("AUTOGRADER_COURSE_SECRET", ""),
+        course_secret(course),
         *options,
     )
     digest.update(repr(settings).encode())

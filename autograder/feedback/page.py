@@ -1,0 +1,97 @@
+"""One self-contained HTML page a notebook, made by Jinja2 from the graded notebook and its verdict."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from autograder.feedback.prose import prose
+from autograder.grading.display import clean, exercise_html, points, standing
+from autograder.notebook import cell_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from autograder.verdict import ExerciseVerdict, Verdict
+
+__all__ = ["feedback_page", "reason_page"]
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/=]+\Z")
+
+
+def feedback_page(course_title: str, verdict: Verdict, document: Mapping[str, Any]) -> str:
+    """The page of a graded notebook.
+
+    Args:
+        course_title: what the course is called.
+        verdict: the outcome as the student may read it (see ``autograder.grading.disclosure``).
+        document: the notebook with its outputs, as it is kept in ``autograded/``.
+    """
+    outcomes = {f"check_{exercise.name}": exercise for exercise in verdict.exercises}
+    cells = [_cell(index, cell, outcomes) for index, cell in enumerate(document["cells"])]
+    return _template().render(
+        course_title=course_title,
+        verdict=verdict,
+        score=points(verdict.score, verdict.max_score),
+        exercises=[
+            {"name": e.name, "points": points(e.score, e.max_score), "standing": standing(e)} for e in verdict.exercises
+        ],
+        cells=cells,
+    )
+
+
+def reason_page(course_title: str, verdict: Verdict) -> str:
+    """The page of a notebook that could not be graded: why, and what happens now."""
+    return _template().render(course_title=course_title, verdict=verdict, score="", exercises=[], cells=[])
+
+
+def _cell(index: int, raw: Mapping[str, Any], outcomes: Mapping[str, ExerciseVerdict]) -> dict[str, Any]:
+    cell = cell_of(index, raw)
+    outcome = outcomes.get(cell.grade_id or "") if cell.role == "check" else None
+    if outcome is not None:
+        return {"kind": "check", "exercise": outcome.name, "outcome": Markup(exercise_html(outcome))}  # noqa: S704 - escaped there
+    if cell.kind == "markdown":
+        return {"kind": "prose", "html": prose(cell.source)}
+    if cell.kind != "code":
+        return {"kind": "raw", "source": clean(cell.source)}
+    return {
+        "kind": "code",
+        "source": clean(cell.source),
+        "label": f"Your code for {cell.grade_id}" if cell.role == "stub" else "Code",
+        "yours": cell.role == "stub",
+        "outputs": list(_outputs(raw.get("outputs", []))),
+    }
+
+
+def _outputs(outputs: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, str]]:
+    for output in outputs:
+        match output.get("output_type"):
+            case "stream":
+                yield {"kind": str(output["name"]), "text": clean(str(output["text"]))}
+            case "error":
+                lines = output["traceback"] or [f"{output['ename']}: {output['evalue']}"]
+                yield {"kind": "error", "text": clean("\n".join(lines))}
+            case "display_data" | "execute_result":
+                yield _shown(output["data"])
+
+
+def _shown(data: Mapping[str, str]) -> dict[str, str]:
+    text = clean(data.get("text/plain", ""))
+    for mime in ("image/png", "image/jpeg"):
+        encoded = "".join(data.get(mime, "").split())
+        if _BASE64.match(encoded):
+            return {"kind": "picture", "source": f"data:{mime};base64,{encoded}", "text": text}
+    return {"kind": "result", "text": text or clean(data.get("text/latex", ""))}
+
+
+@cache
+def _template() -> Template:
+    loader = PackageLoader("autograder.feedback", "templates")
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.get_template("page.html.j2")
