@@ -105,7 +105,8 @@ def _library_folders() -> list[str]:
     """Where shared libraries and the standard library are, outermost folders only."""
     base = os.path.realpath(sys.base_prefix)
     candidates = ["/usr/lib", "/usr/lib64", "/usr/lib32", "/lib", "/lib64", f"{base}/lib", f"{base}/lib64"]
-    candidates += [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), str(sysconfig.get_config_var("LIBDIR"))]
+    # Not what sysconfig calls "platstdlib": in a virtual environment that is the environment's own folder.
+    candidates += [os.path.dirname(os.__file__), str(sysconfig.get_config_var("LIBDIR"))]
     folders: list[str] = []
     for folder in sorted({os.path.realpath(c) for c in candidates if os.path.isdir(c)}):
         if not any(folder == above or folder.startswith(above + "/") for above in folders):
@@ -145,7 +146,7 @@ def plan_bubblewrap(packages: Sequence[str]) -> Launch:
     for name, path in top_level_paths(packages).items():
         mounts.bind(str(path), f"{_IN_JAIL}/packages/{name}")
     mounts.bind(str(GUEST), f"{_IN_JAIL}/inside/guest")
-    mounts.parents("/sandbox/packages/x")
+    mounts.parents(f"{_IN_JAIL}/packages/any")  # there, if empty, also for a course without packages
     readable = [*_library_folders(), _interpreter(), _IN_JAIL, "/dev/urandom", "/dev/zero"]
     plan = {
         "uid": NOBODY if os.geteuid() == 0 else None,
@@ -157,12 +158,12 @@ def plan_bubblewrap(packages: Sequence[str]) -> Launch:
     command = [bwrap, *_namespaces(), "--die-with-parent", "--new-session", "--clearenv"]
     for name, value in _environment("/tmp").items():  # noqa: S108 - the jail's own
         command += ["--setenv", name, value]
-    command += [*mounts.arguments, "--perms", "1777", "--size", str(16 << 20), "--tmpfs", "/tmp"]  # noqa: S108
+    command += ["--perms", "1777", "--size", str(16 << 20), "--tmpfs", "/tmp", *mounts.arguments]  # noqa: S108
     command += ["--perms", "0755", "--dir", "/dev"]
     for device in ("null", "zero", "urandom"):
         command += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
-    command += ["--proc", "/proc", "--chdir", "/", "--hostname", "sandbox"] if "--unshare-uts" in command else []
-    command += ["--remount-ro", "/", "--", *_start(paths, plan)]
+    command += ["--proc", "/proc", "--hostname", "sandbox", "--remount-ro", "/", "--chdir", "/"]
+    command += ["--", *_start(paths, plan)]
     return Launch(tuple(command), {"PATH": "/usr/bin:/bin"})
 
 
@@ -171,7 +172,7 @@ class _Mounts:
 
     def __init__(self) -> None:
         self.arguments: list[str] = []
-        self._made = {"/"}
+        self._made = {"/", "/tmp"}  # noqa: S108 - the jail's own
 
     def parents(self, path: str) -> None:
         for parent in reversed(Path(path).parents):
@@ -180,7 +181,7 @@ class _Mounts:
                 self.arguments += ["--perms", "0755", "--dir", str(parent)]
 
     def bind(self, source: str, target: str) -> None:
-        if any(str(parent) in self._made and source == target and parent != Path("/") for parent in [Path(target)]):
+        if target in self._made:
             return
         self.parents(target)
         self._made.add(target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -45,17 +46,12 @@ class ChildSession:
     def run(self, order: dict[str, Any], cells: Sequence[CodeCell]) -> Iterator[CellOutcome]:
         """Send the cells and yield what each one did; the last one yielded is ``stopped`` when it was the child's end."""
         cap = self._limits.output_kb << 10
-        try:
-            self._channel.send(pack(order), self._deadline)
-        except (HungUp, TimedOut) as event:
-            self._stop(event)
+        self._begin(order)
         for cell, (*_, seconds) in zip(cells, order["cells"], strict=True):
             if not self._stopped:
                 try:
                     # The figures of a cell are drawn after it, on a clock of their own.
                     head, _blob = self._channel.receive(self._by(seconds, extra=max(2.0, seconds / 4)))
-                    if "unconfined" in head:
-                        raise ChildNotConfined(clean(head["unconfined"], 500))
                     outcome = read_outcome(head.get("cell"), cell.index, cap)
                 except (HungUp, TimedOut, WireError) as event:
                     self._stop(event)
@@ -70,6 +66,19 @@ class ChildSession:
                 self._names = read_names(head.get("names"))
             except (HungUp, TimedOut, WireError) as event:
                 self._stop(event)
+
+    def _begin(self, order: dict[str, Any]) -> None:
+        """Send the order and hear that the child is confined: only then does it run a line of the student's."""
+        try:
+            with contextlib.suppress(HungUp):  # what the child said before it went is read next
+                self._channel.send(pack(order), self._deadline)
+            head, _blob = self._channel.receive(self._by(10.0))
+        except (HungUp, TimedOut, WireError) as event:
+            self._channel.close()
+            raise ChildNotConfined(f"it did not start ({type(event).__name__}, exit status {self._end(1.0)})") from event
+        if "confined" not in head:
+            self.close()
+            raise ChildNotConfined(clean(head.get("unconfined", "it did not say why"), 500))
 
     def names(self) -> frozenset[str]:
         """The top-level names that the notebook defined."""

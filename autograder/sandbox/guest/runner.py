@@ -223,6 +223,7 @@ def serve(receive_into: Callable[[memoryview], int], send: Callable[[Any], int])
     status = 1
     try:
         order, _blob = line.receive()
+        line.send(pack({"confined": True}))
         notebook = Notebook(seed=order["seed"], output_chars=order["output_chars"], draw=order["draw"])
         for index, name, source, seconds in order["cells"]:
             outcome = notebook.run(index, name, source, seconds)

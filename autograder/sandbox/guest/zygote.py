@@ -17,8 +17,6 @@ from typing import Any
 
 __all__ = ["main"]
 
-NOT_CONFINED = 71  # the exit status of a child that could not give up its rights: it ran nothing
-
 
 class Zygote:
     """The trusted half of the inside: forks, confines, reaps."""
@@ -88,7 +86,7 @@ class Zygote:
             self._become_student(order, line)
         except BaseException as error:  # noqa: BLE001 - whatever went wrong, nothing of the student's was run
             _complain(line, error)
-        os._exit(NOT_CONFINED)
+        os._exit(1)
 
     def _become_student(self, order: dict[str, Any], line: int) -> None:
         confine = self._confine
