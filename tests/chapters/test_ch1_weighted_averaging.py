@@ -118,7 +118,7 @@ class TestWeightedAverage:
             found = student.weighted_average(weights, X)
             assert_matches(found, right, call="weighted_average(weights, X)", weights=weights, X=X)
 
-    test_care = careful(points=0.25)
+    test_care = after("test_small_example")(careful(points=0.25))
 
 
 @exercise(
@@ -162,9 +162,9 @@ class TestHardLookup:
     @after("test_small_example")
     @points(0.25)
     def test_length_counts(self, student, reference):
-        """a longer key can beat a nearer one, and a large negative score is no match"""
-        q = np.array([1.0, 0.0])
-        K = np.array([[1.0, 0.0], [1.0, 0.5], [3.0, 1.0], [-9.0, 0.0], [2.0, 8.0]])
+        """a longer key can beat a nearer one or one that points straight at the query"""
+        q = np.array([2.0, 0.0])
+        K = np.array([[2.0, 0.5], [0.5, 0.0], [3.0, 2.0], [-9.0, 0.0], [1.0, 10.0]])
         V = np.array([[1.0], [2.0], [3.0], [4.0], [5.0]])
         found = student.hard_lookup(q, K, V)
         assert_matches(found, reference.hard_lookup(q, K, V), call="hard_lookup(q, K, V)", q=q, K=K, V=V)
@@ -198,7 +198,7 @@ class TestHardLookup:
             found = student.hard_lookup(q, K, V)
             assert_matches(found, reference.hard_lookup(q, K, V), call="hard_lookup(q, K, V)", q=q, K=K, V=V)
 
-    test_care = careful(points=0.25)
+    test_care = after("test_small_example")(careful(points=0.25))
 
 
 @exercise(
@@ -256,7 +256,8 @@ class TestSoftmax:
     @points(0.5)
     def test_large_scores(self, student, reference):
         """scores in the thousands, above or below zero, give no nan"""
-        for x in (np.array([1000.0, 1001.0, 1002.0]), np.array([-1000.0, -1001.0]), np.array([0.0, 0.0, 3000.0])):
+        for scores in ([1000.0, 1001.0, 1002.0], [-1000.0, -1001.0], [0.0, 0.0, 3000.0], [0.0, 1200.0]):
+            x = np.array(scores)
             assert_matches(student.softmax(x), reference.softmax(x), call="softmax(x)", x=x)
 
     @visible
@@ -320,7 +321,7 @@ class TestSoftmax:
         assert_matches(student.softmax(x), reference.softmax(x), call="softmax(x)", x=x)
         assert_matches(student.softmax(x.T, axis=0), reference.softmax(x.T, axis=0), call="softmax(x, axis=0)", x=x.T)
 
-    test_care = careful(points=0.25)
+    test_care = after("test_small_example")(careful(points=0.25))
 
 
 @exercise(
@@ -441,7 +442,7 @@ class TestSoftLookup:
             found = student.soft_lookup(q, K, V, temperature=1.5)
             assert_matches(found, right, call="soft_lookup(q, K, V, temperature=1.5)", q=q, K=K, V=V)
 
-    test_care = careful(points=0.5)
+    test_care = after("test_small_example")(careful(points=0.5))
 
 
 @exercise(
