@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from autograder import __version__
 from autograder.cli.progress import grading_progress, say
 from autograder.cli.text import needs_a_person, summary, verdict_text
 from autograder.course import Course, CourseError, find_course, load_course
+from autograder.sandbox.confinement import Confinement, SandboxUnavailable
 from autograder.verdict import Verdict
 
 __all__ = ["app"]
@@ -123,10 +125,9 @@ def check(
     with _told():
         # The folder of the notebook is never asked: a course_config.py that came with it would be run, unconfined.
         here = course_folder or find_course()
-        confinement = _confinement(unsafe_local=unsafe_local)
         only = {exercise} if exercise else None
 
-        def run(on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
+        def run(confinement: Confinement, on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
             if here is None:
                 return check_by_examples(notebooks, only, confinement, on_verdict)
             return grade_notebooks(
@@ -139,7 +140,13 @@ def check(
                 on_verdict=on_verdict,
             )
 
-        verdicts, seconds = _run(run, len(notebooks), "Checking")
+        confinement = _confinement(unsafe_local=unsafe_local)
+        try:
+            verdicts, seconds = _run(partial(run, confinement), len(notebooks), "Checking")
+        except SandboxUnavailable:
+            # `check` is for one's own notebooks, so it goes on where no jail can be had; `grade` does not.
+            say("No jail can be had here (`autograder doctor` tells why), so the code runs as you.")
+            verdicts, seconds = _run(partial(run, "local"), len(notebooks), "Checking")
         if not as_json:
             typer.echo("\n\n".join(verdict_text(verdict) for verdict in verdicts))
         _finish(verdicts, seconds, as_json=as_json, brief=len(notebooks) == 1)
@@ -153,26 +160,30 @@ def demo(
     workers: Workers = None,
 ) -> None:
     """Watch it all work on a class of simulated students, in a new folder: release, collect, grade, give feedback."""
-    from autograder.demo import run_demo
+    from autograder.demo.run import run_demo
+    from autograder.release import ReleaseError
 
     with _told():
-        run_demo(
-            load_course(course_folder),
-            students,
-            confinement=_confinement(unsafe_local=unsafe_local),
-            workers=workers or _cores(),
-        )
+        try:
+            run_demo(
+                load_course(course_folder),
+                students,
+                confinement=_confinement(unsafe_local=unsafe_local),
+                workers=workers or _cores(),
+                say=typer.echo,
+                progress=grading_progress,
+            )
+        except ReleaseError as error:
+            say(str(error))
+            raise typer.Exit(1) from error
 
 
 @app.command()
 def doctor() -> None:
     """Say what holds on this machine, what is missing and how to get it."""
-    from autograder.doctor import examine
+    from autograder.doctor import report
 
-    findings = examine()
-    for finding in findings:
-        typer.echo(str(finding))
-    raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
+    raise typer.Exit(0 if report() else 1)
 
 
 @app.command()
@@ -204,14 +215,12 @@ def audit(chapters: Chapters = None, as_json: AsJson = False, course_folder: Cou
 @contextmanager
 def _told() -> Iterator[None]:
     """Tell what was wrong with the call, or with the machine, in a sentence and by the exit status."""
-    from autograder.sandbox import ConfinementError
-
     try:
         yield
     except CourseError as error:
         say(str(error))
         raise typer.Exit(2) from error
-    except ConfinementError as error:
+    except SandboxUnavailable as error:
         say(str(error))
         raise typer.Exit(1) from error
     except KeyboardInterrupt as error:
@@ -230,7 +239,7 @@ def _wanted(course: Course, chapters: Sequence[str] | None, *, everything: bool)
     return [course.require_chapter(chapter) for chapter in dict.fromkeys(chapters)]
 
 
-def _confinement(*, unsafe_local: bool) -> str:
+def _confinement(*, unsafe_local: bool) -> Confinement:
     if not unsafe_local:
         return "auto"
     say("UNSAFE: students' code runs as you, with everything you may do. Use it on code that you trust.")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from autograder.sandbox.confinement import Confinement
     from autograder.sandbox.protocol import CodeCell, Session
 
 __all__ = ["check_by_examples"]
@@ -26,7 +27,7 @@ PACKAGES = ["numpy", "matplotlib"]  # where no course says otherwise
 def check_by_examples(
     notebooks: Sequence[Path],
     only: set[str] | None,
-    confinement: str,
+    confinement: Confinement,
     on_verdict: Callable[[Verdict], None],
 ) -> list[Verdict]:
     """The verdicts on ``notebooks`` by the visible checks that lie beside each in ``examples.json``.

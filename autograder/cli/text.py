@@ -7,15 +7,16 @@ import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from autograder.render import Card, card_text
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
+    from autograder.verdict import Verdict
 
-__all__ = ["exercise_text", "name_of", "needs_a_person", "number", "plain", "summary", "verdict_text"]
+__all__ = ["name_of", "needs_a_person", "number", "plain", "summary", "verdict_text"]
 
 _WIDTH = 112
-_SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "timeout": "✗", "not_tried": "·"}
 
 
 def plain(text: str) -> str:
@@ -39,25 +40,8 @@ def verdict_text(verdict: Verdict) -> str:
     if verdict.status == "ungradable":
         return f"{head}\n  could not be graded: {plain(verdict.reason or 'no reason is known.')}"
     lines = [f"{head}   {number(verdict.score)} of {_points(verdict.max_score)}"]
-    lines += [exercise_text(exercise) for exercise in verdict.exercises]
+    lines += [plain(card_text(Card(exercise, points=exercise.max_score))) for exercise in verdict.exercises]
     return "\n\n".join(lines)
-
-
-def exercise_text(exercise: ExerciseVerdict) -> str:
-    """One exercise: its points, its checks and what the student should hear about it."""
-    lines = [f"{exercise.name}   {number(exercise.score)} of {_points(exercise.max_score)}"]
-    if exercise.status == "not_attempted":
-        lines[0] += "   not attempted yet"
-        return lines[0]
-    told = {_squeezed(check.message) for check in exercise.checks}
-    for check in exercise.checks:
-        lines += _check_lines(check)
-    # The exercise's message often is the first failing check's own: once is enough.
-    if exercise.message and not any(_squeezed(exercise.message) in text for text in told):
-        lines += _indented(exercise.message, "      ")
-    if exercise.follow_through:
-        lines += _indented(exercise.follow_through, "  → ")
-    return "\n".join(lines)
 
 
 def summary(verdicts: Sequence[Verdict], seconds: float) -> str:
@@ -91,16 +75,6 @@ def needs_a_person(verdicts: Sequence[Verdict]) -> str:
     return "\n".join(lines)
 
 
-def _check_lines(check: CheckResult) -> list[str]:
-    title = plain(check.title)
-    if check.status == "not_tried":
-        return [f"  {_SIGNS['not_tried']} {title}   (waits for the check above)"]
-    lines = [f"  {_SIGNS[check.status]} {title}"]
-    if check.status != "passed" and check.message:
-        lines += _indented(check.message, "      ")
-    return lines
-
-
 def _indented(text: str, prefix: str) -> list[str]:
     # Prose is wrapped; a line with its own layout (an array, a caret below an error) stays as it is.
     lines: list[str] = []
@@ -112,7 +86,3 @@ def _indented(text: str, prefix: str) -> list[str]:
 
 def _points(points: float) -> str:
     return f"{number(points)} point" if points == 1 else f"{number(points)} points"
-
-
-def _squeezed(text: str) -> str:
-    return " ".join(text.split())

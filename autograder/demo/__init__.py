@@ -1,1 +1,1 @@
-"""A demonstration: a class of simulated students, graded in a folder of its own."""
+"""A class of simulated students, and a demonstration that takes them from release to feedback."""

@@ -1,0 +1,100 @@
+"""What the demonstration shows at its end: a class, its marks, and where to look next."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from autograder.course import Course
+    from autograder.demo.students import HandIn, Student
+    from autograder.verdict import Verdict
+
+__all__ = ["ClassReport", "class_table", "next_steps", "recognised"]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassReport:
+    """A graded class: who handed in what, and the verdicts, by chapter and student id."""
+
+    course: Course
+    chapters: tuple[str, ...]
+    students: tuple[Student, ...]
+    work: dict[tuple[str, str], HandIn] = field(default_factory=dict)
+    verdicts: dict[tuple[str, str], Verdict] = field(default_factory=dict)
+
+
+def class_table(report: ClassReport) -> str:
+    """One row a student: what the simulation had them do, and their points in each chapter."""
+    heads = ["student", "hands in", *(chapter.partition("_")[0] for chapter in report.chapters)]
+    best = ["", "(the most there is)", *(_most(report, chapter) for chapter in report.chapters)]
+    rows = [
+        [
+            s.id,
+            report.work[report.chapters[0], s.id].story,
+            *(_score(report, chapter, s) for chapter in report.chapters),
+        ]
+        for s in report.students
+    ]
+    widths = [max(len(row[i]) for row in (heads, best, *rows)) for i in range(len(heads))]
+    lines = [heads, best, ["─" * width for width in widths], *rows]
+    return "\n".join(
+        "  ".join(
+            text.ljust(w) if i < 2 else text.rjust(w) for i, (text, w) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in lines
+    )
+
+
+def recognised(report: ClassReport) -> str:
+    """How many of the mistakes that were planted one at a time the grader called by their names, and what it missed."""
+    planted = [(key, work.planted) for key, work in report.work.items() if work.planted is not None]
+    missed = []
+    for key, slip in planted:
+        named = {e.name: e.misconception for e in report.verdicts[key].exercises}.get(slip.exercise)
+        if named != slip.name:
+            missed.append(f"  {key[1]}, {slip.exercise}: {slip.name} was taken for {named or 'nothing known'}")
+    told = f"{len(planted) - len(missed)} of {len(planted)} planted mistakes were recognised for what they are."
+    ungradable = [v for v in report.verdicts.values() if v.status == "ungradable"]
+    lines = [told, *missed]
+    if ungradable:
+        lines.append("— needs a person:")
+        lines += [f"  {verdict.student}, {verdict.chapter}: {verdict.reason}" for verdict in ungradable]
+    return "\n".join(lines)
+
+
+def next_steps(report: ClassReport) -> str:
+    """Commands and files to look at, for this class."""
+    root = report.course.root
+    here = Path(os.path.relpath(root))
+    shown = [key for key, work in report.work.items() if work.planted is not None] or list(report.work)
+    chapter, student = shown[0]
+    lines = [
+        "Where to look next:",
+        f"  what {student} reads      {here / 'feedback' / student / chapter / chapter}.html",
+        f"  the graded notebook    {here / 'autograded' / student / chapter / chapter}.ipynb",
+        f"  what students get      {here / 'release' / chapter}",
+    ]
+    if (root / "gradebook.db").is_file():
+        lines += [
+            f"  the gradebook as CSV   cd {here} && nbgrader export",
+            f"  formgrader             cd {here} && jupyter lab        (then: Nbgrader › Formgrader)",
+        ]
+    else:
+        lines.append("  (no gradebook: marks reached without a jail are not entered)")
+    return "\n".join(lines)
+
+
+def _most(report: ClassReport, chapter: str) -> str:
+    return _number(max((v.max_score for (c, _), v in report.verdicts.items() if c == chapter), default=0.0))
+
+
+def _score(report: ClassReport, chapter: str, student: Student) -> str:
+    verdict = report.verdicts[chapter, student.id]
+    return "—" if verdict.status == "ungradable" else _number(verdict.score)
+
+
+def _number(points: float) -> str:
+    return f"{points:.2f}".rstrip("0").rstrip(".")

@@ -1,0 +1,121 @@
+"""The demonstration: a class of simulated students, from release to feedback, in a folder of its own."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.course import CourseError, load_course
+from autograder.demo.report import ClassReport, class_table, next_steps, recognised
+from autograder.demo.students import class_of, hand_in
+from autograder.grading.classroom import grade_class, handed_in
+from autograder.release import release
+from autograder.sandbox import SandboxUnavailable, open_worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from autograder.course import Course
+    from autograder.demo.students import Student
+    from autograder.sandbox.confinement import Confinement
+    from autograder.verdict import Verdict
+
+    Progress = Callable[[int, str], AbstractContextManager[Callable[[Verdict], None]]]
+
+__all__ = ["copy_course", "fresh_folder", "run_demo"]
+
+# What a course is made of; everything else in its folder was made from these.
+COURSE_FILES = ("course_config.py", "nbgrader_config.py", "source", "solutions", "tests/chapters")
+HANDED_IN_AT = "2026-01-15 10:30:00 UTC"
+
+
+def run_demo(  # noqa: PLR0913 - the options of one command
+    course: Course,
+    size: int,
+    *,
+    confinement: Confinement = "auto",
+    workers: int = 1,
+    say: Callable[[str], None],
+    progress: Progress,
+) -> ClassReport:
+    """Release, hand in, grade and give feedback to a class of ``size``, telling each step to ``say``.
+
+    ``progress`` shows how far a grading is: given the number of notebooks and a title, it yields what hears of each
+    verdict. Raises ``CourseError`` where the course has no finished chapter, ``ReleaseError`` where one is not fit.
+    """
+    chapters = course.finished_chapters()
+    if not chapters:
+        raise CourseError(f"No chapter of {course.root} is finished yet, so there is nothing to demonstrate.")
+    if confinement == "auto":
+        missing = _missing_jail(course)
+        if missing:
+            say(f"No jail can be had here, so this runs as --unsafe-local, without the hostile students. {missing}")
+            confinement = "local"
+    students = tuple(class_of(size, hostile=confinement != "local"))
+    demo = copy_course(course, fresh_folder(Path.cwd()))
+    report = ClassReport(demo, tuple(chapters), students)
+    say(f"{len(students)} students, {len(chapters)} chapter{'s' if len(chapters) > 1 else ''}, in {demo.root}")
+    for chapter in chapters:
+        started = time.monotonic()
+        say(f"{chapter}: proving its checks and releasing it …")
+        release(demo, [chapter], mutants=False)
+        for student in students:
+            report.work[chapter, student.id] = work = hand_in(demo, chapter, student, len(students))
+            _hand_in(demo, chapter, student, work.data)
+        released = time.monotonic()
+        jobs = handed_in(demo, chapter)
+        with progress(len(jobs), f"{chapter}: grading") as on_verdict:
+            verdicts = grade_class(demo, chapter, jobs, confinement=confinement, workers=workers, on_verdict=on_verdict)
+        graded = time.monotonic()
+        say(f"{chapter}: released in {released - started:.1f} s, graded in {graded - released:.1f} s")
+        report.verdicts.update({(chapter, str(verdict.student)): verdict for verdict in verdicts})
+    for part in (class_table(report), recognised(report), next_steps(report)):
+        say("")
+        say(part)
+    return report
+
+
+def fresh_folder(parent: Path) -> Path:
+    """``demo`` in ``parent``, or ``demo-2``, ``demo-3``, … where that is taken; made, and empty."""
+    number = 1
+    while True:
+        folder = parent / ("demo" if number == 1 else f"demo-{number}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            number += 1
+        else:
+            return folder
+
+
+def copy_course(course: Course, folder: Path) -> Course:
+    """A copy of the course, and of nothing that was made from it, in ``folder``."""
+    for name in COURSE_FILES:
+        source, target = course.root / name, folder / name
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"))
+        elif source.is_file():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target)
+    return load_course(folder)
+
+
+def _missing_jail(course: Course) -> str:
+    """Why no jail can be had, found out by starting one; empty where it works."""
+    try:
+        with closing(open_worker(course.limits, list(course.packages))):
+            return ""
+    except SandboxUnavailable as error:
+        return str(error)
+
+
+def _hand_in(course: Course, chapter: str, student: Student, data: bytes) -> None:
+    """Lay down a submission as ``nbgrader collect`` does."""
+    folder = course.root / "submitted" / student.id / chapter
+    folder.mkdir(parents=True)
+    (folder / f"{chapter}.ipynb").write_bytes(data)
+    (folder / "timestamp.txt").write_text(HANDED_IN_AT)
