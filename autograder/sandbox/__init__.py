@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autograder.sandbox.confinement import SandboxUnavailable
+    from autograder.sandbox.probes import Probe, probe
     from autograder.sandbox.worker import Worker, open_worker
 
-__all__ = ["SandboxUnavailable", "Worker", "open_worker"]
+__all__ = ["Probe", "SandboxUnavailable", "Worker", "open_worker", "probe"]
 
 
 def __getattr__(name: str) -> Any:
@@ -22,4 +23,8 @@ def __getattr__(name: str) -> Any:
         from autograder.sandbox import worker  # noqa: PLC0415
 
         return getattr(worker, name)
+    if name in {"Probe", "probe"}:
+        from autograder.sandbox import probes  # noqa: PLC0415
+
+        return getattr(probes, name)
     raise AttributeError(f"module 'autograder.sandbox' has no attribute {name!r}")

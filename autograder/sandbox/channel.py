@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import socket
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder.sandbox.guest.wire import ALIGN, HEADER, MAX_HEAD, WireError, parse_head
+
+if TYPE_CHECKING:
+    import socket
 
 __all__ = ["Channel", "HungUp", "TimedOut"]
 
@@ -42,7 +44,7 @@ class Channel:
             raise HungUp from error
 
     def receive(self, deadline: float) -> tuple[dict[str, Any], bytearray]:
-        """The next frame's JSON object and bytes; raises ``TimedOut``, ``HungUp`` or ``WireError`` (a frame over the caps)."""
+        """The next frame's JSON object and bytes; raises ``TimedOut``, ``HungUp`` or ``WireError`` (over the caps)."""
         self._fill(HEADER.size, deadline)
         head_length, blob_length = HEADER.unpack_from(self._buffer)
         if head_length > MAX_HEAD or blob_length > self._max_blob:

@@ -11,14 +11,24 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from autograder.sandbox.packages import top_level_paths
 
-__all__ = ["Confinement", "Launch", "SandboxUnavailable", "find_bwrap", "plan_bubblewrap", "plan_landlock", "plan_local"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "Confinement",
+    "Launch",
+    "SandboxUnavailable",
+    "find_bwrap",
+    "plan_bubblewrap",
+    "plan_landlock",
+    "plan_local",
+]
 
 Confinement = Literal["auto", "bubblewrap", "landlock", "local"]
 
@@ -93,7 +103,9 @@ def _environment(home: str) -> dict[str, str]:
         **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"),
     }
     base = os.path.realpath(sys.base_prefix)
-    libraries = [p for p in os.environ.get("LD_LIBRARY_PATH", "").split(":") if p and os.path.realpath(p).startswith(base)]
+    libraries = [
+        p for p in os.environ.get("LD_LIBRARY_PATH", "").split(":") if p and os.path.realpath(p).startswith(base)
+    ]
     return environment | ({"LD_LIBRARY_PATH": ":".join(libraries)} if libraries else {})
 
 
@@ -106,9 +118,9 @@ def _library_folders() -> list[str]:
     base = os.path.realpath(sys.base_prefix)
     candidates = ["/usr/lib", "/usr/lib64", "/usr/lib32", "/lib", "/lib64", f"{base}/lib", f"{base}/lib64"]
     # Not what sysconfig calls "platstdlib": in a virtual environment that is the environment's own folder.
-    candidates += [os.path.dirname(os.__file__), str(sysconfig.get_config_var("LIBDIR"))]
+    candidates += [str(Path(os.__file__).parent), str(sysconfig.get_config_var("LIBDIR"))]
     folders: list[str] = []
-    for folder in sorted({os.path.realpath(c) for c in candidates if os.path.isdir(c)}):
+    for folder in sorted({os.path.realpath(c) for c in candidates if Path(c).is_dir()}):
         if not any(folder == above or folder.startswith(above + "/") for above in folders):
             folders.append(folder)
     return folders
@@ -122,7 +134,9 @@ def _rooms_below(folder: str) -> list[str]:
 
 
 def _start(paths: Sequence[str], plan: dict[str, Any]) -> tuple[str, ...]:
-    code = f"import sys; sys.path += {list(paths)!r}; from guest.zygote import main; main(int(sys.argv[1]), sys.argv[2])"
+    code = (
+        f"import sys; sys.path += {list(paths)!r}; from guest.zygote import main; main(int(sys.argv[1]), sys.argv[2])"
+    )
     # -I: neither the environment nor the current folder decides what is imported; -S: no site-packages.
     return (_interpreter(), "-I", "-S", "-c", code, "{control}", json.dumps(plan))
 
@@ -139,9 +153,9 @@ def plan_bubblewrap(packages: Sequence[str]) -> Launch:
             mounts.arguments += ["--tmpfs", room, "--remount-ro", room]
     mounts.bind(_interpreter(), _interpreter())
     for link in ("/lib", "/lib64", "/lib32"):
-        if os.path.islink(link):
-            mounts.arguments += ["--symlink", os.readlink(link), link]
-    if os.path.isfile("/etc/ld.so.cache"):
+        if Path(link).is_symlink():
+            mounts.arguments += ["--symlink", str(Path(link).readlink()), link]
+    if Path("/etc/ld.so.cache").is_file():
         mounts.bind("/etc/ld.so.cache", "/etc/ld.so.cache")
     for name, path in top_level_paths(packages).items():
         mounts.bind(str(path), f"{_IN_JAIL}/packages/{name}")
@@ -168,7 +182,7 @@ def plan_bubblewrap(packages: Sequence[str]) -> Launch:
 
 
 class _Mounts:
-    """bubblewrap arguments in order; the parents of a mount point are made readable, which root's are not by default."""
+    """bubblewrap arguments in order; a mount point's parents are made readable, which root's are not by default."""
 
     def __init__(self) -> None:
         self.arguments: list[str] = []
@@ -194,7 +208,9 @@ def plan_landlock(packages: Sequence[str]) -> Launch:
         raise SandboxUnavailable("Landlock and seccomp are parts of the Linux kernel")
     confine = importlib.import_module("autograder.sandbox.guest.confine")
     if confine.landlock_version() == 0:
-        raise SandboxUnavailable("this kernel offers no Landlock (it came with Linux 5.13 and must be in the list lsm=…)")
+        raise SandboxUnavailable(
+            "this kernel offers no Landlock (it came with Linux 5.13 and must be in the list lsm=…)"
+        )
     folder = tempfile.TemporaryDirectory(prefix="autograder-")
     visible = Path(folder.name)
     visible.chmod(0o755)
@@ -210,7 +226,7 @@ def plan_landlock(packages: Sequence[str]) -> Launch:
     readable = [str(visible), str(GUEST), _interpreter(), *map(str, packaged.values()), "/dev/urandom", "/dev/zero"]
     for library in _library_folders():
         readable += _all_but_rooms(Path(library))
-    if os.path.isfile("/etc/ld.so.cache"):
+    if Path("/etc/ld.so.cache").is_file():
         readable.append("/etc/ld.so.cache")
     # Where Python lives in a folder that only root may enter, the one right to pass through it stays: Landlock decides.
     closed = as_root and any(not _open_to_all(path) for path in readable)
@@ -231,7 +247,7 @@ def _all_but_rooms(folder: Path) -> list[str]:
             paths.append(str(entry))
         elif entry not in rooms:
             paths += _all_but_rooms(entry)
-    return [path for path in paths if os.path.exists(path)]
+    return [path for path in paths if Path(path).exists()]
 
 
 def _open_to_all(path: str) -> bool:

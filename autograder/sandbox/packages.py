@@ -1,12 +1,15 @@
-"""Which folders and files a package and what it depends on are made of: those, and no site-packages as a whole, go into a jail."""
+"""The folders and files that a package and its dependencies are made of: those alone go into a jail."""
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["PackageMissing", "top_level_paths"]
 

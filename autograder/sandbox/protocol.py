@@ -79,15 +79,6 @@ class CodeCell:
 
 
 @dataclass(frozen=True, slots=True)
-class CodeCell:
-    """One code cell of a notebook: its place among all cells, the name that messages call it by, and its source."""
-
-    index: int
-    name: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
 class CellOutcome:
     """What running one code cell did: its outputs as nbformat has them, its error, and why it was stopped, if it was."""
 

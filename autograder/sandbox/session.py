@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autograder.course import Limits
 from autograder.sandbox.channel import Channel, HungUp, TimedOut
 from autograder.sandbox.guest.runner import OUT_OF_MEMORY
 from autograder.sandbox.guest.wire import Decoder, Encoder, TooBig, WireError, pack
-from autograder.sandbox.protocol import Answer, Call, CellOutcome, CodeCell, Opaque, Source
+from autograder.sandbox.protocol import Answer, Call, CellOutcome, CodeCell, Opaque, Rng, Source
 from autograder.sandbox.texts import clean, read_error, read_names, read_outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from autograder.course import Limits
 
 __all__ = ["ChildSession"]
 
@@ -23,9 +26,11 @@ _QUESTIONS = 20_000  # how often a child may ask the trusted side during one cal
 
 
 class ChildSession:
-    """The ``Session`` of a child process; ``end(patience)`` ends that process and tells how it ended, as an exit status."""
+    """The ``Session`` of a child process; ``end(patience)`` ends that process and tells its exit status."""
 
-    def __init__(self, channel: Channel, end: Callable[[float], int], *, sandbox: str, limits: Limits, deadline: float) -> None:
+    def __init__(
+        self, channel: Channel, end: Callable[[float], int], *, sandbox: str, limits: Limits, deadline: float
+    ) -> None:
         self.sandbox = sandbox
         self.cells: Sequence[CellOutcome] = ()
         self._channel = channel
@@ -44,7 +49,7 @@ class ChildSession:
         return not self._stopped and not self._closed
 
     def run(self, order: dict[str, Any], cells: Sequence[CodeCell]) -> Iterator[CellOutcome]:
-        """Send the cells and yield what each one did; the last one yielded is ``stopped`` when it was the child's end."""
+        """Send the cells and yield what each one did; the last one is ``stopped`` when it was the child's end."""
         cap = self._limits.output_kb << 10
         self._begin(order)
         for cell, (*_, seconds) in zip(cells, order["cells"], strict=True):
@@ -75,7 +80,9 @@ class ChildSession:
             head, _blob = self._channel.receive(self._by(10.0))
         except (HungUp, TimedOut, WireError) as event:
             self._channel.close()
-            raise ChildNotConfined(f"it did not start ({type(event).__name__}, exit status {self._end(1.0)})") from event
+            raise ChildNotConfined(
+                f"it did not start ({type(event).__name__}, exit status {self._end(1.0)})"
+            ) from event
         if "confined" not in head:
             self.close()
             raise ChildNotConfined(clean(head.get("unconfined", "it did not say why"), 500))
@@ -115,7 +122,7 @@ class ChildSession:
         return self._receive() if self._send(order, encode.blobs) else self._gone()
 
     def substitute(self, name: str, function: Callable[..., Any]) -> None:
-        """Let ``name`` in the notebook be answered by a function of the trusted side; a child that is gone ignores it."""
+        """Let ``name`` in the notebook ask a function of the trusted side; does nothing when the child is gone."""
         self._substitutes[name] = function
         if self._send({"do": "substitute", "name": name}):
             try:
@@ -216,7 +223,11 @@ class ChildSession:
         """Refuse arguments that could make the trusted side work much harder than the check's own did."""
         elements, axis = self._largest
         for array in (x for x in arguments if isinstance(x, np.ndarray)):
-            if array.size > max(1 << 14, 16 * elements) or max(array.shape, default=0) > max(512, 4 * axis) or array.ndim > 6:
+            if (
+                array.size > max(1 << 14, 16 * elements)
+                or max(array.shape, default=0) > max(512, 4 * axis)
+                or array.ndim > 6
+            ):
                 raise WireError("a question's array is far larger than the check's own")
 
     def _stop(self, event: Exception) -> None:
@@ -249,7 +260,9 @@ def _opaque_out(value: Any) -> list[Any]:
 def _sent_as_source(value: Any) -> list[Any]:
     if isinstance(value, Source):
         return ["s", value.text, value.name]
+    if isinstance(value, Rng):
+        return ["r", value.seed]
     raise TypeError(
-        f"A {type(value).__name__} cannot be sent to a student's function. Send arrays, numbers, texts, lists, tuples and "
-        "dicts of them, or a function as Source(text, name)."
+        f"A {type(value).__name__} cannot be sent to a student's function. Send arrays, numbers, texts, "
+        "lists, tuples and dicts of them, a function as Source(text, name) or a generator as Rng(seed)."
     )

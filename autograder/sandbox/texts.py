@@ -25,7 +25,7 @@ _MAX_OUTPUTS = 200
 
 
 def clean(text: Any, cap: int) -> str:
-    """``text`` with at most ``cap`` characters, new lines and tabs kept, other control characters and escapes taken out."""
+    """``text`` with at most ``cap`` characters, without escapes and control characters but new lines and tabs."""
     if type(text) is not str:
         raise WireError("a text is not a text")
     kept = text[: cap + 1]
@@ -61,7 +61,7 @@ def read_names(names: Any) -> frozenset[str]:
 
 
 def read_outcome(told: Any, index: int, cap: int) -> CellOutcome:
-    """What a child says that a cell did, its outputs rebuilt as nbformat 4.5 has them; at most ``cap`` characters a text."""
+    """What a child says that a cell did, its outputs rebuilt as nbformat 4.5 has them, texts cut at ``cap``."""
     if type(told) is not dict or told.get("index") != index or type(told.get("outputs")) is not list:
         raise WireError("a cell's outcome is not told as agreed")
     outputs = [_read_output(output, cap) for output in told["outputs"][:_MAX_OUTPUTS]]

@@ -8,13 +8,10 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
-from autograder.course import Limits
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.confinement import (
     Confinement,
@@ -28,6 +25,12 @@ from autograder.sandbox.packages import PackageMissing
 from autograder.sandbox.protocol import CellOutcome, CodeCell
 from autograder.sandbox.session import ChildNotConfined, ChildSession
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+
+    from autograder.course import Limits
+
 __all__ = ["Worker", "open_worker"]
 
 _START_SECONDS = 60.0
@@ -39,8 +42,8 @@ _MAX_SOURCE = 3 << 20
 def open_worker(limits: Limits, packages: Sequence[str], *, confinement: Confinement = "auto") -> Worker:
     """A worker that runs notebooks which may import ``packages``.
 
-    ``"auto"`` is bubblewrap where it works, else Landlock and seccomp; raises ``SandboxUnavailable`` where neither does,
-    or where the one asked for does not.
+    ``"auto"`` is bubblewrap where it works, else Landlock and seccomp; raises ``SandboxUnavailable`` where neither
+    does, or where the one asked for does not.
     """
     if confinement == "local":
         return Worker(limits, packages, _Local())
@@ -74,8 +77,8 @@ class Worker:
     ) -> ChildSession:
         """Run the cells in order in a fresh process; the session then answers calls.
 
-        A cell that has to be killed is left out and the others are run again, a few times, within the submission's time.
-        ``memory_mb`` replaces the limit of the course; with ``draw=False`` figures are closed without being drawn.
+        A cell that has to be killed is left out and the others are run again, thrice at most, within the submission's
+        time. ``memory_mb`` replaces the course's limit; with ``draw=False`` figures are closed without being drawn.
         """
         limits = self._limits if memory_mb is None else replace(self._limits, memory_mb=memory_mb)
         deadline = time.monotonic() + limits.submission_seconds
@@ -113,7 +116,9 @@ class Worker:
         for cell in cells:
             seconds = min(limits.cell_seconds, _AGAIN_SECONDS) if cell.index in slow else limits.cell_seconds
             room -= len(cell.source)
-            source = cell.source if room >= 0 else "raise ValueError('this notebook holds more code than can be graded')"
+            source = (
+                cell.source if room >= 0 else "raise ValueError('this notebook holds more code than can be graded')"
+            )
             order["cells"].append([cell.index, cell.name, source, seconds])
         line, number = self._host.spawn(limits)
         host = self._host
@@ -135,10 +140,12 @@ class Worker:
         """End the worker's process and every child of it."""
         self._host.close()
 
-    def __enter__(self) -> Worker:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
 

@@ -1,1 +1,1 @@
-"""Everything of the grader that is visible inside the jail. It holds no secrets and imports nothing from outside this folder."""
+"""All of the grader that is visible inside the jail. It holds no secrets and imports nothing outside this folder."""

@@ -9,9 +9,11 @@ import ctypes
 import os
 import resource
 import struct
-from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = [
     "address_space",
@@ -96,7 +98,7 @@ def address_space() -> int:
 
 
 def set_limits(*, memory: int, disk: int, cpu_seconds: int) -> None:
-    """Limit the address space and the size of a file (bytes), processor time, descriptors; no new processes, no core."""
+    """Limit the address space and a file's size (bytes), processor time, descriptors; no new processes, no core."""
     limits = {
         resource.RLIMIT_AS: memory,
         resource.RLIMIT_FSIZE: disk,
@@ -114,11 +116,11 @@ def set_limits(*, memory: int, disk: int, cpu_seconds: int) -> None:
 
 def landlock_version() -> int:
     """The version of Landlock that the kernel offers; 0 for none."""
-    return max(0, _libc.syscall(_SYSCALL_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1))
+    return max(0, int(_libc.syscall(_SYSCALL_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1)))
 
 
 def make_ruleset(readable: Iterable[str]) -> int:
-    """A Landlock ruleset, as a descriptor, that allows reading below ``readable`` and to use /dev/null; paths must exist.
+    """A Landlock ruleset, as a descriptor: reading below ``readable``, and the use of /dev/null; paths must exist.
 
     Nothing else of the file system may be opened. Where the kernel knows how, TCP, abstract sockets and signals to
     processes outside are denied too.
@@ -128,7 +130,8 @@ def make_ruleset(readable: Iterable[str]) -> int:
     # struct landlock_ruleset_attr: file rights, since 4 the two TCP rights, since 6 the two scopes.
     attributes = struct.pack("QQQ", handled, 0b11, 0b11)[: 8 if version < 4 else 16 if version < 6 else 24]
     ruleset = _checked(
-        _libc.syscall(_SYSCALL_LANDLOCK_CREATE, attributes, ctypes.c_size_t(len(attributes)), 0), "landlock_create_ruleset"
+        _libc.syscall(_SYSCALL_LANDLOCK_CREATE, attributes, ctypes.c_size_t(len(attributes)), 0),
+        "landlock_create_ruleset",
     )
     for path in readable:
         _allow(ruleset, path, (_EXECUTE | _READ_FILE | _READ_DIR) & handled)
@@ -155,7 +158,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 
 
 def lock(ruleset: int, filter_program: bytes, *, keep: int = 0) -> None:
-    """Give up capabilities (but ``keep``), the gaining of new ones, and everything outside ``ruleset`` and the filter."""
+    """Give up capabilities (but ``keep``), the gaining of new ones, and all outside ``ruleset`` and the filter."""
     _set_capabilities(keep)
     _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(NO_NEW_PRIVS)")
     _checked(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl(DUMPABLE)")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable
-from types import FrameType, TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType, TracebackType
 
 __all__ = ["Clock", "TimeIsUp", "describe"]
 
@@ -57,7 +59,7 @@ class Clock:
 
 
 def describe(error: BaseException, cells: dict[str, tuple[str, list[str]]]) -> dict[str, Any]:
-    """The exception as JSON: type, message, where it happened; ``cells`` maps file names to (cell name, source lines)."""
+    """The exception as JSON: type, message, place; ``cells`` maps file names to (cell name, source lines)."""
     told: dict[str, Any] = {"type": _public_name(type(error)), "message": _text_of(error)}
     frames = _frames(error.__traceback__, cells)
     if isinstance(error, SyntaxError) and type(error.filename) is str and error.filename in cells:
@@ -91,7 +93,9 @@ def _frames(trace: TracebackType | None, cells: dict[str, tuple[str, list[str]]]
         if code.co_filename.startswith(CELL) and code.co_filename in cells:
             name, lines = cells[code.co_filename]
             where = "" if code.co_name == "<module>" else code.co_name
-            found.append({"where": where, "lineno": trace.tb_lineno, "cell": name, "line": _line(lines, trace.tb_lineno)})
+            found.append(
+                {"where": where, "lineno": trace.tb_lineno, "cell": name, "line": _line(lines, trace.tb_lineno)}
+            )
             if len(found) > 2 * MAX_FRAMES:  # of an endless recursion keep the way in and the end
                 del found[MAX_FRAMES]
         trace = trace.tb_next
@@ -104,7 +108,9 @@ def _line(lines: list[str], number: int | None) -> str:
 
 def refuse_input(*_args: object, **_kwargs: object) -> str:
     """``input`` in a graded notebook."""
-    raise RuntimeError("There is nobody to answer input() while a notebook is graded: write the value into the cell instead.")
+    raise RuntimeError(
+        "There is nobody to answer input() while a notebook is graded: write the value into the cell instead."
+    )
 
 
 def lift_recursion(error: BaseException) -> BaseException:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg as FigureCanvas
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["FigureCanvas", "show"]
 

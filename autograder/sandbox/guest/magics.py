@@ -49,7 +49,9 @@ def _take_out_line_magic(lines: list[str], number: int) -> bool:
     if found := _LINE_MAGIC.fullmatch(line):
         rest = _OPTIONS.sub("", found["rest"], count=1) if found["name"] in _RUN_REST else ""
         target = f"{found['target']} " if found["target"] else ""
-        lines[number] = found["indent"] + (target + rest.strip() if rest.strip() else target + "None" if target else "pass")
+        lines[number] = found["indent"] + (
+            target + rest.strip() if rest.strip() else target + "None" if target else "pass"
+        )
     elif found := _ESCAPE.fullmatch(line):
         lines[number] = found["indent"] + (f"{found['target']} []" if found["target"] else "pass")
     elif found := _HELP.fullmatch(line):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import linecache
 import random
 import sys
@@ -47,9 +48,7 @@ class Notebook:
         offered.display = self._display
         offered.input = refuse_input
         offered.get_ipython = lambda: __import__("IPython").get_ipython()
-        backend = sys.modules.get("guest.figures")
-        if backend is not None:
-            backend.when_shown[:] = [lambda: take_figures(self.tape)]
+        self._hear_show()
 
     def _display(self, *values: object, **_options: object) -> None:
         for value in values:
@@ -57,7 +56,11 @@ class Notebook:
 
     def names(self) -> list[str]:
         """The names that the cells defined, in order."""
-        return [name for name in self.namespace if type(name) is str and name not in self._given and not name.startswith("__")]
+        return [
+            name
+            for name in self.namespace
+            if type(name) is str and name not in self._given and not name.startswith("__")
+        ]
 
     def run(self, index: int, name: str, source: str, seconds: float) -> dict[str, Any]:
         """Run one cell; the outcome as JSON. Whatever it raises ends this cell only."""
@@ -73,10 +76,8 @@ class Notebook:
             outcome["stopped"] = "timeout"
         except BaseException as error:  # noqa: BLE001 - SystemExit and the like end a cell, not the notebook
             outcome["error"] = self.told(error, seconds)
-        try:
-            self.clock.run(max(2.0, seconds / 4), lambda: self._wire_figures() or take_figures(self.tape))
-        except BaseException:  # noqa: BLE001, S110 - a figure that cannot be drawn is not shown
-            pass
+        with contextlib.suppress(BaseException):  # a figure that cannot be drawn is not shown
+            self.clock.run(max(2.0, seconds / 4), self._collect_figures)
         outcome["outputs"] = [
             ["stream", item[1], "".join(item[2])] if item[0] == "stream" else item for item in self.tape.stop()
         ]
@@ -90,10 +91,13 @@ class Notebook:
             return {"type": "Exception", "message": "(the exception cannot be shown)"}
         return told
 
-    def _wire_figures(self) -> None:
-        # matplotlib may have been imported by this very cell.
+    def _collect_figures(self) -> None:
+        self._hear_show()  # matplotlib may have been imported by this very cell
+        take_figures(self.tape)
+
+    def _hear_show(self) -> None:
         backend = sys.modules.get("guest.figures")
-        if backend is not None and not backend.when_shown:
+        if backend is not None:
             backend.when_shown[:] = [lambda: take_figures(self.tape)]
 
     def _execute(self, source: str, filename: str) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import io
 import sys
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["Stream", "Tape", "bundle_of", "take_figures"]
 
@@ -129,5 +131,7 @@ def take_figures(tape: Tape) -> None:
         if tape.draw and tape.pictures > 0 and tape.room > 0:
             drawn = io.BytesIO()
             figure.savefig(drawn, format="png", dpi=DPI)
-            tape.show("display", {"image/png": base64.b64encode(drawn.getvalue()).decode("ascii"), "text/plain": repr(figure)})
+            tape.show(
+                "display", {"image/png": base64.b64encode(drawn.getvalue()).decode("ascii"), "text/plain": repr(figure)}
+            )
         pyplot.close(figure)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,13 +11,16 @@ from .failures import TimeIsUp
 from .notebook import Notebook
 from .wire import HEADER, Decoder, Encoder, TooBig, WireError, pack, parse_head
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 __all__ = ["OUT_OF_MEMORY", "serve"]
 
 OUT_OF_MEMORY = 66  # the exit status of a child that has no memory left to answer with
 
 _exec, _compile = exec, compile
 _array_equal, _allclose, _ndarray = np.array_equal, np.allclose, np.ndarray
-_exit = os._exit  # noqa: SLF001 - the only exit that no student's code can catch
+_exit = os._exit  # the only exit that no student's code can catch
 
 Pair = tuple[dict[str, Any], bytearray]
 
@@ -79,7 +81,7 @@ class Runner:
 
     def _calls(self, head: dict[str, Any], blob: bytearray) -> None:
         namespace = self._notebook.namespace
-        decode = Decoder(blob, self._function_from_source, copy=True)
+        decode = Decoder(blob, self._special, copy=True)
         held: list[Callable[[], bytes]] = []
         for name, args, kwargs in head["calls"]:
 
@@ -101,10 +103,10 @@ class Runner:
 
     def _probe(self, head: dict[str, Any], blob: bytearray) -> None:
         def work() -> tuple[Any, list[str]]:
-            decode = Decoder(blob, self._function_from_source, copy=True)
+            decode = Decoder(blob, self._special, copy=True)
             positional = [decode(item) for item in head["args"]]
             named = {key: decode(item) for key, item in head["kwargs"]}
-            probe = self._function_from_source("s", [head["source"], "probe"])
+            probe = self._special("s", [head["source"], "probe"])
             before = _Witness(positional, named)
             value = probe(self._look_up(self._notebook.namespace, head["name"]), *positional, **named)
             return value, before.changed()
@@ -120,12 +122,16 @@ class Runner:
 
         def ask(*args: Any, **kwargs: Any) -> Any:
             encode = Encoder(_stays, max_bytes)
-            question = {"ask": name, "args": [encode(a) for a in args], "kwargs": [[k, encode(v)] for k, v in kwargs.items()]}
+            question = {
+                "ask": name,
+                "args": [encode(a) for a in args],
+                "kwargs": [[k, encode(v)] for k, v in kwargs.items()],
+            }
             line.send(pack(question, encode.blobs))
             reply, blob = line.receive()
             if "error" in reply:
                 raise _KNOWN_ERRORS.get(reply["error"], RuntimeError)(reply["message"])
-            return Decoder(blob, self._function_from_source, copy=True)(reply["value"])
+            return Decoder(blob, self._special, copy=True)(reply["value"])
 
         ask.__name__ = ask.__qualname__ = name
         self._notebook.namespace[name] = ask
@@ -138,9 +144,11 @@ class Runner:
         return namespace[name]
 
     @staticmethod
-    def _function_from_source(tag: str, items: list[Any]) -> Any:
+    def _special(tag: str, items: list[Any]) -> Any:
+        if tag == "r":
+            return np.random.default_rng(items[0])
         if tag != "s" or len(items) != 2:
-            raise WireError("only source text is sent inwards")
+            raise WireError("only source text and seeds are sent inwards")
         text, name = items
         namespace: dict[str, Any] = {"__name__": "given", "np": np}
         _exec(_compile(text, "<given>", "exec"), namespace)
@@ -153,7 +161,7 @@ class Runner:
             value, changed = run(self._seconds, work)
         except TimeIsUp:
             return lambda: pack({"stopped": "timeout"})
-        except BaseException as error:  # noqa: BLE001 - SystemExit and the like end a call, not the session
+        except BaseException as error:  # noqa: BLE001 - a student's class may do anything when it is looked at
             told = self._notebook.told(error)
             error.__traceback__ = None  # its frames may hold gigabytes
             return lambda: pack({"error": told})
@@ -179,7 +187,8 @@ class Runner:
 
 _TICK = pack({"tick": True})
 _KNOWN_ERRORS: dict[str, type[Exception]] = {
-    kind.__name__: kind for kind in (ValueError, TypeError, IndexError, KeyError, ZeroDivisionError, NotImplementedError)
+    kind.__name__: kind
+    for kind in (ValueError, TypeError, IndexError, KeyError, ZeroDivisionError, NotImplementedError)
 }
 
 

@@ -5,7 +5,8 @@ becomes a JSON tree in which scalars stand for themselves and every list starts 
 
     ["l", …] list   ["t", …] tuple   ["d", [key, value], …] dict   ["c", real, imag] complex
     ["a", dtype, shape] array   ["g", dtype] NumPy scalar   (their bytes follow in the frame, in order)
-    ["o", type] a value that stays where it is   ["s", text, name] source text that defines a function
+    ["o", type] a value that stays where it is
+    ["s", text, name] source text that defines a function   ["r", seed] a seeded random generator
 
 A frame is ``<json length: uint32><bytes length: uint64><json><bytes>``.
 """
@@ -15,10 +16,12 @@ from __future__ import annotations
 import json
 import math
 import struct
-from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 __all__ = ["ALIGN", "HEADER", "MAX_HEAD", "Decoder", "Encoder", "TooBig", "WireError", "pack", "parse_head"]
 
@@ -30,7 +33,8 @@ MAX_NODES = 200_000
 MAX_TEXT = 1 << 16
 MAX_INT_BITS = 1024
 DTYPES = frozenset(
-    np.dtype(code).str for code in ("?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "e", "f", "d", "g", "F", "D", "G")
+    np.dtype(code).str
+    for code in ("?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "e", "f", "d", "g", "F", "D", "G")
 )
 
 # Kept here under names of our own: a student's code may replace the attributes of these modules.
@@ -61,7 +65,7 @@ class Encoder:
         self._room = max_bytes
         self._nodes = MAX_NODES
 
-    def __call__(self, value: Any, depth: int = 0) -> Any:  # noqa: C901, PLR0911, PLR0912 - one branch a kind of value
+    def __call__(self, value: Any, depth: int = 0) -> Any:  # noqa: C901, PLR0911 - one branch a kind of value
         """The tree of ``value``."""
         kind = type(value)
         if value is None or kind is bool or kind is float:
@@ -111,7 +115,7 @@ class Encoder:
 class Decoder:
     """Turns trees back into values, taking the bytes of arrays from ``blob`` in order.
 
-    ``special(tag, items)`` answers for the tags ``"o"`` and ``"s"``; with ``copy`` every array owns its memory,
+    ``special(tag, items)`` answers for the tags ``"o"``, ``"s"`` and ``"r"``; with ``copy`` every array owns its memory,
     else arrays are writable views of ``blob``. Raises ``WireError`` for anything that is not exactly as it should be.
     """
 
@@ -141,6 +145,8 @@ class Decoder:
         if tag == "g" and len(items) == 1:
             return self._decode_array(items[0], [])[()]
         if tag in ("o", "s") and all(type(item) is str for item in items):
+            return self._special(tag, items)
+        if tag == "r" and len(items) == 1 and type(items[0]) is int:
             return self._special(tag, items)
         raise WireError("a part of the value has an unknown tag")
 
@@ -174,7 +180,7 @@ class Decoder:
 
 
 def pack(head: Any, blobs: Sequence[Any] = ()) -> bytes:
-    """The frame of a JSON-able ``head`` and the bytes that belong to it; raises ``TooBig`` when no reader would take it."""
+    """The frame of a JSON-able ``head`` and the bytes that belong to it; raises ``TooBig`` over the readers' cap."""
     text = _dumps(head).encode("ascii", "replace")
     if len(text) > MAX_HEAD:
         raise TooBig("it takes more text to write down than may be sent")

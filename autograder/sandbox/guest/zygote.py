@@ -6,7 +6,9 @@ It runs no student's code itself. Orders come over a socket from the trusted sid
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import importlib
 import json
 import os
 import signal
@@ -129,21 +131,37 @@ class Zygote:
             if module == "matplotlib":
                 _warm_up_matplotlib()
             else:
-                __import__(module)
+                importlib.import_module(module)
         except Exception:  # noqa: BLE001 - the notebook that imports it will say what is wrong
             loaded = False
         _settle()
         self._control.send(json.dumps({"loaded": loaded}).encode())
 
 
+# What notebooks import most, so that no child has to read it from disk.
+_COMMON = (
+    *(
+        "ast",
+        "collections",
+        "contextlib",
+        "copy",
+        "dataclasses",
+        "functools",
+        "inspect",
+        "itertools",
+        "linecache",
+        "math",
+    ),
+    *("random", "string", "time", "typing", "warnings"),
+    *("numpy.fft", "numpy.linalg", "numpy.ma", "numpy.random", "numpy.testing"),
+    "guest.runner",
+)
+
+
 def _warm_up() -> None:
-    import ast, dataclasses, functools, inspect, itertools, linecache, math, random, time, typing, warnings  # noqa: E401, F401, I001, PLC0415
-
-    import numpy as np  # noqa: PLC0415
-    import numpy.fft, numpy.linalg, numpy.ma, numpy.random, numpy.testing  # noqa: E401, F401, PLC0415
-
-    from . import runner  # noqa: F401, PLC0415
-
+    for name in _COMMON:
+        importlib.import_module(name)
+    np = importlib.import_module("numpy")
     x = np.eye(3)
     np.linalg.solve(x, x @ x)
     np.einsum("ij,jk->ik", x, x)
@@ -153,14 +171,14 @@ def _warm_up_matplotlib() -> None:
     """Import pyplot and draw once, so that fonts and the renderer are there before a submission needs them."""
     import io  # noqa: PLC0415
 
-    from matplotlib import pyplot  # noqa: PLC0415
+    import matplotlib.pyplot as plt  # noqa: PLC0415
 
-    figure, axes = pyplot.subplots()
+    figure, axes = plt.subplots()
     axes.imshow([[0.0, 1.0]])
     axes.set_title("$x_1$ warm")
     figure.colorbar(axes.images[0])
     figure.savefig(io.BytesIO(), format="png", dpi=72)
-    pyplot.close(figure)
+    plt.close(figure)
 
 
 def _settle() -> None:
@@ -172,10 +190,8 @@ def _settle() -> None:
 def _complain(line: int, error: BaseException) -> None:
     from .wire import pack  # noqa: PLC0415
 
-    try:
+    with contextlib.suppress(OSError):
         os.write(line, pack({"unconfined": f"{type(error).__name__}: {error}"[:500]}))
-    except OSError:
-        pass
 
 
 def main(control: int, plan: str) -> None:

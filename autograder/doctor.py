@@ -1,0 +1,69 @@
+"""``autograder doctor``: what of the sandbox holds on this machine, what is missing, and how to get it."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from typing import TYPE_CHECKING
+
+from autograder.sandbox.confinement import find_bwrap, working_bwrap
+from autograder.sandbox.probes import Probe, probe
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["diagnose", "report"]
+
+
+def diagnose() -> list[Probe]:
+    """Everything that grading confined needs, each tried by running it; the first that works is probed whole."""
+    found = [_python()]
+    if sys.platform == "linux":
+        found.append(_bwrap())
+    bubblewrap = probe("bubblewrap")
+    if bubblewrap[0].holds:
+        return found + bubblewrap
+    return found + bubblewrap + probe("landlock")
+
+
+def report(console: Console | None = None) -> bool:
+    """Print the diagnosis; whether student code can be graded confined here."""
+    from rich.console import Console as RichConsole  # noqa: PLC0415 - the probes are imported without it
+    from rich.markup import escape  # noqa: PLC0415
+
+    out = console or RichConsole()
+    probes = diagnose()
+    for one in probes:
+        mark = "[green]✓[/]" if one.holds else "[red]✗[/]"
+        out.print(f"{mark} {escape(one.name)}: {escape(one.detail)}", highlight=False)
+        if not one.holds and one.remedy:
+            out.print(f"    {escape(one.remedy)}", highlight=False)
+    works = next((one.name.split()[0] for one in probes if one.holds and one.name.endswith(" starts")), None)
+    sound = works is not None and not any(not one.holds for one in probes[_position(probes, works) :])
+    if sound:
+        out.print(f"Ready: notebooks are graded in the {works} sandbox.", highlight=False)
+    else:
+        out.print(
+            "Not ready: notebooks cannot be graded confined here, and `autograder grade` will refuse.", highlight=False
+        )
+    return sound
+
+
+def _position(probes: list[Probe], works: str) -> int:
+    return next(place for place, one in enumerate(probes) if one.name == f"{works} starts")
+
+
+def _python() -> Probe:
+    version = platform.python_version()
+    holds = (3, 11) <= sys.version_info[:2] < (3, 14)
+    return Probe(
+        "Python", holds=holds, detail=f"{version} on {platform.system()}", remedy="Use Python 3.11, 3.12 or 3.13."
+    )
+
+
+def _bwrap() -> Probe:
+    path, why = working_bwrap()
+    if path is None:
+        return Probe("bwrap", holds=False, detail=why, remedy="See the next lines for what to do.")
+    origin = dict(find_bwrap())[path]
+    return Probe("bwrap", holds=True, detail=f"{path}, from {origin}")

