@@ -35,7 +35,8 @@ _HOMES = {
     "Source": "autograder.sandbox.protocol",
     **dict.fromkeys(["after", "careful", "exercise", "points", "visible"], "autograder.checking.marks"),
     **dict.fromkeys(
-        ["arrays_nd", "drawn_from", "floats", "given", "integers", "linked", "probabilities"], "autograder.checking.properties"
+        ["arrays_nd", "drawn_from", "floats", "given", "integers", "linked", "probabilities"],
+        "autograder.checking.properties",
     ),
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["difference", "paste", "show", "shape_words"]
+__all__ = ["difference", "paste", "shape_words", "show"]
 
 _MOST_ITEMS = 48
 _MOST_TEXT = 400

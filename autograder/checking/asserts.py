@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol
 
-import pytest
+from _pytest.outcomes import Failed
 
 from autograder.checking.compare import Finding, describe_failure, evaluate, tolerances
 
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-class CheckFailed(pytest.fail.Exception):
+class CheckFailed(Failed):
     """A check found the student's answer wrong: ``reason`` is the sentence, ``example`` the case that shows it."""
 
     def __init__(self, reason: str, example: str = "", *, kind: str = "values") -> None:
@@ -48,7 +48,9 @@ class CheckStopped(CheckFailed):
 class Observer(Protocol):
     """Somebody who writes down each assertion made (see ``recording``)."""
 
-    def assertion(self, name: str, actual: Any, expected: Any, params: dict[str, Any], call: str, inputs: dict[str, Any]) -> None:
+    def assertion(
+        self, name: str, actual: Any, expected: Any, params: dict[str, Any], call: str, inputs: dict[str, Any]
+    ) -> None:
         """Note one assertion."""
 
 
@@ -83,7 +85,7 @@ def assert_matches(
     default_rtol, default_atol = tolerances(expected, *inputs.values())
     params = {"rtol": default_rtol if rtol is None else rtol, "atol": default_atol if atol is None else atol}
     if not dtype:
-        params["dtype"] = False  # type: ignore[assignment]
+        params["dtype"] = False
     _judge("matches", actual, expected, params, call, inputs)
 
 

@@ -6,15 +6,16 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from autograder.checking.conversation import Conversation, ReferenceProxy, StudentProxy
-from autograder.checking.properties import draw_seed, seed_number, shrinking
 from autograder.checking.inprocess import InProcessSession
 from autograder.checking.marks import ExerciseSpec, exercises_of
+from autograder.checking.properties import draw_seed, seed_number, shrinking
 from autograder.checking.secret import course_secret
 from autograder.checking.values import fingerprint, key_of
 from autograder.course import Course, CourseError
@@ -65,7 +66,9 @@ class ChapterChecks:
                     f"which is no function of solutions/{chapter}.py."
                 )
             wrong.setdefault(misconception.exercise, []).append(misconception)
-        classes = {v.__exercise__.name: v for v in vars(module).values() if "__exercise__" in getattr(v, "__dict__", {})}
+        classes = {
+            v.__exercise__.name: v for v in vars(module).values() if "__exercise__" in getattr(v, "__dict__", {})
+        }
         return cls(course, chapter, {s.name: s for s in specs}, classes, references, wrong, course_secret(course))
 
     def signature(self, name: str) -> inspect.Signature | None:
@@ -97,8 +100,8 @@ class ChapterChecks:
         """What a check's inputs are drawn from: visible ones are published, so they never touch the course's secret."""
         return PUBLIC if check in self.specs[exercise].visible else self.secret
 
-    def run_check(self, exercise: str, check: str, student: StudentProxy) -> None:
-        """Run one check directly; raises what it raises."""
+    def run_check(self, exercise: str, check: str, student: Any) -> None:
+        """Run one check directly on ``student`` (a ``StudentProxy``, or what stands in for one); raises what it raises."""
         cls = self.classes[exercise]
         function = getattr(cls, check)
         available: Mapping[str, Any] = {
@@ -141,7 +144,11 @@ class ChapterChecks:
 def reference_functions(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:
     """The public functions of the chapter's reference solutions, by name."""
     module = course.references(chapter)
-    return {name: f for name, f in vars(module).items() if callable(f) and not name.startswith("_") and not isinstance(f, type)}
+    return {
+        name: f
+        for name, f in vars(module).items()
+        if callable(f) and not name.startswith("_") and not isinstance(f, type)
+    }
 
 
 @contextmanager
@@ -174,7 +181,7 @@ def _pairs(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[Cal
     pairs.sort(key=lambda pair: -len(str(fingerprint(pair[0].args))))
     if not pairs:
         own = [c for c in plan if c.function == exercise]
-        pairs = list(zip(own, own[1:], strict=False))[:3]
+        pairs = list(pairwise(own))[:3]
     return pairs[:3]
 
 

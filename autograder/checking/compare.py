@@ -61,7 +61,10 @@ def matches(
     A boolean array is expected to be boolean (``dtype=False`` lets 0/1 pass); no other dtype is judged.
     """
     if actual is None and expected is not None:
-        return Finding(f"{_subject(what)} returned None. Does it end in a `return`?" if what == "it" else f"{what} is None.", "none")
+        return Finding(
+            f"{_subject(what)} returned None. Does it end in a `return`?" if what == "it" else f"{what} is None.",
+            "none",
+        )
     if isinstance(expected, dict):
         return _matches_dict(actual, expected, rtol, atol, what)
     if isinstance(expected, tuple | list):
@@ -71,7 +74,11 @@ def matches(
             return None
         return Finding(f"{_is(what)} {show(actual)}.", "values", actual, expected, has_expected=True)
     if expected is None:
-        return None if actual is None else Finding(f"{_is(what)} {show(actual)}, where nothing was expected.", "type", actual)
+        return (
+            None
+            if actual is None
+            else Finding(f"{_is(what)} {show(actual)}, where nothing was expected.", "type", actual)
+        )
     return _matches_array(actual, np.asarray(expected), rtol, atol, what, dtype=dtype)
 
 
@@ -84,8 +91,15 @@ def equal(left: Any, right: Any, *, rtol: float = RTOL, atol: float = ATOL) -> b
         if a.shape != b.shape or (a.dtype.kind == "b") != (b.dtype.kind == "b"):
             return False
         return bool(_close(a, b, rtol, atol).all())
+    if isinstance(left, list) != isinstance(right, list) and isinstance(
+        left if isinstance(right, list) else right, np.ndarray
+    ):
+        a_list, b_list = _as_array(left), _as_array(right)  # rows in a list are the array of those rows
+        return a_list is not None and b_list is not None and equal(a_list, b_list, rtol=rtol, atol=atol)
     if isinstance(left, tuple | list) and isinstance(right, tuple | list):
-        return len(left) == len(right) and all(equal(a, b, rtol=rtol, atol=atol) for a, b in zip(left, right, strict=True))
+        return len(left) == len(right) and all(
+            equal(a, b, rtol=rtol, atol=atol) for a, b in zip(left, right, strict=True)
+        )
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(equal(left[k], right[k], rtol=rtol, atol=atol) for k in left)
     return type(left) is type(right) and bool(left == right)
@@ -111,12 +125,12 @@ def describe_failure(
 
 def _matches_dict(actual: Any, expected: Mapping[str, Any], rtol: float, atol: float, what: str) -> Finding | None:
     if not isinstance(actual, dict):
-        return Finding(f"{_is(what)} {_a(actual)}; a dictionary with the keys {_keys(expected)} is asked for.", "type", actual)
+        return Finding(
+            f"{_is(what)} {_a(actual)}; a dictionary with the keys {_keys(expected)} is asked for.", "type", actual
+        )
     missing = [k for k in expected if k not in actual]
     if missing:
-        return Finding(
-            f"The dictionary lacks {_keys(missing)}; it has {_keys(actual) or 'no keys'}.", "length", actual
-        )
+        return Finding(f"The dictionary lacks {_keys(missing)}; it has {_keys(actual) or 'no keys'}.", "length", actual)
     for key, value in expected.items():
         finding = matches(actual[key], value, rtol=rtol, atol=atol, what=f"The entry {key!r}")
         if finding:
@@ -126,14 +140,20 @@ def _matches_dict(actual: Any, expected: Mapping[str, Any], rtol: float, atol: f
 
 def _matches_sequence(actual: Any, expected: Any, rtol: float, atol: float, what: str) -> Finding | None:
     count = len(expected)
-    asked = f"{'a pair' if count == 2 else f'{count} values'} is asked for" if count == 2 else f"{count} values are asked for"
+    asked = (
+        f"{'a pair' if count == 2 else f'{count} values'} is asked for"
+        if count == 2
+        else f"{count} values are asked for"
+    )
     if isinstance(actual, np.ndarray) and actual.ndim and len(actual) == count and _plausible(actual, expected):
         actual = list(actual)
     if not isinstance(actual, tuple | list):
         return Finding(f"{_is(what)} {_a(actual)}; {asked}.", "type", None)
     if len(actual) != count:
         return Finding(f"It has {len(actual)} parts; {asked}.", "length", None)
-    names = {2: ("first", "second"), 3: ("first", "second", "third")}.get(count, tuple(f"{i + 1}." for i in range(count)))
+    names = {2: ("first", "second"), 3: ("first", "second", "third")}.get(
+        count, tuple(f"{i + 1}." for i in range(count))
+    )
     for name, found, right in zip(names, actual, expected, strict=True):
         finding = matches(found, right, rtol=rtol, atol=atol, what=f"The {name} part")
         if finding:
@@ -159,7 +179,7 @@ def _matches_array(
             if expected.ndim
             else f"{_has(what)} {shape_words(found.shape)}; it should be a single number.",
             "shape",
-            found if found.size <= 12 else None,  # noqa: PLR2004 - a few numbers show it, more hide it
+            found if found.size <= 12 else None,
         )
     if dtype and expected.dtype.kind == "b" and found.dtype.kind != "b":
         return Finding(f"{_has(what)} dtype {found.dtype}; a mask is boolean (True = may attend).", "dtype", found)
@@ -198,7 +218,7 @@ def _has_narrow_float(value: Any) -> bool:
         return any(_has_narrow_float(v) for v in value.values())
     if isinstance(value, tuple | list):
         return any(_has_narrow_float(v) for v in value)
-    return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fc" and value.dtype.itemsize < 8  # noqa: PLR2004
+    return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fc" and value.dtype.itemsize < 8
 
 
 def _subject(what: str) -> str:
@@ -239,7 +259,11 @@ def _sums_to_one(actual: Any, *, axis: int = -1, rtol: float = RTOL, atol: float
     sums = found.sum(axis=axis)
     if _close(np.asarray(sums), np.ones_like(sums), max(rtol, 1e-5), max(atol, 1e-6)).all():
         return None
-    where = "each row" if axis == -1 and found.ndim > 1 else ("the weights" if found.ndim == 1 else f"each slice along axis {axis}")
+    where = (
+        "each row"
+        if axis == -1 and found.ndim > 1
+        else ("the weights" if found.ndim == 1 else f"each slice along axis {axis}")
+    )
     return Finding(f"{where[0].upper()}{where[1:]} should sum to 1; found {show(np.asarray(sums))}.", "property", found)
 
 
@@ -247,8 +271,10 @@ def _within(actual: Any, *, low: float | None = None, high: float | None = None,
     found = _as_array(actual)
     if found is None:
         return Finding(f"It is {_a(actual)}; an array is asked for.", "type", None)
-    bounds = f"between {low:g} and {high:g}" if low is not None and high is not None else (
-        f"at least {low:g}" if low is not None else f"at most {high:g}"
+    bounds = (
+        f"between {low:g} and {high:g}"
+        if low is not None and high is not None
+        else (f"at least {low:g}" if low is not None else f"at most {high:g}")
     )
     fine = np.isfinite(found)
     if low is not None:
@@ -289,8 +315,10 @@ def _one_of(actual: Any, *, choices: Any) -> Finding | None:
 def _chosen(actual: Any, *, right: str) -> Finding | None:
     if actual is None:
         return Finding("There is no answer.", "none")
-    return None if isinstance(actual, str) and choice_of(actual) == choice_of(right) else Finding(
-        f"{show(actual)} is not the answer.", "values"
+    return (
+        None
+        if isinstance(actual, str) and choice_of(actual) == choice_of(right)
+        else Finding(f"{show(actual)} is not the answer.", "values")
     )
 
 

@@ -196,7 +196,10 @@ class StudentProxy:
     def __getitem__(self, name: str) -> Any:
         answer = self._conversation.ask_variable(name)
         if answer.error is not None:
-            raise CheckFailed(f"There is no variable called {name}: the cell that sets it is missing, or it did not run.", kind="missing")
+            raise CheckFailed(
+                f"There is no variable called {name}: the cell that sets it is missing, or it did not run.",
+                kind="missing",
+            )
         if answer.stopped:
             raise CheckStopped(explain_stop(answer.stopped, function=name), stopped=answer.stopped)
         return answer.value

@@ -43,9 +43,7 @@ class Diagnostician:
         for misconception in misconceptions:
             namespace = {**references, exercise: misconception.function}
             answers = InProcessSession(namespace, call_seconds=_SECONDS).batch(self._calls)
-            differs = tuple(
-                i for i, call in enumerate(self._calls) if not same_answer(answers[i], right[i], call)
-            )
+            differs = tuple(i for i, call in enumerate(self._calls) if not same_answer(answers[i], right[i], call))
             if differs:
                 self._known.append(_Known(misconception, answers, differs))
         # Nearest to right first: of two that explain everything, the one that claims less is the more specific.
@@ -75,7 +73,9 @@ class Diagnostician:
         return True
 
 
-def wrong_answers(misconceptions: Sequence[Misconception], answers: Mapping[str, Any]) -> list[tuple[str, Misconception]]:
+def wrong_answers(
+    misconceptions: Sequence[Misconception], answers: Mapping[str, Any]
+) -> list[tuple[str, Misconception]]:
     """The wrong choices among a student's variables that a misconception knows, as ``(variable, misconception)``."""
     found: list[tuple[str, Misconception]] = []
     for misconception in misconceptions:

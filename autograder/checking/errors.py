@@ -11,7 +11,9 @@ __all__ = ["explain", "explain_stop", "signature_of_error"]
 _MATMUL = re.compile(
     r"matmul: Input operand (?P<which>\d) has a mismatch in its core dimension (?P<axis>\d).*\(size (?P<found>\d+) is different from (?P<other>\d+)\)"
 )
-_ALIGNED = re.compile(r"shapes \((?P<left>[\d,]+)\) and \((?P<right>[\d,]+)\) not aligned: (?P<a>\d+) \(dim (?P<i>\d+)\) != (?P<b>\d+) \(dim (?P<j>\d+)\)")
+_ALIGNED = re.compile(
+    r"shapes \((?P<left>[\d,]+)\) and \((?P<right>[\d,]+)\) not aligned: (?P<a>\d+) \(dim (?P<i>\d+)\) != (?P<b>\d+) \(dim (?P<j>\d+)\)"
+)
 _BROADCAST = re.compile(r"operands could not be broadcast together with (?:remapped )?shapes (?P<shapes>.*)$")
 _NAME = re.compile(r"name '(?P<name>[^']+)' is not defined")
 _LOCAL = re.compile(r"cannot access local variable '(?P<name>[^']+)'|local variable '(?P<old>[^']+)' referenced before")
@@ -23,13 +25,13 @@ _AXIS = re.compile(r"axis (?P<axis>-?\d+) is out of bounds for array of dimensio
 _INDEX = re.compile(r"index (?P<index>-?\d+) is out of bounds for axis (?P<axis>\d+) with size (?P<size>\d+)")
 _AXES = re.compile(r"axes don't match array")
 _RESHAPE = re.compile(r"cannot reshape array of size (?P<size>\d+) into shape (?P<shape>.*)")
-_ATTRIBUTE = re.compile(r"'(?P<owner>[^']+)' object has no attribute '(?P<name>[^']+)'|module '(?P<module>[^']+)' has no attribute '(?P<missing>[^']+)'")
+_ATTRIBUTE = re.compile(
+    r"'(?P<owner>[^']+)' object has no attribute '(?P<name>[^']+)'|module '(?P<module>[^']+)' has no attribute '(?P<missing>[^']+)'"
+)
 _MODULE = re.compile(r"No module named '(?P<name>[^']+)'")
 
 
-def explain(
-    kind: str, message: str, *, line: str = "", function: str = "", known: Any = (), cell: str = ""
-) -> str:
+def explain(kind: str, message: str, *, line: str = "", function: str = "", known: Any = (), cell: str = "") -> str:
     """An exception as a sentence or two: what Python found, in which line, and where to look.
 
     ``kind`` and ``message`` are the exception's type and text, ``line`` the student's source line, ``function`` the
@@ -74,7 +76,7 @@ def signature_of_error(kind: str, message: str) -> str:
     return f"{kind}: {' '.join(text.split())[:80]}"
 
 
-def _meaning(kind: str, message: str, known: Any) -> str:  # noqa: C901, PLR0911, PLR0912 - one case an error, read from top to bottom
+def _meaning(kind: str, message: str, known: Any) -> str:
     if found := _MATMUL.search(message):
         size, other = found["found"], found["other"]
         return (
@@ -114,9 +116,13 @@ def _meaning(kind: str, message: str, known: Any) -> str:  # noqa: C901, PLR0911
     if kind in {"AxisError", "numpy.exceptions.AxisError", "ValueError"} and (found := _AXIS.search(message)):
         return f"The array has {found['ndim']} axes, counted from 0; there is no axis {found['axis']}. Counting from the end (-1, -2) works for any number of axes."
     if kind == "IndexError" and (found := _INDEX.search(message)):
-        return f"Axis {found['axis']} has {found['size']} entries, counted from 0: index {found['index']} is past the end."
+        return (
+            f"Axis {found['axis']} has {found['size']} entries, counted from 0: index {found['index']} is past the end."
+        )
     if kind == "IndexError":
-        return "An index asks for an axis or an entry that the array does not have: print its shape just before this line."
+        return (
+            "An index asks for an axis or an entry that the array does not have: print its shape just before this line."
+        )
     if _AXES.search(message):
         return "`transpose` was given a fixed list of axes, and this array has another number of them. `swapaxes(-1, -2)` counts from the end."
     if found := _RESHAPE.search(message):

@@ -105,7 +105,9 @@ class InProcessSession:
 def _told(error: Exception) -> StudentError:
     frames = traceback.extract_tb(error.__traceback__)
     last = frames[-1] if frames else None
-    return StudentError(type(error).__name__, str(error), (last.line or "") if last else "", last.lineno if last else None)
+    return StudentError(
+        type(error).__name__, str(error), (last.line or "") if last else "", last.lineno if last else None
+    )
 
 
 @contextmanager

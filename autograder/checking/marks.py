@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -31,7 +31,7 @@ class ExerciseSpec:
     """One exercise, as its check class says it.
 
     ``answers`` names the variables of an exercise that has no function; ``leans_on`` the earlier exercises whose
-    functions a student's solution may call.
+    functions a student's solution may call; ``equivalent`` the mutants that are right, each with the reason (for the audit).
     """
 
     name: str
@@ -40,6 +40,7 @@ class ExerciseSpec:
     leans_on: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
+    equivalent: tuple[tuple[str, str], ...] = ()
 
     @property
     def visible(self) -> frozenset[str]:
@@ -54,6 +55,7 @@ def exercise(
     leans_on: Sequence[str] = (),
     hints: Sequence[str] = (),
     answers: Sequence[str] = (),
+    equivalent: Mapping[str, str] | None = None,
 ) -> Callable[[T], T]:
     """Mark a class as the checks of the exercise ``name``; the points of its checks add up to ``points``.
 
@@ -65,10 +67,20 @@ def exercise(
         checks = tuple(_checks_of(cls, name))
         total = sum(c.points for c in checks)
         if abs(total - points) > 1e-9:
-            raise TypeError(f"{cls.__name__}: the checks' points add up to {total:g}; the exercise {name!r} has {points:g}.")
-        spec = ExerciseSpec(name, float(points), checks, tuple(leans_on), tuple(hints), tuple(answers))
+            raise TypeError(
+                f"{cls.__name__}: the checks' points add up to {total:g}; the exercise {name!r} has {points:g}."
+            )
+        spec = ExerciseSpec(
+            name,
+            float(points),
+            checks,
+            tuple(leans_on),
+            tuple(hints),
+            tuple(answers),
+            tuple((equivalent or {}).items()),
+        )
         cls.__exercise__ = spec  # type: ignore[attr-defined]
-        return pytest.mark.exercise(spec)(cls)  # type: ignore[no-any-return]
+        return pytest.mark.exercise(spec)(cls)
 
     return mark
 
@@ -88,7 +100,9 @@ def after(*names: str) -> Callable[[F], F]:
     return _note("__after__", names)
 
 
-def careful(*, points: float, title: str = "leaves its inputs alone, and answers the same every time") -> Callable[..., None]:
+def careful(
+    *, points: float, title: str = "leaves its inputs alone, and answers the same every time"
+) -> Callable[..., None]:
     """A check, the same for every exercise, of how a function treats what it is given.
 
     Its inputs are those of the exercise's other checks. No array argument may differ after a call; a result may not
@@ -105,7 +119,7 @@ def careful(*, points: float, title: str = "leaves its inputs alone, and answers
 
 def exercises_of(module: Any) -> list[ExerciseSpec]:
     """The exercises whose checks ``module`` holds, in the order written."""
-    return [v.__exercise__ for v in vars(module).values() if inspect.isclass(v) and "__exercise__" in vars(v)]
+    return [vars(v)["__exercise__"] for v in vars(module).values() if inspect.isclass(v) and "__exercise__" in vars(v)]
 
 
 def _note(attribute: str, value: Any) -> Callable[[F], F]:
@@ -127,7 +141,9 @@ def _checks_of(cls: type, exercise_name: str) -> list[CheckSpec]:
         waits = tuple(getattr(function, "__after__", ()))
         for other in waits:
             if other not in {c.name for c in found}:
-                raise TypeError(f"{cls.__name__}.{name} waits for {other!r}, which is no earlier check of {exercise_name!r}.")
+                raise TypeError(
+                    f"{cls.__name__}.{name} waits for {other!r}, which is no earlier check of {exercise_name!r}."
+                )
         found.append(
             CheckSpec(
                 name,

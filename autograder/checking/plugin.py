@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ GRADER = "autograder-grader"  # the plugin that walks submissions in one session
 
 _chapters = pytest.StashKey[dict[str, ChapterChecks]]()
 _open = pytest.StashKey[dict[str, Session]]()
+_worker = pytest.StashKey[Any]()
 _stack = pytest.StashKey[ExitStack]()
 _talks = pytest.StashKey[dict[Any, Conversation]]()
 _outcomes = pytest.StashKey[dict[str, bool]]()
@@ -39,8 +40,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker, and keep what is opened until the end."""
     config.addinivalue_line("markers", "exercise(spec): the checks of one exercise (see autograder.checking.exercise)")
-    for key in (_chapters, _open, _talks, _outcomes):
-        config.stash[key] = {}  # type: ignore[index]
+    config.stash[_chapters] = {}
+    config.stash[_open] = {}
+    config.stash[_talks] = {}
+    config.stash[_outcomes] = {}
     config.stash[_stack] = ExitStack()
 
 
@@ -65,7 +68,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:  # noqa: ARG001 - pytest's names
     """Remember which checks passed, for those that wait for them."""
     report: Any = yield
     spec = spec_of(item)
@@ -144,20 +147,19 @@ def _notebook_session(request: pytest.FixtureRequest, path: Path) -> Session:
     from autograder.sandbox import open_worker  # noqa: PLC0415
 
     sessions = request.config.stash[_open]
-    session = sessions.get(str(path))
+    session: Any = sessions.get(str(path))
     if session is None or not session.alive:
         course = _chapter(request).course
-        if "worker" not in request.config.stash[_chapters]:
-            stack = request.config.stash[_stack]
-            worker = stack.enter_context(open_worker(course.limits, course.packages))
-            request.config.stash[_chapters]["worker"] = worker  # type: ignore[assignment]
-        worker = request.config.stash[_chapters]["worker"]
-        session = worker.open(read_notebook(path).code_cells())  # type: ignore[attr-defined]
+        worker = request.config.stash.get(_worker, None)
+        if worker is None:
+            worker = request.config.stash[_stack].enter_context(open_worker(course.limits, course.packages))
+            request.config.stash[_worker] = worker
+        session = worker.open(read_notebook(path).code_cells())
         sessions[str(path)] = session
-    return session
+    return session  # type: ignore[no-any-return]
 
 
-def pytest_exception_interact(node: Any, call: pytest.CallInfo[Any], report: Any) -> None:
+def pytest_exception_interact(call: pytest.CallInfo[Any], report: Any) -> None:
     """Show a failed check as the student would read it."""
     if call.excinfo is not None and isinstance(call.excinfo.value, CheckFailed):
         report.longrepr = str(call.excinfo.value)

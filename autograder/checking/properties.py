@@ -11,6 +11,7 @@ import hashlib
 import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -21,7 +22,18 @@ from hypothesis.extra import numpy as hnp
 
 from autograder.checking.asserts import CheckFailed, CheckStopped
 
-__all__ = ["arrays_nd", "draw_seed", "drawn_from", "floats", "given", "integers", "linked", "probabilities", "seed_number", "shrinking"]
+__all__ = [
+    "arrays_nd",
+    "draw_seed",
+    "drawn_from",
+    "floats",
+    "given",
+    "integers",
+    "linked",
+    "probabilities",
+    "seed_number",
+    "shrinking",
+]
 
 _SHRINK_SECONDS = 1.0
 _SHRINK_RUNS = 150
@@ -51,10 +63,12 @@ def arrays_nd(
     elements: st.SearchStrategy[float] | None = None,
 ) -> st.SearchStrategy[np.ndarray]:
     """float64 arrays of ``min_dims`` to ``max_dims`` axes (or of one ``shape``)."""
-    shapes: Any = tuple(shape) if shape is not None else hnp.array_shapes(
-        min_dims=min_dims, max_dims=max_dims, min_side=min_side, max_side=max_side
+    shapes: Any = (
+        tuple(shape)
+        if shape is not None
+        else hnp.array_shapes(min_dims=min_dims, max_dims=max_dims, min_side=min_side, max_side=max_side)
     )
-    return hnp.arrays(np.float64, shapes, elements=elements or floats(), fill=st.nothing())
+    return hnp.arrays(np.float64, shapes, elements=floats() if elements is None else elements, fill=st.nothing())
 
 
 def probabilities(min_side: int = 1, max_side: int = 5) -> st.SearchStrategy[np.ndarray]:
@@ -68,7 +82,10 @@ def probabilities(min_side: int = 1, max_side: int = 5) -> st.SearchStrategy[np.
 
 @st.composite
 def linked(
-    draw: Any, shapes: Mapping[str, str], sides: tuple[int, int] = (1, 4), batch: tuple[int, int] = (0, 0),
+    draw: Any,
+    shapes: Mapping[str, str],
+    sides: tuple[int, int] = (1, 4),
+    batch: tuple[int, int] = (0, 0),
     elements: st.SearchStrategy[float] | None = None,
 ) -> dict[str, np.ndarray]:
     """Several arrays whose axes share sizes by name; to be given to ``given`` without a name of its own.
@@ -91,7 +108,9 @@ def linked(
                 if letter not in sizes:
                     sizes[letter] = draw(st.integers(*sides))
                 shape.append(sizes[letter])
-        found[name] = draw(hnp.arrays(np.float64, tuple(shape), elements=elements or floats(), fill=st.nothing()))
+        found[name] = draw(
+            hnp.arrays(np.float64, tuple(shape), elements=floats() if elements is None else elements, fill=st.nothing())
+        )
     return found
 
 
@@ -100,7 +119,9 @@ def drawn_from(sequence: Sequence[Any]) -> st.SearchStrategy[Any]:
     return st.sampled_from(list(sequence))
 
 
-def given(*bundles: st.SearchStrategy[Mapping[str, Any]], examples: int = 20, **strategies: st.SearchStrategy[Any]) -> Any:
+def given(
+    *bundles: st.SearchStrategy[Mapping[str, Any]], examples: int = 20, **strategies: st.SearchStrategy[Any]
+) -> Any:
     """Run a check on drawn inputs; ``bundles`` draw several named inputs at once (see ``linked``).
 
     The first failing input, made as small as Hypothesis can within a second, is the one that the student is shown.
@@ -155,9 +176,9 @@ def _drawn(strategy: Any, examples: int, seed: int, check: Callable[..., None]) 
     return _kept[key]
 
 
-def _smallest(strategy: Any, seed: int, check: Callable[[dict[str, Any]], None], first: Exception) -> Exception:
+def _smallest(strategy: Any, seed: int, check: Callable[[dict[str, Any]], None], first: BaseException) -> BaseException:
     """The failure on the smallest input found within the budget; ``first`` where nothing smaller turns up."""
-    best: list[Exception] = [first]
+    best: list[BaseException] = [first]
     end = time.monotonic() + _SHRINK_SECONDS
     runs = 0
 
@@ -177,14 +198,13 @@ def _smallest(strategy: Any, seed: int, check: Callable[[dict[str, Any]], None],
             best.append(failure)
             raise
 
-    try:
+    # Hypothesis raises the failure again, or reports that it did not repeat: ours is in `best` either way.
+    with suppress(Exception, CheckFailed):
         attempt()
-    except Exception:  # noqa: BLE001 - Hypothesis re-raises the failure, or reports that it did not repeat; ours is in `best`
-        pass
     return min(best, key=_length)
 
 
-def _length(failure: Exception) -> tuple[int, int]:
+def _length(failure: BaseException) -> tuple[int, int]:
     text = getattr(failure, "example", "") or str(failure)
     return (len(text), text.count("\n"))
 

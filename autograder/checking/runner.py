@@ -19,10 +19,12 @@ from autograder.verdict import CheckResult, ExerciseVerdict
 
 __all__ = ["Grader", "run_checks", "with_checks"]
 
+# Plugins that a grading session has no use for: each costs time at every check.
 _WITHOUT = (
-    "terminal doctest unittest junitxml pastebin logging capture faulthandler unraisableexception threadexception "
-    "warnings cacheprovider stepwise debugging setuponly setupplan legacypath recwarn monkeypatch tmpdir subtests"
-).split()
+    ("terminal", "doctest", "unittest", "junitxml", "pastebin", "logging", "capture", "faulthandler", "warnings")
+    + ("unraisableexception", "threadexception", "cacheprovider", "stepwise", "debugging", "setuponly", "setupplan")
+    + ("legacypath", "recwarn", "monkeypatch", "tmpdir", "subtests")
+)
 
 
 def run_checks(
@@ -53,7 +55,15 @@ def with_checks(course: Course, chapter: str, work: Callable[[Grader], None]) ->
     if not path.is_file():
         raise CourseError(f"Chapter {chapter!r} has no checks: there is no {path}.")
     loop = _Loop(course, chapter, work)
-    arguments = [str(path), "-c", os.devnull, "--rootdir", str(course.root), "--import-mode=importlib", "--assert=plain"]
+    arguments = [
+        str(path),
+        "-c",
+        os.devnull,
+        "--rootdir",
+        str(course.root),
+        "--import-mode=importlib",
+        "--assert=plain",
+    ]
     arguments += ["--disable-plugin-autoload", "-p", "autograder.checking.plugin"]
     for name in _WITHOUT:
         arguments += ["-p", f"no:{name}"]
@@ -86,7 +96,7 @@ class _Loop:
         if report.failed:
             self.problem = str(report.longrepr)
 
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> None:
         if call.excinfo is not None and self.grader is not None:
             self.grader.failure = call.excinfo.value
 
@@ -98,7 +108,7 @@ class _Loop:
             items = [i for i in session.items if spec_of(i) is not None]
             module = items[0].module if items else None  # type: ignore[attr-defined]
             if module is None:
-                raise CourseError(f"{self.course.checks(self.chapter)} holds no class marked with @exercise(…).")
+                raise CourseError(f"{self.course.checks(self.chapter)} holds no class marked with @exercise(…).")  # noqa: TRY301
             self.grader = Grader(ChapterChecks.of(self.course, self.chapter, module), items)
             self.work(self.grader)
         except BaseException as error:  # noqa: BLE001 - carried out of pytest, which would print it and go on

@@ -34,9 +34,7 @@ class Scorer:
             for c in spec.checks
             if c.visible or not visible_only
         )
-        return ExerciseVerdict(
-            spec.name, 0.0, _total(results), "not_attempted", message=NOT_ATTEMPTED, checks=results
-        )
+        return ExerciseVerdict(spec.name, 0.0, _total(results), "not_attempted", message=NOT_ATTEMPTED, checks=results)
 
     def failed(self, check: CheckSpec, failure: BaseException) -> CheckResult:
         """The outcome of a check that raised ``failure``."""
@@ -143,7 +141,9 @@ class Scorer:
             about = [n for n in words if result.status == "failed" and _is_about(result, n, self._checks, spec)]
             extra = "\n".join(words[n] for n in about)
             told.append(
-                replace(result, message=f"{result.message}\n{extra}", reason=f"{result.reason} {extra}") if extra else result
+                replace(result, message=f"{result.message}\n{extra}", reason=f"{result.reason} {extra}")
+                if extra
+                else result
             )
         seen = list(dict.fromkeys(m.message for _n, m in known))
         return (known[0][1] if known else None), told, "\n".join(seen)
@@ -167,4 +167,3 @@ def _status(results: Sequence[CheckResult], earned: float) -> ExerciseStatus:
     if earned > 0:
         return "partial"
     return "error" if "error" in statuses and "failed" not in statuses else "failed"
-

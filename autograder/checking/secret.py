@@ -19,9 +19,10 @@ def course_secret(course: Course) -> bytes:
     text = os.environ.get(VARIABLE, "")
     if not text:
         path = course.root / course.secret_file
-        with suppress(FileExistsError), open(  # noqa: PTH123 - only os.open's flags make "create if absent" one step
-            path, "x", encoding="utf-8", opener=lambda p, flags: os.open(p, flags, 0o600)
-        ) as file:
+        with (
+            suppress(FileExistsError),
+            open(path, "x", encoding="utf-8", opener=lambda p, flags: os.open(p, flags, 0o600)) as file,
+        ):
             file.write(secrets.token_hex(32) + "\n")
         text = path.read_text(encoding="utf-8").strip()
     return hashlib.blake2b(text.encode(), digest_size=32).digest()

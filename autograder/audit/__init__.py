@@ -1,0 +1,8 @@
+"""Checks that are themselves checked: what they catch, what they name, what they wrongly refuse."""
+
+from __future__ import annotations
+
+from autograder.audit.measure import audit
+from autograder.audit.report import ChapterAudit, ExerciseAudit
+
+__all__ = ["ChapterAudit", "ExerciseAudit", "audit"]

@@ -1,0 +1,240 @@
+"""Puts right, wrong and mutated solutions before a chapter's checks and writes down what happens."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import multiprocessing
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from autograder.audit.mutants import Mutant, mutants_of
+from autograder.audit.report import ChapterAudit, ExerciseAudit
+from autograder.checking.asserts import CheckFailed
+from autograder.checking.chapter import ChapterChecks, drawing
+from autograder.checking.conversation import StudentProxy, same_answer
+from autograder.checking.inprocess import InProcessSession
+from autograder.checking.marks import ExerciseSpec
+from autograder.checking.runner import Grader, with_checks
+from autograder.course import Course, load_course
+from autograder.misconception import Alternative, alternatives_in
+from autograder.notebook import blank_exercises, read_notebook
+from autograder.sandbox.protocol import Session
+
+__all__ = ["audit"]
+
+_SECONDS = 1.0  # for one call of a mutant
+_MOST_MUTANTS = 240  # of one exercise; a larger set is thinned evenly
+_DRAWS = 20  # sets of inputs on which alternatives must do well
+_MORE_DRAWS = 6  # further sets of inputs on which a surviving mutant is compared with the reference
+
+
+def audit(course: Course, chapters: Sequence[str], *, mutants: bool = True, workers: int = 1) -> list[ChapterAudit]:
+    """Audit ``chapters``, on as many processes as ``workers`` says; raises ``CourseError`` where checks cannot be read."""
+    for chapter in chapters:
+        course.require_chapter(chapter)
+    if workers <= 1 or len(chapters) <= 1:
+        return [_audit(course, chapter, mutants=mutants) for chapter in chapters]
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(workers, len(chapters)), mp_context=context) as pool:
+        jobs = [pool.submit(_elsewhere, str(course.root), chapter, mutants) for chapter in chapters]
+        return [job.result() for job in jobs]
+
+
+def _elsewhere(root: str, chapter: str, mutants: bool) -> ChapterAudit:  # noqa: FBT001 - sent to another process
+    return _audit(load_course(Path(root)), chapter, mutants=mutants)
+
+
+def _audit(course: Course, chapter: str, *, mutants: bool) -> ChapterAudit:
+    begun = time.monotonic()
+    found: list[ExerciseAudit] = []
+
+    def measure(grader: Grader) -> None:
+        alternatives = alternatives_in(course.alternatives(chapter))
+        blank = _blank_stubs(course, chapter)
+        found.extend(
+            _Exercise(grader, spec, [a for a in alternatives if a.exercise == spec.name]).measured(
+                blank=spec.name in blank, mutants=mutants
+            )
+            for spec in grader.checks.specs.values()
+        )
+
+    with_checks(course, chapter, measure)
+    return ChapterAudit(chapter, tuple(found), time.monotonic() - begun)
+
+
+def _blank_stubs(course: Course, chapter: str) -> frozenset[str]:
+    released = read_notebook(course.source(chapter))
+    return blank_exercises(released, released)
+
+
+class _StandIn:
+    """A subject made of functions."""
+
+    notes: Mapping[str, str] = {}
+    blank: frozenset[str] = frozenset()
+
+    def __init__(self, label: str, namespace: Mapping[str, Any]) -> None:
+        self.label = label
+        self._namespace = namespace
+
+    def open(self) -> Session:
+        return InProcessSession(self._namespace, call_seconds=_SECONDS)
+
+
+class _Exercise:
+    """One exercise under audit."""
+
+    def __init__(self, grader: Grader, spec: ExerciseSpec, alternatives: Sequence[Alternative]) -> None:
+        self.grader, self.spec, self.alternatives = grader, spec, alternatives
+        self.checks = grader.checks
+        self.right: dict[str, Any] = dict(self.checks.references)
+        for other in self.checks.specs.values():
+            if other.answers:
+                self.right.update(self.checks.references[other.name]())
+
+    def measured(self, *, blank: bool, mutants: bool) -> ExerciseAudit:
+        name = self.spec.name
+        reference = self._grade(self.right)
+        rejected = {
+            a.name: next((c.message.splitlines()[0] for c in v.checks if c.message), v.status)
+            for a in self.alternatives
+            if (v := self._grade(self._with(a.function))).status != "passed"
+        }
+        wrong = self.checks.misconceptions.get(name, [])
+        uncaught, misnamed = [], {}
+        for misconception in wrong:
+            verdict = self._grade(self._with(misconception.function))
+            if verdict.score >= verdict.max_score:
+                uncaught.append(misconception.name)
+            elif verdict.misconception != misconception.name:
+                misnamed[misconception.name] = verdict.misconception or ""
+        result = ExerciseAudit(
+            name=name,
+            points=self.spec.points,
+            blank_ok=blank and self._stub_earns_nothing(),
+            reference_ok=reference.status == "passed",
+            alternatives=len(self.alternatives),
+            misconceptions=len(wrong),
+            mutants=0,
+            answers=bool(self.spec.answers),
+            rejected=rejected,
+            uncaught=tuple(uncaught),
+            misnamed=misnamed,
+            flaky=self._flaky(),
+        )
+        return self._with_mutants(result) if mutants and not self.spec.answers else result
+
+    def _with(self, function: Callable[..., Any]) -> dict[str, Any]:
+        if self.spec.answers:
+            return {**self.right, **function()}
+        return {**self.right, self.spec.name: function}
+
+    def _grade(self, namespace: Mapping[str, Any]) -> Any:
+        [verdict] = self.grader.grade(_StandIn(self.spec.name, namespace), only=frozenset({self.spec.name}))
+        return verdict
+
+    def _stub_earns_nothing(self) -> bool:
+        def stub(*_args: Any, **_kwargs: Any) -> Any:
+            raise NotImplementedError(self.spec.name)
+
+        namespace = dict(self.right)
+        if self.spec.answers:
+            namespace.update(dict.fromkeys(self.spec.answers))
+        else:
+            namespace[self.spec.name] = stub
+        return bool(self._grade(namespace).score == 0)
+
+    def _with_mutants(self, result: ExerciseAudit) -> ExerciseAudit:
+        killers: dict[str, int] = dict.fromkeys((c.name for c in self.spec.checks), 0)
+        survivors: list[str] = []
+        hidden_only: list[str] = []
+        equivalent: dict[str, str] = {}
+        total = 0
+        visible = self.spec.visible
+        for mutant in self._mutants():
+            killed = self._killed_by(mutant.function)
+            if not killed:
+                reason = self._reason_it_is_right(mutant)
+                if reason:
+                    equivalent[mutant.label] = reason
+                    continue
+                survivors.append(mutant.label)
+            elif not killed & visible:
+                hidden_only.append(mutant.label)
+            total += 1
+            for check in killed:
+                killers[check] += 1
+        for misconception in self.checks.misconceptions.get(self.spec.name, ()):
+            for check in self._killed_by(misconception.function):
+                killers[check] += 1
+        return dataclasses.replace(
+            result,
+            mutants=total,
+            survivors=tuple(survivors),
+            seen_by_hidden_only=tuple(hidden_only),
+            equivalent=equivalent,
+            kills=killers,
+            idle=tuple(c for c, n in killers.items() if not n),
+        )
+
+    def _mutants(self) -> list[Mutant]:
+        found = mutants_of(self.checks.references[self.spec.name], self.spec.name)
+        for alternative in self.alternatives:
+            found += mutants_of(alternative.function, alternative.name)
+        if len(found) <= _MOST_MUTANTS:
+            return found
+        own = [m for m in found if m.label.startswith(f"{self.spec.name}: ")]
+        rest = [m for m in found if not m.label.startswith(f"{self.spec.name}: ")]
+        rest.sort(key=lambda m: hashlib.sha256(m.label.encode()).digest())  # evenly, and the same ones every time
+        return own + rest[: max(0, _MOST_MUTANTS - len(own))]
+
+    def _killed_by(self, function: Callable[..., Any]) -> set[str]:
+        """The checks that fail for ``function``, each tried by itself, whether or not it would have waited."""
+        return _failing(self.checks, self.spec, self._with(function))
+
+    def _reason_it_is_right(self, mutant: Mutant) -> str:
+        written: dict[str, str] = dict(self.spec.equivalent)
+        if mutant.label in written:
+            return written[mutant.label]
+        calls = 0
+        for number in range(_MORE_DRAWS):
+            secret = hashlib.sha256(f"more {number}".encode()).digest()
+            names = tuple(c.name for c in self.spec.checks if not c.visible)
+            plan = [c for c in self.checks.dry_run(self.spec.name, names, secret) if c.function == self.spec.name]
+            ours = InProcessSession(self.right).batch(plan)
+            theirs = InProcessSession(self._with(mutant.function), call_seconds=_SECONDS).batch(plan)
+            if not all(same_answer(a, b, c) for a, b, c in zip(ours, theirs, plan, strict=True)):
+                return ""
+            calls += len(plan)
+        return f"gives the reference's answers on {calls} further inputs"
+
+    def _flaky(self) -> dict[str, str]:
+        """Checks that refuse a right solution when the course's secret is another one."""
+        found: dict[str, str] = {}
+        solutions = [("the reference", self.right)] + [(a.name, self._with(a.function)) for a in self.alternatives]
+        for number in range(_DRAWS):
+            secret = hashlib.sha256(f"draw {number}".encode()).digest()
+            checks = dataclasses.replace(self.checks, secret=secret, _plans={}, _care={})
+            for name, namespace in solutions:
+                for check in _failing(checks, self.spec, namespace):
+                    found.setdefault(check, name)
+        return found
+
+
+def _failing(checks: ChapterChecks, spec: ExerciseSpec, namespace: Mapping[str, Any]) -> set[str]:
+    session = InProcessSession(namespace, call_seconds=_SECONDS)
+    conversation = checks.converse(spec.name, lambda: session)
+    failing: set[str] = set()
+    for check in spec.checks:
+        if conversation.stopped:
+            return failing | {c.name for c in spec.checks if c.name not in failing}
+        with drawing(checks.secret_for(spec.name, check.name), shrink=False):
+            try:
+                checks.run_check(spec.name, check.name, StudentProxy(conversation))
+            except (CheckFailed, Exception):  # noqa: BLE001 - a check that cannot use a value refuses it
+                failing.add(check.name)
+    return failing

@@ -1,0 +1,155 @@
+"""What an audit found, as data, as a table, and as sentences about what falls short."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+__all__ = ["HIDDEN_TARGET", "VISIBLE_TARGET", "ChapterAudit", "ExerciseAudit"]
+
+HIDDEN_TARGET = 0.99
+VISIBLE_TARGET = 0.90
+
+
+@dataclass(frozen=True)
+class ExerciseAudit:
+    """How one exercise's checks did.
+
+    Counts of what was tried, and the names of what went wrong: ``rejected`` alternatives, ``uncaught`` and ``misnamed``
+    misconceptions (the latter with what they were named), ``survivors`` among the mutants (no check kills them),
+    ``seen_by_hidden_only`` (no visible check does), ``equivalent`` mutants with the reason why they are right,
+    ``kills`` per check, ``idle`` checks that nothing but they could show to be needed, and ``flaky`` ones.
+    """
+
+    name: str
+    points: float
+    blank_ok: bool
+    reference_ok: bool
+    alternatives: int
+    misconceptions: int
+    mutants: int
+    answers: bool = False
+    rejected: dict[str, str] = field(default_factory=dict)
+    uncaught: tuple[str, ...] = ()
+    misnamed: dict[str, str] = field(default_factory=dict)
+    survivors: tuple[str, ...] = ()
+    seen_by_hidden_only: tuple[str, ...] = ()
+    equivalent: dict[str, str] = field(default_factory=dict)
+    kills: dict[str, int] = field(default_factory=dict)
+    idle: tuple[str, ...] = ()
+    flaky: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def killed(self) -> float:
+        """The share of non-equivalent mutants that some check kills."""
+        return 1.0 if not self.mutants else 1 - len(self.survivors) / self.mutants
+
+    @property
+    def killed_visibly(self) -> float:
+        """The share of non-equivalent mutants that a visible check kills."""
+        return 1.0 if not self.mutants else 1 - (len(self.survivors) + len(self.seen_by_hidden_only)) / self.mutants
+
+    def problems(self) -> list[str]:
+        """What falls short, one sentence each."""
+        found: list[str] = []
+        if not self.blank_ok:
+            found.append(f"{self.name}: the blank stub is not recognised as not attempted, or earns points.")
+        if not self.reference_ok:
+            found.append(f"{self.name}: the reference solution does not earn full marks.")
+        found += [f"{self.name}: the right solution {n} loses marks: {why}" for n, why in self.rejected.items()]
+        found += [f"{self.name}: the misconception {n} keeps full marks." for n in self.uncaught]
+        found += [
+            f"{self.name}: the misconception {n} is caught, but told as {other or 'nothing'}."
+            for n, other in self.misnamed.items()
+        ]
+        found += [
+            f"{self.name}: the check {n} refuses a right answer with other inputs: {w}" for n, w in self.flaky.items()
+        ]
+        return found
+
+
+@dataclass(frozen=True)
+class ChapterAudit:
+    """The audit of a chapter."""
+
+    chapter: str
+    exercises: tuple[ExerciseAudit, ...]
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Whether every target is met."""
+        return not self.problems
+
+    @property
+    def killed(self) -> float:
+        """The share of the chapter's non-equivalent mutants that some check kills."""
+        total = sum(e.mutants for e in self.exercises)
+        return 1 - sum(len(e.survivors) for e in self.exercises) / total if total else 1.0
+
+    @property
+    def killed_visibly(self) -> float:
+        """The share of the chapter's non-equivalent mutants that a visible check kills."""
+        total = sum(e.mutants for e in self.exercises)
+        missed = sum(len(e.survivors) + len(e.seen_by_hidden_only) for e in self.exercises)
+        return 1 - missed / total if total else 1.0
+
+    @property
+    def problems(self) -> list[str]:
+        """What falls short of the targets, one sentence each."""
+        found = [p for e in self.exercises for p in e.problems()]
+        if self.killed < HIDDEN_TARGET:
+            names = ", ".join(label for e in self.exercises for label in e.survivors[:4])
+            found.append(
+                f"{self.chapter}: all checks together kill {self.killed:.1%} of the mutants; the target is {HIDDEN_TARGET:.0%}. "
+                f"Still alive: {names}."
+            )
+        if self.killed_visibly < VISIBLE_TARGET:
+            names = ", ".join(label for e in self.exercises for label in e.seen_by_hidden_only[:3])
+            found.append(
+                f"{self.chapter}: the visible checks kill {self.killed_visibly:.1%} of the mutants; the target is {VISIBLE_TARGET:.0%}. "
+                f"Seen by hidden checks only: {names}."
+            )
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """The audit as JSON: the fields, the shares, and the problems."""
+        exercises = [
+            {**asdict(e), "killed": round(e.killed, 4), "killed_visibly": round(e.killed_visibly, 4)}
+            for e in self.exercises
+        ]
+        return {
+            "chapter": self.chapter,
+            "ok": self.ok,
+            "killed": round(self.killed, 4),
+            "killed_visibly": round(self.killed_visibly, 4),
+            "problems": self.problems,
+            "exercises": exercises,
+            "seconds": round(self.seconds, 2),
+        }
+
+    def __str__(self) -> str:
+        rows = [("exercise", "alternatives", "misconceptions", "mutants", "killed", "by visible", "survivors")]
+        for e in self.exercises:
+            caught = e.misconceptions - len(e.uncaught)
+            named = caught - len(e.misnamed)
+            rows.append(
+                (
+                    e.name,
+                    f"{e.alternatives - len(e.rejected)}/{e.alternatives} accepted",
+                    f"{caught}/{e.misconceptions} caught, {named} named",
+                    f"{e.mutants}" + (f" (+{len(e.equivalent)} equivalent)" if e.equivalent else ""),
+                    f"{e.killed:.1%}" if e.mutants else "–",
+                    f"{e.killed_visibly:.1%}" if e.mutants else "–",
+                    str(len(e.survivors)),
+                )
+            )
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        lines = [f"{self.chapter}   {'meets every target' if self.ok else 'falls short'}   ({self.seconds:.1f} s)"]
+        lines += ["  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        for e in self.exercises:
+            lines += [f"  alive: {label}" for label in e.survivors]
+            lines += [f"  kills nothing: {e.name}.{check}" for check in e.idle]
+            lines += [f"  equivalent: {label}: {why}" for label, why in e.equivalent.items()]
+        lines += [f"  ! {problem}" for problem in self.problems]
+        return "\n".join(lines)

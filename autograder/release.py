@@ -1,0 +1,62 @@
+"""Releasing a chapter: prove its checks, record its examples, let nbgrader make the version that students get."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from autograder.checking.runner import Grader, with_checks
+from autograder.course import Course
+from autograder.recording import recorded
+
+__all__ = ["ReleaseError", "record_examples", "release"]
+
+
+class ReleaseError(Exception):
+    """A chapter is not fit to be released; the text says what was found and what to do."""
+
+
+def record_examples(course: Course, chapter: str) -> Path:
+    """Record the chapter's visible checks as data, in ``.autograder/examples/<chapter>.json``, and say where that is.
+
+    Raises ``CourseError`` where the checks cannot be read, or a visible one cannot be written down.
+    """
+    course.require_chapter(chapter)
+    path = course.state("examples", f"{chapter}.json")
+
+    def write(grader: Grader) -> None:
+        text = json.dumps(recorded(grader.checks), ensure_ascii=False, separators=(",", ":"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Written aside and moved into place: a notebook that reads it meanwhile never sees half of it.
+        partial = path.with_suffix(f".{os.getpid()}.tmp")
+        partial.write_text(text + "\n", encoding="utf-8")
+        partial.replace(path)
+
+    with_checks(course, chapter, write)
+    return path
+
+
+def release(course: Course, chapters: Sequence[str], *, mutants: bool = True) -> None:
+    """Release ``chapters``: audit, examples, then ``nbgrader generate_assignment``.
+
+    Raises ``ReleaseError`` for the first chapter that falls short of the audit's targets (see ``autograder.audit``), or that
+    nbgrader refuses; what was released before it stays.
+    """
+    from autograder.audit import audit  # noqa: PLC0415 - reading examples needs none of it
+
+    for chapter in chapters:
+        course.require_chapter(chapter)
+        [report] = audit(course, [chapter], mutants=mutants)
+        if not report.ok:
+            raise ReleaseError("\n".join(report.problems))
+        record_examples(course, chapter)
+        command = [sys.executable, "-m", "nbgrader", "generate_assignment", chapter, "--force"]
+        done = subprocess.run(command, cwd=course.root, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise ReleaseError(
+                f"nbgrader could not make the released version of {chapter}:\n{done.stderr.strip() or done.stdout.strip()}"
+            )
