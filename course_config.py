@@ -18,3 +18,39 @@ c.Course.chapters = [
     "ch6_complexity",
     "ch7_capstone",
 ]
+
+# nbgrader's own chains of steps, with these changes:
+#  - ClearSolutions is left out: no answer is ever in a source notebook, and it would wipe the stubs;
+#  - RecordExamples puts what check() needs beside a released notebook;
+#  - RestoreCells takes the place of DeduplicateIds, after which a cell that was copied stops the whole batch;
+#  - GradeConfined takes the place of Execute: the code runs in a jail, the checks outside it.
+c.GenerateAssignment.preprocessors = [
+    "nbgrader.preprocessors.IncludeHeaderFooter",
+    "nbgrader.preprocessors.LockCells",
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.CheckCellMetadata",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.SaveCells",
+    "nbgrader.preprocessors.ClearHiddenTests",
+    "nbgrader.preprocessors.ClearMarkScheme",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.CheckCellMetadata",
+    "autograder.grading.preprocessor.RecordExamples",
+]
+c.Autograde.sanitize_preprocessors = [
+    "nbgrader.preprocessors.ClearOutput",
+    "autograder.grading.preprocessor.RestoreCells",
+    "nbgrader.preprocessors.OverwriteKernelspec",
+    "nbgrader.preprocessors.OverwriteCells",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+c.Autograde.autograde_preprocessors = [
+    "autograder.grading.preprocessor.GradeConfined",
+    "nbgrader.preprocessors.IgnorePattern",
+    "nbconvert.preprocessors.ClearMetadataPreprocessor",
+    "nbgrader.preprocessors.LimitOutput",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "autograder.grading.preprocessor.SaveOutcome",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]

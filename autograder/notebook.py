@@ -31,6 +31,7 @@ __all__ = [
     "chapter_of",
     "document_bytes",
     "load_document",
+    "metadata_of",
     "notebook_of",
     "parse_notebook",
     "read_bytes",
@@ -152,8 +153,13 @@ def notebook_of(document: Mapping[str, Any], path: Path | None = None) -> Notebo
     if not any(cell.kind == "code" for cell in parsed):
         name = path.name if path else "The file"
         raise NotebookError(f"{name} has no code cells, so there is nothing in it to grade. Is it the right notebook?")
-    named = _mapping(_mapping(document.get("metadata")).get("autograder")).get("chapter")
+    named = metadata_of(document).get("chapter")
     return Notebook(parsed, chapter=named if isinstance(named, str) else None, path=path)
+
+
+def metadata_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the framework itself has noted in a notebook's metadata."""
+    return _mapping(_mapping(document.get("metadata")).get("autograder"))
 
 
 def document_bytes(document: Mapping[str, Any]) -> bytes:

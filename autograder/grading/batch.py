@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from autograder.checking.conversation import Subject
     from autograder.course import Course
     from autograder.notebook import Notebook
+    from autograder.sandbox.confinement import Confinement
     from autograder.sandbox.protocol import CellOutcome, CodeCell, Session
     from autograder.verdict import ExerciseVerdict
 
@@ -35,11 +36,11 @@ class Graded:
     cells: tuple[CellOutcome, ...] = ()
 
 
-def grade_notebooks(  # noqa: PLR0913 - the options of one command
+def grade_notebooks(
     course: Course,
     jobs: Sequence[Job],
     *,
-    confinement: str = "auto",
+    confinement: Confinement = "auto",
     only: set[str] | None = None,
     visible_only: bool = False,
     workers: int = 1,
@@ -63,12 +64,12 @@ def grade_notebooks(  # noqa: PLR0913 - the options of one command
     return [verdicts[position] for position in range(len(jobs))]
 
 
-def grade(  # noqa: PLR0913 - the options of one command
+def grade(
     course: Course,
     jobs: Sequence[Job],
     on_graded: Callable[[Graded], None],
     *,
-    confinement: str = "auto",
+    confinement: Confinement = "auto",
     only: set[str] | None = None,
     visible_only: bool = False,
     workers: int = 1,
@@ -98,7 +99,7 @@ class _ChapterBatch:
     course: Course
     chapter: str
     on_graded: Callable[[Graded], None]
-    confinement: str
+    confinement: Confinement
     only: frozenset[str] | None
     visible_only: bool
     store: Store | None

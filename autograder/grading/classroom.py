@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from autograder.course import Course
+    from autograder.sandbox.confinement import Confinement
     from autograder.verdict import Verdict
 
 __all__ = ["grade_class", "handed_in"]
@@ -45,12 +46,12 @@ def handed_in(course: Course, chapter: str, students: Sequence[str] | None = Non
     return [Job(folder / student / chapter / f"{chapter}.ipynb", student, chapter) for student in wanted]
 
 
-def grade_class(  # noqa: PLR0913 - the options of one command
+def grade_class(
     course: Course,
     chapter: str,
     jobs: Sequence[Job],
     *,
-    confinement: str = "auto",
+    confinement: Confinement = "auto",
     workers: int = 1,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> list[Verdict]:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import copy
 import hashlib
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from autograder.grading.display import clean, exercise_html, exercise_text, points
-from autograder.notebook import cell_of
+from autograder.notebook import cell_of, metadata_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from autograder.sandbox.protocol import CellOutcome
     from autograder.verdict import ExerciseVerdict
 
-__all__ = ["checksum", "restored", "with_outcomes", "with_verdict"]
+__all__ = ["checksum", "copied", "restored", "with_outcomes", "with_verdict"]
 
 # What a student's output may bring into an instructor's browser: text and pixels, nothing that can act.
 _SAFE = {"text/plain", "text/latex", "image/png", "image/jpeg"}
@@ -54,7 +55,18 @@ def restored(submitted: Mapping[str, Any], released: Mapping[str, Any]) -> dict[
             cell["id"] = f"cell-{index}"
         used.add(cell["id"])
     metadata = copy.deepcopy(dict(released.get("metadata", {})))
+    twice = copied(submitted)
+    if twice:
+        metadata["autograder"] = {**metadata.get("autograder", {}), "copied": twice}
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": cells}
+
+
+def copied(document: Mapping[str, Any]) -> list[str]:
+    """The grade ids that stood more than once in a submission, read from it or from what ``restored`` made of it."""
+    seen = Counter(parsed.grade_id for parsed in (cell_of(0, cell) for cell in document["cells"]) if parsed.role)
+    noted = metadata_of(document).get("copied", [])
+    noted = [name for name in noted if isinstance(name, str)] if isinstance(noted, list) else []
+    return list(dict.fromkeys([*noted, *(name for name, count in seen.items() if name and count > 1)]))
 
 
 def with_outcomes(document: dict[str, Any], outcomes: Iterable[CellOutcome]) -> dict[str, Any]:

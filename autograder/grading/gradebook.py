@@ -6,7 +6,10 @@ nbgrader is imported by the functions, not by the module: that takes seconds, an
 from __future__ import annotations
 
 import math
+import os
+import sysconfig
 from collections import defaultdict
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +22,7 @@ from autograder.grading.display import clean, told_once
 from autograder.grading.document import checksum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from autograder.course import Course
     from autograder.grading.disclosure import Disclosure
@@ -54,11 +57,13 @@ def nbgrader_config(course: Course) -> Config:
     return loaded
 
 
-def write_entries(course: Course, entries: Sequence[Entry], *, allow_unsafe: bool = False) -> int:
+def write_entries(
+    course: Course, entries: Sequence[Entry], *, allow_unsafe: bool = False, db_url: str | None = None
+) -> int:
     """Write verdicts to the gradebook; returns how many submissions changed in it.
 
     Manual scores, extra credit and manual comments stay as they are, and so does everything of a submission whose
-    scores are already there. Raises ``CourseError`` for a verdict reached without confinement (unless
+    scores are already there. ``db_url`` is the configured one by default. Raises ``CourseError`` for a verdict reached without confinement (unless
     ``allow_unsafe``), and where the gradebook knows other cells than the chapter has.
     """
     unsafe = [e.verdict.notebook for e in entries if e.verdict.sandbox in UNCONFINED]
@@ -73,15 +78,16 @@ def write_entries(course: Course, entries: Sequence[Entry], *, allow_unsafe: boo
 
     config = nbgrader_config(course)
     coursedir = CourseDirectory(config=config, root=str(course.root))
+    db_url = db_url or coursedir.db_url
     by_chapter: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         if entry.verdict.chapter is not None and entry.verdict.student is not None:
             by_chapter[entry.verdict.chapter].append(entry)
-    with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
+    with _own_commands(), Gradebook(db_url, coursedir.course_id) as gradebook:
         try:
             changed = 0
             for chapter, of_chapter in by_chapter.items():
-                _ensure_assignment(gradebook, course, chapter, config, coursedir.db_url)
+                _ensure_assignment(gradebook, course, chapter, config, db_url)
                 changed += _ChapterWriter(gradebook, course, chapter, config).write(of_chapter)
             gradebook.db.commit()
         except BaseException:
@@ -99,6 +105,17 @@ def comment_on(exercise: ExerciseVerdict, disclosure: Disclosure) -> str | None:
     if not told and exercise.status != "passed":
         told = [f"Not yet: {c.title}." for c in exercise.checks if c.status not in {"passed", "not_tried"}][:1]
     return clean("\n\n".join(told)).replace("&", "&amp;").replace("<", "&lt;") or None
+
+
+@contextmanager
+def _own_commands() -> Iterator[None]:
+    """Let nbgrader find ``alembic``, which it calls for a new gradebook, where no virtual environment is active."""
+    path = os.environ.get("PATH", os.defpath)
+    os.environ["PATH"] = os.pathsep.join([path, sysconfig.get_path("scripts")])
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = path
 
 
 def _ensure_assignment(gradebook: Any, course: Course, chapter: str, config: Config, db_url: str) -> None:
@@ -136,22 +153,22 @@ class _ChapterWriter:
         self.students = {student.id: student for student in gradebook.students}
         of_notebook = api.SubmittedNotebook.notebook_id == self.notebook.id
         submitted = self.db.query(api.SubmittedNotebook).filter(of_notebook).all()
-        self.submitted = {notebook.assignment.student_id: notebook for notebook in submitted}
+        self.submitted = {notebook.assignment.student_id: (notebook.assignment, notebook) for notebook in submitted}
         self.grades = self._by_cell(api.Grade, of_notebook)
         self.comments = self._by_cell(api.Comment, of_notebook)
 
     def write(self, entries: Iterable[Entry]) -> int:
         """Enter every verdict; returns how many submissions changed."""
-        return sum(self._write(entry) for entry in entries)
+        with self.db.no_autoflush:
+            return sum(self._write(entry) for entry in entries)
 
     def _by_cell(self, kind: Any, of_notebook: Any) -> dict[tuple[str, str], Any]:
         rows = self.db.query(kind).join(self.api.SubmittedNotebook).filter(of_notebook).all()
         return {(row.notebook_id, row.cell_id): row for row in rows}
 
     def _write(self, entry: Entry) -> bool:
-        verdict = entry.verdict
-        submitted, new = self._submitted(str(verdict.student))
-        changed = self._stamp(submitted.assignment, entry.timestamp) or new
+        submission, submitted, new = self._submission(str(entry.verdict.student))
+        changed = self._stamp(submission, entry.timestamp) or new
         scores, comments = self._outcome(entry)
         for name, cell in self.grade_cells.items():
             grade = self._row(self.api.Grade, self.grades, submitted, cell)
@@ -160,29 +177,33 @@ class _ChapterWriter:
             comment = self._row(self.api.Comment, self.comments, submitted, cell)
             if comment.auto_comment != comments.get(name):
                 comment.auto_comment, changed = comments.get(name), True
-        return self._penalise(submitted) or changed
+        return self._penalise(submission, submitted) or changed
 
-    def _submitted(self, student: str) -> tuple[Any, bool]:
+    def _submission(self, student: str) -> tuple[Any, Any, bool]:
+        """The student's submission, their notebook in it, and whether they are new to the gradebook."""
         if student in self.submitted:
-            return self.submitted[student], False
+            return *self.submitted[student], False
         if student not in self.students:
-            self.students[student] = self.api.Student(id=student)
-            self.db.add(self.students[student])
+            self.students[student] = self._new(self.api.Student, id=student)
         who = self.students[student]
-        submission = self.api.SubmittedAssignment(assignment=self.assignment, student=who)
+        submission = self._new(self.api.SubmittedAssignment, assignment=self.assignment, student=who)
         for notebook in self.assignment.notebooks:
-            submitted = self.api.SubmittedNotebook(notebook=notebook, assignment=submission)
+            submitted = self._new(self.api.SubmittedNotebook, notebook=notebook, assignment=submission)
             if notebook is self.notebook:
-                self.submitted[student] = submitted
-        self.db.add(submission)
-        self.db.flush()  # gives the rows their ids
-        return self.submitted[student], True
+                self.submitted[student] = submission, submitted
+        return *self.submitted[student], True
 
     def _row(self, kind: Any, rows: dict[tuple[str, str], Any], submitted: Any, cell: Any) -> Any:
         key = (submitted.id, cell.id)
         if key not in rows:
-            rows[key] = kind(cell_id=cell.id, notebook=submitted)
+            rows[key] = self._new(kind, cell_id=cell.id, notebook=submitted)
         return rows[key]
+
+    def _new(self, kind: Any, **fields: Any) -> Any:
+        # With its id at once, rows can be told apart before anything is written.
+        row = kind(**{"id": self.api.new_uuid(), **fields})
+        self.db.add(row)
+        return row
 
     def _outcome(self, entry: Entry) -> tuple[dict[str, float | None], dict[str, str | None]]:
         """The score of each graded cell, None where a person must give it, and the comment on each answered cell."""
@@ -231,10 +252,10 @@ class _ChapterWriter:
         submission.timestamp = moment
         return True
 
-    def _penalise(self, submitted: Any) -> bool:
+    def _penalise(self, submission: Any, submitted: Any) -> bool:
         """The late penalty as nbgrader's ``AssignLatePenalties`` has it, by whatever plugin the course configures."""
         before, submitted.late_submission_penalty = submitted.late_submission_penalty, None
-        late = submitted.assignment.total_seconds_late
+        late = submission.total_seconds_late
         if late > 0:
             grades = [self.grades[submitted.id, cell.id] for cell in self.grade_cells.values()]
             score = math.fsum(
@@ -242,7 +263,7 @@ class _ChapterWriter:
                 for g in grades
                 if g.manual_score is not None or g.auto_score is not None
             )
-            student = submitted.assignment.student.id
+            student = submission.student.id
             penalty = self.penalties.plugin_inst.late_submission_penalty(student, score, late)
             if penalty is not None:
                 submitted.late_submission_penalty = min(max(penalty, 0), score)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from autograder.attempt import last_definition_is_blank
-from autograder.grading.document import restored
+from autograder.grading.document import copied, restored
 from autograder.notebook import blank_exercises, load_document, notebook_of
 
 if TYPE_CHECKING:
@@ -51,13 +51,13 @@ class Submission:
         self.job = job
         self.data = data
         submitted = load_document(data, job.path)
-        original, handed_out = notebook_of(submitted, job.path), notebook_of(released)
+        notebook_of(submitted, job.path)  # refuses a file without code, before anything is put back into it
+        handed_out = notebook_of(released)
         self.document = restored(submitted, released)
         self.notebook = notebook_of(self.document, job.path)
         self.label = f"{job.student} · {job.path.name}" if job.student else str(job.path)
         self.blank = blank_exercises(self.notebook, handed_out)
-        copied = frozenset(original.duplicates())
-        self.notes: Mapping[str, str] = _notes(self.notebook, handed_out, self.blank, copied)
+        self.notes: Mapping[str, str] = _notes(self.notebook, handed_out, self.blank, copied(submitted))
         self.cells: tuple[CellOutcome, ...] = ()
         self.sandbox: str | None = None
         self._open_session = open_session
@@ -76,11 +76,11 @@ class Submission:
             self.open().close()
 
 
-def _notes(notebook: Notebook, released: Notebook, blank: frozenset[str], copied: frozenset[str]) -> dict[str, str]:
+def _notes(notebook: Notebook, released: Notebook, blank: frozenset[str], twice: list[str]) -> dict[str, str]:
     sources = [cell.source for cell in notebook.code_cells()]
     notes = {}
     for name in released.exercises():
-        told = [COPIED.format(name=name)] if name in copied else []
+        told = [COPIED.format(name=name)] if name in twice else []
         if name not in blank and last_definition_is_blank(name, sources):
             told.append(COVERED.format(name=name))
         if told:
