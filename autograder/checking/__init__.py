@@ -10,6 +10,7 @@ __all__ = [
     "after",
     "arrays_nd",
     "assert_choice",
+    "assert_einsum",
     "assert_finite",
     "assert_matches",
     "assert_number",

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol
 
+import numpy as np
 from _pytest.outcomes import Failed
 
 from autograder.checking.compare import Finding, describe_failure, evaluate, tolerances
@@ -15,6 +16,7 @@ __all__ = [
     "CheckFailed",
     "CheckStopped",
     "assert_choice",
+    "assert_einsum",
     "assert_finite",
     "assert_matches",
     "assert_number",
@@ -130,6 +132,12 @@ def assert_string(actual: Any, *, call: str = "") -> None:
 def assert_choice(actual: Any, right: str, *, call: str = "") -> None:
     """An answer is the right choice, however it is written (``"b"``, ``"(B)"``, ``"b)"``)."""
     _judge("chosen", actual, None, {"right": right}, call, {})
+
+
+def assert_einsum(actual: Any, expected: Any, *, call: str = "", **operands: np.ndarray) -> None:
+    """An einsum equation computes ``expected`` from ``operands``, in the order named, whatever letters it uses."""
+    params = {"operands": [a.tolist() for a in operands.values()], "right": np.asarray(expected).tolist()}
+    _judge("einsum_gives", actual, None, params, call, dict(operands))
 
 
 def named(reason: str, call: str) -> str:

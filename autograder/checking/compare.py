@@ -6,8 +6,9 @@ library only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ __all__ = ["ATOL", "RTOL", "Finding", "describe_failure", "equal", "evaluate", "
 
 RTOL, ATOL = 1e-5, 1e-6
 _RTOL32, _ATOL32 = 1e-3, 1e-4
+_LONGEST_EQUATION = 100
+_EQUATION = re.compile(r"[A-Za-z.,> -]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +340,41 @@ def _is_string(actual: Any) -> Finding | None:
     return None if isinstance(actual, str) else Finding(f"It is {_a(actual)}; write a string in quotes.", "type")
 
 
+def _einsum_gives(actual: Any, *, operands: Any, right: Any) -> Finding | None:
+    """An einsum equation is judged by what it computes from ``operands`` (nested lists), however it is spelled."""
+    if (finding := _is_string(actual)) is not None:
+        return finding
+    if len(actual) > _LONGEST_EQUATION or not _EQUATION.fullmatch(actual):
+        return Finding(
+            f"{show(actual)} is no einsum equation: letters, commas and one `->` are all that it needs.", "type"
+        )
+    arrays = [np.asarray(o, dtype=np.float64) for o in operands]
+    try:
+        found = np.einsum(actual, *arrays)
+    except Exception as error:  # noqa: BLE001 - whatever NumPy says of the equation is the finding
+        why = _letter_of_two_sizes(actual, arrays) or str(error)[:200].rstrip(". ")
+        return Finding(f"NumPy cannot use the equation {show(actual)}: {why}.", "type")
+    finding = matches(found, np.asarray(right, dtype=np.float64))
+    if finding is None or "->" in actual:
+        return finding
+    rule = (
+        "Without `->`, NumPy keeps the letters that occur once, in alphabetical order; after `->` you choose the order."
+    )
+    return replace(finding, reason=f"{finding.reason} {rule}")
+
+
+def _letter_of_two_sizes(equation: str, arrays: Sequence[np.ndarray]) -> str:
+    terms = equation.split("->")[0].replace(" ", "").split(",")
+    sizes: dict[str, int] = {}
+    for term, array in zip(terms, arrays, strict=False):
+        if len(term) != array.ndim:
+            return f"it has {len(term)} letters, {term!r}, for an array of {array.ndim} axes" if "." not in term else ""
+        for letter, size in zip(term, array.shape, strict=True):
+            if sizes.setdefault(letter, size) != size:
+                return f"the letter {letter} stands for an axis of size {sizes[letter]} and for one of size {size}"
+    return ""
+
+
 def choice_of(answer: str) -> str:
     """A choice as it was meant: ``" (B) "``, ``"b)"`` and ``"b."`` are all ``"b"``."""
     return answer.strip().strip("()[].:'\" ").lower()
@@ -351,4 +389,5 @@ _PROPERTIES: dict[str, Callable[..., Finding | None]] = {
     "chosen": _chosen,
     "is_number": _is_number,
     "is_string": _is_string,
+    "einsum_gives": _einsum_gives,
 }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.checking.compare import choice_of, equal
+from autograder.checking.composition import compositions
 from autograder.checking.conversation import same_answer
 from autograder.checking.inprocess import InProcessSession
 from autograder.checking.values import key_of
@@ -38,16 +39,14 @@ class Diagnostician:
     ) -> None:
         self._calls = [call for call in plan if call.function == exercise]
         self._keys = [key_of(call) for call in self._calls]
-        right = InProcessSession(references).batch(self._calls)
-        self._known: list[_Known] = []
-        for misconception in misconceptions:
-            namespace = {**references, exercise: misconception.function}
-            answers = InProcessSession(namespace, call_seconds=_SECONDS).batch(self._calls)
-            differs = tuple(i for i, call in enumerate(self._calls) if not same_answer(answers[i], right[i], call))
-            if differs:
-                self._known.append(_Known(misconception, answers, differs))
+        self._exercise = exercise
+        self._references = references
+        self._right = InProcessSession(references).batch(self._calls)
+        known = (self._asked(misconception) for misconception in misconceptions)
         # Nearest to right first: of two that explain everything, the one that claims less is the more specific.
-        self._known.sort(key=lambda known: len(known.differs))
+        self._known = sorted((k for k in known if k.differs), key=lambda k: len(k.differs))
+        self._misconceptions = misconceptions
+        self._pairs: list[_Known] | None = None
 
     def explain(self, log: Sequence[tuple[Call, Answer]]) -> Misconception | None:
         """The misconception whose answers equal the student's on every planned question; ``None`` where none does.
@@ -61,7 +60,35 @@ class Diagnostician:
         for known in self._known:
             if self._explains(known, given):
                 return known.misconception
-        return None
+        if all(a is not None and same_answer(a, r, c) for a, r, c in zip(given, self._right, self._calls, strict=True)):
+            return None  # right as far as values go: what failed is no matter of values
+        both = [known for known in self._two_at_once() if self._explains(known, given)]
+        return both[0].misconception if len(both) == 1 else None
+
+    def _asked(self, misconception: Misconception) -> _Known:
+        namespace = {**self._references, self._exercise: misconception.function}
+        answers = InProcessSession(namespace, call_seconds=_SECONDS).batch(self._calls)
+        pairs = enumerate(zip(answers, self._right, self._calls, strict=True))
+        return _Known(misconception, answers, tuple(i for i, (a, r, c) in pairs if not same_answer(a, r, c)))
+
+    def _two_at_once(self) -> list[_Known]:
+        """The compositions of two misconceptions that answer otherwise than either; made when first needed."""
+        if self._pairs is None:
+            self._pairs = []
+            by_name = {k.misconception.name: k for k in self._known}
+            singles = [m for m in self._misconceptions if m.name in by_name]
+            for first, second, function in compositions(self._references[self._exercise], singles):
+                message = f"Two things at once.\n1. {first.message}\n2. {second.message}"
+                name = f"{first.name}+{second.name}"
+                known = self._asked(Misconception(name, self._exercise, message, function))
+                own = (by_name[first.name], by_name[second.name])
+                alike = any(
+                    all(same_answer(a, b, c) for a, b, c in zip(known.answers, one.answers, self._calls, strict=True))
+                    for one in own
+                )
+                if known.differs and not alike:
+                    self._pairs.append(known)
+        return self._pairs
 
     def _explains(self, known: _Known, given: Sequence[Answer | None]) -> bool:
         # The questions that tell it from a right answer come first: most candidates fall there.

@@ -20,11 +20,29 @@ from autograder.verdict import CheckResult, ExerciseVerdict
 __all__ = ["Grader", "run_checks", "with_checks"]
 
 # Plugins that a grading session has no use for: each costs time at every check.
-_WITHOUT = (
-    ("terminal", "doctest", "unittest", "junitxml", "pastebin", "logging", "capture", "faulthandler", "warnings")
-    + ("unraisableexception", "threadexception", "cacheprovider", "stepwise", "debugging", "setuponly", "setupplan")
-    + ("legacypath", "recwarn", "monkeypatch", "tmpdir", "subtests")
-)
+_WITHOUT = [
+    "terminal",
+    "doctest",
+    "unittest",
+    "junitxml",
+    "pastebin",
+    "logging",
+    "capture",
+    "faulthandler",
+    "unraisableexception",
+    "threadexception",
+    "warnings",
+    "cacheprovider",
+    "stepwise",
+    "debugging",
+    "setuponly",
+    "setupplan",
+    "legacypath",
+    "recwarn",
+    "monkeypatch",
+    "tmpdir",
+    "subtests",
+]
 
 
 def run_checks(

@@ -1,0 +1,114 @@
+"""Two mistakes at once: what a function does that differs from the reference in both of two known ways.
+
+A misconception differs from the reference by one edit. Where the edits of two of them touch different tokens, both can
+be made to one copy of the reference; the result is compiled and asked what it answers, like any other misconception.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import io
+import textwrap
+import tokenize
+from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import combinations
+from typing import Any
+
+from autograder.misconception import Misconception
+
+__all__ = ["compositions"]
+
+_Edit = tuple[int, int, list[str]]
+
+
+def compositions(
+    reference: Callable[..., Any], misconceptions: Sequence[Misconception]
+) -> Iterator[tuple[Misconception, Misconception, Callable[..., Any]]]:
+    """Every pair of misconceptions whose edits can be made together, with the function that makes both."""
+    base = _tokens(reference)
+    if base is None:
+        return
+    edits: list[tuple[Misconception, list[_Edit]]] = []
+    for misconception in misconceptions:
+        other = _tokens(misconception.function)
+        if other is not None:
+            found = _edits(base, other)
+            if found:
+                edits.append((misconception, found))
+    for (first, ours), (second, theirs) in combinations(edits, 2):
+        merged = _merged(base, ours, theirs)
+        if merged is not None:
+            function = _compiled(merged, reference, first.function, second.function)
+            if function is not None:
+                yield first, second, function
+
+
+def _tokens(function: Callable[..., Any]) -> list[str] | None:
+    """The function's source as tokens, in one canonical layout, without its name, decorators and docstring."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):
+        return None
+    definition = tree.body[0]
+    if not isinstance(definition, ast.FunctionDef):
+        return None
+    definition.decorator_list, definition.name, definition.returns = [], "composed", None
+    for argument in definition.args.args:
+        argument.annotation = None
+    if ast.get_docstring(definition) is not None:
+        definition.body = definition.body[1:] or [ast.Pass()]
+    source = ast.unparse(definition)
+    words: list[str] = []
+    for token in tokenize.generate_tokens(io.StringIO(source + "\n").readline):
+        if token.type == tokenize.INDENT:
+            words.append("<indent>")
+        elif token.type == tokenize.DEDENT:
+            words.append("<dedent>")
+        elif token.type in {tokenize.NEWLINE, tokenize.NL}:
+            words.append("<newline>")
+        elif token.string:
+            words.append(token.string)
+    return words
+
+
+def _edits(base: list[str], other: list[str]) -> list[_Edit]:
+    matcher = SequenceMatcher(None, base, other, autojunk=False)
+    return [(i, j, other[k:n]) for tag, i, j, k, n in matcher.get_opcodes() if tag != "equal"]
+
+
+def _merged(base: list[str], ours: list[_Edit], theirs: list[_Edit]) -> list[str] | None:
+    """Both sets of edits made to ``base``; ``None`` where they touch the same place."""
+    for i, j, _ in ours:
+        for k, n, _ in theirs:
+            if i <= n and k <= j:
+                return None
+    merged = list(base)
+    for i, j, words in sorted([*ours, *theirs], reverse=True):
+        merged[i:j] = words
+    return merged
+
+
+def _compiled(words: list[str], *functions: Callable[..., Any]) -> Callable[..., Any] | None:
+    lines: list[str] = []
+    line: list[str] = []
+    depth = 0
+    for word in words:
+        if word == "<newline>":
+            lines.append("    " * depth + " ".join(line))
+            line = []
+        elif word == "<indent>":
+            depth += 1
+        elif word == "<dedent>":
+            depth -= 1
+        else:
+            line.append(word)
+    namespace: dict[str, Any] = {}
+    for function in reversed(functions):
+        namespace.update(getattr(function, "__globals__", {}))
+    try:
+        exec(compile("\n".join([*lines, " ".join(line)]), "<two mistakes>", "exec"), namespace)  # noqa: S102 - the course's own code
+    except (SyntaxError, ValueError):
+        return None
+    return namespace.get("composed")
