@@ -364,11 +364,12 @@ def _einsum_gives(actual: Any, *, operands: Any, right: Any) -> Finding | None:
 
 
 def _letter_of_two_sizes(equation: str, arrays: Sequence[np.ndarray]) -> str:
-    terms = equation.split("->")[0].replace(" ", "").split(",")
+    terms = equation.split("->", maxsplit=1)[0].replace(" ", "").split(",")
     sizes: dict[str, int] = {}
     for term, array in zip(terms, arrays, strict=False):
         if len(term) != array.ndim:
-            return f"it has {len(term)} letters, {term!r}, for an array of {array.ndim} axes" if "." not in term else ""
+            letters = f"{len(term)} letter{'s' * (len(term) != 1)}"
+            return f"{term!r} is {letters} for an array of {array.ndim} axes" if "." not in term else ""
         for letter, size in zip(term, array.shape, strict=True):
             if sizes.setdefault(letter, size) != size:
                 return f"the letter {letter} stands for an axis of size {sizes[letter]} and for one of size {size}"
