@@ -40,7 +40,7 @@ Workers = Annotated[
     int | None, typer.Option("--workers", min=1, help="How many notebooks at a time; by default one a core.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON array to stdout and nothing else there.")]
-Chapters = Annotated[list[str] | None, typer.Argument(metavar="CHAPTER…")]
+Chapters = Annotated[list[str] | None, typer.Argument(metavar="CHAPTER")]
 
 
 @app.callback()
@@ -109,7 +109,7 @@ def grade(
 
 @app.command()
 def check(
-    notebooks: Annotated[list[Path], typer.Argument(metavar="NOTEBOOK…")],
+    notebooks: Annotated[list[Path], typer.Argument(metavar="NOTEBOOK")],
     exercise: Annotated[str | None, typer.Option("--exercise", metavar="NAME", help="Only this exercise.")] = None,
     visible: Annotated[bool, typer.Option("--visible", help="Only the checks that students see too.")] = False,
     as_json: AsJson = False,

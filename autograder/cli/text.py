@@ -40,7 +40,9 @@ def verdict_text(verdict: Verdict) -> str:
     if verdict.status == "ungradable":
         return f"{head}\n  could not be graded: {plain(verdict.reason or 'no reason is known.')}"
     lines = [f"{head}   {number(verdict.score)} of {_points(verdict.max_score)}"]
-    lines += [plain(card_text(Card(exercise, points=exercise.max_score))) for exercise in verdict.exercises]
+    lines += [
+        plain(card_text(Card(exercise, points=exercise.max_score, graded=True))) for exercise in verdict.exercises
+    ]
     return "\n\n".join(lines)
 
 
@@ -49,7 +51,7 @@ def summary(verdicts: Sequence[Verdict], seconds: float) -> str:
     graded = [v for v in verdicts if v.status == "graded"]
     what = "notebook" if len(verdicts) == 1 else "notebooks"
     lines = [f"Graded {len(graded)} of {len(verdicts)} {what} in {seconds:.1f} seconds."]
-    if len(graded) > 1:
+    if len(graded) >= 5:  # fewer are read one by one
         scores = [v.score for v in graded]
         highest_possible = max(v.max_score for v in graded)
         lines.append(

@@ -79,7 +79,13 @@ def _asks_for_answers(exercise: str, notebook: Notebook) -> bool:
 
 
 def _assignments(answers: Mapping[str, Any]) -> str:
-    return "\n".join(f"{variable} = {value!r}" for variable, value in answers.items())
+    return "\n".join(f"{variable} = {_literal(value)}" for variable, value in answers.items())
+
+
+def _literal(value: Any) -> str:
+    if hasattr(value, "tolist"):  # NumPy's own: a scalar is written as the number it is
+        return f"np.array({value.tolist()!r})" if getattr(value, "ndim", 0) else repr(value.tolist())
+    return repr(value)
 
 
 class _Carrier:
