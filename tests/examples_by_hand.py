@@ -20,26 +20,31 @@ TALL = np.array([[1.0, 2.0], [3.0, 5.0], [0.0, 1.0]])
 
 
 def softmax(x, axis=-1):
+    """The right one."""
     e = np.exp(x - x.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 
 
 def one_maximum(x, axis=-1):
+    """Wrong for rows of very different size."""
     e = np.exp(x - x.max())
     with np.errstate(all="ignore"):
         return e / e.sum(axis=axis, keepdims=True)
 
 
-def last_axis_always(x, axis=-1):
+def last_axis_always(x, axis=-1):  # noqa: ARG001 - the mistake
+    """Wrong for any other axis."""
     return softmax(x)
 
 
 def no_shift(x, axis=-1):
+    """Wrong for large scores."""
     with np.errstate(all="ignore"):
         return np.exp(x) / np.exp(x).sum(axis=axis, keepdims=True)
 
 
-def whole_array(x, axis=-1):
+def whole_array(x, axis=-1):  # noqa: ARG001 - the mistake
+    """Wrong for more than one row."""
     e = np.exp(x - x.max())
     return e / e.sum()
 
@@ -89,7 +94,9 @@ def holds(name: str, step: int, call: str = "", params: dict[str, Any] | None = 
     }
 
 
-def check_entry(name: str, title: str, steps: list[dict[str, Any]], points: float = 1, after: tuple[str, ...] = ()) -> Any:
+def check_entry(
+    name: str, title: str, steps: list[dict[str, Any]], points: float = 1, after: tuple[str, ...] = ()
+) -> Any:
     """One visible check."""
     return {"name": name, "title": title, "points": points, "after": list(after), "steps": steps}
 
@@ -122,7 +129,10 @@ def softmax_entry() -> dict[str, Any]:
             [call_step("softmax", SMALL), matches(0, softmax(SMALL), "softmax(x)", x=SMALL)],
         ),
         check_entry(
-            "test_sums", "each row sums to 1", [call_step("softmax", TALL), holds("sums_to_one", 0, "softmax(x)", x=TALL)], 0
+            "test_sums",
+            "each row sums to 1",
+            [call_step("softmax", TALL), holds("sums_to_one", 0, "softmax(x)", x=TALL)],
+            0,
         ),
         check_entry(
             "test_far_apart",
@@ -140,7 +150,12 @@ def softmax_entry() -> dict[str, Any]:
         misconception(
             function.__name__,
             message,
-            [outcome(function, SMALL), outcome(function, TALL), outcome(function, FAR_APART), outcome(function, TALL, axis=0)],
+            [
+                outcome(function, SMALL),
+                outcome(function, TALL),
+                outcome(function, FAR_APART),
+                outcome(function, TALL, axis=0),
+            ],
         )
         for function, message in MESSAGES.items()
     ]

@@ -35,6 +35,8 @@ def ask(check: CheckExample, session: Session) -> Answers:
             ready = [call for call in calls if call is not None]
             if not session.alive or len(ready) < len(calls):
                 answers.extend([None] * len(held))
+            elif step.probe:
+                answers.append(session.probe(step.probe, ready[0]))
             elif step.hold:
                 answers.extend(session.batch(ready, hold=True))
             else:
@@ -65,9 +67,9 @@ def at(ref: Ref, answers: Sequence[Answer | None]) -> Any:
 
 def _held_together(steps: Sequence[Any], start: int) -> list[CallStep]:
     together: list[CallStep] = [steps[start]]
-    if steps[start].hold:
+    if steps[start].hold and not steps[start].probe:
         for step in steps[start + 1 :]:
-            if not isinstance(step, CallStep) or not step.hold or _leans_on_a_step(step, start):
+            if not isinstance(step, CallStep) or not step.hold or step.probe or _leans_on_a_step(step, start):
                 break
             together.append(step)
     return together

@@ -48,12 +48,16 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class CallStep:
-    """One call of a function; arguments are encoded values, or ``Ref`` for the result of an earlier step."""
+    """One call of a function; arguments are encoded values, or ``Ref`` for the result of an earlier step.
+
+    ``probe``, where there is one, is source text whose ``probe(function, *args, **kwargs)`` is run beside the function.
+    """
 
     function: str
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     hold: bool = False
+    probe: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +229,7 @@ def _step(data: dict[str, Any]) -> Step:
         args=tuple(_argument(value) for value in call.get("args") or ()),
         kwargs={str(name): _argument(value) for name, value in (call.get("kwargs") or {}).items()},
         hold=bool(call.get("hold", False)),
+        probe=str(call.get("probe") or ""),
     )
 
 

@@ -136,10 +136,8 @@ def _call_fault(step: CallStep, answer: Answer, known: Iterable[str]) -> tuple[s
         return errors.explain_stop(answer.stopped, function=name), "timeout" if answer.stopped == "timeout" else "error"
     if answer.error is not None:
         return _error_reason(answer.error, name, known), "error"
-    if answer.value is None:
+    if answer.value is None and not step.probe:
         return f"`{name}` returned None: is there a `return`?", "failed"
-    if isinstance(answer.value, Opaque):
-        return f"`{name}` returned an object of type {answer.value.type}: arrays and numbers are asked for.", "failed"
     return None
 
 

@@ -20,7 +20,8 @@ class Card:
     """One exercise's verdict as it is shown.
 
     ``points`` is what the whole exercise is worth; ``hints_left`` and ``next_up`` (the exercise that comes next) are
-    told where they help; ``well_formed_only`` marks a quiz, whose answers are looked at but not yet judged.
+    told where they help; ``well_formed_only`` marks a quiz, whose answers are looked at but not yet judged;
+    ``graded`` a verdict with every check in it, which needs no word on what comes next.
     """
 
     verdict: ExerciseVerdict
@@ -28,6 +29,7 @@ class Card:
     hints_left: int = 0
     next_up: str = ""
     well_formed_only: bool = False
+    graded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,9 @@ def headline(card: Card) -> str:
 
 def summary(card: Card) -> str:
     """The card in one sentence, for where the card itself stands right above."""
-    return f"{card.verdict.name}: {headline(card)}. The card above says what to look at."
+    if card.verdict.status == "not_attempted":
+        return f"{card.verdict.name} is not attempted yet: the card above says what to do."
+    return f"{card.verdict.name} is not right yet: the card above says what to look at."
 
 
 def pieces(card: Card, check: CheckResult) -> list[Piece]:
@@ -81,7 +85,9 @@ def pieces(card: Card, check: CheckResult) -> list[Piece]:
     told = [Piece("text", check.reason or check.message)]
     if check.example:
         told.append(Piece("case", check.example))
-    if card.verdict.message and check is first_failure(card.verdict):
+    # Where no mistake was recognised, the exercise's message may be this very check's: once is enough.
+    said = _squeezed(f"{told[0].text} {check.example}")
+    if check is first_failure(card.verdict) and _squeezed(card.verdict.message) not in said:
         told.append(Piece("advice", card.verdict.message))
     return told
 
@@ -94,6 +100,8 @@ def first_failure(verdict: ExerciseVerdict) -> CheckResult | None:
 def closing(card: Card) -> list[str]:
     """The sentences at the end: praise and what comes next, hints that are left, what the grader does besides."""
     verdict = card.verdict
+    if card.graded:
+        return []
     sentences = []
     if verdict.status == "passed":
         if card.well_formed_only:
@@ -101,10 +109,10 @@ def closing(card: Card) -> list[str]:
         else:
             sentences.append("Well done: everything that is tried here holds.")
         sentences.append(
-            f"Next comes {card.next_up}." if card.next_up else "That was the last exercise of this chapter."
+            f"Next comes `{card.next_up}`." if card.next_up else "That was the last exercise of this chapter."
         )
     elif card.hints_left:
-        sentences.append(f'hint("{verdict.name}") has {_plural(card.hints_left, "hint")} left.')
+        sentences.append(f'`hint("{verdict.name}")` has {_plural(card.hints_left, "hint")} left.')
     if not card.well_formed_only and verdict.status != "not_attempted":
         sentences.append(HIDDEN)
     return sentences
@@ -122,3 +130,7 @@ def word(check: CheckResult) -> str:
 
 def _plural(number: float, noun: str) -> str:
     return f"{number:g} {noun}" if number == 1 else f"{number:g} {noun}s"
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.split())

@@ -27,9 +27,9 @@ font-family:var(--jp-content-font-family,system-ui,sans-serif);font-size:var(--j
 .ag-card ul.ag-list{list-style:none;margin:0;padding:0}
 .ag-card ul.ag-list>li{margin:.25em 0;padding:0 0 0 1.6em}
 .ag-card .ag-sign{display:inline-block;width:1.6em;margin-left:-1.6em;font-weight:700;text-align:center}
-.ag-card .ag-quiet{color:var(--jp-content-font-color2,inherit);opacity:.95}
+.ag-card .ag-quiet{font-style:italic}
 .ag-card p{margin:.35em 0}
-.ag-card .ag-case{margin:.4em 0;padding:.5em .7em;overflow-x:auto;white-space:pre-wrap;border-radius:3px;
+.ag-card pre.ag-case.ag-case{margin:.4em 0;padding:.5em .7em;overflow-x:auto;white-space:pre-wrap;border-radius:3px;
 background:var(--jp-layout-color2,#8881);color:inherit;line-height:1.4;
 font-family:var(--jp-code-font-family,ui-monospace,monospace);font-size:var(--jp-code-font-size,13px)}
 .ag-card .ag-advice{border-left:3px solid var(--jp-border-color1,#888);padding-left:.8em;margin:.5em 0}
@@ -50,7 +50,7 @@ def card_html(card: Card) -> str:
         body.append(f'<ul class="ag-list">{items}</ul>')
     end = closing(card)
     if end:
-        body.append(f'<p class="ag-quiet">{_inline(" ".join(end))}</p>')
+        body.append(f"<p>{_inline(' '.join(end))}</p>")
     look = {"passed": "ag-good", "not_attempted": "ag-open"}.get(verdict.status, "ag-bad")
     return _section(look, f"{verdict.name}: {headline(card)}", verdict.name, headline(card), "".join(body))
 

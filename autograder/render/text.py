@@ -24,7 +24,7 @@ def card_text(card: Card) -> str:
     if card.verdict.status != "not_attempted":
         for check in card.verdict.checks:
             lines += _check_lines(card, check)
-    end = " ".join(closing(card))
+    end = " ".join(closing(card)).replace("`", "")
     if end:
         lines.append(wrapped(end, "  "))
     return "\n".join(lines)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -88,7 +87,9 @@ def _made_examples(course: Path, chapter: str) -> Path:
     command = [sys.executable, "-m", "autograder", "examples", chapter]
     by_hand = f"Run `python -m autograder examples {chapter}` in a terminal, in {course}, to see why."
     if sys.platform == "emscripten":
-        raise CheckProblem(f"The examples of {chapter} have to be made before this page is: {by_hand}")
+        raise CheckProblem(f"There is no {EXAMPLES_NAME} beside this notebook, and a browser cannot make one.")
+    import subprocess  # noqa: PLC0415 - a browser has no processes, and everyone else seldom needs one here
+
     print(f"Preparing the examples of {chapter}: once, a few seconds …", flush=True)  # noqa: T201 - nobody waits unknowing
     try:
         done = subprocess.run(command, cwd=course, capture_output=True, text=True, timeout=_LONGEST_WAIT, check=False)
