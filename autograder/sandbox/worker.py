@@ -101,7 +101,7 @@ class Worker:
             slow |= {outcome.index for outcome in outcomes if outcome.stopped == "timeout"}
             session.close()
 
-    def _attempt(  # noqa: PLR0913
+    def _attempt(
         self, cells: Sequence[CodeCell], limits: Limits, deadline: float, *, seed: int, draw: bool, slow: set[int]
     ) -> tuple[ChildSession, list[CellOutcome]]:
         order: dict[str, Any] = {
@@ -120,6 +120,18 @@ class Worker:
                 cell.source if room >= 0 else "raise ValueError('this notebook holds more code than can be graded')"
             )
             order["cells"].append([cell.index, cell.name, source, seconds])
+        try:
+            return self._converse(order, cells, limits, deadline)
+        except ChildNotConfined:
+            self._host.restart()  # the warm process may have been killed from outside: once more with a new one
+        try:
+            return self._converse(order, cells, limits, deadline)
+        except ChildNotConfined as error:
+            raise SandboxUnavailable(f"A child of the {self.sandbox} sandbox could not be confined: {error}") from error
+
+    def _converse(
+        self, order: dict[str, Any], cells: Sequence[CodeCell], limits: Limits, deadline: float
+    ) -> tuple[ChildSession, list[CellOutcome]]:
         line, number = self._host.spawn(limits)
         host = self._host
         session = ChildSession(
@@ -129,12 +141,7 @@ class Worker:
             limits=limits,
             deadline=deadline,
         )
-        try:
-            outcomes = list(session.run(order, cells))
-        except ChildNotConfined as error:
-            session.close()
-            raise SandboxUnavailable(f"A child of the {self.sandbox} sandbox could not be confined: {error}") from error
-        return session, outcomes
+        return session, list(session.run(order, cells))
 
     def close(self) -> None:
         """End the worker's process and every child of it."""
@@ -217,8 +224,7 @@ class _Zygote:
                 try:
                     socket.send_fds(self._control, [json.dumps(order).encode()], [theirs.fileno()])
                 except OSError:
-                    self._kill()
-                    self._start()
+                    self.restart()
                     socket.send_fds(self._control, [json.dumps(order).encode()], [theirs.fileno()])
             return ours, self._next
 
@@ -247,9 +253,14 @@ class _Zygote:
                 return reply
         except OSError:
             pass
-        self._kill()
-        self._start()
+        self.restart()
         return {}
+
+    def restart(self) -> None:
+        """Kill the process, and so every child of it, and start a new one."""
+        with self._lock:
+            self._kill()
+            self._start()
 
     def _kill(self) -> None:
         self._control.close()
@@ -319,6 +330,9 @@ class _Local:
 
     def preload(self, module: str) -> None:
         """Nothing: every child imports what it needs."""
+
+    def restart(self) -> None:
+        """Nothing: every child is a process of its own."""
 
     def close(self) -> None:
         """End what still runs."""

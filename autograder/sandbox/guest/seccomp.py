@@ -106,6 +106,8 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "write": (1, 64),
     "writev": (20, 66),
 }
+# Python sets close-on-exec with fcntl instead when ioctl fails with EACCES, but gives up on EPERM.
+_IOCTL = (16, 29)
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column above, AUDIT_ARCH_*
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
@@ -134,5 +136,6 @@ def program() -> bytes:
     for numbers in ALLOWED.values():
         if (number := numbers[column]) is not None:
             steps += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
+    steps += [(_JUMP_EQUAL, 0, 1, _IOCTL[column]), (_RETURN, 0, 0, _ERRNO | errno.EACCES)]
     steps.append((_RETURN, 0, 0, _ERRNO | errno.EPERM))
     return b"".join(struct.pack("=HBBI", *step) for step in steps)

@@ -65,7 +65,7 @@ class Encoder:
         self._room = max_bytes
         self._nodes = MAX_NODES
 
-    def __call__(self, value: Any, depth: int = 0) -> Any:  # noqa: C901, PLR0911 - one branch a kind of value
+    def __call__(self, value: Any, depth: int = 0) -> Any:
         """The tree of ``value``."""
         kind = type(value)
         if value is None or kind is bool or kind is float:
@@ -125,7 +125,7 @@ class Decoder:
         self._copy = copy
         self._at = 0
 
-    def __call__(self, tree: Any, depth: int = 0) -> Any:  # noqa: PLR0911 - one branch a tag
+    def __call__(self, tree: Any, depth: int = 0) -> Any:
         """The value that ``tree`` describes."""
         if tree is None or type(tree) in (bool, int, float, str):
             return tree

@@ -202,7 +202,7 @@ def main(control: int, plan: str) -> None:
     try:
         zygote = Zygote(connection, json.loads(plan))
         ready = zygote.prepare()
-    except Exception as error:  # noqa: BLE001 - told to the trusted side, which words it
+    except Exception as error:  # told to the trusted side, which words it
         connection.send(json.dumps({"ready": False, "why": f"{type(error).__name__}: {error}"[:2000]}).encode())
         raise SystemExit(1) from error
     connection.send(json.dumps(ready).encode())

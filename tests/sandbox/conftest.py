@@ -1,0 +1,45 @@
+"""Workers that the tests of the sandbox share: starting one takes longer than most tests."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.course import Limits
+from autograder.sandbox import open_worker
+from autograder.sandbox.protocol import CodeCell
+
+LIMITS = Limits(call_seconds=1.0, cell_seconds=1.5, submission_seconds=30.0, memory_mb=512, result_mb=8, output_kb=8)
+
+
+def cells(*sources):
+    """Code cells with these sources, numbered from 0."""
+    return [CodeCell(index, f"cell {index + 1}", source) for index, source in enumerate(sources)]
+
+
+@pytest.fixture(scope="session")
+def jail():
+    """A worker in bubblewrap."""
+    with open_worker(LIMITS, ["numpy", "matplotlib"], confinement="bubblewrap") as worker:
+        yield worker
+
+
+@pytest.fixture(scope="session", params=["bubblewrap", "landlock", "local"])
+def everywhere(request):
+    """A worker in each confinement in turn."""
+    with open_worker(LIMITS, ["numpy", "matplotlib"], confinement=request.param) as worker:
+        yield worker
+
+
+@pytest.fixture
+def run(jail):
+    """Open a session in the jail from cell sources; it is closed at the end of the test."""
+    opened = []
+
+    def open_session(*sources, **options):
+        session = jail.open(cells(*sources), **options)
+        opened.append(session)
+        return session
+
+    yield open_session
+    for session in opened:
+        session.close()

