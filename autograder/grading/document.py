@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ __all__ = ["checksum", "copied", "restored", "with_outcomes", "with_verdict"]
 
 # What a student's output may bring into an instructor's browser: text and pixels, nothing that can act.
 _SAFE = {"text/plain", "text/latex", "image/png", "image/jpeg"}
+_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 _STOPPED = {
     "timeout": "This cell ran out of time and was stopped.",
     "memory": "This cell asked for more memory than a submission may have and was stopped.",
@@ -51,8 +53,9 @@ def restored(submitted: Mapping[str, Any], released: Mapping[str, Any]) -> dict[
             _put_back(cells, grade_id, source)
     used: set[str] = set()
     for index, cell in enumerate(cells):
-        if not cell["id"] or cell["id"] in used:
-            cell["id"] = f"cell-{index}"
+        number = index
+        while not cell["id"] or cell["id"] in used:
+            cell["id"], number = f"cell-{number}", number + len(cells)
         used.add(cell["id"])
     metadata = copy.deepcopy(dict(released.get("metadata", {})))
     twice = copied(submitted)
@@ -116,7 +119,7 @@ def _plain(index: int, raw: Any) -> dict[str, Any]:
     own_id = raw.get("id") if isinstance(raw, dict) else None
     cell: dict[str, Any] = {
         "cell_type": parsed.kind if parsed.kind in {"code", "markdown"} else "raw",
-        "id": own_id if isinstance(own_id, str) and own_id.isascii() and 0 < len(own_id) <= 64 else "",
+        "id": own_id if isinstance(own_id, str) and _ID.match(own_id) else "",
         "metadata": {},
         "source": parsed.source,
     }
@@ -164,7 +167,7 @@ def _outputs(outcome: CellOutcome, count: int) -> list[dict[str, Any]]:
 
 
 def _safe(output: Any, count: int) -> dict[str, Any] | None:
-    """An output as it may be stored: the right keys with the right types, or None. A hostile child may send anything."""
+    """An output as it may be stored: the right keys and types, or None. A hostile child may send anything."""
     if not isinstance(output, dict):
         return None
     kind = output.get("output_type")

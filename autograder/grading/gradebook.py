@@ -63,8 +63,8 @@ def write_entries(
     """Write verdicts to the gradebook; returns how many submissions changed in it.
 
     Manual scores, extra credit and manual comments stay as they are, and so does everything of a submission whose
-    scores are already there. ``db_url`` is the configured one by default. Raises ``CourseError`` for a verdict reached without confinement (unless
-    ``allow_unsafe``), and where the gradebook knows other cells than the chapter has.
+    scores are already there. ``db_url`` is the configured one by default. Raises ``CourseError`` for a verdict that
+    was reached without confinement (unless ``allow_unsafe``), and where the chapter has cells the gradebook lacks.
     """
     unsafe = [e.verdict.notebook for e in entries if e.verdict.sandbox in UNCONFINED]
     if unsafe and not allow_unsafe:
@@ -219,8 +219,8 @@ class _ChapterWriter:
             name = f"check_{exercise.name}"
             if name not in self.grade_cells:
                 raise CourseError(
-                    f"The gradebook has no cell {name!r} for chapter {self.chapter!r}: the chapter has changed since it "
-                    f"was released. Run `nbgrader generate_assignment {self.chapter} --force` and grade again."
+                    f"The gradebook has no cell {name!r} for chapter {self.chapter!r}: the chapter has changed "
+                    f"since it was released. Run `nbgrader generate_assignment {self.chapter} --force` and grade again."
                 )
             scores[name] = min(max(float(exercise.score), 0.0), float(self.grade_cells[name].max_score))
             comments[exercise.name] = comment_on(exercise, self.course.disclosure)

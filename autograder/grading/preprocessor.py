@@ -75,7 +75,7 @@ class GradeConfined(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 class SaveOutcome(NbGraderPreprocessor):  # type: ignore[misc]
-    """Write each exercise's message into the gradebook as the comment on its cell; after nbgrader's ``SaveAutoGrades``."""
+    """Write each exercise's message into the gradebook, as the comment on its cell, after ``SaveAutoGrades``."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """The notebook as it came."""

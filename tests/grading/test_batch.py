@@ -1,0 +1,138 @@
+"""Many notebooks to verdicts."""
+
+import copy
+
+import pytest
+
+from autograder.course import CourseError
+from autograder.grading.batch import grade_notebooks
+from autograder.grading.submission import Job, Submission
+from tests.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, cell, document, hand_in
+
+
+def jobs(course, **submissions):
+    """Hand each in and name them as jobs, in order."""
+    return [Job(hand_in(course, student, notebook), student, CHAPTER) for student, notebook in submissions.items()]
+
+
+def statuses(verdict):
+    """The status of each exercise, by name."""
+    return {exercise.name: exercise.status for exercise in verdict.exercises}
+
+
+def test_bad_notebooks_are_reasons_and_the_others_are_graded(course):
+    """Verdicts come in the order of the jobs; a file that is no notebook says why and stops nobody."""
+    todo = jobs(course, cut=b'{"cells": [', ada=document(course, **RIGHT), nobody=b"", eve=document(course))
+    todo.append(Job(course.root / "submitted" / "gone.ipynb", "gone", CHAPTER))
+    heard = []
+    verdicts = grade_notebooks(course, todo, on_verdict=heard.append)
+    assert [v.student for v in verdicts] == ["cut", "ada", "nobody", "eve", "gone"]
+    assert [v.status for v in verdicts] == ["ungradable", "graded", "ungradable", "graded", "ungradable"]
+    assert "not JSON" in verdicts[0].reason
+    assert "is empty" in verdicts[2].reason
+    assert "There is no file gone.ipynb" in verdicts[4].reason
+    assert (verdicts[1].score, verdicts[1].max_score) == (MAX_SCORE, MAX_SCORE)
+    assert {v.max_score for v in verdicts} == {MAX_SCORE}
+    assert sorted(heard, key=str) == sorted(verdicts, key=str)
+
+
+def test_a_blank_notebook_is_not_attempted(course):
+    """Stubs as they were handed out earn nothing, are called what they are, and are run all the same for the reader."""
+    [verdict] = grade_notebooks(course, jobs(course, eve=document(course)))
+    assert set(statuses(verdict).values()) == {"not_attempted"}
+    assert verdict.score == 0
+    assert verdict.sandbox
+
+
+def test_a_mistake_is_named_and_counted_once(course):
+    """A wrong function is named by its misconception, and what leans on it earns its marks."""
+    [verdict] = grade_notebooks(course, jobs(course, bob=document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN})))
+    assert verdict.exercise("to_kelvin").misconception == "wrong_sign"
+    assert verdict.exercise("mean_kelvin").score == 3
+    assert verdict.exercise("mean_kelvin").follow_through
+
+
+def test_a_copied_cell_is_graded_and_told(course):
+    """Where a cell stands twice both run, the last one counts, and the student hears of it."""
+    notebook = document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN})
+    first = notebook["cells"].index(cell(notebook, "to_kelvin"))
+    second = copy.deepcopy(notebook["cells"][first])
+    second["source"] = RIGHT["to_kelvin"]
+    notebook["cells"].insert(first + 1, second)
+    [verdict] = grade_notebooks(course, jobs(course, ada=notebook))
+    assert verdict.score == MAX_SCORE
+    assert "stands more than once" in verdict.exercise("to_kelvin").message
+
+
+def test_a_definition_above_its_empty_stub_is_told(course):
+    """A student whose code is replaced by the stub below it hears where to write."""
+    notebook = document(course)
+    notebook["cells"].insert(2, {"cell_type": "code", "metadata": {}, "source": RIGHT["to_kelvin"], "outputs": []})
+    [verdict] = grade_notebooks(course, jobs(course, ada=notebook))
+    assert verdict.exercise("to_kelvin").status != "not_attempted"
+    assert "the empty stub stands below your definition" in verdict.exercise("to_kelvin").message
+
+
+def test_code_in_another_cell_counts(course):
+    """A function written below the stub, or where the stub's cell was deleted, is found and marked."""
+    notebook = document(course, quiz_ch1_units=RIGHT["quiz_ch1_units"])
+    notebook["cells"].remove(cell(notebook, "mean_kelvin"))
+    for name in ("to_kelvin", "mean_kelvin"):
+        notebook["cells"].append({"cell_type": "code", "metadata": {}, "source": RIGHT[name], "outputs": []})
+    [verdict] = grade_notebooks(course, jobs(course, ada=notebook))
+    assert verdict.score == MAX_SCORE
+
+
+def test_a_submission_that_breaks_the_grader_is_nobodys_zero(course, monkeypatch):
+    """Our crash makes one notebook ungradable, with its reason; those before and after it are graded."""
+    todo = jobs(course, **{student: document(course, **RIGHT) for student in ("ada", "bob", "cyd")})
+    whole = Submission.open
+
+    def breaks(self):
+        if self.job.student == "bob":
+            raise RuntimeError("the disk is full")
+        return whole(self)
+
+    monkeypatch.setattr(Submission, "open", breaks)
+    verdicts = grade_notebooks(course, todo)
+    assert [v.status for v in verdicts] == ["graded", "ungradable", "graded"]
+    assert "the disk is full" in verdicts[1].reason
+    assert "not the student's fault" in verdicts[1].reason
+    assert verdicts[2].score == MAX_SCORE
+
+
+def test_an_endless_loop_costs_its_own_exercise_only(course):
+    """A function that never ends is stopped; the student's other exercises and the next student are right."""
+    loop = document(course, **{**RIGHT, "mean_kelvin": "def mean_kelvin(c):\n    while True: pass"})
+    course.call_seconds = 0.5
+    verdicts = grade_notebooks(course, jobs(course, ada=loop, bob=document(course, **RIGHT)))
+    assert statuses(verdicts[0]) == {"to_kelvin": "passed", "mean_kelvin": "timeout", "quiz_ch1_units": "passed"}
+    assert verdicts[1].score == MAX_SCORE
+
+
+def test_one_exercise_and_visible_checks_alone(course):
+    """``only`` and ``visible_only`` keep to what was asked for, in scores too; an unknown exercise is an error."""
+    todo = jobs(course, ada=document(course, **RIGHT))
+    [verdict] = grade_notebooks(course, todo, only={"to_kelvin"})
+    assert (list(statuses(verdict)), verdict.max_score) == (["to_kelvin"], 2)
+    [verdict] = grade_notebooks(course, todo, visible_only=True)
+    assert all(check.visible for exercise in verdict.exercises for check in exercise.checks)
+    with pytest.raises(CourseError, match="has no exercise softmax. Its exercises are: to_kelvin, mean_kelvin"):
+        grade_notebooks(course, todo, only={"softmax"})
+
+
+def test_loose_notebooks_find_their_chapter(course, tmp_path):
+    """A file with another name is known by its cells; one that belongs nowhere says so; one file may be named twice."""
+    loose, stranger = tmp_path / "homework (1).ipynb", tmp_path / "stranger.ipynb"
+    loose.write_bytes(hand_in(course, "ada", document(course, **RIGHT)).read_bytes())
+    stranger.write_text('{"cells": [{"cell_type": "code", "source": "1"}]}')
+    verdicts = grade_notebooks(course, [Job(loose), Job(stranger), Job(loose)])
+    assert [v.chapter for v in verdicts] == [CHAPTER, None, CHAPTER]
+    assert verdicts[0].score == verdicts[2].score == MAX_SCORE
+    assert "Nothing in stranger.ipynb tells which chapter" in verdicts[1].reason
+
+
+def test_an_unknown_chapter_is_the_callers_mistake(course, tmp_path):
+    """A chapter that was asked for by name and does not exist is an error, not a verdict."""
+    with pytest.raises(CourseError, match="There is no chapter 'ch9'"):
+        grade_notebooks(course, [Job(tmp_path / "x.ipynb", None, "ch9")])
