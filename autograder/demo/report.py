@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,12 +58,14 @@ def recognised(report: ClassReport) -> str:
         named = {e.name: e.misconception for e in report.verdicts[key].exercises}.get(slip.exercise)
         if named != slip.name:
             missed.append(f"  {key[1]}, {slip.exercise}: {slip.name} was taken for {named or 'nothing known'}")
-    told = f"{len(planted) - len(missed)} of {len(planted)} planted mistakes were recognised for what they are."
+    told = f"{len(planted) - len(missed)} of {len(planted)} mistakes planted one at a time were called by their names."
     ungradable = [v for v in report.verdicts.values() if v.status == "ungradable"]
     lines = [told, *missed]
     if ungradable:
-        lines.append("— needs a person:")
-        lines += [f"  {verdict.student}, {verdict.chapter}: {verdict.reason}" for verdict in ungradable]
+        lines.append("Needs a person (— in the table):")
+        for verdict in ungradable:
+            text = f"{verdict.student}, {verdict.chapter}: {verdict.reason}"
+            lines += textwrap.wrap(text, 110, initial_indent="  ", subsequent_indent="    ")
     return "\n".join(lines)
 
 
@@ -69,18 +73,20 @@ def next_steps(report: ClassReport) -> str:
     """Commands and files to look at, for this class."""
     root = report.course.root
     here = Path(os.path.relpath(root))
+    # Said as it can be typed from there, whether or not a virtual environment is active.
+    tools = Path(os.path.relpath(Path(sys.executable).parent, root))
     shown = [key for key, work in report.work.items() if work.planted is not None] or list(report.work)
     chapter, student = shown[0]
     lines = [
         "Where to look next:",
-        f"  what {student} reads      {here / 'feedback' / student / chapter / chapter}.html",
+        f"  feedback for {student:9} {here / 'feedback' / student / chapter / chapter}.html",
         f"  the graded notebook    {here / 'autograded' / student / chapter / chapter}.ipynb",
         f"  what students get      {here / 'release' / chapter}",
     ]
     if (root / "gradebook.db").is_file():
         lines += [
-            f"  the gradebook as CSV   cd {here} && nbgrader export",
-            f"  formgrader             cd {here} && jupyter lab        (then: Nbgrader › Formgrader)",
+            f"  the marks as CSV       cd {here} && {tools / 'nbgrader'} export",
+            f"  nbgrader's formgrader  cd {here} && {tools / 'jupyter'} lab   (there: Nbgrader › Formgrader)",
         ]
     else:
         lines.append("  (no gradebook: marks reached without a jail are not entered)")

@@ -33,7 +33,7 @@ COURSE_FILES = ("course_config.py", "nbgrader_config.py", "source", "solutions",
 HANDED_IN_AT = "2026-01-15 10:30:00 UTC"
 
 
-def run_demo(  # noqa: PLR0913 - the options of one command
+def run_demo(
     course: Course,
     size: int,
     *,

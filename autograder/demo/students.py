@@ -118,7 +118,7 @@ class _Desk:
             return self._written(self.right, "everything right")
         # Spread over the chapter's list, so that a class shows many different mistakes.
         slip = known[(self.student.number * len(known) // max(self.size, 1) + self.rng.randrange(3)) % len(known)]
-        return self._written({**self.right, slip.exercise: self._slipped(slip)}, "one mistake", slip)
+        return self._written({**self.right, slip.exercise: self._slipped(slip)}, "one mistake in a chapter", slip)
 
     def _slips(self) -> HandIn:
         code = dict(self.right)
