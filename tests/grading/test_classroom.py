@@ -1,0 +1,134 @@
+"""A class's submissions: found, graded, entered, and given back."""
+
+import json
+import stat
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.course import CourseError
+from autograder.grading.classroom import grade_class, handed_in
+from autograder.grading.submission import Submission
+from tests.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, document, hand_in
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """The students whose notebooks were run, in order."""
+    students = []
+    whole = Submission.open
+    monkeypatch.setattr(Submission, "open", lambda self: students.append(self.job.student) or whole(self))
+    return students
+
+
+def page(course, kind, student, suffix):
+    """A file that grading made for a student."""
+    return course.root / kind / student / CHAPTER / f"{CHAPTER}{suffix}"
+
+
+def test_a_class_is_graded_and_given_back(course):
+    """Scores are in the gradebook, notebooks with outputs in autograded/, pages in feedback/."""
+    hand_in(course, "ada", document(course, **RIGHT), "2030-01-01 00:00:00.000000 UTC")
+    hand_in(course, "bob", document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN}))
+    hand_in(course, "cut", b"{")
+    verdicts = grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    assert [(v.student, v.status) for v in verdicts] == [("ada", "graded"), ("bob", "graded"), ("cut", "ungradable")]
+    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", "mini") as book:
+        assert book.find_submission(CHAPTER, "ada").score == MAX_SCORE
+        assert book.find_submission(CHAPTER, "ada").timestamp.year == 2030
+        assert book.find_submission(CHAPTER, "bob").score == verdicts[1].score
+        assert book.find_submission(CHAPTER, "cut").needs_manual_grade
+    notebook = json.loads(page(course, "autograded", "bob", ".ipynb").read_text())
+    assert "mean of (2, 2)" in json.dumps(notebook)
+    assert "far *above* absolute zero" in json.dumps(notebook)
+    assert stat.S_IMODE(page(course, "autograded", "bob", ".ipynb").stat().st_mode) == 0o444
+    assert "far *above* absolute zero" in page(course, "feedback", "bob", ".html").read_text()
+    assert "could not be graded" in page(course, "feedback", "cut", ".html").read_text()
+    assert (course.root / "feedback" / "ada" / CHAPTER / "timestamp.txt").is_file()
+
+
+def test_what_has_not_changed_is_not_run_again(course, opened):
+    """The same command twice runs nothing the second time, changes no byte, and runs what a student handed in anew."""
+    hand_in(course, "ada", document(course, **RIGHT))
+    hand_in(
+        course,
+        "bob",
+        document(
+            course,
+            **RIGHT,
+        ),
+    )
+    first = grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    files = {p: p.read_bytes() for kind in ("autograded", "feedback") for p in (course.root / kind).rglob("*.*")}
+    opened.clear()
+    assert grade_class(course, CHAPTER, handed_in(course, CHAPTER)) == first
+    assert opened == []
+    assert files == {p: p.read_bytes() for p in files}
+    hand_in(course, "bob", document(course, to_kelvin=WRONG_SIGN))
+    grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    assert set(opened) == {"bob"}
+
+
+def test_an_interrupted_run_goes_on(course, opened):
+    """Ctrl-C keeps what was graded, in the gradebook too, and the same command goes on from there."""
+    for student in ("ada", "bob", "cyd"):
+        hand_in(
+            course,
+            student,
+            document(
+                course,
+                **RIGHT,
+            ),
+        )
+        # Every notebook differs, as real ones do; equal bytes would be answered by one stored verdict.
+        hand_in(
+            course, student, document(course, **{**RIGHT, "quiz_ch1_units": f"# {student}\n" + RIGHT["quiz_ch1_units"]})
+        )
+
+    def stop(verdict):
+        if verdict.student == "bob":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grade_class(course, CHAPTER, handed_in(course, CHAPTER), on_verdict=stop)
+    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", "mini") as book:
+        assert {student.id for student in book.students} == {"ada", "bob"}
+    opened.clear()
+    verdicts = grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    assert [v.score for v in verdicts] == [MAX_SCORE] * 3
+    assert set(opened) == {"cyd"}
+
+
+def test_links_and_other_names_are_not_followed(course, tmp_path):
+    """A link to somebody else's answers is refused; a notebook under another name is found and named."""
+    theirs = hand_in(course, "ada", document(course, **RIGHT))
+    mine = hand_in(course, "eve", document(course))
+    mine.unlink()
+    mine.symlink_to(theirs)
+    renamed = hand_in(course, "bob", document(course, **RIGHT))
+    renamed.rename(renamed.with_name("solution.ipynb"))
+    [_, bob, eve] = grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    assert "solution.ipynb" in bob.reason
+    assert "is a link" in eve.reason
+    assert (bob.max_score, eve.max_score) == (MAX_SCORE, MAX_SCORE)
+
+
+def test_one_student_and_nobody(course):
+    """Students can be named; a name without a submission, or a chapter that nobody handed in, is an error."""
+    with pytest.raises(CourseError, match="Nothing has been handed in for ch1_units"):
+        handed_in(course, CHAPTER)
+    hand_in(course, "ada", document(course))
+    hand_in(course, "bob", document(course))
+    assert [job.student for job in handed_in(course, CHAPTER, ["bob"])] == ["bob"]
+    with pytest.raises(CourseError, match="zoe handed in nothing for ch1_units"):
+        handed_in(course, CHAPTER, ["zoe"])
+
+
+def test_an_old_page_does_not_stay_for_a_new_submission(course):
+    """When a graded student hands in something that is no notebook, the old graded notebook goes."""
+    hand_in(course, "ada", document(course, **RIGHT))
+    grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    hand_in(course, "ada", b"")
+    grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    assert not page(course, "autograded", "ada", ".ipynb").exists()
+    assert "is empty" in page(course, "feedback", "ada", ".html").read_text()
