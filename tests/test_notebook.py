@@ -22,23 +22,28 @@ QUIZ = 'q1 = None  # "a", "b" or "c"\nq2 = None\n'
 
 
 def code(source, **nbgrader):
+    """A code cell, with nbgrader's metadata where some is given."""
     metadata = {"nbgrader": nbgrader} if nbgrader else {}
     return {"cell_type": "code", "metadata": metadata, "source": source, "outputs": [], "execution_count": None}
 
 
 def stub(name, source):
+    """A stub cell."""
     return code(source, grade_id=name, solution=True, grade=False, locked=False)
 
 
 def check(name):
+    """A check cell."""
     return code(f"check({name})", grade_id=f"check_{name}", solution=False, grade=True, locked=True, points=4)
 
 
 def document(*cells, **metadata):
+    """A notebook's JSON."""
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": list(cells)}
 
 
 def notebook(*cells, **metadata):
+    """A notebook with these cells."""
     return parse_notebook(json.dumps(document(*cells, **metadata)).encode())
 
 
@@ -53,6 +58,7 @@ RELEASED = notebook(
 
 
 def blank(*cells):
+    """What is not attempted in a notebook with these cells."""
     return blank_exercises(notebook(*cells), RELEASED)
 
 
@@ -96,7 +102,7 @@ class TestReading:
 
     def test_a_missing_file_a_folder_and_a_pipe_are_refused(self, tmp_path):
         """What is not a regular file is never opened."""
-        with pytest.raises(NotebookError, match="There is no file gone.ipynb"):
+        with pytest.raises(NotebookError, match=r"There is no file gone\.ipynb"):
             read_notebook(tmp_path / "gone.ipynb")
         with pytest.raises(NotebookError, match="There is no file"):
             read_notebook(tmp_path)
@@ -107,7 +113,7 @@ class TestReading:
         path = tmp_path / "huge.ipynb"
         with path.open("wb") as file:
             file.truncate(2**20 + 1)
-        with pytest.raises(NotebookError, match="larger than 1 MB.*Clear Outputs"):
+        with pytest.raises(NotebookError, match=r"larger than 1 MB.*Clear Outputs"):
             read_notebook(path)
 
     def test_stored_outputs_of_fifty_megabytes_do_not_matter(self, tmp_path):

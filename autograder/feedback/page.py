@@ -33,7 +33,7 @@ def feedback_page(course_title: str, verdict: Verdict, document: Mapping[str, An
     """
     outcomes = {f"check_{exercise.name}": exercise for exercise in verdict.exercises}
     cells = [_cell(index, cell, outcomes) for index, cell in enumerate(document["cells"])]
-    return _template().render(
+    return _render(
         course_title=course_title,
         verdict=verdict,
         score=points(verdict.score, verdict.max_score),
@@ -46,7 +46,7 @@ def feedback_page(course_title: str, verdict: Verdict, document: Mapping[str, An
 
 def reason_page(course_title: str, verdict: Verdict) -> str:
     """The page of a notebook that could not be graded: why, and what happens now."""
-    return _template().render(course_title=course_title, verdict=verdict, score="", exercises=[], cells=[])
+    return _render(course_title=course_title, verdict=verdict, score="", exercises=[], cells=[])
 
 
 def _cell(index: int, raw: Mapping[str, Any], outcomes: Mapping[str, ExerciseVerdict]) -> dict[str, Any]:
@@ -86,6 +86,11 @@ def _shown(data: Mapping[str, str]) -> dict[str, str]:
         if _BASE64.match(encoded):
             return {"kind": "picture", "source": f"data:{mime};base64,{encoded}", "text": text}
     return {"kind": "result", "text": text or clean(data.get("text/latex", ""))}
+
+
+def _render(**fields: Any) -> str:
+    # Names of files and folders are a student's as well: terminal codes go from the page as a whole.
+    return clean(_template().render(**fields))
 
 
 @cache

@@ -32,7 +32,7 @@ class UngradableError(Exception):
     """A notebook could not be graded; nbgrader logs the reason, goes on with the next and ends with an error status."""
 
 
-class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
+class RestoreCells(NbGraderPreprocessor):
     """Make a submission well-formed before it is graded; in the place of nbgrader's ``DeduplicateIds``.
 
     A cell that stands twice, an unknown grade id or a check cell that was deleted would stop nbgrader's later steps.
@@ -44,7 +44,7 @@ class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
         return nbformat.from_dict(restored(nb, _released(course, chapter))), resources
 
 
-class GradeConfined(NbGraderPreprocessor):  # type: ignore[misc]
+class GradeConfined(NbGraderPreprocessor):
     """Run a notebook in the jail and judge it by the chapter's checks; in the place of nbgrader's ``Execute``."""
 
     confinement = Enum(
@@ -74,7 +74,7 @@ class GradeConfined(NbGraderPreprocessor):  # type: ignore[misc]
         return nbformat.from_dict(nb), resources
 
 
-class SaveOutcome(NbGraderPreprocessor):  # type: ignore[misc]
+class SaveOutcome(NbGraderPreprocessor):
     """Write each exercise's message into the gradebook, as the comment on its cell, after ``SaveAutoGrades``."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
@@ -84,7 +84,7 @@ class SaveOutcome(NbGraderPreprocessor):  # type: ignore[misc]
         return nb, resources
 
 
-class RecordExamples(NbGraderPreprocessor):  # type: ignore[misc]
+class RecordExamples(NbGraderPreprocessor):
     """Put ``examples.json``, by which a student's ``check()`` judges, beside the released notebook."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:

@@ -117,7 +117,7 @@ def test_one_exercise_and_visible_checks_alone(course):
     assert (list(statuses(verdict)), verdict.max_score) == (["to_kelvin"], 2)
     [verdict] = grade_notebooks(course, todo, visible_only=True)
     assert all(check.visible for exercise in verdict.exercises for check in exercise.checks)
-    with pytest.raises(CourseError, match="has no exercise softmax. Its exercises are: to_kelvin, mean_kelvin"):
+    with pytest.raises(CourseError, match=r"has no exercise softmax\. Its exercises are: to_kelvin, mean_kelvin"):
         grade_notebooks(course, todo, only={"softmax"})
 
 

@@ -99,7 +99,7 @@ def test_an_interrupted_run_goes_on(course, opened):
     assert set(opened) == {"cyd"}
 
 
-def test_links_and_other_names_are_not_followed(course, tmp_path):
+def test_links_and_other_names_are_not_followed(course):
     """A link to somebody else's answers is refused; a notebook under another name is found and named."""
     theirs = hand_in(course, "ada", document(course, **RIGHT))
     mine = hand_in(course, "eve", document(course))

@@ -1,7 +1,7 @@
 """Verdicts into nbgrader's own gradebook."""
 
 import dataclasses
-import datetime
+import datetime as dt
 import os
 
 import pytest
@@ -106,7 +106,7 @@ def test_timestamps_and_late_penalties_are_nbgraders(course, gradebook):
     late = "2030-01-02 00:00:00.000000 UTC"
     write_entries(course, [Entry(verdict("ada"), late), Entry(verdict("bob"), late), Entry(verdict("cyd"), "nonsense")])
     with gradebook() as book:
-        book.update_or_create_assignment(CHAPTER, duedate=datetime.datetime(2030, 1, 1))  # noqa: DTZ001 - nbgrader's own form
+        book.update_or_create_assignment(CHAPTER, duedate=dt.datetime(2030, 1, 1))  # noqa: DTZ001 - nbgrader's own form
         book.grant_extension(CHAPTER, "bob", days=3)
     write_entries(course, [Entry(verdict("ada"), late), Entry(verdict("bob"), late), Entry(verdict("cyd"), "nonsense")])
     with gradebook() as book:
