@@ -176,6 +176,9 @@ def _matches_array(
     if found is None:
         asked = "a number" if not expected.ndim else f"an array of {shape_words(expected.shape)}"
         return Finding(f"{_is(what)} {_a(actual)}; {asked} is asked for.", "type", None)
+    if found.shape != expected.shape and isinstance(actual, tuple):
+        asked = f"one array of {shape_words(expected.shape)}" if expected.ndim else "a single number"
+        return Finding(f"{_is(what)} {_a(actual)}; {asked} is asked for.", "type", None)
     if found.shape != expected.shape:
         return Finding(
             f"{_has(what)} {shape_words(found.shape)}; it should have {shape_words(expected.shape)}."

@@ -24,6 +24,7 @@ class CheckSpec:
     points: float
     visible: bool
     after: tuple[str, ...]
+    care: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def careful(
 
     Its inputs are those of the exercise's other checks. No array argument may differ after a call; a result may not
     change when the function is called again; the second answer to one question is the first one; NumPy's global random
-    state is not consulted.
+    state is not consulted. It waits until some other check has earned points: care is worth nothing in a wrong function.
     """
 
     def test_care(self: Any, student: Any, reference: Any) -> None:  # noqa: ARG001 - the fixtures every check has
@@ -151,6 +152,7 @@ def _checks_of(cls: type, exercise_name: str) -> list[CheckSpec]:
                 getattr(function, "__points__", 0.0),
                 bool(getattr(function, "__visible__", False)),
                 waits,
+                bool(getattr(function, "__care__", False)),
             )
         )
     return found

@@ -1,0 +1,90 @@
+"""Python's and NumPy's errors, as a student hears of them. Every message comes from a real error, raised here."""
+
+import numpy as np
+import pytest
+
+from autograder.checking.errors import explain, explain_stop, signature_of_error
+
+
+def raised(code):
+    """The exception that ``code`` ends in."""
+    try:
+        exec(code, {"np": np})  # noqa: S102 - the lines listed below
+    except Exception as error:  # noqa: BLE001 - each of them raises another kind
+        return type(error).__name__, str(error)
+    raise AssertionError("the code did not raise")
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("np.ones((2, 3)) @ np.ones((2, 3))", "these have sizes 3 and 2"),
+        ("np.ones((4, 2, 3)) @ np.ones((3, 5, 4))", "does one of them need its last two axes swapped?"),
+        ("np.dot(np.ones((2, 3)), np.ones((2, 3)))", "sums over axis 1 of the left one (size 3) and axis 0"),
+        ("np.ones((2, 3)) + np.ones((2,))", "The shapes (2,3) and (2,) do not fit"),
+        ("softmx(1)", "Nothing called `softmx` exists when this line runs"),
+        ("None + 1", "a function without a `return`"),
+        ("n, d = np.ones((2, 3, 4)).shape", "An array with batch axes has more than 2 sizes"),
+        ("n, d, k = np.ones((2, 3)).shape", "only 2 values on the right"),
+        ("(lambda x: x)(1, 2)", "The graded signature must stay as it was given"),
+        ("np.ones(3).sum(axis=1)", "there is no axis 1"),
+        ("np.ones(3)[5]", "Axis 0 has 3 entries, counted from 0: index 5 is past the end"),
+        ("np.ones((2, 3)).transpose(0, 2, 1)", "counts from the end"),
+        ("np.ones(6).reshape(4, 2)", "the sizes must multiply to 6"),
+        ("np.softmax(1)", "`numpy` has nothing called `softmax`"),
+        ("import scipi_not_there", "NumPy and the standard library are enough"),
+        ("f = lambda n: f(n)\nglobals().update(f=f)\nf(1)", "calls itself without end"),
+        ("1 / 0", "which input makes that divisor zero?"),
+        ("if np.ones(3): pass", "say `.any()`, `.all()`, or work entry by entry"),
+        ("raise NotImplementedError", "it goes when the answer comes"),
+        ("import math\nmath.exp(np.ones(3))", "was given an array"),
+        ("def f(:\n  pass", "nothing in it was run"),
+        ("def f():\npass", "start at the same column"),
+    ],
+)
+def test_an_error_is_explained_in_words(code, words):
+    """The exception's own text comes first, then what it means and where to look."""
+    kind, message = raised(code)
+    text = explain(kind, message, function="f")
+    assert text.startswith(f"f stopped with {kind}")
+    assert words in text
+
+
+def test_the_line_that_raised_is_shown():
+    """A student finds the line again."""
+    text = explain("ZeroDivisionError", "division by zero", line="    return total / 0", function="mean")
+    assert "In the line `return total / 0`:" in text
+
+
+def test_a_misspelt_name_gets_the_nearest_one_that_exists():
+    """The names of the notebook are known, so a slip can be set right."""
+    text = explain("NameError", "name 'weigths' is not defined", function="f", known=["weights", "scores"])
+    assert "Did you mean `weights`?" in text
+
+
+def test_an_unknown_error_is_told_without_a_guess():
+    """Silent rather than wrong."""
+    assert explain("CustomError", "odd", function="f") == "f stopped with CustomError: odd."
+
+
+@pytest.mark.parametrize(
+    ("stopped", "words"),
+    [
+        ("timeout", "had not finished after 5 seconds"),
+        ("memory", "more memory than it may have"),
+        ("crash", "ended the Python process"),
+        ("protocol", "could not be read"),
+    ],
+)
+def test_a_stopped_call_says_why(stopped, words):
+    """A loop, a memory hog, a crash and a flood each have their own sentence."""
+    assert words in explain_stop(stopped, function="softmax", seconds=5)
+
+
+def test_errors_compare_by_kind_and_cause_not_by_sizes():
+    """Two functions that fail in the same way on inputs of other sizes fail alike; another cause is another mistake."""
+    one = signature_of_error(*raised("np.ones((2, 3)) @ np.ones((2, 3))"))
+    two = signature_of_error(*raised("np.ones((4, 5)) @ np.ones((4, 5))"))
+    other = signature_of_error(*raised("n, d = np.ones((2, 3, 4)).shape"))
+    assert one == two
+    assert one != other

@@ -1,0 +1,231 @@
+"""What a submission deserves, check by check: points, status, words, and nothing of one student in another's."""
+
+import numpy as np
+import pytest
+
+from autograder.checking.runner import run_checks
+from autograder.course import CourseError
+
+from .conftest import Student, right
+
+
+def test_a_right_notebook_earns_everything(grade):
+    """Every check passes and nothing is said."""
+    found = grade()
+    assert [(v.score, v.max_score, v.status, v.message) for v in found.values()] == [
+        (2.0, 2.0, "passed", ""),
+        (3.0, 3.0, "passed", ""),
+        (1.0, 1.0, "passed", ""),
+    ]
+
+
+def test_a_recognised_mistake_is_named_and_told(grade):
+    """The misconception's docstring is what the student hears."""
+    verdict = grade(to_kelvin=lambda celsius: celsius - 273.15)["to_kelvin"]
+    assert verdict.misconception == "wrong_sign"
+    assert verdict.message.startswith("You subtracted the offset.")
+    assert verdict.status == "failed"
+
+
+def test_an_unknown_mistake_is_shown_but_not_named(grade):
+    """Silent rather than wrong: the case is told, no cause is guessed."""
+    verdict = grade(to_kelvin=lambda celsius: celsius + 300.0)["to_kelvin"]
+    assert verdict.misconception is None
+    assert "to_kelvin(x) gave  [300]" in verdict.message
+
+
+def test_a_check_that_waits_is_not_tried(grade):
+    """The first red line is the one to read."""
+    statuses = [c.status for c in grade(to_kelvin=lambda celsius: celsius - 273.15)["to_kelvin"].checks]
+    assert statuses == ["failed", "not_tried", "not_tried"]
+
+
+def test_a_blank_exercise_is_not_attempted_and_never_diagnosed(grade):
+    """A stub earns nothing and hears nothing but that."""
+    verdict = grade(blank={"to_kelvin"})["to_kelvin"]
+    assert (verdict.status, verdict.score, verdict.misconception) == ("not_attempted", 0.0, None)
+
+
+def test_a_function_that_only_raises_is_an_error_without_a_diagnosis(grade):
+    """The error is explained; no misconception is read into it."""
+    verdict = grade(to_kelvin=lambda celsius: celsius @ np.ones((9, 9)))["to_kelvin"]
+    assert verdict.status == "error"
+    assert verdict.misconception is None
+    assert "to_kelvin stopped with ValueError" in verdict.message
+    assert "x = " in verdict.message or "celsius = np.array" in verdict.message
+
+
+def test_a_missing_function_says_so(mini):
+    """No function, no riddle."""
+    namespace = right()
+    del namespace["to_kelvin"]
+    found = []
+    run_checks(mini, "ch1_units", [Student(**namespace)], lambda _s, v: found.extend(v), only=frozenset({"to_kelvin"}))
+    assert found[0].status == "error"
+    assert "There is no function called to_kelvin" in found[0].message
+
+
+def test_an_endless_loop_costs_its_own_exercise_only(grade):
+    """A call is stopped at its limit; the other exercises are graded in a fresh session."""
+
+    def to_kelvin(_celsius):
+        while True:
+            pass
+
+    found = grade(to_kelvin=to_kelvin, mean_kelvin=lambda celsius: np.mean(celsius + 273.15, axis=-1))
+    assert found["to_kelvin"].status == "timeout"
+    assert "had not finished" in found["to_kelvin"].message
+    assert found["mean_kelvin"].status == "passed"
+
+
+def test_a_changed_input_is_named_with_its_parameter(grade):
+    """Right numbers do not excuse writing into the caller's array."""
+
+    def to_kelvin(celsius):
+        celsius += 273.15
+        return celsius
+
+    verdict = grade(to_kelvin=to_kelvin)["to_kelvin"]
+    care = verdict.checks[-1]
+    assert care.status == "failed"
+    assert "to_kelvin changes its input `celsius`" in care.message
+    assert verdict.score == 1.5
+
+
+def test_an_input_changed_and_put_back_is_right(grade):
+    """What the caller finds afterwards is what counts."""
+
+    def to_kelvin(celsius):
+        celsius += 273.15
+        answer = celsius.copy()
+        celsius -= 273.15
+        return answer
+
+    assert grade(to_kelvin=to_kelvin)["to_kelvin"].status == "passed"
+
+
+def test_right_the_first_time_only_is_wrong(grade):
+    """A function that remembers earlier calls fails the check of care."""
+    seen = []
+
+    def forgetful(celsius):
+        seen.append(1)
+        return celsius + 273.15 + (len(seen) > 3)
+
+    verdict = grade(to_kelvin=forgetful)["to_kelvin"]
+    assert verdict.checks[-1].status == "failed"
+    assert "two different answers to the same question" in verdict.checks[-1].message
+
+
+def test_one_array_handed_out_again_and_again_is_wrong(grade):
+    """A result has to stay valid after later calls."""
+    shelf = {}
+
+    def to_kelvin(celsius):
+        out = shelf.setdefault(celsius.shape, np.empty(celsius.shape))
+        np.add(celsius, 273.15, out=out)
+        return out
+
+    verdict = grade(to_kelvin=to_kelvin)["to_kelvin"]
+    assert verdict.checks[-1].status == "failed"
+    assert "hand out one array again and again" in verdict.checks[-1].message
+
+
+def test_a_random_answer_is_wrong(grade):
+    """NumPy's global random state must not matter."""
+    verdict = grade(to_kelvin=lambda celsius: celsius + 273.15 + np.random.normal())[  # noqa: NPY002 - that is the mistake
+        "to_kelvin"
+    ]
+    assert verdict.score < verdict.max_score
+
+
+def test_only_and_visible_only_keep_to_what_was_asked(grade):
+    """One exercise, or the checks that students run themselves."""
+    assert list(grade(only=frozenset({"mean_kelvin"}))) == ["mean_kelvin"]
+    verdict = grade(visible_only=True)["to_kelvin"]
+    assert [c.name for c in verdict.checks] == ["test_freezing"]
+    assert verdict.max_score == 0.5
+
+
+def test_follow_through_counts_a_mistake_once(grade):
+    """A right function over a wrong earlier one earns full marks, and the feedback says why."""
+    found = grade(to_kelvin=lambda celsius: celsius - 273.15)
+    assert found["mean_kelvin"].status == "passed"
+    assert found["mean_kelvin"].score == 3.0
+    assert (
+        "is right in itself: with a right to_kelvin underneath it earns 3 of 3 points"
+        in found["mean_kelvin"].follow_through
+    )
+
+
+def test_follow_through_does_not_help_a_function_that_is_wrong_itself(grade):
+    """A wrong function stays wrong with the right one underneath."""
+    found = grade(to_kelvin=lambda c: c - 273.15, mean_kelvin=lambda celsius: np.mean(celsius, axis=-1))
+    assert found["mean_kelvin"].score < 3.0
+    assert found["mean_kelvin"].follow_through is None
+    assert found["mean_kelvin"].misconception == "stays_in_celsius"
+
+
+def test_a_wrong_choice_is_told_with_the_marks(grade):
+    """Each wrong choice of a quiz has its own message."""
+    verdict = grade(q1="a")["quiz_ch1_units"]
+    assert verdict.score == 0.5
+    assert "Nothing boils at absolute zero" in verdict.message
+    assert "Nothing boils at absolute zero" in next(c for c in verdict.checks if c.name == "test_q1").message
+
+
+def test_an_unanswered_question_leaves_the_others_their_points(grade):
+    """One None costs its own question only."""
+    verdict = grade(q1=None)["quiz_ch1_units"]
+    assert verdict.score == 0.5
+    assert "still None" in verdict.message
+
+
+@pytest.mark.parametrize("answer", [[], {}, "x" * 10_000, float("nan"), np.ones(3), object()])
+def test_odd_answers_are_wrong_and_never_our_crash(grade, answer):
+    """Whatever stands in a variable, grading goes on."""
+    assert grade(q1=answer, q2=answer)["quiz_ch1_units"].score == 0
+
+
+def test_the_smallest_case_is_shown(grade):
+    """A property that fails shows the smallest arrays that show it."""
+    verdict = grade(mean_kelvin=lambda celsius: np.mean(celsius + 273.15) * np.ones(celsius.shape[:-1]))["mean_kelvin"]
+    shown = next(c for c in verdict.checks if c.name == "test_many_stations").message
+    assert verdict.misconception == "mean_of_everything"
+    line = next(line for line in shown.splitlines() if line.startswith("x = "))
+    pasted = eval(line.removeprefix("x = "), {"np": np})  # noqa: S307 - a student would paste it
+    assert pasted.shape in {(2, 1), (1, 2, 1), (2, 1, 1)}
+
+
+def test_grading_twice_gives_the_same_verdicts(grade):
+    """Inputs are drawn from the course's secret, not from the hour."""
+    wrong = {"mean_kelvin": lambda celsius: np.mean(celsius, axis=0)}
+    assert grade(**wrong) == grade(**wrong)
+
+
+def test_one_student_leaves_no_trace_in_the_next(mini):
+    """A class of three: the wrong one in the middle changes nothing for the last."""
+    found = []
+    students = [
+        Student("a", **right()),
+        Student("b", **{**right(), "to_kelvin": lambda _c: None}),
+        Student("c", **right()),
+    ]
+    run_checks(mini, "ch1_units", students, lambda s, v: found.append((s.label, sum(e.score for e in v))))
+    assert found[0][1] == found[2][1] == 6.0
+    assert found[1][1] < 6.0
+
+
+def test_checks_that_cannot_be_read_are_the_courses_error(mini):
+    """A typing slip in a check file is told to the author, with the file."""
+    mini.checks("ch1_units").write_text("import nothing_of_this_name\n")
+    with pytest.raises(CourseError, match=r"test_ch1_units\.py cannot be run"):
+        run_checks(mini, "ch1_units", [], lambda _s, _v: None)
+
+
+def test_points_that_do_not_add_up_are_the_courses_error(mini):
+    """The points of the checks are the points of the exercise."""
+    path = mini.checks("ch1_units")
+    path.write_text(path.read_text().replace('"to_kelvin", points=2', '"to_kelvin", points=5'))
+    with pytest.raises(CourseError, match="add up to 2; the exercise 'to_kelvin' has 5"):
+        run_checks(mini, "ch1_units", [], lambda _s, _v: None)
