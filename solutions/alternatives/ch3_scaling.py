@@ -1,0 +1,547 @@
+"""Right solutions of chapter 3, written as other people write them: the checks must accept every one."""
+
+import math
+import statistics
+
+import numpy as np
+
+from autograder.misconception import alternative_of
+from solutions.ch1_weighted_averaging import softmax
+from solutions.ch3_scaling import numerical_gradient, scaled_dot_product_attention, softmax_jacobian
+
+# score_variance
+
+
+@alternative_of("score_variance")
+def variance_with_normal_and_einsum(d_k, n_samples, rng):
+    """The generator's `normal`, an einsum, n - 1 below the line."""
+    q = rng.normal(size=(n_samples, d_k))
+    k = rng.normal(size=(n_samples, d_k))
+    return np.einsum("nd,nd->n", q, k).var(ddof=1)
+
+
+@alternative_of("score_variance")
+def variance_with_keys_drawn_first(d_k, n_samples, rng):
+    """Keys before queries."""
+    K = rng.normal(0, 1, (n_samples, d_k))
+    Q = rng.normal(0, 1, (n_samples, d_k))
+    return np.var(np.sum(Q * K, axis=1))
+
+
+@alternative_of("score_variance")
+def variance_of_one_big_draw(d_k, n_samples, rng):
+    """One draw for both, split along its last axis."""
+    q, k = np.split(rng.standard_normal((n_samples, 2 * d_k)), 2, axis=1)
+    return float(np.var((q * k).sum(1)))
+
+
+@alternative_of("score_variance")
+def variance_of_interleaved_draws(d_k, n_samples, rng):
+    """One draw with an axis of two in the middle."""
+    pairs = rng.standard_normal((n_samples, 2, d_k))
+    return (pairs[:, 0] * pairs[:, 1]).sum(axis=-1).var()
+
+
+@alternative_of("score_variance")
+def variance_in_a_loop(d_k, n_samples, rng):
+    """One pair at a time, and a list of scores."""
+    scores = []
+    for _ in range(n_samples):
+        q = rng.standard_normal(d_k)
+        k = rng.standard_normal(d_k)
+        scores.append(q @ k)
+    return np.var(scores)
+
+
+@alternative_of("score_variance")
+def variance_as_mean_square(d_k, n_samples, rng):
+    """The mean is known to be 0, so it is not taken away."""
+    q = rng.standard_normal((n_samples, d_k))
+    k = rng.standard_normal((n_samples, d_k))
+    return np.mean((q * k).sum(axis=-1) ** 2)
+
+
+@alternative_of("score_variance")
+def variance_with_columns_as_vectors(d_k, n_samples, rng):
+    """Vectors stand in columns."""
+    q, k = rng.standard_normal((2, d_k, n_samples))
+    return (q * k).sum(axis=0).var()
+
+
+@alternative_of("score_variance")
+def variance_with_batched_matmul(d_k, n_samples, rng):
+    """Rows times columns, one little product for each pair."""
+    q = rng.standard_normal((n_samples, 1, d_k))
+    k = rng.standard_normal((n_samples, d_k, 1))
+    return (q @ k).squeeze().var(ddof=1)
+
+
+@alternative_of("score_variance")
+def variance_with_a_covariance_matrix(d_k, n_samples, rng):
+    """A multivariate normal with the identity as its covariance."""
+    q = rng.multivariate_normal(np.zeros(d_k), np.eye(d_k), n_samples)
+    k = rng.multivariate_normal(np.zeros(d_k), np.eye(d_k), n_samples)
+    return (q * k).sum(axis=1).var()
+
+
+@alternative_of("score_variance")
+def variance_from_the_statistics_module(d_k, n_samples, rng):
+    """Plain Python numbers and the standard library."""
+    rows = rng.standard_normal((n_samples, 2 * d_k)).tolist()
+    return statistics.pvariance([math.fsum(row[i] * row[d_k + i] for i in range(d_k)) for row in rows])
+
+
+@alternative_of("score_variance")
+def variance_one_feature_at_a_time(d_k, n_samples, rng):
+    """Scores that grow product by product."""
+    scores = np.zeros(n_samples)
+    for _ in range(d_k):
+        scores += rng.standard_normal(n_samples) * rng.standard_normal(n_samples)
+    return np.cov(scores)
+
+
+@alternative_of("score_variance")
+def variance_with_a_spawned_generator(d_k, n_samples, rng):
+    """A generator of its own, seeded from the one that came in."""
+    own = np.random.default_rng(rng.integers(2**63))
+    q, k = own.standard_normal((n_samples, d_k)), own.standard_normal((n_samples, d_k))
+    scores = np.array([a.dot(b) for a, b in zip(q, k, strict=True)])
+    return ((scores - scores.mean()) ** 2).sum() / len(scores)
+
+
+@alternative_of("score_variance")
+def variance_with_vecdot_like_inner(d_k, n_samples, rng):
+    """The square of the standard deviation."""
+    q = rng.standard_normal(size=[n_samples, d_k])
+    k = rng.standard_normal(size=[n_samples, d_k])
+    return np.multiply(q, k).sum(axis=-1).std() ** 2
+
+
+# scaled_dot_product_attention
+
+
+@alternative_of("scaled_dot_product_attention")
+def attention_with_scaled_queries(Q, K, V):
+    """The queries are scaled before the product."""
+    d_k = Q.shape[-1]
+    weights = softmax((Q / d_k**0.5) @ K.swapaxes(-2, -1))
+    return weights @ V, weights
+
+
+@alternative_of("scaled_dot_product_attention")
+def attention_with_both_scaled(Q, K, V):
+    """Queries and keys by the fourth root each."""
+    root = Q.shape[-1] ** 0.25
+    weights = softmax((Q / root) @ np.moveaxis(K / root, -1, -2))
+    return np.matmul(weights, V), weights
+
+
+@alternative_of("scaled_dot_product_attention")
+def attention_with_einsum(Q, K, V):
+    """Two einsums with an ellipsis, and exp by hand."""
+    scores = np.einsum("...ia,...ja->...ij", Q, K) / np.sqrt(K.shape[-1])
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = e / (e.sum(axis=-1, keepdims=True) + 1e-9)
+    return np.einsum("...ij,...jb->...ib", weights, V), weights
+
+
+@alternative_of("scaled_dot_product_attention")
+def attention_with_loops(Q, K, V):
+    """Loops over every batch place, every query and every key."""
+    weights = np.zeros(Q.shape[:-1] + K.shape[-2:-1])
+    output = np.zeros(Q.shape[:-1] + V.shape[-1:])
+    for place in np.ndindex(Q.shape[:-2]):
+        for i in range(Q.shape[-2]):
+            scores = [float(q_k) / math.sqrt(Q.shape[-1]) for q_k in (Q[place][i] * K[place]).sum(-1)]
+            top = max(scores)
+            parts = [math.exp(s - top) for s in scores]
+            for j, part in enumerate(parts):
+                weights[(*place, i, j)] = part / sum(parts)
+                output[(*place, i)] += part / sum(parts) * V[place][j]
+    return output, weights
+
+
+@alternative_of("scaled_dot_product_attention")
+def attention_by_recursion(Q, K, V):
+    """Matrices are attended to; anything with more axes is taken apart and stacked."""
+    if Q.ndim > 2:
+        parts = [attention_by_recursion(*one) for one in zip(Q, K, V, strict=True)]
+        return [np.stack([p[0] for p in parts]), np.stack([p[1] for p in parts])]
+    scores = np.dot(Q, K.T) / np.sqrt(Q.shape[1])
+    weights = np.array([np.exp(row - row.max()) / np.exp(row - row.max()).sum() for row in scores])
+    return [np.dot(weights, V), weights]
+
+
+@alternative_of("scaled_dot_product_attention")
+def attention_with_log_sum_exp(Q, K, V):
+    """Logarithms of weights first."""
+    scores = np.matmul(Q, np.swapaxes(K, -2, -1)) * Q.shape[-1] ** -0.5
+    top = scores.max(-1, keepdims=True)
+    weights = np.exp(scores - top - np.log(np.exp(scores - top).sum(-1, keepdims=True)))
+    return weights @ V, weights
+
+
+@alternative_of("scaled_dot_product_attention")
+def attention_with_the_maximum_at_the_end(Q, K, V):
+    """The division by the sum comes after the values are added up."""
+    scores = Q @ np.swapaxes(K, -1, -2)
+    scores /= np.sqrt(K.shape[-1])
+    scores -= np.max(scores, axis=-1)[..., None]
+    e = np.exp(scores)
+    total = np.sum(e, axis=-1, keepdims=True)
+    return (e @ V) / total, e / total
+
+
+@alternative_of("scaled_dot_product_attention")
+def attention_by_broadcasting(Q, K, V):
+    """Every pair side by side, then a sum over the features."""
+    scores = (Q[..., :, None, :] * K[..., None, :, :]).sum(-1) / np.sqrt(np.prod(Q.shape[-1:]))
+    weights = softmax(scores)
+    return (weights[..., None] * V[..., None, :, :]).sum(-2), weights
+
+
+@alternative_of("scaled_dot_product_attention")
+def attention_moving_the_queries_for_a_moment(Q, K, V):
+    """Scales Q in place and puts it back before it returns."""
+    root = np.sqrt(Q.shape[-1])
+    Q /= root
+    weights = softmax(Q @ np.swapaxes(K, -1, -2))
+    Q *= root
+    return weights @ V, weights
+
+
+# attention_entropy
+
+
+@alternative_of("attention_entropy")
+def entropy_with_a_small_number(weights):
+    """A tiny number inside the logarithm."""
+    return -np.sum(weights * np.log(weights + 1e-12), axis=-1)
+
+
+@alternative_of("attention_entropy")
+def entropy_with_a_less_small_number(weights):
+    """1e-9 inside the logarithm."""
+    return -(weights * np.log(weights + 1e-9)).sum(-1)
+
+
+@alternative_of("attention_entropy")
+def entropy_with_clipping(weights):
+    """Weights clipped from below for the logarithm only."""
+    return -(weights * np.log(np.clip(weights, 1e-30, None))).sum(axis=-1)
+
+
+@alternative_of("attention_entropy")
+def entropy_with_nansum(weights):
+    """0 times minus infinity is nan, and nansum passes over it."""
+    return -np.nansum(weights * np.log(weights), axis=-1)
+
+
+@alternative_of("attention_entropy")
+def entropy_with_a_where_argument(weights):
+    """The logarithm is taken only where there is something to take."""
+    logs = np.zeros_like(weights)
+    np.log(weights, out=logs, where=weights > 0)
+    return -np.einsum("...j,...j->...", weights, logs)
+
+
+@alternative_of("attention_entropy")
+def entropy_in_loops(weights):
+    """Plain loops, with an if."""
+    out = np.zeros(weights.shape[:-1])
+    for place in np.ndindex(out.shape):
+        for w in weights[place]:
+            if w > 0:
+                out[place] -= w * math.log(w)
+    return out
+
+
+@alternative_of("attention_entropy")
+def entropy_along_an_axis(weights):
+    """One row at a time, zeros left out by indexing."""
+    return np.apply_along_axis(lambda row: -(row[row > 0] * np.log(row[row > 0])).sum(), -1, weights)
+
+
+@alternative_of("attention_entropy")
+def entropy_from_bits(weights):
+    """Base 2 first, then bits into nats."""
+    safe = np.where(weights == 0, 1, weights)
+    return np.sum(weights * np.log2(1 / safe), axis=-1) * np.log(2)
+
+
+@alternative_of("attention_entropy")
+def entropy_with_nan_to_num(weights):
+    """nan made into 0 after the fact."""
+    return np.nan_to_num(-weights * np.log(weights), nan=0.0).sum(axis=-1)
+
+
+@alternative_of("attention_entropy")
+def entropy_with_powers(weights):
+    """The logarithm of a product of powers, where 0 to the 0 is 1."""
+    return -np.log(np.prod(weights**weights, axis=-1))
+
+
+@alternative_of("attention_entropy")
+def entropy_below_the_uniform_one(weights):
+    """ln(n) minus the distance to equal weights."""
+    n = weights.shape[-1]
+    ratio = np.where(weights > 0, weights * n, 1.0)
+    return np.log(n) - (weights * np.log(ratio)).sum(-1)
+
+
+# softmax_jacobian
+
+
+@alternative_of("softmax_jacobian")
+def jacobian_by_broadcasting(p):
+    """One column, one row, and the identity."""
+    return p[:, None] * (np.eye(p.size) - p[None, :])
+
+
+@alternative_of("softmax_jacobian")
+def jacobian_with_loops(p):
+    """Entry by entry, with an if."""
+    n = len(p)
+    J = np.empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            J[i, j] = p[i] * (1 - p[i]) if i == j else -p[i] * p[j]
+    return J
+
+
+@alternative_of("softmax_jacobian")
+def jacobian_with_columns(p):
+    """p as a column, times itself as a row."""
+    s = p.reshape(-1, 1)
+    return np.diagflat(s) - s @ s.T
+
+
+@alternative_of("softmax_jacobian")
+def jacobian_with_einsum(p):
+    """Two einsums."""
+    return np.einsum("i,ij->ij", p, np.eye(len(p))) - np.einsum("i,j->ij", p, p)
+
+
+@alternative_of("softmax_jacobian")
+def jacobian_with_a_filled_diagonal(p):
+    """The outer product first, the diagonal written into it."""
+    J = -np.multiply.outer(p, p)
+    J[np.arange(len(p)), np.arange(len(p))] += p
+    return J
+
+
+@alternative_of("softmax_jacobian")
+def jacobian_as_a_list_of_rows(p):
+    """A list of rows, each from a list."""
+    return [[a * ((i == j) - b) for j, b in enumerate(p.tolist())] for i, a in enumerate(p.tolist())]
+
+
+@alternative_of("softmax_jacobian")
+def jacobian_measured(p):
+    """Central differences through the softmax of the logarithms."""
+    with np.errstate(all="ignore"):
+        s = np.maximum(np.log(p), -700.0)
+    columns = [(softmax(s + e) - softmax(s - e)) / 2e-5 for e in 1e-5 * np.eye(len(p))]
+    return np.stack(columns, axis=1)
+
+
+@alternative_of("softmax_jacobian")
+def jacobian_as_a_covariance(p):
+    """The covariance of a one-hot draw with these probabilities."""
+    centred = np.eye(len(p)) - p
+    return centred.T @ (p[:, None] * centred)
+
+
+@alternative_of("softmax_jacobian")
+def jacobian_with_where(p):
+    """np.where on equal indices."""
+    i = np.arange(p.shape[0])
+    return np.where(i[:, None] == i, p * (1 - p), -p[:, None] * p)
+
+
+# numerical_gradient
+
+
+@alternative_of("numerical_gradient")
+def gradient_with_copies(f, x, eps=1e-5):
+    """Two copies for each entry."""
+    grad = np.zeros(x.shape)
+    for i in np.ndindex(*x.shape):
+        up, down = x.copy(), x.copy()
+        up[i] += eps
+        down[i] -= eps
+        grad[i] = (f(up) - f(down)) / (2 * eps)
+    return grad
+
+
+@alternative_of("numerical_gradient")
+def gradient_in_place_and_back(f, x, eps=1e-5):
+    """Moves an entry of x for a moment and puts the old number back."""
+    grad = np.empty_like(x)
+    it = np.nditer(x, flags=["multi_index"])
+    for _ in it:
+        i = it.multi_index
+        old = x[i]
+        x[i] = old + eps
+        up = f(x)
+        x[i] = old - eps
+        down = f(x)
+        x[i] = old
+        grad[i] = (up - down) / (2 * eps)
+    return grad
+
+
+@alternative_of("numerical_gradient")
+def gradient_there_and_back_by_addition(f, x, eps=1e-5):
+    """Goes up, down by two, and up again, in x itself: rounding leaves a trace far below tolerance."""
+    grad = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        x[i] += eps
+        up = f(x)
+        x[i] -= 2 * eps
+        down = f(x)
+        x[i] += eps
+        grad[i] = (up - down) / (2 * eps)
+    return grad
+
+
+@alternative_of("numerical_gradient")
+def gradient_of_flat_entries(f, x, eps=1e-5):
+    """Counts entries in a flat array; f sees the old shape."""
+    slopes = []
+    for i in range(x.size):
+        step = np.zeros(x.size)
+        step[i] = eps
+        step = step.reshape(x.shape)
+        slopes.append((f(x + step) - f(x - step)) / 2 / eps)
+    return np.array(slopes).reshape(x.shape)
+
+
+@alternative_of("numerical_gradient")
+def gradient_with_identity_steps(f, x, eps=1e-5):
+    """A list comprehension over the rows of an identity."""
+    steps = (eps * np.eye(x.size)).reshape(x.size, *x.shape)
+    return np.array([f(x + s) - f(x - s) for s in steps]).reshape(x.shape) / (2 * eps)
+
+
+@alternative_of("numerical_gradient")
+def gradient_with_flat_iterators(f, x, eps=1e-5):
+    """`.flat` on copies and on the answer."""
+    grad = np.zeros_like(x)
+    for i in range(x.size):
+        moved = np.array(x)
+        moved.flat[i] = x.flat[i] + eps
+        above = f(moved)
+        moved.flat[i] = x.flat[i] - eps
+        grad.flat[i] = (above - f(moved)) / (eps + eps)
+    return grad
+
+
+@alternative_of("numerical_gradient")
+def gradient_with_enumerate(f, x, eps=1e-5):
+    """np.ndenumerate, and both sides kept in a small inner function."""
+
+    def moved(i, by):
+        y = x.copy()
+        y[i] += by
+        return float(f(y))
+
+    grad = np.zeros_like(x)
+    for i, _ in np.ndenumerate(x):
+        grad[i] = 0.5 * (moved(i, eps) - moved(i, -eps)) / eps
+    return grad
+
+
+@alternative_of("numerical_gradient")
+def gradient_as_the_mean_of_two_sides(f, x, eps=1e-5):
+    """The mean of a forward and a backward difference: the same two points."""
+    here = f(x)
+    grad = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        e = np.zeros_like(x)
+        e[i] = eps
+        grad[i] = ((f(x + e) - here) / eps + (here - f(x - e)) / eps) / 2
+    return grad
+
+
+# query_gradient
+
+
+@alternative_of("query_gradient")
+def gradient_without_a_jacobian_matrix(q, K, V, g):
+    """How far each value's worth is above the average, counted by its weight."""
+    root = np.sqrt(q.shape[0])
+    w = softmax(K @ q / root)
+    worth = V @ g
+    return (w * (worth - w @ worth)) @ K / root
+
+
+@alternative_of("query_gradient")
+def gradient_as_a_sum_over_keys(q, K, V, g):
+    """A loop over the keys."""
+    d_k = len(q)
+    scores = np.array([k @ q for k in K]) / math.sqrt(d_k)
+    e = np.exp(scores - scores.max())
+    w = e / e.sum()
+    output = w @ V
+    total = np.zeros(d_k)
+    for j in range(len(K)):
+        total += w[j] * float(g @ (V[j] - output)) * K[j]
+    return total / math.sqrt(d_k)
+
+
+@alternative_of("query_gradient")
+def gradient_from_left_to_right(q, K, V, g):
+    """The chain multiplied from g towards q."""
+    w = softmax(q @ K.T / len(q) ** 0.5)
+    return g @ V.T @ (np.diag(w) - np.outer(w, w)) @ K / len(q) ** 0.5
+
+
+@alternative_of("query_gradient")
+def gradient_with_scaled_keys(q, K, V, g):
+    """The keys are scaled once, at the start."""
+    scaled = K / np.sqrt(K.shape[1])
+    return scaled.T @ softmax_jacobian(softmax(scaled @ q)) @ V @ g
+
+
+@alternative_of("query_gradient")
+def gradient_as_weighted_mean_of_keys(q, K, V, g):
+    """Keys minus their weighted mean, with weight times worth."""
+    w = softmax(K @ q / np.sqrt(q.size))
+    return np.einsum("j,j,ja->a", w, V @ g, K - w @ K) / np.sqrt(q.size)
+
+
+@alternative_of("query_gradient")
+def gradient_through_attention(q, K, V, g):
+    """The weights come from the chapter's own attention, for a single query."""
+    _, weights = scaled_dot_product_attention(q[None, :], K, V)
+    return (K.T @ (softmax_jacobian(weights[0]) @ V) / np.sqrt(q.shape[-1])) @ g
+
+
+@alternative_of("query_gradient")
+def gradient_measured(q, K, V, g):
+    """Central differences of g . output."""
+    return numerical_gradient(lambda x: float(g @ scaled_dot_product_attention(x[None], K, V)[0][0]), q)
+
+
+@alternative_of("query_gradient")
+def gradient_of_the_covariance(q, K, V, g):
+    """The covariance, under the weights, of keys and values."""
+    w = softmax(K @ q / np.sqrt(len(q)))
+    mean_k, mean_v = w @ K, w @ V
+    return (((K - mean_k) * w[:, None]).T @ (V - mean_v) / np.sqrt(len(q))) @ g
+
+
+# quiz_ch3
+
+
+@alternative_of("quiz_ch3")
+def answers_in_capitals():
+    """Capitals, and a number with many digits."""
+    return {"q1": "B", "q2": "C", "q3": "A", "q4": "D", "q5": "B", "q6": float(np.log(4))}
+
+
+@alternative_of("quiz_ch3")
+def answers_in_brackets():
+    """Brackets, and a number rounded to two digits after the point."""
+    return {"q1": "(b)", "q2": "c)", "q3": "a.", "q4": " d", "q5": "b", "q6": 1.39}
