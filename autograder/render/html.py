@@ -66,7 +66,7 @@ def _section(look: str, label: str, name: str, what: str, body: str) -> str:
     return (
         f'{_STYLE}<section class="ag-card {look} mathjax_ignore tex2jax_ignore" role="group" '
         f'aria-label="{escape(label)}">'
-        f'<p class="ag-head"><span class="ag-name">{escape(name)}</span>{escape(what)}</p>{body}</section>'
+        f'<p class="ag-head"><span class="ag-name">{escape(name)}</span> {escape(what)}</p>{body}</section>'
     )
 
 
