@@ -1,4 +1,7 @@
-"""``check`` and ``hint`` as a student sees them: a notebook run in JupyterLab, in a real browser, light and dark."""
+"""``check`` and ``hint`` as a student sees them: a notebook run in JupyterLab, in a real browser, light and dark.
+
+With ``AUTOGRADER_SCREENSHOTS=FOLDER`` in the environment the cards are kept there as pictures.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,97 @@
+"""The pictures of the README: chapter 1 as a self-learner meets it in JupyterLab, once with a slip and once right.
+
+``AUTOGRADER_PICTURES=docs/images pytest tests/browser/test_readme_pictures.py`` takes them anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from autograder.course import load_course
+from autograder.demo.run import copy_course
+from autograder.demo.simulate import solved_notebook, write_notebook
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+ROOT = Path(__file__).resolve().parents[2]
+WAIT = 120_000  # milliseconds; an upper bound, never slept through
+CHAPTER = "ch1_weighted_averaging"
+RIGHT = """def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)"""
+SLIP = RIGHT.replace("x.max(axis=axis, keepdims=True)", "x.max()")
+
+
+@pytest.fixture(scope="module")
+def lab_folder(lab_folder):
+    """A copy of the course, as a clone has it, with two notebooks in which softmax has been written."""
+    course = copy_course(load_course(ROOT), lab_folder)
+    for name, code in (("failing", SLIP), ("passing", RIGHT)):
+        notebook = solved_notebook(course, CHAPTER, {"softmax": code})
+        write_notebook(course.source(CHAPTER).with_name(f"{name}.ipynb"), notebook)
+    return lab_folder
+
+
+def _run(cell):
+    """Run one cell by hand and wait until it is done."""
+    prompt = cell.locator(".jp-InputPrompt")
+    for _ in range(30):
+        # JupyterLab drops keys while it is still setting itself up: press until the prompt says that the cell runs.
+        cell.locator(".cm-content").click()
+        cell.page.keyboard.press("Control+Enter")
+        with suppress(AssertionError):
+            expect(prompt).not_to_have_text(re.compile(r"\[ \]"), timeout=2_000)
+            break
+    expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=WAIT)
+
+
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [
+        ("failing", ["softmax", "does not hold", "should be", "You subtracted"]),
+        ("passing", ["softmax", "Well done", "The grader also tries inputs that you cannot see."]),
+    ],
+)
+def test_softmax_in_jupyterlab(page, lab, name, seen):
+    """check(softmax) shows what fails, on which case and why, and after the repair that everything holds."""
+    page.set_viewport_size({"width": 900, "height": 1100})
+    for setting, value in (("themes", '{"theme": "JupyterLab Light"}'), ("notification", '{"fetchNews": "false"}')):
+        page.request.put(f"{lab}/lab/api/settings/@jupyterlab/apputils-extension:{setting}", data={"raw": value})
+    page.goto(f"{lab}/doc/tree/source/{CHAPTER}/{name}.ipynb?reset")
+    page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=WAIT)
+    code = page.locator(".jp-Notebook .jp-CodeCell")
+    code.first.wait_for(timeout=WAIT)
+    _run(code.filter(has_text="from autograder import check").first)
+    stub = code.filter(has_text="def softmax").first
+    stub.scroll_into_view_if_needed()
+    _run(stub)
+    checked = code.filter(has_text="check(softmax)").first
+    _run(checked)
+    for text in seen:
+        expect(checked).to_contain_text(text, timeout=WAIT)
+    folder = os.environ.get("AUTOGRADER_PICTURES")
+    if folder:
+        _take(page, stub, checked, ROOT / folder / f"check-{name}.png")
+
+
+def _take(page, first, last, path):
+    """A picture of the page from one cell to another."""
+    page.locator("h1, .jp-Notebook").first.hover()
+    last.scroll_into_view_if_needed()
+    top, bottom = first.bounding_box(), last.bounding_box()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    page.screenshot(
+        path=path,
+        clip={
+            "x": top["x"],
+            "y": top["y"],
+            "width": top["width"],
+            "height": bottom["y"] + bottom["height"] - top["y"],
+        },
+    )
