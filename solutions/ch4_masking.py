@@ -119,14 +119,15 @@ def combine_masks(causal: np.ndarray, padding: np.ndarray) -> np.ndarray:
 def is_causal(attend: Callable[[np.ndarray], np.ndarray], X: np.ndarray) -> bool:
     """Find out by trying whether `attend` keeps to what came before.
 
-    Row i of Y = attend(X) belongs to position i, as row i of X does. `attend` is causal when no
-    row of Y depends on a later row of X: whatever is done to rows i + 1, i + 2, ... of X, row i
-    of Y stays as it was. Row i of Y may depend on row i of X.
+    Call what `attend` makes of X the output: row i of the output belongs to position i, as row i
+    of X does. `attend` is causal when no row of the output depends on a later row of X: whatever
+    is done to rows i + 1, i + 2, ... of X, output row i stays as it was. It may depend on row i
+    of X itself.
 
     attend:  a function that takes an array of shape (n, d), with any n, and returns an array of
-             n rows; the same X always gives the same Y
+             n rows; the same X always gives the same output
     X:       shape (n, d), random numbers, no row of zeros; try it on these
-    returns: True when no later position changes an earlier row of Y, else False.
+    returns: True when no later position changes an earlier output row, else False.
              Rounding is no change: what leaks is always far above 1e-5
 
     Examples: for the running sum, np.cumsum(X, axis=0), the answer is True. For

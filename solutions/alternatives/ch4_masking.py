@@ -54,7 +54,7 @@ def last_rows_of_a_square(n_q, n_k=None):
 def past_beside_a_triangle(n_q, n_k=None):
     """A block of True for the past, beside a square triangle."""
     extra = 0 if n_k is None else n_k - n_q
-    return np.hstack([np.full((n_q, extra), True), np.tri(n_q) > 0])
+    return np.hstack([np.ones((n_q, extra), dtype=bool), np.tri(n_q) > 0])
 
 
 @alternative_of("causal_mask")
@@ -300,7 +300,9 @@ def attention_one_sequence_at_a_time(Q, K, V, mask=None):
     """Calls itself on each sequence of a batch until there is only one."""
     if Q.ndim > 2:
         full = None if mask is None else np.broadcast_to(mask, (*Q.shape[:-1], K.shape[-2]))
-        pairs = [attention_one_sequence_at_a_time(Q[b], K[b], V[b], None if full is None else full[b]) for b in range(len(Q))]
+        pairs = [
+            attention_one_sequence_at_a_time(Q[b], K[b], V[b], None if full is None else full[b]) for b in range(len(Q))
+        ]
         return tuple(np.stack(parts) for parts in zip(*pairs, strict=True))
     scores = Q @ K.T / np.sqrt(len(Q[0]))
     if mask is not None:
@@ -350,8 +352,8 @@ def masks_by_what_is_forbidden(causal, padding):
 
 @alternative_of("combine_masks")
 def masks_with_where(causal, padding):
-    """The causal mask where a key is real, False elsewhere."""
-    return np.where(padding, causal, False)
+    """The causal mask where a key is real, a mask of False elsewhere."""
+    return np.where(padding, causal, np.zeros_like(causal))
 
 
 @alternative_of("combine_masks")

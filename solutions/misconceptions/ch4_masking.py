@@ -758,8 +758,8 @@ def says_always_yes(attend, X):
 
 @misconception_of("is_causal")
 def says_always_no(attend, X):
-    """Your answer is False whatever `attend` does. A later row of Y is allowed to change when an earlier row of X does;
-    only rows of Y that come before the change must stay. Which rows do you compare?"""
+    """Your answer is False whatever `attend` does. A later row of the output is allowed to change when an earlier row
+    of X does; only rows of the output that come before the change must stay. Which rows do you compare?"""
     return False
 
 
@@ -773,9 +773,9 @@ def says_the_opposite(attend, X):
 
 @misconception_of("is_causal")
 def compares_shapes(attend, X):
-    """You compare shapes. An output may have the right shape and still hold the future in every entry, or another number
-    of columns and hold none of it. Leaks show in the numbers: change something late in X and see which rows of Y
-    notice."""
+    """You compare shapes. An output may have the right shape and still hold the future in every entry, or another
+    number of columns and hold none of it. Leaks show in the numbers: change something late in X and see which rows of
+    the output notice."""
     return np.shape(attend(X)) == np.shape(X)
 
 
@@ -802,7 +802,7 @@ def splits_in_the_middle(attend, X):
 @misconception_of("is_causal")
 def watches_the_first_row_only(attend, X):
     """You watch row 0 of the output only. It has the most future to leak from, but a leak may sit in a later row: the
-    second to last may peek at the last. Which rows of Y come before the rows that you change?"""
+    second to last may peek at the last. Which rows of the output come before the rows that you change?"""
     changed = X.copy()
     changed[1:] += 10.0
     return np.allclose(attend(changed)[0], attend(X)[0])
@@ -835,9 +835,9 @@ def one_clean_row_is_enough(attend, X):
 
 @misconception_of("is_causal")
 def counts_its_own_position(attend, X):
-    """You count it as a leak when row i of Y changes together with row i of X. That is allowed: a position may use its own
-    token, only later ones are out of bounds. If you change the rows from t on, which is the first row of Y that may
-    notice?"""
+    """You count it as a leak when row i of the output changes together with row i of X. That is allowed: a position may
+    use its own token, only later ones are out of bounds. If you change the rows from t on, which is the first row of
+    the output that may notice?"""
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()
@@ -849,8 +849,8 @@ def counts_its_own_position(attend, X):
 
 @misconception_of("is_causal")
 def looks_the_wrong_way(attend, X):
-    """You change earlier rows of X and forbid later rows of Y to notice. That is the direction in which information is
-    meant to flow. Change a later row, and watch the earlier ones."""
+    """You change earlier rows of X and forbid later rows of the output to notice. That is the direction in which
+    information is meant to flow. Change a later row, and watch the earlier ones."""
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()

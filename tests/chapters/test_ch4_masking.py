@@ -67,9 +67,15 @@ MEAN_TAKEN_AWAY = attend("def attend(X):\n    return X - X.mean(axis=0)\n")
 SUM_FROM_THE_END = attend("def attend(X):\n    return np.cumsum(X[::-1], axis=0)[::-1]\n")
 NEXT_ONE_TOO = attend("def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[:-1] += X[1:]\n    return Y\n")
 ALL_SEE_THE_LAST = attend("def attend(X):\n    return np.cumsum(X, axis=0) + 0.5 * X[-1:]\n")
-FIRST_SEES_SECOND = attend("def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[:1] += 0.5 * X[1:2].sum(axis=0)\n    return Y\n")
-FIRST_SEES_THE_REST = attend("def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[:1] += X[1:].sum(axis=0)\n    return Y\n")
-LAST_BUT_ONE_SEES_LAST = attend("def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[-2:-1] += 0.5 * X[-1:]\n    return Y\n")
+FIRST_SEES_SECOND = attend(
+    "def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[:1] += 0.5 * X[1:2].sum(axis=0)\n    return Y\n"
+)
+FIRST_SEES_THE_REST = attend(
+    "def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[:1] += X[1:].sum(axis=0)\n    return Y\n"
+)
+LAST_BUT_ONE_SEES_LAST = attend(
+    "def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[-2:-1] += 0.5 * X[-1:]\n    return Y\n"
+)
 THIRD_SEES_FIFTH = attend(
     "def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[2:3] += 0.5 * X[4:5].sum(axis=0)\n    return Y\n"
 )
@@ -187,9 +193,7 @@ class TestCausalMask:
     "padding_mask",
     points=2,
     hints=(
-        (
-            "Take one sequence first: length 3, n_k = 4. The positions are 0, 1, 2, 3; which of them are smaller than 3?"
-        ),
+        ("Take one sequence first: length 3, n_k = 4. The positions are 0, 1, 2, 3; which of them are smaller than 3?"),
         (
             "`np.arange(n_k)` has shape (n_k,). For every sequence to be compared with all of it at once, the lengths "
             "must come as a column: what shape must `lengths` get, so that the comparison has shape (B, 1, n_k)?"
@@ -360,7 +364,9 @@ class TestMaskedSoftmax:
         mask = np.array([[True, False, True, True], [True, True, True, True], [False, False, False, False]])
         found = np.asarray(student.masked_softmax(scores, mask))
         if found.shape != scores.shape or not np.isnan(found[1]).any():
-            raise CheckFailed("The scores of row 1 have an allowed NaN among them, and its weights are ordinary numbers.")
+            raise CheckFailed(
+                "The scores of row 1 have an allowed NaN among them, and its weights are ordinary numbers."
+            )
 
     @after("test_nothing_allowed", "test_a_mask_that_stretches")
     @points(0.5)
@@ -493,7 +499,7 @@ class TestMaskedAttention:
             elements=floats(-1, 1),
         )
     )
-    def test_any_sizes_and_mask(self, student, reference, Q, K, V, keep):  # noqa: PLR0917 - drawn by name
+    def test_any_sizes_and_mask(self, student, reference, Q, K, V, keep):
         """any sizes, any batch axes, any mask"""
         mask = never_empty(keep > 0)
         right = reference.masked_attention(Q, K, V, mask)
@@ -543,7 +549,9 @@ class TestMaskedAttention:
     "combine_masks",
     points=2,
     hints=(
-        ("Take one place: query i, key j, sequence b. Each of the two masks says True or False. When may query i look?"),
+        (
+            "Take one place: query i, key j, sequence b. Each of the two masks says True or False. When may query i look?"
+        ),
         (
             "Write the shapes under each other, lined up from the right: (n_q, n_k) under (B, 1, n_k). What does NumPy "
             "make of them in an operation that works entry by entry?"
