@@ -405,7 +405,7 @@ class TestSoftLookup:
     @after("test_warmer_and_colder")
     @points(0.5)
     @given(linked({"q": "d_k", "K": "n d_k", "V": "n d_v"}, elements=floats(-3, 3)), temperature=floats(0.2, 5))
-    def test_any_sizes_and_temperature(self, student, reference, q, K, V, temperature):  # noqa: PLR0917 - drawn by name
+    def test_any_sizes_and_temperature(self, student, reference, q, K, V, temperature):
         """any number of keys, any sizes, any temperature"""
         right = reference.soft_lookup(q, K, V, temperature=temperature)
         found = student.soft_lookup(q, K, V, temperature=temperature)
