@@ -22,7 +22,7 @@ from .conftest import LIMITS, cells
 
 
 def test_a_package_comes_with_what_it_needs_and_no_more():
-    """matplotlib brings its folders and its dependencies; nothing brings a whole site-packages or pytest."""
+    """A package brings its folders and its dependencies; nothing brings a whole site-packages or pytest."""
     paths = top_level_paths(["matplotlib"])
     assert {"matplotlib", "mpl_toolkits", "numpy", "PIL", "dateutil", "cycler"} <= set(paths)
     assert all(
@@ -128,7 +128,7 @@ def test_a_killed_worker_starts_again():
 
 
 def test_a_worker_outlives_the_thread_that_opened_it():
-    """bubblewrap ends with the thread that started it: that is never the caller's."""
+    """A jail ends with the thread that started it: that is never the caller's."""
     opened = []
     thread = threading.Thread(target=lambda: opened.append(open_worker(LIMITS, ["numpy"], confinement="bubblewrap")))
     thread.start()

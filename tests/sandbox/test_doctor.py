@@ -38,16 +38,16 @@ def test_what_is_missing_comes_with_a_remedy(monkeypatch):
 
 def test_the_second_confinement_is_enough(monkeypatch):
     """Where bubblewrap does not start but Landlock holds, notebooks can be graded."""
-    good, text = said(monkeypatch, Probe("bubblewrap starts", False, "no", "r"), Probe("landlock starts", True, "yes"))  # noqa: FBT003
+    nothing = Probe("bubblewrap starts", holds=False, detail="no", remedy="r")
+    good, text = said(monkeypatch, nothing, Probe("landlock starts", holds=True, detail="yes"))
     assert good
     assert "graded in the landlock sandbox" in text
 
 
 def test_a_leak_is_not_ready(monkeypatch):
     """A confinement that starts but does not hold is not used."""
-    good, _text = said(
-        monkeypatch, Probe("bubblewrap starts", True, "yes"), Probe("no process can be forked", False, "it could")
-    )  # noqa: FBT003
+    starts = Probe("bubblewrap starts", holds=True, detail="yes")
+    good, _text = said(monkeypatch, starts, Probe("no process can be forked", holds=False, detail="it could"))
     assert not good
 
 

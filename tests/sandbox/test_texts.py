@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +18,7 @@ def test_clean_text_holds_no_controls(text):
     cleaned = clean(text, 50)
     assert len(cleaned) <= 50
     cleaned.encode("utf-8")
-    assert not any(ord(c) < 32 and c not in "\n\t" or 0x7F <= ord(c) < 0xA0 or c in "\u202e\u2066" for c in cleaned)
+    assert not any((ord(c) < 32 and c not in "\n\t") or 0x7F <= ord(c) < 0xA0 or c in "\u202e\u2066" for c in cleaned)
 
 
 @pytest.mark.parametrize(
@@ -48,10 +50,8 @@ def test_a_cut_text_shows_that_it_was_cut():
 def test_any_told_error_is_an_error_or_refused(told):
     """Whatever a child tells as an error, an outcome or names, it is one, or ``WireError``."""
     for read in (read_error, read_names, lambda x: read_outcome(x, 0, 100)):
-        try:
+        with contextlib.suppress(WireError):
             read(told)
-        except WireError:
-            pass
 
 
 OUTPUT = st.sampled_from(["stream", "stdout", "display", "result", "error", "image/png", "text/html", "x"])

@@ -1,0 +1,1 @@
+"""Hostile submissions and what holds against them."""

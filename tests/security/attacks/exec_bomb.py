@@ -1,0 +1,17 @@
+"""Another program in place of this one, by every road."""
+
+import os, subprocess
+
+def softmax(x):
+    for road in (
+        lambda: os.execv("/bin/sh", ["sh", "-c", "touch @COURSE@/executed"]),
+        lambda: os.posix_spawn("/bin/sh", ["sh", "-c", "touch @COURSE@/executed"], {}),
+        lambda: os.system("touch @COURSE@/executed"),
+        lambda: subprocess.run("touch @COURSE@/executed", shell=True),
+        lambda: os.popen("cat @COURSE@/gradebook.db").read(),
+    ):
+        try:
+            road()
+        except Exception:
+            pass
+    return x

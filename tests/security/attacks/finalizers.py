@@ -1,0 +1,14 @@
+"""Work left for the end: exit handlers, finalizers, generators."""
+
+import atexit, weakref
+
+class Last:
+    def __del__(self):
+        while True:
+            pass
+
+atexit.register(lambda: open("@COURSE@/late", "w"))
+
+def softmax(x):
+    Last()
+    return x

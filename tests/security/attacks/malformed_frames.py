@@ -1,0 +1,7 @@
+"""Frames that are none."""
+
+import os
+
+def softmax(x):
+    os.write(3, bytes(range(256)) * 100)
+    return x
