@@ -251,3 +251,15 @@ def flat_list_of_numbers(X, Y):
     """All your numbers are right and in the right order, but in one long row of n_q * n_k entries. What is asked for is
     a table of shape (n_q, n_k), a row for each row of X."""
     return (X @ Y.T).ravel()
+
+
+@misconception_of("pairwise_dot")
+def rows_multiplied_in_place(X, Y):
+    """Only the first row of your table is right. To make it, your code wrote the products into Y itself, so the second
+    row of X already met other numbers, and whoever gave you Y finds it spoilt. `Y *= x` changes the array; `Y * x` makes
+    a new one."""
+    table = np.zeros((len(X), len(Y)))
+    for i, x in enumerate(X):
+        Y *= x
+        table[i] = Y.sum(axis=1)
+    return table

@@ -699,39 +699,47 @@ def q5_shares():
 
 
 @misconception_of("quiz_ch2")
-def q6_as_printed():
-    """Question 6: that is the number that was printed, and it is wrong. exp(1.8) is 6.0496; which sum does it have
-    to be divided by?"""
-    return {"q6": 0.3818}
+def q6_as_before():
+    """Question 6: that is the weight for the shorter query, [1, 0, 1] (or what a division by the square root of 3 makes
+    of the new scores; dividing comes only in chapter 3). The query is twice as long, so every score is twice as large,
+    and so are their differences: what does that do to the weights?"""
+    return {"q6": 0.41899}
 
 
 @misconception_of("quiz_ch2")
-def q6_scaled():
-    """Question 6: that is the weight for scores divided by the square root of 3. Nothing is scaled in this chapter:
-    take 2, 0 and 1.8 as they are."""
-    return {"q6": 0.40386}
+def q6_twice_the_weight():
+    """Question 6: that is twice the weight from before. The scores are twice as large, but weights are shares of a
+    whole: all three cannot double and still add up to 1."""
+    return {"q6": 0.83798}
 
 
 @misconception_of("quiz_ch2")
 def q6_share_of_the_scores():
-    """Question 6: that is 1.8 divided by 3.8, a share of the scores. Weights are shares of exp of the scores."""
+    """Question 6: that is 3.6 divided by 7.6, a share of the scores. Weights are shares of exp of the scores."""
     return {"q6": 0.47368}
 
 
 @misconception_of("quiz_ch2")
 def q6_first_weight():
     """Question 6: that is the weight of the first key. Positions are counted from 0, so position 2 is the third."""
-    return {"q6": 0.51175}
+    return {"q6": 0.59219}
 
 
 @misconception_of("quiz_ch2")
 def q6_second_weight():
     """Question 6: that is the weight of the second key. Positions are counted from 0, so position 2 is the third."""
-    return {"q6": 0.06926}
+    return {"q6": 0.010846}
+
+
+@misconception_of("quiz_ch2")
+def q6_the_score():
+    """Question 6: that is the score of the third key. A weight is a share of a whole, between 0 and 1: it comes out of
+    the softmax."""
+    return {"q6": 3.6}
 
 
 @misconception_of("quiz_ch2")
 def q6_not_normalised():
-    """Question 6: that is exp(1.8) itself. A weight is its share of the sum of all three exps, so it lies between 0
-    and 1."""
-    return {"q6": 6.0496}
+    """Question 6: that is exp(3.6) itself. A weight is its share of the sum of all three exps, so it lies between 0 and
+    1."""
+    return {"q6": 36.598}

@@ -514,7 +514,7 @@ class TestQuiz:
     @after("test_question_6_is_answered")
     @points(0.5)
     def test_question_6(self, student, reference):
-        """question 6: the weight that should have been printed"""
+        """question 6: a query twice as long"""
         answer = np.asarray(student["q6"]).item()
         if not abs(answer - reference["q6"]) <= 0.005:
             raise CheckFailed(f"{answer:g} is not the answer.")
