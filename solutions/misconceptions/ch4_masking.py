@@ -11,8 +11,9 @@ from solutions.ch4_masking import masked_softmax
 
 @misconception_of("causal_mask")
 def excludes_itself(n_q, n_k=None):
-    """In your mask no query may see the key at its own position. A position's own token is no secret to it, and with n_k
-    left out the first query is left with nothing at all to look at. Which comparison also lets equality through?"""
+    """In your mask no query may see the key at its own position. A position's own token is no secret to it, and with
+    n_k left out the first query is left with nothing at all to look at. Which comparison also lets equality
+    through?"""
     n_k = n_q if n_k is None else n_k
     return np.arange(n_k) < np.arange(n_q)[:, None] + (n_k - n_q)
 
@@ -36,9 +37,9 @@ def true_means_blocked(n_q, n_k=None):
 
 @misconception_of("causal_mask")
 def aligned_at_the_top_left(n_q, n_k=None):
-    """Your queries stand at the positions 0, 1, 2, ... even when there are more keys than queries. They are the last n_q
-    positions: in causal_mask(2, 4) the two queries stand at positions 2 and 3, so they see three keys and four. How
-    far does each row of your triangle have to move to the right?"""
+    """Your queries stand at the positions 0, 1, 2, ... even when there are more keys than queries. They are the last
+    n_q positions: in causal_mask(2, 4) the two queries stand at positions 2 and 3, so they see three keys and four.
+    How far does each row of your triangle have to move to the right?"""
     return np.tri(n_q, n_q if n_k is None else n_k, dtype=bool)
 
 
@@ -84,8 +85,8 @@ def a_row_for_every_key(n_q, n_k=None):
 
 @misconception_of("causal_mask")
 def keys_down_queries_across(n_q, n_k=None):
-    """Your mask lies on its side: keys down, queries across. Scores have shape (n_q, n_k), and the mask must lie on them
-    entry by entry; when both sizes are equal nothing stops with an error, but every query then looks into the
+    """Your mask lies on its side: keys down, queries across. Scores have shape (n_q, n_k), and the mask must lie on
+    them entry by entry; when both sizes are equal nothing stops with an error, but every query then looks into the
     future."""
     n_k = n_q if n_k is None else n_k
     return (np.arange(n_k) <= np.arange(n_q)[:, None] + (n_k - n_q)).T
@@ -142,37 +143,38 @@ def upside_down(n_q, n_k=None):
 
 @misconception_of("padding_mask")
 def one_key_too_many(lengths, n_k):
-    """Each sequence of yours has one key too many: the first piece of padding counts as real. Positions are counted from
-    0, so a sequence of length 3 has keys at 0, 1 and 2; is position 3 still inside?"""
+    """Each sequence of yours has one key too many: the first piece of padding counts as real. Positions are counted
+    from 0, so a sequence of length 3 has keys at 0, 1 and 2; is position 3 still inside?"""
     return np.arange(n_k) <= lengths[:, None, None]
 
 
 @misconception_of("padding_mask")
 def one_key_too_few(lengths, n_k):
-    """Each sequence of yours lacks its last real key. A sequence of length 3 has keys at the positions 0, 1 and 2; yours
-    stops at 1. If you took 1 away somewhere, was it needed?"""
+    """Each sequence of yours lacks its last real key. A sequence of length 3 has keys at the positions 0, 1 and 2;
+    yours stops at 1. If you took 1 away somewhere, was it needed?"""
     return np.arange(n_k) < lengths[:, None, None] - 1
 
 
 @misconception_of("padding_mask")
 def marks_the_padding(lengths, n_k):
-    """Your mask is True on the padding and False on the real keys. Some libraries have it that way round; in this course
-    True means "may attend"."""
+    """Your mask is True on the padding and False on the real keys. Some libraries have it that way round; in this
+    course True means "may attend"."""
     return np.arange(n_k) >= lengths[:, None, None]
 
 
 @misconception_of("padding_mask")
 def masks_the_queries(lengths, n_k):
-    """Your mask has one row for each position and a single column, so it would forbid whole queries to look at anything,
-    and leave the padding visible to all others. It is the keys that are padding: their axis is the last one."""
+    """Your mask has one row for each position and a single column, so it would forbid whole queries to look at
+    anything, and leave the padding visible to all others. It is the keys that are padding: their axis is the last
+    one."""
     return (np.arange(n_k) < lengths[:, None])[:, :, None]
 
 
 @misconception_of("padding_mask")
 def no_axis_for_the_queries(lengths, n_k):
-    """The entries are right, but the axis of length 1 in the middle is missing. With shape (B, n_k) NumPy would lay your
-    rows over the queries, since it lines axes up from the right: with scores of shape (B, n_q, n_k) sequence b's row
-    would meet query b. Where does a new axis have to go?"""
+    """The entries are right, but the axis of length 1 in the middle is missing. With shape (B, n_k) NumPy would lay
+    your rows over the queries, since it lines axes up from the right: with scores of shape (B, n_q, n_k) sequence b's
+    row would meet query b. Where does a new axis have to go?"""
     return np.arange(n_k) < lengths[:, None]
 
 
@@ -331,9 +333,9 @@ def down_the_columns(scores, mask):
 
 @misconception_of("masked_softmax")
 def exp_without_a_shift(scores, mask):
-    """Your weights are right for small scores, but exp of anything above 709 is inf in float64, and exp of anything below
-    -745 is 0: you get nan, or zeros in a row that has something to look at. Chapter 1's softmax takes the largest score
-    away first; which scores should compete for being the largest here?"""
+    """Your weights are right for small scores, but exp of anything above 709 is inf in float64, and exp of anything
+    below -745 is 0: you get nan, or zeros in a row that has something to look at. Chapter 1's softmax takes the
+    largest score away first; which scores should compete for being the largest here?"""
     e = np.where(mask, np.exp(scores), 0.0)
     total = e.sum(axis=-1, keepdims=True)
     return e / np.where(total == 0, 1.0, total)
@@ -351,8 +353,8 @@ def one_maximum_for_all_rows(scores, mask):
 
 @misconception_of("masked_softmax")
 def adds_true_as_one(scores, mask):
-    """You added the mask to the scores as it is. NumPy takes True for 1 and False for 0, so the allowed scores grow by 1
-    and the forbidden ones stay: they are only a little worse off. What has to be added to a score so that its exp is
+    """You added the mask to the scores as it is. NumPy takes True for 1 and False for 0, so the allowed scores grow by
+    1 and the forbidden ones stay: they are only a little worse off. What has to be added to a score so that its exp is
     (nearly) nothing?"""
     weights = softmax(scores + mask)
     return np.where(mask.any(axis=-1, keepdims=True), weights, 0.0)
@@ -414,9 +416,9 @@ def writes_into_the_scores(scores, mask):
 
 @misconception_of("masked_attention")
 def blocked_scores_become_zero(Q, K, V, mask=None):
-    """A forbidden score counts as 0 in your attention, whether you multiplied the scores by the mask or wrote a 0 there.
-    A score of 0 still gets weight: exp(0) is 1, and if the allowed scores are negative the forbidden key even wins. What
-    must a score be so that its weight vanishes?"""
+    """A forbidden score counts as 0 in your attention, whether you multiplied the scores by the mask or wrote a 0
+    there. A score of 0 still gets weight: exp(0) is 1, and if the allowed scores are negative the forbidden key even
+    wins. What must a score be so that its weight vanishes?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, scores, 0.0))
     return weights @ V, weights
@@ -433,9 +435,9 @@ def looks_at_the_forbidden(Q, K, V, mask=None):
 
 @misconception_of("masked_attention")
 def adds_the_mask_itself(Q, K, V, mask=None):
-    """You added the mask to the scores as it is. NumPy takes True for 1 and False for 0, so the forbidden scores are only
-    1 behind the others, and their keys still have more than a third of the weight that they had. What would have to be
-    added instead, and where?"""
+    """You added the mask to the scores as it is. NumPy takes True for 1 and False for 0, so the forbidden scores are
+    only 1 behind the others, and their keys still have more than a third of the weight that they had. What would have
+    to be added instead, and where?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else scores + mask)
     return weights @ V, weights
@@ -469,8 +471,8 @@ def divides_by_d_k(Q, K, V, mask=None):
 
 @misconception_of("masked_attention")
 def root_of_d_v(Q, K, V, mask=None):
-    """Your scores are divided by the square root of d_v, the length of the values. Values have no part in the scores: it
-    is the length d_k of queries and keys that makes dot products grow."""
+    """Your scores are divided by the square root of d_v, the length of the values. Values have no part in the scores:
+    it is the length d_k of queries and keys that makes dot products grow."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(V.shape[-1])
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
     return weights @ V, weights
@@ -478,8 +480,8 @@ def root_of_d_v(Q, K, V, mask=None):
 
 @misconception_of("masked_attention")
 def root_of_n_k(Q, K, V, mask=None):
-    """Your scores are divided by the square root of the number of keys. How many keys there are does not change the size
-    of one dot product; how long each key is does."""
+    """Your scores are divided by the square root of the number of keys. How many keys there are does not change the
+    size of one dot product; how long each key is does."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-2])
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
     return weights @ V, weights
@@ -497,8 +499,8 @@ def crosses_weights_out(Q, K, V, mask=None):
 
 @misconception_of("masked_attention")
 def low_numbers_among_the_weights(Q, K, V, mask=None):
-    """Your weights hold very low numbers (or -inf) at the forbidden places. Such a number belongs among the scores, where
-    softmax makes a 0 of it. After the softmax nothing does, and it goes straight into the average."""
+    """Your weights hold very low numbers (or -inf) at the forbidden places. Such a number belongs among the scores,
+    where softmax makes a 0 of it. After the softmax nothing does, and it goes straight into the average."""
     weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]))
     weights = weights if mask is None else np.where(mask, weights, -1e9)
     return weights @ V, weights
@@ -523,8 +525,8 @@ def output_only(Q, K, V, mask=None):
 
 @misconception_of("masked_attention")
 def shows_other_weights_than_it_used(Q, K, V, mask=None):
-    """Your output is right, but the weights that you hand back are those without a mask. They should be the very weights
-    that made the output: do you have two sets of them, under two names?"""
+    """Your output is right, but the weights that you hand back are those without a mask. They should be the very
+    weights that made the output: do you have two sets of them, under two names?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return (weights if mask is None else masked_softmax(scores, mask)) @ V, weights
@@ -532,8 +534,8 @@ def shows_other_weights_than_it_used(Q, K, V, mask=None):
 
 @misconception_of("masked_attention")
 def masks_the_weights_but_not_the_output(Q, K, V, mask=None):
-    """Your weights are right, but the output was mixed with others, those without a mask: the forbidden values are in it.
-    Do you have two sets of weights, under two names?"""
+    """Your weights are right, but the output was mixed with others, those without a mask: the forbidden values are in
+    it. Do you have two sets of weights, under two names?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores)
     return weights @ V, weights if mask is None else masked_softmax(scores, mask)
@@ -541,8 +543,9 @@ def masks_the_weights_but_not_the_output(Q, K, V, mask=None):
 
 @misconception_of("masked_attention")
 def turns_the_mask_over(Q, K, V, mask=None):
-    """Your mask works with its rows and columns exchanged: what query i may see of key j is read off row j. With a causal
-    mask everybody then looks into the future. The mask lies on the scores as it comes: queries down, keys across."""
+    """Your mask works with its rows and columns exchanged: what query i may see of key j is read off row j. With a
+    causal mask everybody then looks into the future. The mask lies on the scores as it comes: queries down, keys
+    across."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores) if mask is None else masked_softmax(scores, np.swapaxes(mask, -1, -2))
     return weights @ V, weights
@@ -550,8 +553,8 @@ def turns_the_mask_over(Q, K, V, mask=None):
 
 @misconception_of("masked_attention")
 def softmax_over_the_queries(Q, K, V, mask=None):
-    """In your weights the columns add up to 1, one for each key. Every query shares its own attention out among the keys:
-    the rows must add up to 1."""
+    """In your weights the columns add up to 1, one for each key. Every query shares its own attention out among the
+    keys: the rows must add up to 1."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, scores, -1e9), axis=-2)
     return weights @ V, weights
@@ -607,9 +610,9 @@ def needs_a_mask(Q, K, V, mask=None):
 
 @misconception_of("masked_attention")
 def hides_too_little(Q, K, V, mask=None):
-    """The number that stands for a forbidden score in your attention is not far enough below the others. Where a query's
-    allowed scores are themselves far below zero, the forbidden keys win. Scores may go down to -1000: take a number
-    that no score comes near."""
+    """The number that stands for a forbidden score in your attention is not far enough below the others. Where a
+    query's allowed scores are themselves far below zero, the forbidden keys win. Scores may go down to -1000: take a
+    number that no score comes near."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, scores, -100.0))
     return weights @ V, weights
@@ -627,8 +630,8 @@ def attention_without_a_shift(Q, K, V, mask=None):
 
 @misconception_of("masked_attention")
 def scales_the_queries_in_place(Q, K, V, mask=None):
-    """The answer is right, but Q is no longer what it was: your code divides the array it was given. `Q /= …` changes the
-    caller's array, and a second call would scale it once more; `Q / …` makes a new one."""
+    """The answer is right, but Q is no longer what it was: your code divides the array it was given. `Q /= …` changes
+    the caller's array, and a second call would scale it once more; `Q / …` makes a new one."""
     Q /= np.sqrt(Q.shape[-1])
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
@@ -648,8 +651,8 @@ def allows_what_either_allows(causal, padding):
 
 @misconception_of("combine_masks")
 def counts_the_permissions(causal, padding):
-    """Your entries are numbers, 0, 1 and 2: how many of the two masks allow the place. What is wanted is a boolean, True
-    where both do. And taken as a mask, your 1 would let through what one of them forbids."""
+    """Your entries are numbers, 0, 1 and 2: how many of the two masks allow the place. What is wanted is a boolean,
+    True where both do. And taken as a mask, your 1 would let through what one of them forbids."""
     return causal.astype(int) + padding.astype(int)
 
 
@@ -697,8 +700,8 @@ def minus_infinity_where_forbidden(causal, padding):
 
 @misconception_of("combine_masks")
 def marks_what_is_blocked(causal, padding):
-    """Your mask is True exactly where it should be False. In this course True means "may attend", in both masks that you
-    are given and in the one that you hand back."""
+    """Your mask is True exactly where it should be False. In this course True means "may attend", in both masks that
+    you are given and in the one that you hand back."""
     return ~(causal & padding)
 
 
@@ -711,8 +714,8 @@ def one_mask_for_the_batch(causal, padding):
 
 @misconception_of("combine_masks")
 def only_the_first_sequence(causal, padding):
-    """You hand back one mask, that of the first sequence of the batch. Each sequence has its own padding, so each has its
-    own mask: the shape is (B, n_q, n_k)."""
+    """You hand back one mask, that of the first sequence of the batch. Each sequence has its own padding, so each has
+    its own mask: the shape is (B, n_q, n_k)."""
     return causal & padding[0]
 
 
@@ -725,9 +728,9 @@ def queries_before_the_batch(causal, padding):
 
 @misconception_of("combine_masks")
 def blocks_padded_queries_too(causal, padding):
-    """Your mask also blocks the rows of queries that are padding themselves. Nobody reads their answer, so they may look
-    where they like; a row with nothing to look at is what should be avoided. And when there are fewer queries than keys
-    this rule does not even fit: the padding mask is about keys."""
+    """Your mask also blocks the rows of queries that are padding themselves. Nobody reads their answer, so they may
+    look where they like; a row with nothing to look at is what should be avoided. And when there are fewer queries
+    than keys this rule does not even fit: the padding mask is about keys."""
     return causal & padding & np.swapaxes(padding, -1, -2)
 
 
@@ -740,8 +743,8 @@ def drops_axes_of_length_one(causal, padding):
 
 @misconception_of("combine_masks")
 def everybody_sees_itself(causal, padding):
-    """Your mask lets every query see its own position even where that is padding. It does avoid rows with nothing to look
-    at, but padding is noise and must stay hidden; `masked_softmax` already knows what to do with an empty row."""
+    """Your mask lets every query see its own position even where that is padding. It does avoid rows with nothing to
+    look at, but padding is noise and must stay hidden; `masked_softmax` already knows what to do with an empty row."""
     n_q, n_k = causal.shape
     return (causal & padding) | np.eye(n_q, n_k, n_k - n_q, dtype=bool)
 
@@ -781,8 +784,8 @@ def compares_shapes(attend, X):
 
 @misconception_of("is_causal")
 def only_the_last_token(attend, X):
-    """You change the last row of X only. That finds what leaks from there, but not a position 0 that peeks at position 1:
-    position 1 is in its future as well. Every position has a future and each needs its turn."""
+    """You change the last row of X only. That finds what leaks from there, but not a position 0 that peeks at position
+    1: position 1 is in its future as well. Every position has a future and each needs its turn."""
     changed = X.copy()
     changed[-1] += 10.0
     return np.allclose(attend(changed)[:-1], attend(X)[:-1])
@@ -888,8 +891,8 @@ def watches_one_feature_only(attend, X):
 
 @misconception_of("is_causal")
 def overlooks_small_leaks(attend, X):
-    """Your comparison lets small differences pass, and a small leak with them. A model will find it, however faint: what
-    leaks is above 1e-5, while rounding stays below 1e-12. How far apart may two numbers be in your comparison?"""
+    """Your comparison lets small differences pass, and a small leak with them. A model will find it, however faint:
+    what leaks is above 1e-5, while rounding stays below 1e-12. How far apart may two numbers be in your comparison?"""
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()
@@ -901,8 +904,8 @@ def overlooks_small_leaks(attend, X):
 
 @misconception_of("is_causal")
 def shuffles_the_future(attend, X):
-    """You rearrange the later rows of X and look whether earlier outputs notice. A mean does not notice, nor does a sum:
-    they are the same in any order, and yet the whole future is in them. Change what the rows hold, not their
+    """You rearrange the later rows of X and look whether earlier outputs notice. A mean does not notice, nor does a
+    sum: they are the same in any order, and yet the whole future is in them. Change what the rows hold, not their
     order."""
     Y = attend(X)
     for t in range(1, len(X)):
@@ -952,8 +955,8 @@ def returns_the_gap(attend, X):
 
 @misconception_of("is_causal")
 def one_equal_entry_is_enough(attend, X):
-    """You take a row for unchanged if some of its entries are. A leak may touch a single feature of a single row: it must
-    be all of them that stay, not any."""
+    """You take a row for unchanged if some of its entries are. A leak may touch a single feature of a single row: it
+    must be all of them that stay, not any."""
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()
@@ -968,8 +971,8 @@ def one_equal_entry_is_enough(attend, X):
 
 @misconception_of("quiz_ch4")
 def count_from_the_top_left():
-    """3 is the count if the two queries stand at positions 0 and 1. They are the last two of five positions, 3 and 4: how
-    many keys lie at or before each?"""
+    """3 is the count if the two queries stand at positions 0 and 1. They are the last two of five positions, 3 and 4:
+    how many keys lie at or before each?"""
     return {"q1": 3}
 
 
@@ -1015,15 +1018,15 @@ def adding_gives_equal_shares():
 
 @misconception_of("quiz_ch4")
 def adding_gives_nan():
-    """nan comes from -inf: its differences are not defined. -1e9 is an ordinary number, and adding it to all three scores
-    leaves their differences as they were."""
+    """nan comes from -inf: its differences are not defined. -1e9 is an ordinary number, and adding it to all three
+    scores leaves their differences as they were."""
     return {"q2": "d"}
 
 
 @misconception_of("quiz_ch4")
 def float32_remembers():
-    """This is what float64 gives. float32 keeps about 7 digits: near 1e9 its numbers are 64 apart. What becomes of 3 - 1e9
-    and of 1 - 1e9?"""
+    """This is what float64 gives. float32 keeps about 7 digits: near 1e9 its numbers are 64 apart. What becomes of 3 -
+    1e9 and of 1 - 1e9?"""
     return {"q3": "b"}
 
 
@@ -1071,15 +1074,15 @@ def padded_queries_disturb_the_real_ones():
 
 @misconception_of("quiz_ch4")
 def padded_queries_give_zeros():
-    """They would be zeros only if these rows had nothing to look at. But they do: the mask blocks columns, and columns 0
-    and 1 are open to every row."""
+    """They would be zeros only if these rows had nothing to look at. But they do: the mask blocks columns, and columns
+    0 and 1 are open to every row."""
     return {"q5": "c"}
 
 
 @misconception_of("quiz_ch4")
 def padded_queries_give_nan():
-    """nan (or zeros) would come from a row with nothing allowed. These rows have something: the mask blocks columns, and
-    columns 0 and 1 are open to every row."""
+    """nan (or zeros) would come from a row with nothing allowed. These rows have something: the mask blocks columns,
+    and columns 0 and 1 are open to every row."""
     return {"q5": "d"}
 
 
@@ -1092,13 +1095,13 @@ def one_test_proves_it():
 
 @misconception_of("quiz_ch4")
 def no_change_is_suspicious():
-    """That nothing earlier changes is just what a causal model does: it is no sign of a mistake. But it was only the last
-    token that was tried."""
+    """That nothing earlier changes is just what a causal model does: it is no sign of a mistake. But it was only the
+    last token that was tried."""
     return {"q6": "b"}
 
 
 @misconception_of("quiz_ch4")
 def the_last_token_is_padding():
-    """A causal model answers like this without any padding: to every earlier position the last token is the future. What
-    has been shown, and about which tokens?"""
+    """A causal model answers like this without any padding: to every earlier position the last token is the future.
+    What has been shown, and about which tokens?"""
     return {"q6": "d"}
