@@ -56,7 +56,7 @@ def run_demo(
             say(f"No jail can be had here, so this runs as --unsafe-local, without the hostile students. {missing}")
             confinement = "local"
     students = tuple(class_of(size, hostile=confinement != "local"))
-    demo = copy_course(course, fresh_folder(Path.cwd()))
+    demo = _impatient(copy_course(course, fresh_folder(Path.cwd())))
     report = ClassReport(demo, tuple(chapters), students)
     say(f"{len(students)} students, {len(chapters)} chapter{'s' if len(chapters) > 1 else ''}, in {demo.root}")
     for chapter in chapters:
@@ -102,6 +102,14 @@ def copy_course(course: Course, folder: Path) -> Course:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)
     return load_course(folder)
+
+
+def _impatient(course: Course) -> Course:
+    """The course with less time for a cell: somebody is watching, and the endless loops use all that they are given."""
+    with (course.root / "course_config.py").open("a", encoding="utf-8") as config:
+        config.write("\n# For the demonstration only: endless loops are waited for less long.\n")
+        config.write("c.Course.cell_seconds = 8.0\n")
+    return load_course(course.root)
 
 
 def _missing_jail(course: Course) -> str:

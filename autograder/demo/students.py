@@ -155,9 +155,9 @@ class _Desk:
         # One chapter a student is enough to see, and a loop takes its whole time limit each time.
         if self.chapter != self.course.finished_chapters()[self.student.number % len(self.course.finished_chapters())]:
             return self._other_way()
-        # In the chapter's first function, with the rest right: what is honest must still be counted.
+        # In the chapter's last function, with the rest right: what is honest must still be counted.
         attack = ATTACKS[self.student.kind]
-        name = next(n for n in self.right if not self._has_answers(n))
+        name = [n for n in self.right if not self._has_answers(n)][-1]
         return self._written({**self.right, name: attack.source(name)}, attack.story)
 
     def _misconceptions(self) -> list[Misconception]:
