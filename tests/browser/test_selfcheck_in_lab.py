@@ -93,9 +93,8 @@ def test_the_cards_read_well_in_jupyterlab(cells, page):
     failing = cells.nth(FAILING)
     card = failing.get_by_role("group", name="softmax: 1 of 3 points here, 1 more when it is graded")
     assert card.count() == 1
-    assert "does not hold: rows of very different size" in card.inner_text().replace("\n", " ").replace(
-        "✗ ", ""
-    ).replace("  ", " ")
+    words = " ".join(card.inner_text().split())
+    assert "does not hold: rows of very different size each keep their own weights" in words
     assert "softmax(x) gave  [[nan, nan], [0.2689, 0.7311]]" in card.inner_text()
     assert "You subtracted one maximum" in card.inner_text()
     assert failing.inner_text().count("You subtracted one maximum") == 1
@@ -104,12 +103,7 @@ def test_the_cards_read_well_in_jupyterlab(cells, page):
     assert "First hint." in cells.nth(HINT).inner_text()
     passing = cells.nth(PASSING)
     assert "Well done" in passing.inner_text()
-    assert (
-        passing.locator(
-            "[data-mime-type='application/vnd.jupyter.stderr'], [data-mime-type='application/vnd.jupyter.error']"
-        ).count()
-        == 0
-    )
+    assert passing.locator("[data-mime-type$='.stderr'], [data-mime-type$='.error']").count() == 0
     escaped = cells.nth(ESCAPED)
     assert "<img src=x" in escaped.inner_text()
     assert "costs $1 and $2" in escaped.inner_text()
