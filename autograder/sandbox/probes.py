@@ -48,6 +48,9 @@ _CONTAINER = (
     "Podman), or grade with the landlock confinement, which needs none."
 )
 
+_NESTED = "each runs in namespaces of its own, with a /tmp of its own"
+_NOT_NESTED = "by Landlock and seccomp (no namespaces for each can be made here; a notebook can write no files)"
+
 
 @dataclass(frozen=True, slots=True)
 class Probe:
@@ -76,6 +79,7 @@ def probe(confinement: Confinement) -> list[Probe]:
     with worker, _outside() as (secret, port):
         return [
             Probe(f"{worker.sandbox} starts", holds=True, detail="a notebook was run in it"),
+            Probe("notebooks are kept apart", holds=True, detail=_NESTED if worker.nested else _NOT_NESTED),
             *_attempts(worker, secret, port),
             _endless(worker),
             _next_in_line(worker),

@@ -8,13 +8,15 @@ import subprocess
 import sys
 import threading
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from autograder.course import Limits
-from autograder.sandbox import SandboxUnavailable, confinement, open_worker, probe, probes
+from autograder.sandbox import SandboxUnavailable, Worker, confinement, open_worker, probe, probes
+from autograder.sandbox.hosts import Zygote
 from autograder.sandbox.packages import PackageMissing, top_level_paths
 from autograder.sandbox.protocol import Call
 
@@ -71,6 +73,20 @@ def test_the_wheels_bubblewrap_works_too(monkeypatch):
         closing(worker.open(cells("x = 1"))) as session,
     ):
         assert session.value("x").value == 1
+
+
+def test_a_jail_without_namespaces_for_each_notebook_still_holds():
+    """Where the system refuses namespaces inside the jail, every attempt to get out still fails, and none can write."""
+    launch = confinement.plan_bubblewrap(["numpy"])
+    command = tuple(part.replace('"namespaces": true', '"namespaces": false') for part in launch.command)
+    with Worker(
+        replace(LIMITS, memory_mb=64), ["numpy"], Zygote("bubblewrap", replace(launch, command=command))
+    ) as worker:
+        assert not worker.nested
+        with probes._outside() as (secret, port):
+            assert [one for one in probes._attempts(worker, secret, port) if not one.holds] == []
+        with closing(worker.open(cells("open('/tmp/x', 'w')"))) as session:
+            assert session.cells[0].error.type in {"PermissionError", "OSError"}
 
 
 @pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])

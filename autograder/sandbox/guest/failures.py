@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -111,10 +110,3 @@ def refuse_input(*_args: object, **_kwargs: object) -> str:
     raise RuntimeError(
         "There is nobody to answer input() while a notebook is graded: write the value into the cell instead."
     )
-
-
-def lift_recursion(error: BaseException) -> BaseException:
-    """``error`` itself, with the recursion limit back where it was: there must be room left to tell of it."""
-    if sys.getrecursionlimit() < 1000:
-        sys.setrecursionlimit(1000)
-    return error

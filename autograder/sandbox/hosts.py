@@ -1,0 +1,218 @@
+"""Where children come from: a warm confined process that forks, or a plain new process each time."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from autograder.sandbox.confinement import Launch, SandboxUnavailable, plan_local
+
+if TYPE_CHECKING:
+    from autograder.course import Limits
+
+__all__ = ["Local", "Zygote"]
+
+_START_SECONDS = 60.0
+
+
+class Zygote:
+    """The warm process and the socket over which it is given orders; started again when it is gone."""
+
+    def __init__(self, sandbox: str, launch: Launch) -> None:
+        self.sandbox = sandbox
+        self.hello: dict[str, Any] = {}
+        self._launch = launch
+        self._lock = threading.RLock()
+        self._loaded: set[str] = set()
+        self._next = 0
+        self._start()
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        command = [str(theirs.fileno()) if part == "{control}" else part for part in self._launch.command]
+
+        def start() -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
+                command,
+                pass_fds=[theirs.fileno()],
+                env=self._launch.environment,
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+
+        # bubblewrap's --die-with-parent follows the thread that started it: one that lives as long as this process.
+        self._process = _starter().submit(start).result()
+        theirs.close()
+        ours.settimeout(_START_SECONDS)
+        self._control = ours
+        self._loaded.clear()
+        try:
+            self.hello = json.loads(ours.recv(1 << 16) or b"{}")
+        except OSError:
+            self.hello = {}
+        if not self.hello.get("ready"):
+            why = self.hello.get("why") or self._last_words()
+            self._kill()
+            raise SandboxUnavailable(f"the {self.sandbox} sandbox does not start: {why}")
+        # Nobody reads what the process might still write there.
+        assert self._process.stderr is not None  # noqa: S101 - it was asked for above
+        self._process.stderr.close()
+
+    def _last_words(self) -> str:
+        try:
+            _out, said = self._process.communicate(timeout=2)
+        except subprocess.TimeoutExpired:
+            return "it does not answer"
+        return said.decode("utf-8", "replace").strip()[-500:] or f"exit status {self._process.returncode}"
+
+    @property
+    def nested(self) -> bool:
+        """Whether every child gets namespaces of its own."""
+        return bool(self.hello.get("nested"))
+
+    def spawn(self, limits: Limits) -> tuple[socket.socket, int]:
+        """A new child, as the socket to talk to it and its number."""
+        with self._lock:
+            self._next += 1
+            order = {
+                "do": "spawn",
+                "id": self._next,
+                "memory_mb": limits.memory_mb,
+                "disk_mb": limits.disk_mb,
+                "cpu_seconds": int(limits.submission_seconds) + 5,
+            }
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+            with theirs:
+                try:
+                    socket.send_fds(self._control, [json.dumps(order).encode()], [theirs.fileno()])
+                except OSError:
+                    self.restart()
+                    socket.send_fds(self._control, [json.dumps(order).encode()], [theirs.fileno()])
+            return ours, self._next
+
+    def end(self, number: int, patience: float) -> int:
+        """End a child, after waiting so many seconds for it to end by itself; its exit status."""
+        with self._lock:
+            reply = self._ask({"do": "end", "id": number, "patience": patience, "answer": patience > 0}, 5.0 + patience)
+            return int(reply.get("status", -9))
+
+    def preload(self, module: str) -> None:
+        """Have the warm process import ``module`` once, so that no child has to."""
+        with self._lock:
+            if module not in self._loaded:
+                self._ask({"do": "preload", "module": module, "answer": True}, _START_SECONDS)
+                self._loaded.add(module)
+
+    def _ask(self, order: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """Send an order and, where it is to be answered, wait; a process that is gone or hangs is started again."""
+        try:
+            self._control.settimeout(seconds)
+            self._control.send(json.dumps(order).encode())
+            if not order["answer"]:
+                return {}
+            if data := self._control.recv(1 << 16):
+                reply: dict[str, Any] = json.loads(data)
+                return reply
+        except OSError:
+            pass
+        self.restart()
+        return {}
+
+    def restart(self) -> None:
+        """Kill the process, and so every child of it, and start a new one."""
+        with self._lock:
+            self._kill()
+            self._start()
+
+    def _kill(self) -> None:
+        self._control.close()
+        self._process.kill()
+        self._process.wait()
+        if self._process.stderr is not None:
+            self._process.stderr.close()
+
+    def close(self) -> None:
+        """Hang up; the process ends by itself, and is killed when it does not."""
+        self._control.close()
+        try:
+            self._process.wait(2)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._launch.folder is not None:
+            self._launch.folder.cleanup()
+
+
+class Local:
+    """Plain child processes without confinement, a new one for each submission."""
+
+    sandbox = "local"
+    nested = False
+
+    def __init__(self) -> None:
+        self._children: dict[int, tuple[subprocess.Popen[bytes], Launch]] = {}
+        self._next = 0
+
+    def spawn(self, _limits: Limits) -> tuple[socket.socket, int]:
+        """A new child, as the socket to talk to it and its number."""
+        launch = plan_local()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = subprocess.Popen(
+                launch.command,
+                env=launch.environment,
+                cwd=launch.folder.name if launch.folder else None,
+                pass_fds=() if os.name == "nt" else [theirs.fileno()],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            handed = theirs.share(process.pid).hex() if os.name == "nt" else str(theirs.fileno())  # type: ignore[attr-defined,unused-ignore]
+            assert process.stdin is not None  # noqa: S101 - it was asked for above
+            process.stdin.write(handed.encode() + b"\n")
+            process.stdin.close()
+        self._next += 1
+        self._children[self._next] = process, launch
+        return ours, self._next
+
+    def end(self, number: int, patience: float) -> int:
+        """End a child, after waiting so many seconds for it to end by itself; its exit status."""
+        if number not in self._children:
+            return 0
+        process, launch = self._children.pop(number)
+        try:
+            status = process.wait(patience) if patience else process.poll()
+        except subprocess.TimeoutExpired:
+            status = None
+        if status is None:
+            process.kill()
+            status = process.wait()
+        if launch.folder is not None:
+            launch.folder.cleanup()
+        return status if status >= 0 else 128 - status
+
+    def preload(self, module: str) -> None:
+        """Nothing: every child imports what it needs."""
+
+    def restart(self) -> None:
+        """Nothing: every child is a process of its own."""
+
+    def close(self) -> None:
+        """End what still runs."""
+        for number in list(self._children):
+            self.end(number, 0.0)
+
+
+_starters: dict[int, ThreadPoolExecutor] = {}
+
+
+def _starter() -> ThreadPoolExecutor:
+    # One for each process: a fork does not take threads along.
+    return _starters.setdefault(os.getpid(), ThreadPoolExecutor(1, thread_name_prefix="autograder-jails"))
