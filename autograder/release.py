@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -55,7 +56,11 @@ def release(course: Course, chapters: Sequence[str], *, mutants: bool = True) ->
             raise ReleaseError("\n".join(report.problems))
         record_examples(course, chapter)
         command = [sys.executable, "-m", "nbgrader", "generate_assignment", chapter, "--force"]
-        done = subprocess.run(command, cwd=course.root, capture_output=True, text=True, check=False)
+        # nbgrader starts `alembic` by name: it lies beside this interpreter, whether a virtual environment is active or not.
+        path = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
+        done = subprocess.run(
+            command, cwd=course.root, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+        )
         if done.returncode != 0:
             raise ReleaseError(
                 f"nbgrader could not make the released version of {chapter}:\n{done.stderr.strip() or done.stdout.strip()}"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from pathlib import Path
 
 __all__ = ["main"]
 
@@ -19,6 +17,4 @@ def main() -> None:
         sys.exit(0)
     from autograder.cli.app import app
 
-    # nbgrader starts `alembic` and other tools by name; they lie beside this interpreter, activated or not.
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     app(prog_name="autograder")

@@ -83,13 +83,13 @@ def next_steps(report: ClassReport) -> str:
         f"  the graded notebook    {here / 'autograded' / student / chapter / chapter}.ipynb",
         f"  what students get      {here / 'release' / chapter}",
     ]
-    if (root / "gradebook.db").is_file():
+    if all(verdict.sandbox != "local" for verdict in report.verdicts.values()):
         lines += [
             f"  the marks as CSV       cd {here} && {tools / 'nbgrader'} export",
             f"  nbgrader's formgrader  cd {here} && {tools / 'jupyter'} lab   (there: Nbgrader › Formgrader)",
         ]
     else:
-        lines.append("  (no gradebook: marks reached without a jail are not entered)")
+        lines.append("  (the gradebook is empty: marks reached without a jail are not entered)")
     return "\n".join(lines)
 
 
