@@ -1,11 +1,12 @@
-"""Many notebooks to verdicts: grouped by chapter, one jailed worker, and no notebook that stops the others."""
+"""Many notebooks to verdicts: grouped by chapter, in one process or several, and no notebook that stops the others."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from autograder.course import CourseError
 from autograder.grading.store import Store
@@ -15,6 +16,7 @@ from autograder.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from autograder.checking.conversation import Subject
     from autograder.course import Course
@@ -74,22 +76,25 @@ def grade(
     visible_only: bool = False,
     workers: int = 1,
     keep: bool = False,
+    finish: Callable[[Graded], Any] | None = None,
 ) -> None:
     """Grade ``jobs`` and hand over each as it is done; with ``keep``, verdicts are stored and looked up.
 
-    ``workers`` is how many notebooks may be judged at a time; this version judges one.
+    ``workers`` is how many notebooks may be judged at a time, each in a process of its own. ``finish`` is applied to
+    what is graded in the process that graded it, and what it returns is handed over: work that can be done side by
+    side. With several workers it has to be something that can be pickled.
     """
-    del workers
     by_chapter: dict[str, list[Job]] = {}
     for job in jobs:
         try:
             by_chapter.setdefault(_chapter(course, job), []).append(job)
         except NotebookError as error:
-            on_graded(Graded(job, ungradable(job, str(error))))
+            on_graded(_finished(Graded(job, ungradable(job, str(error))), finish))
     exercises = frozenset(only) if only is not None else None
     for chapter in sorted(by_chapter, key=list(course.chapters).index):
         store = Store(course, chapter, (confinement, sorted(only or ()), only is None, visible_only)) if keep else None
-        _ChapterBatch(course, chapter, on_graded, confinement, exercises, visible_only, store).run(by_chapter[chapter])
+        batch = _ChapterBatch(course, chapter, on_graded, confinement, exercises, visible_only, store, finish)
+        batch.run(by_chapter[chapter], workers)
 
 
 @dataclass
@@ -103,6 +108,7 @@ class _ChapterBatch:
     only: frozenset[str] | None
     visible_only: bool
     store: Store | None
+    finish: Callable[[Graded], Any] | None = None
     done: set[int] = field(default_factory=set)
     in_hand: Job | None = None
 
@@ -118,17 +124,42 @@ class _ChapterBatch:
                 f"Its exercises are: {', '.join(released.exercises())}."
             )
 
-    def run(self, jobs: Sequence[Job]) -> None:
+    def run(self, jobs: Sequence[Job], workers: int = 1) -> None:
         pending = [job for job in jobs if not self._stored(job)]
-        if not pending:
-            return  # no jail and no pytest for a class that has not changed
+        # No jail and no pytest for a class that has not changed; no second process for a single notebook.
+        if len(pending) > 1 and workers > 1:
+            self._side_by_side(pending, workers)
+        elif pending:
+            self.one_after_the_other(pending)
+
+    def one_after_the_other(self, jobs: Iterable[Job]) -> None:
+        """Grade ``jobs``, taken one at a time, in this process."""
         from autograder.sandbox import open_worker  # noqa: PLC0415
 
+        coming = _Lookahead(jobs)
         worker = open_worker(self.course.limits, list(self.course.packages), confinement=self.confinement)
         with closing(worker):
-            while pending:
-                self._pass(pending, worker.open)
-                pending = [job for job in pending if id(job) not in self.done]
+            while coming:
+                self._pass(coming, worker.open)
+
+    def _side_by_side(self, jobs: Sequence[Job], workers: int) -> None:
+        from autograder.grading.pool import Task, run_pool  # noqa: PLC0415 - where there is more than one notebook
+
+        options = (
+            ("confinement", self.confinement),
+            ("only", self.only),
+            ("visible_only", self.visible_only),
+            ("folder", self.store.folder if self.store else None),
+            ("base", self.store.base if self.store else None),
+            ("finish", self.finish),
+        )
+        task = Task(self.course.root, self.chapter, work, options)
+
+        def lost(position: int, how: str) -> None:
+            why = f"The process that graded this notebook {how}, twice."
+            self._fail(jobs[position], f"{why} This is not the student's fault; grade it again, or by hand.")
+
+        run_pool(task, jobs, lambda _position, result: self.on_graded(result), lost, workers)
 
     def _stored(self, job: Job) -> bool:
         if self.store is None:
@@ -143,7 +174,7 @@ class _ChapterBatch:
             self._finish(Graded(job, verdict, data, stored[1]))
         return stored is not None
 
-    def _pass(self, jobs: Sequence[Job], open_cells: Callable[[list[CodeCell]], Session]) -> None:
+    def _pass(self, jobs: _Lookahead, open_cells: Callable[[list[CodeCell]], Session]) -> None:
         from autograder.checking.runner import run_checks  # noqa: PLC0415 - pytest is loaded once work is certain
 
         before = len(self.done)
@@ -166,14 +197,13 @@ class _ChapterBatch:
             elif len(self.done) == before:
                 raise
         else:
-            for job in jobs:
-                if id(job) not in self.done:
-                    self._fail(job, "The checks ended without a result for this notebook. Grade it again, or by hand.")
+            if self.in_hand is not None:
+                why = "The checks ended without a result for this notebook."
+                self._fail(self.in_hand, f"{why} Grade it again, or by hand.")
 
-    def _submissions(
-        self, jobs: Iterable[Job], open_cells: Callable[[list[CodeCell]], Session]
-    ) -> Iterator[Submission]:
-        for job in jobs:
+    def _submissions(self, jobs: _Lookahead, open_cells: Callable[[list[CodeCell]], Session]) -> Iterator[Submission]:
+        while jobs:
+            job = jobs.take()
             try:
                 submission = Submission(job, read_bytes(job.path), self.released, open_cells)
             except NotebookError as error:
@@ -207,7 +237,58 @@ class _ChapterBatch:
     def _finish(self, graded: Graded) -> None:
         self.done.add(id(graded.job))
         self.in_hand = None
-        self.on_graded(graded)
+        self.on_graded(_finished(graded, self.finish))
+
+
+class _Lookahead:
+    """Jobs that come one at a time: true while there is another, which waits for it where it has to."""
+
+    def __init__(self, jobs: Iterable[Job]) -> None:
+        self._jobs = iter(jobs)
+        self._next: list[Job] = []
+
+    def __bool__(self) -> bool:
+        if not self._next:
+            self._next = list(itertools.islice(self._jobs, 1))
+        return bool(self._next)
+
+    def take(self) -> Job:
+        return self._next.pop() if self else next(self._jobs)
+
+
+def work(
+    course: Course,
+    chapter: str,
+    items: Iterable[tuple[int, Job]],
+    done: Callable[[int, Any], None],
+    *,
+    confinement: Confinement,
+    only: frozenset[str] | None,
+    visible_only: bool,
+    folder: Path | None,
+    base: bytes | None,
+    finish: Callable[[Graded], Any] | None,
+) -> None:
+    """What a grading process does with the items that it is handed (see ``pool``)."""
+    positions: dict[int, int] = {}
+
+    def jobs() -> Iterator[Job]:
+        for position, job in items:
+            positions[id(job)] = position
+            yield job
+
+    store = Store.at(folder, base) if folder is not None and base is not None else None
+    batch = _ChapterBatch(course, chapter, lambda _result: None, confinement, only, visible_only, store, None)
+
+    def hand_over(graded: Graded) -> None:
+        done(positions.pop(id(graded.job)), _finished(graded, finish))
+
+    batch.on_graded = hand_over
+    batch.one_after_the_other(jobs())
+
+
+def _finished(graded: Graded, finish: Callable[[Graded], Any] | None) -> Any:
+    return graded if finish is None else finish(graded)
 
 
 def _chapter(course: Course, job: Job) -> str:

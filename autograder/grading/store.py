@@ -32,13 +32,18 @@ class Store:
 
     def __init__(self, course: Course, chapter: str, options: Iterable[object] = ()) -> None:
         self.folder: Path = course.state("verdicts", chapter)
-        self._base = _fingerprint(course, chapter, options)
+        self.base = _fingerprint(course, chapter, options)
+
+    @classmethod
+    def at(cls, folder: Path, base: bytes) -> Store:
+        """A store that another process already worked out: the sources of a course are not read once a worker."""
+        store = cls.__new__(cls)
+        store.folder, store.base = folder, base
+        return store
 
     def key(self, data: bytes) -> str:
         """The name under which the verdict on the submission ``data`` is kept."""
-        digest = self._base.copy()
-        digest.update(hashlib.sha256(data).digest())
-        return digest.hexdigest()
+        return hashlib.sha256(self.base + hashlib.sha256(data).digest()).hexdigest()
 
     def load(self, key: str) -> tuple[Verdict, tuple[CellOutcome, ...]] | None:
         """The verdict kept under ``key`` with what the cells had put out; None where there is none to be trusted."""
@@ -75,13 +80,16 @@ def _outcome(cell: dict[str, Any]) -> CellOutcome:
     return CellOutcome(cell["index"], tuple(cell["outputs"]), error, cell["stopped"])
 
 
-def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> hashlib._Hash:
+def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> bytes:
     digest = hashlib.sha256()
     files = [course.source(chapter), course.checks(chapter)]
     files += sorted((course.root / "tests" / "chapters").glob("conftest.py"))
     files += sorted((course.root / "solutions").rglob("*.py"))
     # The version alone would let a changed checkout answer with old verdicts.
-    files += sorted(Path(autograder.__file__).parent.rglob("*.py"))
+    framework = Path(autograder.__file__).parent
+    files += sorted(framework.glob("*.py"))
+    for room in ("checking", "grading", "sandbox"):
+        files += sorted((framework / room).rglob("*.py"))
     for path in files:
         if path.is_file():
             digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
@@ -94,4 +102,4 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> has
         *options,
     )
     digest.update(repr(settings).encode())
-    return digest
+    return digest.digest()
