@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from _pytest.outcomes import Failed
 
-from autograder.checking.compare import Finding, describe_failure, evaluate, tolerances
+from autograder.checking.compare import Finding, describe_failure, evaluate, named, tolerances
 
 __all__ = [
     "CheckFailed",
@@ -138,17 +138,6 @@ def assert_einsum(actual: Any, expected: Any, *, call: str = "", **operands: np.
     """An einsum equation computes ``expected`` from ``operands``, in the order named, whatever letters it uses."""
     params = {"operands": [a.tolist() for a in operands.values()], "right": np.asarray(expected).tolist()}
     _judge("einsum_gives", actual, None, params, call, dict(operands))
-
-
-def named(reason: str, call: str) -> str:
-    """A reason that starts with "It", with the call in its place."""
-    if not call:
-        return reason
-    for start in ("It is still None", "It has ", "It is ", "The function returned"):
-        if reason.startswith(start):
-            rest = reason.removeprefix("The function " if start.startswith("The") else "It ")
-            return f"{call} {rest}"
-    return reason
 
 
 def _judge(name: str, actual: Any, expected: Any, params: dict[str, Any], call: str, inputs: dict[str, Any]) -> None:

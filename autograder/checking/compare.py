@@ -15,7 +15,7 @@ import numpy as np
 
 from autograder.checking.arrays import difference, paste, shape_words, show
 
-__all__ = ["ATOL", "RTOL", "Finding", "describe_failure", "equal", "evaluate", "property_names", "tolerances"]
+__all__ = ["ATOL", "RTOL", "Finding", "describe_failure", "equal", "evaluate", "named", "property_names", "tolerances"]
 
 RTOL, ATOL = 1e-5, 1e-6
 _RTOL32, _ATOL32 = 1e-3, 1e-4
@@ -121,9 +121,19 @@ def describe_failure(
         lines.append(f"{subject:<{width}}  {found}")
         if finding.has_expected:
             lines.append(f"{'it should be':<{width}}  {right}")
-    elif call:
+    elif call and inputs:
         lines.append(f"after {call}")
     return "\n".join(lines)
+
+
+def named(reason: str, call: str) -> str:
+    """A reason that starts with "It" or "The function", with the call in its place."""
+    if not call:
+        return reason
+    for start in ("It is ", "It has ", "The function returned "):
+        if reason.startswith(start):
+            return f"{call} {reason.removeprefix('The function ').removeprefix('It ')}"
+    return reason
 
 
 def _matches_dict(actual: Any, expected: Mapping[str, Any], rtol: float, atol: float, what: str) -> Finding | None:
@@ -180,10 +190,10 @@ def _matches_array(
         asked = f"one array of {shape_words(expected.shape)}" if expected.ndim else "a single number"
         return Finding(f"{_is(what)} {_a(actual)}; {asked} is asked for.", "type", None)
     if found.shape != expected.shape:
+        should = f"have {shape_words(expected.shape)}" if expected.ndim else "be a single number"
+        reason = f"{_has(what)} {shape_words(found.shape)}" if found.ndim else f"{_is(what)} a single number"
         return Finding(
-            f"{_has(what)} {shape_words(found.shape)}; it should have {shape_words(expected.shape)}."
-            if expected.ndim
-            else f"{_has(what)} {shape_words(found.shape)}; it should be a single number.",
+            f"{reason}; it should {should}.",
             "shape",
             found if found.size <= 12 else None,
         )

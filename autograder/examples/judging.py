@@ -100,7 +100,7 @@ def _assertion_fault(step: AssertStep, answers: Answers) -> Fault | None:
     if finding is None:
         return None
     example = compare.describe_failure(finding, call=step.call, inputs=inputs, with_reason=False)
-    return Fault(finding.reason, example, "failed", blamed)
+    return Fault(compare.named(finding.reason, step.call), example, "failed", blamed)
 
 
 def _expected(step: AssertStep, answers: Answers) -> Any:
