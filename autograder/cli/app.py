@@ -43,14 +43,20 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON array to st
 Chapters = Annotated[list[str] | None, typer.Argument(metavar="CHAPTER")]
 
 
-@app.callback()
-def _autograder(
-    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version and stop.")] = False,
-) -> None:
+def _tell_version(wanted: bool) -> None:
     # `autograder --version` alone is answered in autograder.cli, before this module is imported.
-    if version:
+    if wanted:
         typer.echo(f"autograder {__version__}")
         raise typer.Exit
+
+
+@app.callback()
+def _autograder(
+    version: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version and stop.", callback=_tell_version, is_eager=True)
+    ] = False,
+) -> None:
+    del version
 
 
 @app.command()
@@ -198,18 +204,52 @@ def examples(chapters: Chapters = None, course_folder: CourseFolder = None) -> N
 
 
 @app.command()
-def audit(chapters: Chapters = None, as_json: AsJson = False, course_folder: CourseFolder = None) -> None:
+def audit(
+    chapters: Chapters = None,
+    as_json: AsJson = False,
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="Write the findings as a page for a browser, too.")
+    ] = None,
+    from_class: Annotated[
+        str | None,
+        typer.Option(
+            "--from-class",
+            metavar="CHAPTER",
+            help="List the wrong answers in what was handed in that no misconception explains, grouped, with their code.",
+        ),
+    ] = None,
+    course_folder: CourseFolder = None,
+    workers: Workers = None,
+) -> None:
     """Measure how good a chapter's checks are: what they catch, what they name, what they wrongly refuse."""
     from autograder.audit import audit as audit_chapters
+    from autograder.audit import audit_page
 
     with _told():
         course = load_course(course_folder)
-        reports = audit_chapters(course, _wanted(course, chapters, everything=not chapters))
+        if from_class is not None:
+            _learn_from(course, from_class, workers or _cores())
+            return
+        wanted = _wanted(course, chapters, everything=not chapters)
+        reports = audit_chapters(course, wanted, workers=workers or _cores())
+        if page is not None:
+            page.write_text(audit_page(reports, course.title or course.course_id), encoding="utf-8")
+            say(f"The page is {page}.")
         if as_json:
             typer.echo(json.dumps([report.to_json() for report in reports], ensure_ascii=False, indent=2))
         else:
             typer.echo("\n\n".join(str(report) for report in reports))
         raise typer.Exit(0 if all(report.ok for report in reports) else 1)
+
+
+def _learn_from(course: Course, chapter: str, workers: int) -> None:
+    from autograder.audit import unexplained
+    from autograder.grading.batch import grade_notebooks
+    from autograder.grading.classroom import handed_in
+
+    jobs = handed_in(course, course.require_chapter(chapter))
+    groups = unexplained(course, grade_notebooks(course, jobs, workers=workers))
+    typer.echo("\n\n".join(map(str, groups)) or f"Every wrong answer in {chapter} is explained by a misconception.")
 
 
 @contextmanager

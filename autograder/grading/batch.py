@@ -159,7 +159,11 @@ class _ChapterBatch:
             why = f"The process that graded this notebook {how}, twice."
             self._fail(jobs[position], f"{why} This is not the student's fault; grade it again, or by hand.")
 
-        run_pool(task, jobs, lambda _position, result: self.on_graded(result), lost, workers)
+        def done(position: int, graded: Graded) -> None:
+            # What comes back from another process carries a copy of its job; whoever asked knows the job itself.
+            self.on_graded(replace(graded, job=jobs[position]))
+
+        run_pool(task, jobs, done, lost, workers)
 
     def _stored(self, job: Job) -> bool:
         if self.store is None:
