@@ -47,6 +47,7 @@ class ExerciseVerdict:
 
     ``misconception`` is the name of the recognised mistake, ``message`` what the student should hear about the
     exercise, ``follow_through`` the note that tells why full marks were given over a wrong earlier exercise.
+    ``alike`` is the same text for two submissions that gave the same wrong answers, where no misconception explains them.
     """
 
     name: str
@@ -57,6 +58,7 @@ class ExerciseVerdict:
     message: str = ""
     follow_through: str | None = None
     checks: tuple[CheckResult, ...] = ()
+    alike: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.chapter import ChapterChecks
 from autograder.checking.conversation import Conversation
-from autograder.checking.diagnosis import Diagnostician, wrong_answers
+from autograder.checking.diagnosis import Diagnostician, alike, wrong_answers
 from autograder.checking.errors import explain
 from autograder.checking.marks import CheckSpec, ExerciseSpec
 from autograder.misconception import Misconception
@@ -88,6 +88,7 @@ class Scorer:
             message,
             None,
             tuple(results),
+            "" if status == "passed" or misconception else alike(spec.name, conversation.log),
         )
 
     def follow_through(self, verdict: ExerciseVerdict, wrong: Sequence[str]) -> ExerciseVerdict:

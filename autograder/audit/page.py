@@ -1,0 +1,77 @@
+"""The audit as a page that can be opened in a browser: the table, and what stands behind each number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from autograder.audit.report import HIDDEN_TARGET, VISIBLE_TARGET, ChapterAudit, ExerciseAudit
+
+__all__ = ["audit_page"]
+
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff }
+table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .35rem .6rem; border-bottom: 1px solid #ccc }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums } code { font-size: .9em } .short { color: #8a2c00; font-weight: 600 }
+details { margin: .6rem 0 } summary { cursor: pointer }
+@media (prefers-color-scheme: dark) { body { color: #eee; background: #161616 } th, td { border-color: #444 } .short { color: #ffb08a } }
+"""
+
+
+def audit_page(audits: Sequence[ChapterAudit], title: str) -> str:
+    """A self-contained page about ``audits``."""
+    body = "\n".join(_chapter(a) for a in audits)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Audit: {escape(title)}</title>'
+        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head>\n<body><main>'
+        f"<h1>How good are the checks of “{escape(title)}”?</h1>\n<p>Every wrong solution that the authors know has to lose marks "
+        "and be named; every right one has to keep them. Mutants are copies of right solutions with one thing changed by machine: "
+        f"all checks together have to catch {HIDDEN_TARGET:.0%} of them, the visible ones {VISIBLE_TARGET:.0%}.</p>\n{body}</main></body></html>\n"
+    )
+
+
+def _chapter(audit: ChapterAudit) -> str:
+    rows = "\n".join(_row(e) for e in audit.exercises)
+    verdict = "meets every target" if audit.ok else '<span class="short">falls short</span>'
+    problems = _list(audit.problems, "What falls short", opened=True)
+    return (
+        f"<section><h2>{escape(audit.chapter)}: {verdict}</h2>\n<table><thead><tr><th>exercise</th>"
+        '<th class="n">right solutions accepted</th><th class="n">mistakes caught</th><th class="n">named</th><th class="n">mutants</th>'
+        f'<th class="n">killed</th><th class="n">by visible checks</th></tr></thead>\n<tbody>{rows}</tbody></table>\n{problems}'
+        + "".join(_details(e) for e in audit.exercises)
+        + "</section>"
+    )
+
+
+def _row(e: ExerciseAudit) -> str:
+    caught = e.misconceptions - len(e.uncaught)
+    cells = (
+        f"{e.alternatives - len(e.rejected)} of {e.alternatives}",
+        f"{caught} of {e.misconceptions}",
+        f"{caught - len(e.misnamed)}",
+        f"{e.mutants}" if e.mutants else "–",
+        f"{e.killed:.1%}" if e.mutants else "–",
+        f"{e.killed_visibly:.1%}" if e.mutants else "–",
+    )
+    return f"<tr><td><code>{escape(e.name)}</code></td>" + "".join(f'<td class="n">{c}</td>' for c in cells) + "</tr>"
+
+
+def _details(e: ExerciseAudit) -> str:
+    kills = [f"{check}: {count} wrong solutions and mutants" for check, count in e.kills.items()]
+    return (
+        _list(e.survivors, f"{e.name}: mutants that no check kills")
+        + _list(e.seen_by_hidden_only, f"{e.name}: mutants that only hidden checks kill")
+        + _list(
+            [f"{label}: {why}" for label, why in e.equivalent.items()],
+            f"{e.name}: mutants that are right, with the reason",
+        )
+        + _list(kills, f"{e.name}: which check kills how many")
+        + _list(e.idle, f"{e.name}: checks that kill nothing")
+    )
+
+
+def _list(items: Sequence[str], title: str, *, opened: bool = False) -> str:
+    if not items:
+        return ""
+    inside = "".join(f"<li><code>{escape(item)}</code></li>" for item in items)
+    return f"<details{' open' if opened else ''}><summary>{escape(title)} ({len(items)})</summary><ul>{inside}</ul></details>\n"
