@@ -67,6 +67,15 @@ def one_key_for_all(d_k, n_samples, rng):
 
 
 @misconception_of("score_variance")
+def one_number_for_each_key(d_k, n_samples, rng):
+    """Each of your keys is one random number, used for all of its entries. Such a key points in the same direction every
+    time; the average of your answers is d_k, but they scatter more than they should. What shape do all the keys
+    together have?"""
+    q, k = rng.standard_normal((n_samples, d_k)), rng.standard_normal((n_samples, 1))
+    return (q * k).sum(axis=-1).var()
+
+
+@misconception_of("score_variance")
 def one_query_for_all(d_k, n_samples, rng):
     """All your keys meet one and the same query. The variance then depends on how long that single query happens to be:
     draw another one, and the answer jumps. Every pair needs a query of its own; what shape do all the queries together
@@ -1048,6 +1057,14 @@ def gradient_for_the_scores(q, K, V, g):
     """You hand back n_k numbers: how much g . output answers to each score. One link of the chain is missing, from the
     scores to q: which array turns q into scores?"""
     return softmax_jacobian(_weights(q, K)) @ (V @ g) / np.sqrt(len(q))
+
+
+@misconception_of("query_gradient")
+def scales_the_keys_in_place(q, K, V, g):
+    """The answer is right the first time, but K is no longer what it was: your code divides the array that it was
+    given, and a second call divides it again. Make a new array instead."""
+    K /= np.sqrt(len(q))
+    return K.T @ (softmax_jacobian(softmax(K @ q)) @ (V @ g))
 
 
 @misconception_of("query_gradient")
