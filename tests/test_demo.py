@@ -193,3 +193,20 @@ def test_the_demonstration_of_a_small_course(tmp_path, monkeypatch, confinement)
     assert any(s.hostile for s in report.students) == (confinement == "auto")
     assert (demo / "release" / "ch1_units" / "ch1_units.ipynb").is_file()
     assert not (tmp_path / "course" / "release").exists()
+
+
+@pytest.mark.slow
+def test_a_chapter_that_is_not_fit_is_told_and_left_out(tmp_path, monkeypatch):
+    """Where a reference fails its own checks, the demonstration says which and why, and makes no class of it."""
+    shutil.copytree(MINI, tmp_path / "course")
+    solution = tmp_path / "course" / "solutions" / "ch1_units.py"
+    solution.write_text(solution.read_text().replace("273.15", "273.25"))
+    monkeypatch.chdir(tmp_path)
+    said = []
+    report = run_demo(
+        load_course(tmp_path / "course"), 3, say=said.append, progress=lambda _total, _what: nullcontext(print)
+    )
+    assert list(report.refused) == ["ch1_units"]
+    assert report.verdicts == {}
+    assert "ch1_units: not released, and left out of what follows." in said[-1]
+    assert not (tmp_path / "demo" / "submitted").exists()

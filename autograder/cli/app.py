@@ -167,21 +167,19 @@ def demo(
 ) -> None:
     """Watch it all work on a class of simulated students, in a new folder: release, collect, grade, give feedback."""
     from autograder.demo.run import run_demo
-    from autograder.release import ReleaseError
 
     with _told():
-        try:
-            run_demo(
-                load_course(course_folder),
-                students,
-                confinement=_confinement(unsafe_local=unsafe_local),
-                workers=workers or _cores(),
-                say=typer.echo,
-                progress=grading_progress,
-            )
-        except ReleaseError as error:
-            say(str(error))
-            raise typer.Exit(1) from error
+        report = run_demo(
+            load_course(course_folder),
+            students,
+            confinement=_confinement(unsafe_local=unsafe_local),
+            workers=workers or _cores(),
+            say=typer.echo,
+            progress=grading_progress,
+        )
+        if report.refused:
+            say(f"Not released: {', '.join(report.refused)}. The reasons stand above.")
+            raise typer.Exit(1)
 
 
 @app.command()

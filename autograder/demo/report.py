@@ -19,11 +19,15 @@ __all__ = ["ClassReport", "class_table", "next_steps", "recognised"]
 
 @dataclass(frozen=True, slots=True)
 class ClassReport:
-    """A graded class: who handed in what, and the verdicts, by chapter and student id."""
+    """A graded class: who handed in what, and the verdicts, by chapter and student id.
+
+    ``chapters`` are those that were released, ``refused`` those that were not, with the reason.
+    """
 
     course: Course
-    chapters: tuple[str, ...]
     students: tuple[Student, ...]
+    chapters: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
     work: dict[tuple[str, str], HandIn] = field(default_factory=dict)
     verdicts: dict[tuple[str, str], Verdict] = field(default_factory=dict)
 

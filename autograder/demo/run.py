@@ -12,7 +12,7 @@ from autograder.course import CourseError, load_course
 from autograder.demo.report import ClassReport, class_table, next_steps, recognised
 from autograder.demo.students import class_of, hand_in
 from autograder.grading.classroom import grade_class, handed_in
-from autograder.release import release
+from autograder.release import ReleaseError, release
 from autograder.sandbox import SandboxUnavailable, open_worker
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def run_demo(
     """Release, hand in, grade and give feedback to a class of ``size``, telling each step to ``say``.
 
     ``progress`` shows how far a grading is: given the number of notebooks and a title, it yields what hears of each
-    verdict. Raises ``CourseError`` where the course has no finished chapter, ``ReleaseError`` where one is not fit.
+    verdict. A chapter that is not fit for release is told and left out. Raises ``CourseError`` where the course has no
+    finished chapter.
     """
     chapters = course.finished_chapters()
     if not chapters:
@@ -57,12 +58,18 @@ def run_demo(
             confinement = "local"
     students = tuple(class_of(size, hostile=confinement != "local"))
     demo = _impatient(copy_course(course, fresh_folder(Path.cwd())))
-    report = ClassReport(demo, tuple(chapters), students)
-    say(f"{len(students)} students, {len(chapters)} chapter{'s' if len(chapters) > 1 else ''}, in {demo.root}")
+    report = ClassReport(demo, students)
+    say(f"{_count(len(students), 'student')}, {_count(len(chapters), 'chapter')}, in {demo.root}")
     for chapter in chapters:
-        started = time.monotonic()
         say(f"{chapter}: proving its checks and releasing it …")
-        release(demo, [chapter], mutants=False)
+        started = time.monotonic()
+        try:
+            release(demo, [chapter], mutants=False)
+        except ReleaseError as error:
+            report.refused[chapter] = str(error)
+            say(f"{chapter}: not released, and left out of what follows. {error}")
+            continue
+        report.chapters.append(chapter)
         for student in students:
             report.work[chapter, student.id] = work = hand_in(demo, chapter, student, len(students))
             _hand_in(demo, chapter, student, work.data)
@@ -73,9 +80,10 @@ def run_demo(
         graded = time.monotonic()
         say(f"{chapter}: released in {released - started:.1f} s, graded in {graded - released:.1f} s")
         report.verdicts.update({(chapter, str(verdict.student)): verdict for verdict in verdicts})
-    for part in (class_table(report), recognised(report), next_steps(report)):
-        say("")
-        say(part)
+    if report.chapters:
+        for part in (class_table(report), recognised(report), next_steps(report)):
+            say("")
+            say(part)
     return report
 
 
@@ -127,3 +135,7 @@ def _hand_in(course: Course, chapter: str, student: Student, data: bytes) -> Non
     folder.mkdir(parents=True)
     (folder / f"{chapter}.ipynb").write_bytes(data)
     (folder / "timestamp.txt").write_text(HANDED_IN_AT)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
