@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
@@ -85,10 +85,18 @@ class ChapterChecks:
         self._prepare(exercise)
         return self._care[exercise]
 
-    def converse(self, exercise: str, session: Callable[[], Session], *, planned: bool = True) -> Conversation:
-        """A conversation about ``exercise`` with the submission behind ``session``."""
+    def converse(
+        self,
+        exercise: str,
+        session: Callable[[], Session],
+        limited: Callable[[int], Session] | None = None,
+        *,
+        planned: bool = True,
+    ) -> Conversation:
+        """A conversation about ``exercise`` with the submission behind ``session``; ``limited`` opens it with less memory."""
         return Conversation(
             session,
+            limited=limited,
             planned=self.plan(exercise) if planned else (),
             care=self.care_pairs(exercise) if planned else (),
             limits=self.course.limits,
@@ -171,7 +179,7 @@ def _pairs(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[Cal
     shapes: dict[Any, list[Call]] = {}
     for call in [*plan, *other]:
         if call.function == exercise and call.args:
-            shapes.setdefault(_form((call.args, dict(call.kwargs))), []).append(call)
+            shapes.setdefault((call.probe, _form((call.args, dict(call.kwargs)))), []).append(call)
     pairs = []
     for calls in shapes.values():
         second = next((c for c in calls[1:] if key_of(c) != key_of(calls[0])), None)
@@ -188,7 +196,7 @@ def _backwards(call: Call) -> Call:
     def flipped(value: Any) -> Any:
         return np.flip(value).copy() if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
 
-    return Call(call.function, tuple(map(flipped, call.args)), {k: flipped(v) for k, v in call.kwargs.items()})
+    return replace(call, args=tuple(map(flipped, call.args)), kwargs={k: flipped(v) for k, v in call.kwargs.items()})
 
 
 def _form(value: Any) -> Any:

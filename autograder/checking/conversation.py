@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ from autograder.checking.compare import equal, tolerances
 from autograder.checking.errors import explain, explain_stop, signature_of_error
 from autograder.checking.values import arrived, fresh, key_of
 from autograder.course import Limits
-from autograder.sandbox.protocol import Answer, Call, Session
+from autograder.sandbox.protocol import Answer, Call, Session, Source
 
 __all__ = ["Conversation", "ReferenceProxy", "StudentProxy", "Subject", "same_answer"]
 
@@ -26,8 +27,8 @@ class Subject(Protocol):
     blank: frozenset[str]
     notes: Mapping[str, str]
 
-    def open(self) -> Session:
-        """A fresh session: the notebook runs again from its first cell."""
+    def open(self, *, memory_mb: int | None = None) -> Session:
+        """A fresh session: the notebook runs again from its first cell, with another limit on memory where one is given."""
 
 
 def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
@@ -55,12 +56,14 @@ class Conversation:
         self,
         session: Callable[[], Session],
         *,
+        limited: Callable[[int], Session] | None = None,
         planned: Sequence[Call] = (),
         care: Sequence[tuple[Call, Call]] = (),
         limits: Limits | None = None,
         signature: Callable[[str], inspect.Signature | None] = lambda _name: None,
     ) -> None:
         self._session = session
+        self._limited = limited
         self._planned = planned
         self._care = care
         self._limits = limits or Limits()
@@ -77,7 +80,7 @@ class Conversation:
         if key not in self._answers:
             if self.stopped:
                 return Answer(stopped=self.stopped)
-            self._note(call, key, self._session().call(call))
+            self._note(call, key, self._put([call])[0])
         return self._answers[key]
 
     def ask_variable(self, name: str) -> Answer:
@@ -94,8 +97,7 @@ class Conversation:
             return
         self._fetched = True
         if self._planned:
-            answers = self._session().batch(self._planned)
-            for call, answer in zip(self._planned, answers, strict=True):
+            for call, answer in zip(self._planned, self._put(self._planned), strict=True):
                 self._note(call, key_of(call), answer)
 
     def care(self) -> None:
@@ -107,7 +109,7 @@ class Conversation:
         for first, second in self._care[:3]:
             if self.stopped:
                 raise self.stopped_failure(first)
-            one, two, again, two_again = self._session().batch([first, second, first, second], hold=True)
+            one, two, again, two_again = self._put([first, second, first, second], hold=True)
             if any(a.stopped for a in (one, two, again, two_again)):
                 self.stopped = next(a.stopped for a in (one, two, again, two_again) if a.stopped)
                 raise self.stopped_failure(first)
@@ -146,6 +148,19 @@ class Conversation:
         """The session behind the conversation, opened where needed."""
         return self._session()
 
+    def _put(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
+        """Ask the session: plain calls in one batch, and after them, one by one, those with a probe or a memory limit."""
+        session = self._session()
+        plain = iter(session.batch([c for c in calls if not c.probe and c.memory_mb is None], hold=hold))
+        answers: list[Answer] = []
+        for call in calls:
+            if call.memory_mb is not None:
+                roomy = self._limited(call.memory_mb) if self._limited else session
+                answers.append(roomy.call(call))
+            else:
+                answers.append(session.probe(call.probe, call) if call.probe else next(plain))
+        return answers
+
     def _note(self, call: Call, key: tuple[Any, ...], answer: Answer) -> None:
         self._answers[key] = answer
         self.log.append((call, answer))
@@ -179,16 +194,19 @@ class Conversation:
 class StudentProxy:
     """The fixture ``student``: ``student.softmax(x)`` calls the student's function, ``student["q1"]`` reads a variable."""
 
-    def __init__(self, conversation: Conversation, known: Callable[[], Iterable[str]] = tuple) -> None:
+    def __init__(
+        self, conversation: Conversation, known: Callable[[], Iterable[str]] = tuple, memory_mb: int | None = None
+    ) -> None:
         self._conversation = conversation
         self._known = known
+        self._memory_mb = memory_mb
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
             raise AttributeError(name)
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            asked = Call(name, args, kwargs)
+            asked = Call(name, args, kwargs, memory_mb=self._memory_mb)
             return self._value(asked, self._conversation.ask(asked))
 
         return call
@@ -208,10 +226,14 @@ class StudentProxy:
         """Hold the exercise's function to what every function owes its caller."""
         self._conversation.care()
 
+    def within(self, memory_mb: int) -> StudentProxy:
+        """The same student, whose calls may take ``memory_mb`` MiB and no more: ``student.within(memory_mb=64).f(x)``."""
+        return StudentProxy(self._conversation, self._known, memory_mb)
+
     def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
         """Run ``probe(function, *args, **kwargs)`` beside the student's function, and bring back what it returns."""
-        asked = Call(function, args, kwargs)
-        return self._value(asked, self._conversation.session().probe(source, asked))
+        asked = Call(function, args, kwargs, source)
+        return self._value(asked, self._conversation.ask(asked))
 
     def _value(self, call: Call, answer: Answer) -> Any:
         if answer.stopped:
@@ -223,6 +245,13 @@ class StudentProxy:
                     f"There is no function called {call.function}: its cell is missing, has another name in its `def` line, "
                     "or stopped with an error before it got there.",
                     kind="missing",
+                )
+            if call.memory_mb is not None and error.type.endswith("MemoryError"):
+                raise CheckFailed(
+                    f"{call.function} takes more than the {call.memory_mb} MiB that it may have for this call. It seems to build an "
+                    "array that grows with both sizes at once; keep only a block of it at a time.",
+                    self._conversation.described(call),
+                    kind="memory",
                 )
             text = explain(
                 error.type, error.message, line=error.line, function=call.function, known=self._known(), cell=error.cell
@@ -244,13 +273,22 @@ class ReferenceProxy:
         function = self._functions[name]
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            key = key_of(Call(name, args, kwargs))
-            if key not in self._known:
-                with np.errstate(all="ignore"):
-                    self._known[key] = arrived(function(*map(fresh, args), **{k: fresh(v) for k, v in kwargs.items()}))
-            return _copied(self._known[key])
+            return self._worked_out(Call(name, args, kwargs), function)
 
         return call
+
+    def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
+        """What ``student.probe`` gives for a student who is right."""
+        probe = partial(fresh(Source(source, "probe")), self._functions[function])
+        return self._worked_out(Call(function, args, kwargs, source), probe)
+
+    def _worked_out(self, call: Call, function: Callable[..., Any]) -> Any:
+        key = key_of(call)
+        if key not in self._known:
+            with np.errstate(all="ignore"):
+                kwargs = {k: fresh(v) for k, v in call.kwargs.items()}
+                self._known[key] = arrived(function(*map(fresh, call.args), **kwargs))
+        return _copied(self._known[key])
 
     def __getitem__(self, name: str) -> Any:
         for function in self._functions.values():

@@ -70,6 +70,8 @@ def signature_of_error(kind: str, message: str) -> str:
     >>> signature_of_error("ValueError", "too many values to unpack (expected 2)")
     'ValueError: too many values to unpack'
     """
+    if kind.endswith("MemoryError"):
+        return "MemoryError"  # NumPy has one of its own, with the size in its text
     text = re.sub(r"\(.*?\)", "", message)
     text = re.sub(r"'[^']*'|`[^`]*`", "…", text)
     text = re.sub(r"-?\d+(\.\d+)?", "…", text)

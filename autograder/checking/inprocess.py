@@ -5,16 +5,19 @@ from __future__ import annotations
 import signal
 import threading
 import traceback
+import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from autograder.checking.values import arrived, changed_arguments, fresh
-from autograder.sandbox.protocol import Answer, Call, CellOutcome, StudentError
+from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
 
 __all__ = ["InProcessSession"]
 
@@ -71,28 +74,23 @@ class InProcessSession:
 
     def probe(self, source: str, call: Call) -> Answer:
         """Run ``probe(function, …)``."""
-        namespace: dict[str, Any] = {"np": np}
-        exec(compile(source, "<probe>", "exec"), namespace)  # noqa: S102 - the course's own text
-        function = self._namespace.get(call.function)
-        if function is None:
-            return Answer(error=StudentError("NameError", f"name '{call.function}' is not defined"))
-        answer, value = self._run(call, lambda *a, **k: namespace["probe"](function, *a, **k))
-        return Answer(arrived(value), answer.error, answer.stopped, answer.changed)
+        return self.call(replace(call, probe=source))
 
     def close(self) -> None:
         """Nothing to end."""
 
-    def _run(self, call: Call, function: Callable[..., Any] | None = None) -> tuple[Answer, Any]:
+    def _run(self, call: Call) -> tuple[Answer, Any]:
         if self._stopped:
             return Answer(stopped=self._stopped), None
-        if function is None:
-            if call.function not in self._namespace:
-                return Answer(error=StudentError("NameError", f"name '{call.function}' is not defined")), None
-            function = self._namespace[call.function]
+        if call.function not in self._namespace:
+            return Answer(error=StudentError("NameError", f"name '{call.function}' is not defined")), None
+        function = self._namespace[call.function]
+        if call.probe:
+            function = partial(fresh(Source(call.probe, "probe")), function)
         args = tuple(fresh(a) for a in call.args)
         kwargs = {k: fresh(v) for k, v in call.kwargs.items()}
         try:
-            with _quiet(), _alarm(self._seconds):
+            with _quiet(), _alarm(self._seconds), _memory(call.memory_mb):
                 value = function(*args, **kwargs)
         except _OutOfTimeError:
             self._stopped = "timeout"
@@ -115,6 +113,22 @@ def _quiet() -> Iterator[None]:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
+
+
+@contextmanager
+def _memory(limit_mb: int | None) -> Iterator[None]:
+    """Raise ``MemoryError`` afterwards where more was taken at some moment; a jailed child is stopped in the act."""
+    if limit_mb is None:
+        yield
+        return
+    tracemalloc.start()
+    try:
+        yield
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    if taken > limit_mb << 20:
+        raise MemoryError(f"{taken >> 20} MiB were taken, and {limit_mb} MiB allowed")
 
 
 @contextmanager

@@ -153,6 +153,7 @@ class _Sitting:
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
         self._session: Session | None = None
+        self._limited: dict[int, Session] = {}
 
     def session(self) -> Session:
         if self._session is None or not self._session.alive:
@@ -160,10 +161,20 @@ class _Sitting:
             self._session = self.subject.open()
         return self._session
 
+    def limited(self, memory_mb: int) -> Session:
+        session = self._limited.get(memory_mb)
+        if session is None or not session.alive:
+            if session is not None:
+                session.close()
+            session = self._limited[memory_mb] = self.subject.open(memory_mb=memory_mb)
+        return session
+
     def close(self) -> None:
-        if self._session is not None:
-            self._session.close()
-            self._session = None
+        for session in (self._session, *self._limited.values()):
+            if session is not None:
+                session.close()
+        self._session = None
+        self._limited = {}
 
 
 class Grader:
@@ -199,7 +210,7 @@ class Grader:
     def _exercise(self, spec: ExerciseSpec, sitting: _Sitting, *, visible_only: bool) -> ExerciseVerdict:
         if spec.name in sitting.subject.blank:
             return self.scorer.not_attempted(spec, visible_only=visible_only)
-        conversation = self.checks.converse(spec.name, sitting.session)
+        conversation = self.checks.converse(spec.name, sitting.session, sitting.limited)
         results = self._results(spec, conversation, sitting, visible_only=visible_only)
         return self.scorer.score(spec, results, conversation, sitting.session, sitting.subject.notes.get(spec.name, ""))
 
@@ -260,8 +271,8 @@ class _Helped:
         self.label, self.blank, self.notes = subject.label, subject.blank, subject.notes
         self.asked = False
 
-    def open(self) -> Session:
-        session = self._subject.open()
+    def open(self, *, memory_mb: int | None = None) -> Session:
+        session = self._subject.open(memory_mb=memory_mb)
         for name, function in self._functions.items():
             session.substitute(name, self._counting(function))
         return session

@@ -53,8 +53,8 @@ def arrived(value: Any, depth: int = 0) -> Any:
 
 
 def key_of(call: Call) -> tuple[Any, ...]:
-    """Equal for two calls of one function with the same arguments, bit for bit."""
-    return (call.function, fingerprint(call.args), fingerprint(dict(call.kwargs)))
+    """Equal for two calls of one function (through one probe) with the same arguments, bit for bit."""
+    return (call.function, call.probe, call.memory_mb, fingerprint(call.args), fingerprint(dict(call.kwargs)))
 
 
 def fingerprint(value: Any) -> Any:

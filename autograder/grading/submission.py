@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from autograder.notebook import Notebook
-    from autograder.sandbox.protocol import CellOutcome, CodeCell, Session
+    from autograder.sandbox.protocol import CellOutcome, Session
 
 __all__ = ["Job", "Submission"]
 
@@ -45,7 +45,7 @@ class Submission:
     """
 
     def __init__(
-        self, job: Job, data: bytes, released: Mapping[str, Any], open_session: Callable[[list[CodeCell]], Session]
+        self, job: Job, data: bytes, released: Mapping[str, Any], open_session: Callable[..., Session]
     ) -> None:
         """Raises ``NotebookError`` where ``data`` is no notebook that can be graded."""
         self.job = job
@@ -62,9 +62,10 @@ class Submission:
         self.sandbox: str | None = None
         self._open_session = open_session
 
-    def open(self) -> Session:
+    def open(self, *, memory_mb: int | None = None) -> Session:
         """A fresh session in which the notebook's cells have been run; called again after a session was killed."""
-        session = self._open_session(self.notebook.code_cells())
+        # What a figure looks like is wanted once; a session opened again only answers calls.
+        session = self._open_session(self.notebook.code_cells(), memory_mb=memory_mb, draw=self.sandbox is None)
         if self.sandbox is None:
             self.sandbox = session.sandbox
             self.cells = tuple(session.cells)

@@ -14,11 +14,18 @@ __all__ = ["Answer", "Call", "CellOutcome", "CodeCell", "Opaque", "Rng", "Sessio
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a student's function."""
+    """One call of a student's function.
+
+    ``probe``, where there is one, is source text from the trusted side that defines ``probe(function, *args, **kwargs)``:
+    it is called in the function's place, beside it, and what it returns is the answer. ``memory_mb``, where it is given,
+    is how much memory the call may take, in MiB, on top of what the notebook holds.
+    """
 
     function: str
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
+    probe: str = ""
+    memory_mb: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
