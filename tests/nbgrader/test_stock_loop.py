@@ -2,7 +2,7 @@
 
 import copy
 import csv
-import getpass
+import html
 import json
 import shutil
 from pathlib import Path
@@ -62,6 +62,82 @@ def scores(course):
         return found
 
 
+class Loop:
+    """One chapter on its way through nbgrader's commands, step by step."""
+
+    def __init__(self, course, chapter, folders):
+        self.course, self.chapter = course, chapter
+        self.instructor, self.student, self.exchange = folders(course)
+        self.fetched = self.student.path / chapter
+        self.me = get_username()
+        self.right = reference_code(course, chapter)
+        self.wrong = misconceptions_in(course.misconceptions(chapter))[0]
+        self.names = list(self.right)
+
+    def page(self, kind, student, suffix):
+        """A file that was made for a student."""
+        return self.course.root / kind / student / self.chapter / f"{self.chapter}{suffix}"
+
+    def release(self):
+        """Make, release, list and fetch the chapter."""
+        self.instructor.nbgrader("generate_assignment", self.chapter)
+        self.instructor.nbgrader("release_assignment", self.chapter)
+        assert self.chapter in self.student.nbgrader("list")
+        self.student.nbgrader("fetch_assignment", self.chapter)
+
+    def class_work(self, stubs):
+        """What each student of the class hands in."""
+        solved = solved_notebook(self.course, self.chapter, self.right, start=stubs)
+        mistaken = {**self.right, self.wrong.exercise: self.wrong.function}
+        clueless = {name: CLUELESS.format(name=name) for name in self.names if not name.startswith("quiz")}
+        unwanted = cell(solved, f"check_{self.names[0]}")
+        return {
+            self.me: solved,
+            "twice": copied_cell(solved, self.names[0]),
+            "deleted": {**solved, "cells": [c for c in solved["cells"] if c is not unwanted]},
+            "wrong": solved_notebook(self.course, self.chapter, mistaken, start=stubs),
+            "blank": stubs,
+            "clueless": solved_notebook(self.course, self.chapter, clueless, start=stubs),
+        }
+
+    def submit(self):
+        """One student submits for real; the others' submissions lie in the exchange as theirs would; all are collected."""
+        notebook = self.fetched / f"{self.chapter}.ipynb"
+        work = self.class_work(json.loads(notebook.read_text()))
+        write_notebook(notebook, work[self.me])
+        self.student.nbgrader("submit", self.chapter)
+        [mine] = (self.exchange / self.course.course_id / "inbound").iterdir()
+        for name in set(work) - {self.me}:
+            theirs = mine.with_name(mine.name.replace(f"{self.me}+", f"{name}+", 1))
+            shutil.copytree(mine, theirs)
+            (theirs / notebook.name).unlink()
+            write_notebook(theirs / notebook.name, work[name])
+        self.instructor.nbgrader("collect", self.chapter)
+        broken = self.page("submitted", "broken", ".ipynb")
+        shutil.copytree(self.page("submitted", "blank", ".ipynb").parent, broken.parent)
+        broken.write_text('{"cells": [')
+
+    def autograde(self):
+        """Grade and export; returns the exported scores. The one file that is no notebook is named, and stops nobody."""
+        said = self.instructor.nbgrader("autograde", self.chapter, status=1)
+        failed = {
+            line.split("'")[-2]
+            for line in said.splitlines()
+            if "processing assignment '" in line and "for student" in line
+        }
+        assert failed == {"broken"}
+        self.instructor.nbgrader("export")
+        return csv_scores(self.course)
+
+    def feedback(self):
+        """Make, release and fetch feedback; returns the page that the student fetched."""
+        self.instructor.nbgrader("generate_feedback", self.chapter)
+        self.instructor.nbgrader("release_feedback", self.chapter)
+        self.student.nbgrader("fetch_feedback", self.chapter)
+        [page] = (self.fetched / "feedback").rglob("*.html")
+        return page.read_text()
+
+
 @pytest.mark.parametrize(
     ("make", "chapter"),
     [(copy_course, "ch1_units"), (real_course, "ch1_weighted_averaging")],
@@ -71,85 +147,36 @@ def test_release_fetch_submit_collect_autograde_feedback_export(tmp_path, folder
     """Stock nbgrader takes a chapter from its source to exported marks and feedback, and nothing hidden leaves."""
     (tmp_path / "course").mkdir()
     course = make(tmp_path / "course")
-    instructor, student, exchange = folders(course)
-    me = get_username()
-    assert me == getpass.getuser()
+    loop = Loop(course, chapter, folders)
 
-    # Released and fetched: the notebook and what check() needs, and no answer.
-    instructor.nbgrader("generate_assignment", chapter)
-    instructor.nbgrader("release_assignment", chapter)
-    assert chapter in student.nbgrader("list")
-    student.nbgrader("fetch_assignment", chapter)
-    fetched = student.path / chapter
-    assert sorted(path.name for path in fetched.iterdir()) == [f"{chapter}.ipynb", "examples.json"]
-    assert hunt(course, chapter, fetched.iterdir()) == []
+    loop.release()
+    assert sorted(path.name for path in loop.fetched.iterdir()) == [f"{chapter}.ipynb", "examples.json"]
+    assert hunt(course, chapter, loop.fetched.iterdir()) == []
 
-    # One student submits for real; the others' submissions lie in the exchange as theirs would.
-    stubs = json.loads((fetched / f"{chapter}.ipynb").read_text())
-    right = reference_code(course, chapter)
-    wrong = misconceptions_in(course.misconceptions(chapter))[0]
-    names = list(right)
-    solved = solved_notebook(course, chapter, right, start=stubs)
-    functions = {name: CLUELESS.format(name=name) for name in names if not name.startswith("quiz")}
-    handed = {
-        me: solved,
-        "twice": copied_cell(solved, names[0]),
-        "wrong": solved_notebook(course, chapter, {**right, wrong.exercise: wrong.function}, start=stubs),
-        "blank": stubs,
-        "clueless": solved_notebook(course, chapter, functions, start=stubs),
-        "deleted": {**solved, "cells": [c for c in solved["cells"] if c is not cell(solved, f"check_{names[0]}")]},
-    }
-    write_notebook(fetched / f"{chapter}.ipynb", solved)
-    student.nbgrader("submit", chapter)
-    [mine] = (exchange / course.course_id / "inbound").iterdir()
-    for name, notebook in handed.items():
-        if name != me:
-            theirs = mine.with_name(mine.name.replace(f"{me}+", f"{name}+", 1))
-            shutil.copytree(mine, theirs)
-            (theirs / f"{chapter}.ipynb").unlink()
-            write_notebook(theirs / f"{chapter}.ipynb", notebook)
-    instructor.nbgrader("collect", chapter)
-    broken = course.root / "submitted" / "broken" / chapter
-    shutil.copytree(course.root / "submitted" / "blank" / chapter, broken)
-    (broken / f"{chapter}.ipynb").write_text('{"cells": [')
-
-    # Autograded: everyone but the one whose file is no notebook, who is named and has no mark.
-    said = instructor.nbgrader("autograde", chapter, status=1)
-    assert "There was an error processing assignment" in said
-    assert [line for line in said.splitlines() if "processing assignment '" in line and "for student" in line] != []
-    assert f"'{chapter}' for student 'broken'" in said
-    assert "for student 'twice'" not in said
-    instructor.nbgrader("export")
-    marks = csv_scores(course)
+    loop.submit()
+    marks = loop.autograde()
     most = course_points(course, chapter)
-    assert marks[me] == marks["twice"] == marks["deleted"] == (most, most)
-    assert marks["blank"] == (0.0, most)
+    assert marks[loop.me] == marks["twice"] == marks["deleted"] == (most, most)
     assert 0 < marks["wrong"][0] < most
     assert marks["clueless"][0] < most / 4
-    stock = scores(course)
-    assert {stock["broken", f"check_{name}"] for name in names} == {(None, True)}
-    assert wrong.message.split(".")[0][:40] in stock["wrong", wrong.exercise].replace("&lt;", "<").replace("&amp;", "&")
-    shown = json.dumps(json.loads((course.root / "autograded" / me / chapter / f"{chapter}.ipynb").read_text()))
-    assert '"output_type": "execute_result"' in shown
+    assert marks["blank"] == (0.0, most)
 
-    # Feedback: made, released, fetched; the message stands at the check cell; nothing hidden is in it.
-    instructor.nbgrader("generate_feedback", chapter)
-    instructor.nbgrader("release_feedback", chapter)
-    student.nbgrader("fetch_feedback", chapter)
-    [page] = (fetched / "feedback").rglob("*.html")
-    assert "all checks passed" in page.read_text()
-    theirs = (course.root / "feedback" / "wrong" / chapter / f"{chapter}.html").read_text()
-    assert theirs.count("✗") >= 1
-    received = [course.root / kind / "clueless" / chapter for kind in ("feedback", "autograded")]
-    received = [path for folder in received for path in folder.rglob("*") if path.suffix in {".html", ".ipynb"}]
-    assert len(received) == 2
+    stock = scores(course)
+    assert {stock["broken", f"check_{name}"] for name in loop.names} == {(None, True)}
+    comment = html.unescape(stock["wrong", loop.wrong.exercise])
+    assert loop.wrong.message[:40] in comment
+
+    assert "all checks passed" in loop.feedback()
+    assert "✗" in loop.page("feedback", "wrong", ".html").read_text()
+    received = [loop.page("feedback", "clueless", ".html"), loop.page("autograded", "clueless", ".ipynb")]
     assert hunt(course, chapter, received) == []
 
     # `autograder grade` finds the same, cell by cell, and its own pages tell no more.
-    grade_class(load_course(course.root), chapter, handed_in(course, chapter))
+    verdicts = grade_class(load_course(course.root), chapter, handed_in(course, chapter))
+    assert [v.reason for v in verdicts if v.status == "ungradable" and v.student != "broken"] == []
     ours = scores(course)
     differing = {key for key in ours if ours[key] != stock.get(key)}
-    assert differing <= {("broken", names[0])}  # where the reason now names what nbgrader could only log
+    assert differing <= {("broken", loop.names[0])}  # the reason, which nbgrader could only log
     assert hunt(course, chapter, received) == []
 
 
