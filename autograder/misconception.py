@@ -61,7 +61,9 @@ def alternatives_in(module: ModuleType) -> list[Alternative]:
 def _mark(attribute: str, exercise: str) -> Callable[[F], F]:
     def mark(function: F) -> F:
         if not (function.__doc__ or "").strip():
-            raise TypeError(f"{function.__name__} has no docstring: write there what the student (or author) should read.")
+            raise TypeError(
+                f"{function.__name__} has no docstring: write there what the student (or author) should read."
+            )
         setattr(function, attribute, exercise)
         return function
 

@@ -203,7 +203,9 @@ class _Exercise:
         # A mutant of an alternative may be as right as the alternative and yet differ from the reference: where answers
         # are random, a change that alters nothing is known by its leaving the alternative's own answers as they were.
         models = [("the reference", self.right)]
-        models += [(a.name, self._with(a.function)) for a in self.alternatives if mutant.label.startswith(f"{a.name}: ")]
+        models += [
+            (a.name, self._with(a.function)) for a in self.alternatives if mutant.label.startswith(f"{a.name}: ")
+        ]
         for name, model in models:
             calls = self._calls_answered_alike(model, self._with(mutant.function))
             if calls:
