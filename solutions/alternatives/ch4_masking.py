@@ -297,13 +297,13 @@ def attention_dividing_last(Q, K, V, mask=None):
 
 @alternative_of("masked_attention")
 def attention_one_sequence_at_a_time(Q, K, V, mask=None):
-    """Calls itself on each sequence of a batch until there is only one."""
+    """Calls itself on each sequence of a batch until there is only one; lists of arrays come back."""
     if Q.ndim > 2:
         full = None if mask is None else np.broadcast_to(mask, (*Q.shape[:-1], K.shape[-2]))
         pairs = [
             attention_one_sequence_at_a_time(Q[b], K[b], V[b], None if full is None else full[b]) for b in range(len(Q))
         ]
-        return tuple(np.stack(parts) for parts in zip(*pairs, strict=True))
+        return [list(parts) for parts in zip(*pairs, strict=True)]
     scores = Q @ K.T / np.sqrt(len(Q[0]))
     if mask is not None:
         scores = scores.copy()

@@ -264,6 +264,15 @@ def batch_axis_in_the_middle(lengths, n_k):
     return (np.arange(n_k) < lengths[:, None])[None]
 
 
+@misconception_of("padding_mask")
+def counts_the_lengths_down(lengths, n_k):
+    """The mask is right, but the lengths are no longer what they were: your code changes the array that it was given.
+    `lengths -= 1` writes into the caller's array, and the next one to use it gets other sentences; `lengths - 1` makes a
+    new one."""
+    lengths -= 1
+    return np.arange(n_k) <= lengths[:, None, None]
+
+
 # masked_softmax
 
 
@@ -581,9 +590,9 @@ def always_causal(Q, K, V, mask=None):
 
 @misconception_of("masked_attention")
 def no_mask_hides_everything(Q, K, V, mask=None):
-    """With a mask your attention is right; without one all the weights are 0. `np.where(None, …)` takes None for False,
-    so no mask acts like one that forbids everything. When there is no mask, every key may be seen: say so before it is
-    used."""
+    """With a mask your attention is right; without one all the weights are 0. `np.where(None, …)` takes None for
+    False, so no mask acts like one that forbids everything. When there is no mask, every key may be seen: say so before
+    it is used."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = masked_softmax(scores, mask)
     return weights @ V, weights
@@ -591,9 +600,9 @@ def no_mask_hides_everything(Q, K, V, mask=None):
 
 @misconception_of("masked_attention")
 def no_mask_makes_all_equal(Q, K, V, mask=None):
-    """With a mask your attention is right; without one all keys get the same weight. `np.where(None, …)` takes None for
-    False, so every score is replaced by the same low number. When there is no mask, every key may be seen and its score
-    counts: say so before it is used."""
+    """With a mask your attention is right; without one all keys get the same weight. `np.where(None, …)` takes None
+    for False, so every score is replaced by the same low number. When there is no mask, every key may be seen and its
+    score counts: say so before it is used."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(np.where(mask, scores, -1e9))
     return weights @ V, weights
@@ -747,6 +756,26 @@ def everybody_sees_itself(causal, padding):
     look at, but padding is noise and must stay hidden; `masked_softmax` already knows what to do with an empty row."""
     n_q, n_k = causal.shape
     return (causal & padding) | np.eye(n_q, n_k, n_k - n_q, dtype=bool)
+
+
+@misconception_of("combine_masks")
+def padding_sticks_to_the_triangle(causal, padding):
+    """Your first sentence is right, but then the triangle is no longer what it was: `causal &= …` writes into the array
+    that you were given, so each sentence also gets the padding of all those before it. Make a new array for each."""
+    found = []
+    for sentence in padding:
+        causal &= sentence
+        found.append(causal.copy())
+    return np.stack(found)
+
+
+@misconception_of("combine_masks")
+def writes_into_the_triangle(causal, padding):
+    """The answer is right, but the causal mask that you were given is no longer what it was: the last sentence's padding
+    has been written into it. Whoever called you still needs the whole triangle. Make a new array instead."""
+    found = causal & padding
+    causal &= padding[-1]
+    return found
 
 
 # is_causal

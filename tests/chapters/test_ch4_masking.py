@@ -633,14 +633,14 @@ class TestCombineMasks:
 )
 class TestIsCausal:
     @visible
-    @points(0.5)
+    @points(0.25)
     def test_small_examples(self, student):
         """a running sum is causal, taking the mean away is not"""
         judge_all(student, SIX_ROWS, (RUNNING_SUM, True), (MEAN_TAKEN_AWAY, False))
 
     @visible
     @after("test_small_examples")
-    @points(0.5)
+    @points(0.25)
     def test_attention(self, student):
         """attention to what came before is causal, attention to everything is not"""
         judge_all(student, SIX_ROWS, (CAUSAL_ATTENTION, True), (FULL_ATTENTION, False), (SUM_FROM_THE_END, False))
@@ -655,7 +655,7 @@ class TestIsCausal:
 
     @visible
     @after("test_small_examples")
-    @points(0.75)
+    @points(1)
     def test_one_row_leaks(self, student):
         """a leak in one row only, at the start or at the end"""
         judge_all(student, SIX_ROWS, (RUNNING_MEAN, True), (FIRST_SEES_SECOND, False), (LAST_BUT_ONE_SEES_LAST, False))
@@ -669,7 +669,7 @@ class TestIsCausal:
         judge_all(student, SIX_ROWS, (ONE_NUMBER_A_ROW, True), (INTO_THE_LAST_FEATURE, False))
 
     @after("test_one_row_leaks")
-    @points(0.5)
+    @points(1)
     def test_leaks_at_one_place(self, student, rng):
         """leaks from one row, or into one row, wherever it is"""
         X = some_rows(rng, 7, 4)
@@ -691,7 +691,7 @@ class TestIsCausal:
         judge_all(student, X, (RUNNING_MEAN, True), (A_FAINT_LEAK, False))
 
     @after("test_what_is_allowed")
-    @points(0.5)
+    @points(0.25)
     def test_other_sizes(self, student, rng):
         """as many features as positions, a single feature, two positions, one"""
         judge_all(student, some_rows(rng, 5, 5), (STRICTLY_BEFORE, True), (NEXT_ONE_TOO, False), (RUNNING_SUM, True))
