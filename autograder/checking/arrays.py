@@ -37,7 +37,7 @@ def show(value: Any, digits: int = 4) -> str:
         return str(bool(value))
     if isinstance(value, np.ndarray | np.generic | float | complex):
         number = np.asarray(value)[()]
-        return f"{number:.{digits}g}" if number.dtype.kind in "fc" else str(number)
+        return f"{number + 0.0:.{digits}g}" if number.dtype.kind in "fc" else str(number)  # + 0.0 turns -0 into 0
     if isinstance(value, str | int) or value is None:
         return _cut(repr(value))
     return f"a {getattr(value, 'type', type(value).__name__)}"
@@ -93,7 +93,7 @@ def _numbers(value: np.ndarray, digits: int) -> str:
     def write(items: Any) -> str:
         if isinstance(items, list):
             return "[" + ", ".join(write(i) for i in items) + "]"
-        return f"{items:.{digits}g}" if isinstance(items, float | complex) else str(items)
+        return f"{items + 0.0:.{digits}g}" if isinstance(items, float | complex) else str(items)
 
     return write(value.tolist())
 

@@ -297,7 +297,9 @@ def _within(actual: Any, *, low: float | None = None, high: float | None = None,
         fine &= found >= low - atol
     if high is not None:
         fine &= found <= high + atol
-    return None if fine.all() else Finding(f"Every entry should be {bounds}; found {show(found)}.", "property", found)
+    return None if fine.all() else Finding(
+        f"{'Every entry' if found.ndim else 'It'} should be {bounds}; found {show(found)}.", "property", found
+    )
 
 
 def _finite(actual: Any) -> Finding | None:
