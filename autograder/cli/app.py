@@ -263,7 +263,7 @@ def _told() -> Iterator[None]:
         raise typer.Exit(1) from error
     except KeyboardInterrupt as error:
         say("Stopped. What was graded is kept: the same command goes on from here.")
-        raise typer.Exit(130) from error
+        raise typer.Exit(getattr(error, "status", 130)) from error
 
 
 def _wanted(course: Course, chapters: Sequence[str] | None, *, everything: bool) -> list[str]:

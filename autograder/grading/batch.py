@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from autograder.course import CourseError
+from autograder.grading.document import restored
 from autograder.grading.store import Store
 from autograder.grading.submission import Job, Submission
 from autograder.notebook import NotebookError, chapter_of, load_document, notebook_of, read_bytes, read_notebook
@@ -22,20 +23,26 @@ if TYPE_CHECKING:
     from autograder.course import Course
     from autograder.notebook import Notebook
     from autograder.sandbox.confinement import Confinement
-    from autograder.sandbox.protocol import CellOutcome, CodeCell, Session
+    from autograder.sandbox.protocol import CellOutcome, Session
     from autograder.verdict import ExerciseVerdict
 
-__all__ = ["Graded", "grade", "grade_notebooks", "points_of", "ungradable"]
+__all__ = ["Graded", "grade", "grade_notebooks", "points_of", "store_for", "ungradable"]
 
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """A job done: its verdict, the bytes that were judged (none where it is ungradable), what its cells put out."""
+    """A job done: its verdict, the notebook that was run (none where it is ungradable), and what its cells put out.
+
+    ``key`` is that of the stored verdict, where it is kept; ``settled`` is false where the same bytes may fare better
+    another time.
+    """
 
     job: Job
     verdict: Verdict
-    data: bytes = b""
+    document: dict[str, Any] = field(default_factory=dict)
     cells: tuple[CellOutcome, ...] = ()
+    key: str = ""
+    settled: bool = True
 
 
 def grade_notebooks(
@@ -69,7 +76,7 @@ def grade_notebooks(
 def grade(
     course: Course,
     jobs: Sequence[Job],
-    on_graded: Callable[[Graded], None],
+    on_graded: Callable[[Any], None],
     *,
     confinement: Confinement = "auto",
     only: set[str] | None = None,
@@ -92,9 +99,16 @@ def grade(
             on_graded(_finished(Graded(job, ungradable(job, str(error))), finish))
     exercises = frozenset(only) if only is not None else None
     for chapter in sorted(by_chapter, key=list(course.chapters).index):
-        store = Store(course, chapter, (confinement, sorted(only or ()), only is None, visible_only)) if keep else None
+        store = store_for(course, chapter, confinement, only, visible_only=visible_only) if keep else None
         batch = _ChapterBatch(course, chapter, on_graded, confinement, exercises, visible_only, store, finish)
         batch.run(by_chapter[chapter], workers)
+
+
+def store_for(
+    course: Course, chapter: str, confinement: Confinement, only: set[str] | None = None, *, visible_only: bool = False
+) -> Store:
+    """Where the verdicts of a run that was asked for in this way are kept."""
+    return Store(course, chapter, (confinement, sorted(only or ()), only is None, visible_only))
 
 
 @dataclass
@@ -103,7 +117,7 @@ class _ChapterBatch:
 
     course: Course
     chapter: str
-    on_graded: Callable[[Graded], None]
+    on_graded: Callable[[Any], None]
     confinement: Confinement
     only: frozenset[str] | None
     visible_only: bool
@@ -172,13 +186,16 @@ class _ChapterBatch:
             data = read_bytes(job.path)
         except NotebookError:
             return False
-        stored = self.store.load(self.store.key(data))
-        if stored is not None:
-            verdict = stored[0].relabelled(notebook=str(job.path), student=job.student)
-            self._finish(Graded(job, verdict, data, stored[1]))
-        return stored is not None
+        key = self.store.key(data)
+        stored = self.store.load(key)
+        cells = self.store.load_cells(key) if stored is not None else None
+        if stored is None or cells is None:
+            return False
+        verdict = stored.relabelled(notebook=str(job.path), student=job.student)
+        self._finish(Graded(job, verdict, restored(load_document(data, job.path), self.released), cells, key))
+        return True
 
-    def _pass(self, jobs: _Lookahead, open_cells: Callable[[list[CodeCell]], Session]) -> None:
+    def _pass(self, jobs: _Lookahead, open_cells: Callable[..., Session]) -> None:
         from autograder.checking.runner import run_checks  # noqa: PLC0415 - pytest is loaded once work is certain
 
         before = len(self.done)
@@ -205,13 +222,13 @@ class _ChapterBatch:
                 why = "The checks ended without a result for this notebook."
                 self._fail(self.in_hand, f"{why} Grade it again, or by hand.")
 
-    def _submissions(self, jobs: _Lookahead, open_cells: Callable[[list[CodeCell]], Session]) -> Iterator[Submission]:
+    def _submissions(self, jobs: _Lookahead, open_cells: Callable[..., Session]) -> Iterator[Submission]:
         while jobs:
             job = jobs.take()
             try:
                 submission = Submission(job, read_bytes(job.path), self.released, open_cells)
             except NotebookError as error:
-                self._fail(job, str(error))
+                self._fail(job, str(error), settled=not isinstance(error.__cause__, OSError))
                 continue
             self.in_hand = job
             yield submission
@@ -231,12 +248,14 @@ class _ChapterBatch:
             sandbox=submission.sandbox,
             exercises=exercises,
         )
+        key = ""
         if self.store:
-            self.store.save(self.store.key(submission.data), verdict, submission.cells)
-        self._finish(Graded(job, verdict, submission.data, submission.cells))
+            key = self.store.key(submission.data)
+            self.store.save(key, verdict, submission.cells)
+        self._finish(Graded(job, verdict, submission.document, submission.cells, key))
 
-    def _fail(self, job: Job, reason: str) -> None:
-        self._finish(Graded(job, ungradable(job, reason, self.chapter, self.max_score)))
+    def _fail(self, job: Job, reason: str, *, settled: bool = False) -> None:
+        self._finish(Graded(job, ungradable(job, reason, self.chapter, self.max_score), settled=settled))
 
     def _finish(self, graded: Graded) -> None:
         self.done.add(id(graded.job))

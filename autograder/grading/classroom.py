@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
-import importlib
+import signal
 import sys
 import threading
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
 
 from autograder.course import CourseError
-from autograder.grading.batch import Graded, grade, points_of, ungradable
-from autograder.grading.disclosure import disclosed
-from autograder.grading.document import restored, with_outcomes, with_verdict
-from autograder.grading.gradebook import Entry, write_entries
-from autograder.grading.store import write_atomically
+from autograder.grading.batch import Graded, grade, points_of, store_for, ungradable
+from autograder.grading.gradebook import Entry, gradebook_url, load_nbgrader, write_entries
+from autograder.grading.ledger import Ledger
+from autograder.grading.pages import Pages, Returned, folder_of
 from autograder.grading.submission import Job
-from autograder.notebook import document_bytes, load_document, notebook_of, read_bytes
+from autograder.notebook import read_notebook
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Sequence
+    from types import FrameType
 
     from autograder.course import Course
     from autograder.sandbox.confinement import Confinement
     from autograder.verdict import Verdict
 
-__all__ = ["grade_class", "handed_in"]
+__all__ = ["Terminated", "grade_class", "handed_in"]
 
 BATCH = 200  # verdicts to one transaction
-# What nbgrader keeps beside a submission and needs again to hand its feedback back to the right student.
-BESIDE = ("timestamp.txt", "submission_secret.txt")
+
+
+class Terminated(KeyboardInterrupt):
+    """The run was asked to end by a signal; ``status`` is what the program is to end with."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.status = 128 + number
 
 
 def handed_in(course: Course, chapter: str, students: Sequence[str] | None = None) -> list[Job]:
     """What was handed in for ``chapter``, by student; raises ``CourseError`` where that is nothing."""
-    folder = _folder(course, "submitted")
+    folder = folder_of(course, "submitted")
     found = sorted(path.parent.name for path in folder.glob(f"*/{chapter}") if path.is_dir())
     missing = [student for student in students or () if student not in found]
     if missing:
@@ -58,91 +66,143 @@ def grade_class(
     """Grade ``jobs`` and write the gradebook, ``autograded/`` and ``feedback/``; the verdicts in the order of the jobs.
 
     What is unchanged since it was last graded is not run again. A notebook that could not be graded has no mark in the
-    gradebook and waits there for a person. Without confinement nothing goes into the gradebook.
+    gradebook and waits there for a person. Without confinement nothing goes into the gradebook. An interruption (Ctrl-C,
+    SIGTERM) is raised here once what was graded until then is entered.
     """
-    # nbgrader takes seconds to import; the students' code runs elsewhere meanwhile.
-    threading.Thread(target=importlib.import_module, args=("nbgrader.api",), daemon=True).start()
-    desk = _Desk(course, chapter, on_verdict, gradebook=confinement != "local")
-    worth = points_of(notebook_of(desk.released))
-    sound = []
-    for job in jobs:
-        refusal = _refusal(job, chapter)
-        if refusal:
-            desk.take(Graded(job, ungradable(job, refusal, chapter, worth)))
-        else:
-            sound.append(job)
-    try:
-        grade(course, sound, desk.take, confinement=confinement, workers=workers, keep=True)
-    finally:
-        desk.enter()  # what was graded before an interruption is not lost
+    pages = Pages.of(course, chapter)
+    url = gradebook_url(course) if confinement != "local" else None
+    ledger = Ledger(course, chapter, store_for(course, chapter, confinement), pages, url)
+    writer = _Writer(course, early=workers > 1) if url else None
+    desk = _Desk(ledger, writer, on_verdict, ledger.settled(jobs))
+    for verdict in desk.verdicts.values():
+        desk.tell(verdict)
+    with _ending_well():
+        try:
+            sound = []
+            for job in (job for job in jobs if job not in desk.verdicts):
+                refusal = _refusal(job, chapter)
+                if refusal:
+                    worth = points_of(read_notebook(course.source(chapter)))
+                    desk.take(pages(Graded(job, ungradable(job, refusal, chapter, worth))))
+                else:
+                    sound.append(job)
+            if sound:
+                grade(course, sound, desk.take, confinement=confinement, workers=workers, keep=True, finish=pages)
+        finally:
+            desk.close()  # what was graded before an interruption is not lost
     return [desk.verdicts[job] for job in jobs]
 
 
 @dataclass
 class _Desk:
-    """Where graded notebooks are written down: pages at once, the gradebook in batches."""
+    """Where graded notebooks come in: verdicts are told at once, marks are entered in batches."""
 
-    course: Course
-    chapter: str
+    ledger: Ledger
+    writer: _Writer | None
     on_verdict: Callable[[Verdict], None] | None
-    gradebook: bool
-    verdicts: dict[Job, Verdict] = field(default_factory=dict)
-    waiting: list[Entry] = field(default_factory=list)
+    verdicts: dict[Job, Verdict]
+    waiting: list[Returned] = field(default_factory=list)
+    unentered: int = 0
 
-    def __post_init__(self) -> None:
-        source = self.course.source(self.chapter)
-        self.released = load_document(read_bytes(source), source)
-
-    def take(self, graded: Graded) -> None:
-        document = self._document(graded)
-        self._write_pages(graded, document)
-        self.verdicts[graded.job] = graded.verdict
-        self.waiting.append(Entry(graded.verdict, _beside(graded.job.path, BESIDE[0]), document))
+    def take(self, returned: Returned) -> None:
+        verdict = returned.entry.verdict
+        self.verdicts[returned.job] = verdict
+        self.waiting.append(returned)
+        if self.writer is not None:
+            self.writer.begin()
         if len(self.waiting) >= BATCH:
-            self.enter()
+            self._enter()
+        self.tell(verdict)
+
+    def tell(self, verdict: Verdict) -> None:
         if self.on_verdict is not None:
-            self.on_verdict(graded.verdict)
+            self.on_verdict(verdict)
 
-    def enter(self) -> None:
-        if self.waiting and self.gradebook:
-            write_entries(self.course, self.waiting)
-        elif self.waiting:
+    def close(self) -> None:
+        """Enter what waits, and wait for the writer."""
+        if self.waiting:
+            self._enter()
+        if self.writer is not None:
+            self.writer.close()
+        elif self.unentered:
             sys.stderr.write("Graded without confinement: these marks are not entered in the gradebook.\n")
-        self.waiting = []
 
-    def _document(self, graded: Graded) -> dict[str, Any]:
-        if graded.verdict.status == "ungradable":
-            return {}
-        document = restored(load_document(graded.data, graded.job.path), self.released)
-        return with_outcomes(document, graded.cells)
-
-    def _write_pages(self, graded: Graded, document: dict[str, Any]) -> None:
-        from autograder.feedback import feedback_page, reason_page  # noqa: PLC0415 - Jinja is not needed to grade
-
-        student = str(graded.job.student)
-        autograded = _folder(self.course, "autograded") / student / self.chapter
-        feedback = _folder(self.course, "feedback") / student / self.chapter
-        shown = disclosed(graded.verdict, self.course.disclosure)
-        if document:
-            with_verdict(document, shown.exercises)
-            _write(autograded / f"{self.chapter}.ipynb", document_bytes(document), 0o444)
-            page = feedback_page(self.course.title, shown, document)
+    def _enter(self) -> None:
+        batch, self.waiting = self.waiting, []
+        if self.writer is None:
+            self.unentered += len(batch)
+            self.ledger.enter(batch)
         else:
-            # An old page must not pass for the outcome of this submission.
-            (autograded / f"{self.chapter}.ipynb").unlink(missing_ok=True)
-            page = reason_page(self.course.title, shown)
-        _write(feedback / f"{self.chapter}.html", page.encode(), 0o644)
-        for name in BESIDE:
-            text = _beside(graded.job.path, name)
-            if text is not None:
-                _write(feedback / name, text.encode(), 0o644)
-                if document:
-                    _write(autograded / name, text.encode(), 0o444)
+            self.writer.enter([one.entry for one in batch], partial(self.ledger.enter, batch))
 
 
-def _folder(course: Course, kind: str) -> Path:
-    configured = course.config.get("CourseDirectory", {}).get(f"{kind}_directory", kind)
-    return course.root / str(configured)
+class _Writer:
+    """The one writer of the gradebook: a thread, so that no grading process waits for the database."""
+
+    def __init__(self, course: Course, *, early: bool) -> None:
+        self._course = course
+        self._early = early
+        self._orders: SimpleQueue[tuple[list[Entry], Callable[[], None]] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._error: BaseException | None = None
+
+    def begin(self) -> None:
+        """Get ready to write, which takes seconds, while notebooks are graded in other processes."""
+        if self._early:
+            self._start()
+
+    def enter(self, entries: list[Entry], then: Callable[[], None]) -> None:
+        """Write ``entries`` in one transaction, and call ``then`` when they are in; raises what went wrong before."""
+        self._raise()
+        self._orders.put((entries, then))
+        self._start()
+
+    def close(self) -> None:
+        """Wait until everything is written; raises what went wrong."""
+        if self._thread is not None:
+            self._orders.put(None)
+            self._thread.join()
+            self._thread = None
+        self._raise()
+
+    def _start(self) -> None:
+        if self._thread is None:
+            # A second Ctrl-C must be able to end the program in the middle of a transaction, which then never was.
+            self._thread = threading.Thread(target=self._write, daemon=True, name="gradebook")
+            self._thread.start()
+
+    def _write(self) -> None:
+        try:
+            load_nbgrader()
+            while (order := self._orders.get()) is not None:
+                entries, then = order
+                write_entries(self._course, entries)
+                then()
+        except BaseException as error:  # noqa: BLE001 - raised where the entries came from
+            self._error = error
+
+    def _raise(self) -> None:
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+
+
+@contextmanager
+def _ending_well() -> Iterator[None]:
+    """Let the signals that ask a program to end do so the way Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        raise Terminated(number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _refusal(job: Job, chapter: str) -> str:
@@ -157,16 +217,3 @@ def _refusal(job: Job, chapter: str) -> str:
             "If that is the one, rename it and grade again."
         )
     return ""
-
-
-def _beside(path: Path, name: str) -> str | None:
-    beside = path.parent / name
-    try:
-        return beside.read_text()[:1000] if beside.is_file() and not beside.is_symlink() else None
-    except (OSError, UnicodeDecodeError):
-        return None
-
-
-def _write(path: Path, data: bytes, mode: int) -> None:
-    write_atomically(path, data)
-    path.chmod(mode)

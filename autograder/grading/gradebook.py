@@ -5,8 +5,10 @@ nbgrader is imported by the functions, not by the module: that takes seconds, an
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
+import sys
 import sysconfig
 from collections import defaultdict
 from contextlib import contextmanager
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from autograder.grading.disclosure import Disclosure
     from autograder.verdict import ExerciseVerdict, Verdict
 
-__all__ = ["UNGRADED", "Entry", "comment_on", "nbgrader_config", "write_entries"]
+__all__ = ["UNGRADED", "Entry", "comment_on", "gradebook_url", "load_nbgrader", "nbgrader_config", "write_entries"]
 
 UNGRADED = "This notebook could not be graded: {reason}"
 NO_RESPONSE = "No response."  # nbgrader's own words for a cell that was left as it was
@@ -57,6 +59,28 @@ def nbgrader_config(course: Course) -> Config:
     return loaded
 
 
+def gradebook_url(course: Course) -> str:
+    """The address of the course's gradebook, as nbgrader would have it, without asking nbgrader."""
+    configured = nbgrader_config(course).get("CourseDirectory", {}).get("db_url")
+    return configured if isinstance(configured, str) else f"sqlite:///{course.root.absolute() / 'gradebook.db'}"
+
+
+def load_nbgrader() -> None:
+    """Import what entering marks needs; it takes seconds."""
+    # Of those, more than a second goes into a grammar by which jsonschema checks addresses. No notebook has any, and
+    # jsonschema does without.
+    name = "rfc3987_syntax"
+    loaded = {"jsonschema", name} & sys.modules.keys()
+    if not loaded:
+        sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        importlib.import_module("nbgrader.api")
+        importlib.import_module("nbgrader.preprocessors")
+    finally:
+        if not loaded:
+            del sys.modules[name]
+
+
 def write_entries(
     course: Course, entries: Sequence[Entry], *, allow_unsafe: bool = False, db_url: str | None = None
 ) -> int:
@@ -73,6 +97,7 @@ def write_entries(
             "Such marks do not go into the gradebook: a student's code could have changed them. "
             "`autograder doctor` tells how to get a sandbox."
         )
+    load_nbgrader()
     from nbgrader.api import Gradebook  # noqa: PLC0415
     from nbgrader.coursedir import CourseDirectory  # noqa: PLC0415
 
@@ -88,7 +113,8 @@ def write_entries(
             changed = 0
             for chapter, of_chapter in by_chapter.items():
                 _ensure_assignment(gradebook, course, chapter, config, db_url)
-                changed += _ChapterWriter(gradebook, course, chapter, config).write(of_chapter)
+                students = [str(entry.verdict.student) for entry in of_chapter]
+                changed += _ChapterWriter(gradebook, course, chapter, config, students).write(of_chapter)
             gradebook.db.commit()
         except BaseException:
             gradebook.db.rollback()
@@ -139,7 +165,7 @@ def _ensure_assignment(gradebook: Any, course: Course, chapter: str, config: Con
 class _ChapterWriter:
     """Writes the entries of one chapter with a handful of queries, however many there are."""
 
-    def __init__(self, gradebook: Any, course: Course, chapter: str, config: Config) -> None:
+    def __init__(self, gradebook: Any, course: Course, chapter: str, config: Config, students: Sequence[str]) -> None:
         from nbgrader import api  # noqa: PLC0415
         from nbgrader.preprocessors import AssignLatePenalties  # noqa: PLC0415
 
@@ -150,8 +176,14 @@ class _ChapterWriter:
         self.solution_cells = {cell.name: cell for cell in self.notebook.solution_cells}
         self.penalties = AssignLatePenalties(config=config)
         self.penalties.init_plugin()
-        self.students = {student.id: student for student in gradebook.students}
-        of_notebook = api.SubmittedNotebook.notebook_id == self.notebook.id
+        known = self.db.query(api.Student).filter(api.Student.id.in_(students)).all()
+        self.students = {student.id: student for student in known}
+        # Of these students only: with the whole class, a large one would be read once for every batch of it.
+        of_assignment = api.SubmittedAssignment.assignment_id == self.assignment.id
+        of_students = api.SubmittedNotebook.assignment.has(
+            of_assignment & api.SubmittedAssignment.student_id.in_(students)
+        )
+        of_notebook = (api.SubmittedNotebook.notebook_id == self.notebook.id) & of_students
         submitted = self.db.query(api.SubmittedNotebook).filter(of_notebook).all()
         self.submitted = {notebook.assignment.student_id: (notebook.assignment, notebook) for notebook in submitted}
         self.grades = self._by_cell(api.Grade, of_notebook)

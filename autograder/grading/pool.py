@@ -53,8 +53,10 @@ def run_pool(
     pool = _Pool(task, items, on_done, on_lost)
     try:
         pool.run(min(workers, len(items)))
-    finally:
-        pool.close()
+    except BaseException:
+        pool.end()
+        raise
+    pool.close()
 
 
 @dataclass
@@ -91,14 +93,24 @@ class _Pool:
                 self._hear(hand)
 
     def close(self) -> None:
+        """Let the processes go, which have nothing left to do."""
         for hand in self._hands:
             with suppress(OSError):
                 hand.pipe.send(None)
         for hand in self._hands:
             hand.process.join(5)
+        self.end()
+
+    def end(self) -> None:
+        """End the processes now, whatever they do; their jails end with them."""
+        for hand in self._hands:
             if hand.process.is_alive():
                 hand.process.terminate()
-                hand.process.join(5)
+        for hand in self._hands:
+            hand.process.join(5)
+            if hand.process.is_alive():
+                hand.process.kill()
+                hand.process.join()
             hand.pipe.close()
 
     def _hire(self) -> None:

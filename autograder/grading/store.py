@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
+import threading
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,34 +45,50 @@ class Store:
         """The name under which the verdict on the submission ``data`` is kept."""
         return hashlib.sha256(self.base + hashlib.sha256(data).digest()).hexdigest()
 
-    def load(self, key: str) -> tuple[Verdict, tuple[CellOutcome, ...]] | None:
-        """The verdict kept under ``key`` with what the cells had put out; None where there is none to be trusted."""
+    def load(self, key: str) -> Verdict | None:
+        """The verdict kept under ``key``; None where there is none to be trusted."""
         try:
-            stored = json.loads((self.folder / f"{key}.json").read_bytes())
-            return Verdict.from_json(stored["verdict"]), tuple(_outcome(cell) for cell in stored["cells"])
+            return Verdict.from_json(json.loads((self.folder / f"{key}.json").read_bytes()))
         except (OSError, ValueError, KeyError, TypeError):
             return None  # missing, cut short or of another version: it is made again
+
+    def load_cells(self, key: str) -> tuple[CellOutcome, ...] | None:
+        """What the cells put out when that verdict was made. Kept apart: it is most of the bytes, and seldom asked for."""
+        try:
+            return tuple(_outcome(cell) for cell in json.loads((self.folder / f"{key}.cells.json").read_bytes()))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
 
     def save(self, key: str, verdict: Verdict, cells: Iterable[CellOutcome]) -> None:
         """Keep a verdict. A notebook that could not be graded is not kept: the next run tries it again."""
         if verdict.status != "graded":
             return
-        stored = {"verdict": verdict.to_json(), "cells": [asdict(cell) for cell in cells]}
-        write_atomically(self.folder / f"{key}.json", json.dumps(stored, default=str).encode())
+        outcomes = [asdict(cell) for cell in cells]
+        write_atomically(self.folder / f"{key}.cells.json", json.dumps(outcomes, default=str).encode())
+        # Last, as whoever finds a verdict takes the rest for granted.
+        write_atomically(self.folder / f"{key}.json", json.dumps(verdict.to_json(), default=str).encode())
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
     """Write a file so that at every moment either the old one or the whole new one is there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    new = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
+    try:
+        handle = _created(new)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = _created(new)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
+        new.chmod(mode)
+        new.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        new.unlink(missing_ok=True)
         raise
+
+
+def _created(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 
 def _outcome(cell: dict[str, Any]) -> CellOutcome:

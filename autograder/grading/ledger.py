@@ -1,0 +1,199 @@
+"""What has been entered and given back already, so that an unchanged class costs next to nothing to grade again.
+
+One line of JSON a submission, appended when its marks are in the gradebook. A line is believed where the submission, the
+files that the student got back and the gradebook's row are all as they were when it was written; whatever is in doubt is
+written again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import time
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import autograder
+from autograder.grading.pages import BESIDE, Pages, beside
+from autograder.grading.store import write_atomically
+from autograder.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from autograder.course import Course
+    from autograder.grading.pages import Returned
+    from autograder.grading.store import Store
+    from autograder.grading.submission import Job
+
+__all__ = ["Ledger", "book_rows"]
+
+# A file system's clock may stand still for this long: a file this young may change without its time telling.
+_YOUNG_NS = 1_000_000_000
+
+Signature = list[list[int] | None]
+
+
+@dataclass
+class Ledger:
+    """The ledger of one chapter; ``url`` is the gradebook's, or None where marks are not entered."""
+
+    course: Course
+    chapter: str
+    store: Store
+    pages: Pages
+    url: str | None
+    _lines: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _seen: dict[str, tuple[Signature, bool]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._path = self.store.folder / "ledger.jsonl"
+        self._base = _fingerprint(self.course, self.store.base)
+        read = 0
+        with suppress(OSError):
+            for line in self._path.read_text(encoding="utf-8").splitlines():
+                read += 1
+                with suppress(ValueError, KeyError, TypeError):
+                    found = json.loads(line)
+                    self._lines[found["student"]] = found
+        if read > 2 * len(self._lines) + 100:
+            write_atomically(self._path, "".join(map(_line, self._lines.values())).encode())
+
+    def settled(self, jobs: Sequence[Job]) -> dict[Job, Verdict]:
+        """The verdicts on those of ``jobs`` for which nothing is left to do."""
+        rows = book_rows(self.url, self.chapter) if self.url and self._lines else {}
+        done: dict[Job, Verdict] = {}
+        for job in jobs:
+            # Taken before the file is read: a change while it is graded shows the next time.
+            now = _signature([job.path.parent, job.path, *(job.path.parent / name for name in BESIDE)])
+            self._seen[str(job.student)] = now, _at_rest(now)
+            line = self._lines.get(str(job.student))
+            if line is None or rows is None or line["base"] != self._base:
+                continue
+            if self.url and (line["row"] is None or rows.get(str(job.student)) != line["row"]):
+                continue
+            if line["back"] != _signature(self.pages.files(job)) or not self._same(job, line, now):
+                continue
+            verdict = self._verdict(line)
+            if verdict is not None:
+                done[job] = verdict.relabelled(notebook=str(job.path), student=job.student)
+        return done
+
+    def enter(self, returned: Iterable[Returned]) -> None:
+        """Note that the marks of ``returned`` are in the gradebook."""
+        returned = [r for r in returned if r.settled and str(r.job.student) in self._seen]
+        students = [str(r.job.student) for r in returned]
+        rows = book_rows(self.url, self.chapter, students) if self.url else {}
+        if rows is None:
+            return
+        lines = []
+        for one in returned:
+            student = str(one.job.student)
+            handed_in, at_rest = self._seen[student]
+            verdict = None if one.key else one.entry.verdict.to_json()
+            line = {
+                "student": student,
+                "base": self._base,
+                "in": handed_in if at_rest else None,
+                "texts": _texts(one.job),
+                "key": one.key,
+                "verdict": verdict,
+                "back": _signature(self.pages.files(one.job)),
+                "row": rows.get(student),
+            }
+            self._lines[student] = line
+            lines.append(_line(line))
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("a", encoding="utf-8") as file:
+            # A line that a power cut left without its end must not spoil the next one.
+            file.write("\n" + "".join(lines))
+
+    def _same(self, job: Job, line: dict[str, Any], now: Signature) -> bool:
+        """Whether the submission is the one that was graded: by its files' times, or else by its bytes."""
+        if line["in"] == now:
+            return True
+        if not line["key"] or job.path.is_symlink() or job.path.parent.is_symlink() or line["texts"] != _texts(job):
+            return False
+        try:
+            return bool(self.store.key(job.path.read_bytes()) == line["key"])
+        except OSError:
+            return False
+
+    def _verdict(self, line: dict[str, Any]) -> Verdict | None:
+        if line["key"]:
+            return self.store.load(line["key"])
+        with suppress(KeyError, TypeError):
+            return Verdict.from_json(line["verdict"])
+        return None
+
+
+def book_rows(url: str, chapter: str, students: Sequence[str] = ()) -> dict[str, list[Any]] | None:
+    """What the SQLite gradebook at ``url`` holds of each submission of ``chapter`` (of ``students`` only, if any).
+
+    None where that cannot be told: another kind of database, none yet, or one that does not answer.
+    """
+    if not url.startswith("sqlite:///"):
+        return None
+    only = f"AND submitted.student_id IN ({','.join('?' * len(students))})" if students else ""
+    query = f"""
+        SELECT submitted.student_id, assignment.duedate, submitted.timestamp, submitted.extension,
+            part.late_submission_penalty, COUNT(grade.id), COUNT(grade.auto_score), TOTAL(grade.auto_score),
+            COUNT(grade.manual_score), TOTAL(grade.manual_score), TOTAL(grade.extra_credit),
+            TOTAL(grade.needs_manual_grade),
+            (SELECT COUNT(comment.auto_comment) FROM comment WHERE comment.notebook_id = part.id)
+        FROM assignment
+        JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
+        JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
+        LEFT JOIN grade ON grade.notebook_id = part.id
+        WHERE assignment.name = ? {only}
+        GROUP BY part.id
+    """  # noqa: S608 - nothing but question marks is put in
+    try:
+        path = Path(url.removeprefix("sqlite:///"))
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=5)) as book:
+            return {row[0]: list(row[1:]) for row in book.execute(query, (chapter, *students))}
+    except sqlite3.Error:
+        return None
+
+
+def _signature(paths: Iterable[Path]) -> Signature:
+    """What the file system says of each file; None where there is none."""
+    found: Signature = []
+    for path in paths:
+        try:
+            told = os.lstat(path)
+        except OSError:
+            found.append(None)
+        else:
+            found.append([told.st_mode, told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns])
+    return found
+
+
+def _at_rest(signature: Signature) -> bool:
+    newest = max((told[-1] for told in signature if told), default=0)
+    return newest < time.time_ns() - _YOUNG_NS
+
+
+def _texts(job: Job) -> list[str | None]:
+    return [beside(job.path, name) for name in BESIDE]
+
+
+def _line(line: dict[str, Any]) -> str:
+    return json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _fingerprint(course: Course, base: bytes) -> str:
+    """Everything that pages and gradebook entries depend on besides the verdict."""
+    digest = hashlib.sha256(base)
+    framework = Path(autograder.__file__).parent
+    files = [course.root / "course_config.py", course.root / "nbgrader_config.py"]
+    files += sorted(path for path in (framework / "feedback").rglob("*") if path.suffix in {".py", ".j2"})
+    for path in files:
+        if path.is_file():
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    digest.update(repr((course.title, course.disclosure)).encode())
+    return digest.hexdigest()

@@ -1,0 +1,119 @@
+"""What a student gets back, written in the process that graded it: the graded notebook and the feedback page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from autograder.grading.disclosure import Disclosure, disclosed
+from autograder.grading.document import with_outcomes, with_verdict
+from autograder.grading.gradebook import Entry
+from autograder.grading.store import write_atomically
+from autograder.notebook import document_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from autograder.course import Course
+    from autograder.grading.batch import Graded
+    from autograder.grading.submission import Job
+
+__all__ = ["BESIDE", "Pages", "Returned", "beside", "folder_of"]
+
+# What nbgrader keeps beside a submission and needs again to hand its feedback back to the right student.
+BESIDE = ("timestamp.txt", "submission_secret.txt")
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A job whose pages are written: what the gradebook needs of it, and the key of its stored verdict ("" for none).
+
+    ``settled`` is false where grading the same bytes again might end otherwise.
+    """
+
+    job: Job
+    entry: Entry
+    key: str = ""
+    settled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Writes a chapter's pages; called with what was graded. It holds names only, so that it can go to any process."""
+
+    chapter: str
+    title: str
+    disclosure: Disclosure
+    autograded: Path
+    feedback: Path
+
+    @classmethod
+    def of(cls, course: Course, chapter: str) -> Pages:
+        """The pages of a course's chapter."""
+        return cls(
+            chapter,
+            course.title,
+            course.disclosure,
+            folder_of(course, "autograded"),
+            folder_of(course, "feedback"),
+        )
+
+    def __call__(self, graded: Graded) -> Returned:
+        """Write the graded notebook and the page of one submission."""
+        document: dict[str, Any] = {}
+        if graded.verdict.status == "graded":
+            document = with_outcomes(graded.document, graded.cells)
+        self._write(graded, document)
+        entry = Entry(graded.verdict, beside(graded.job.path, BESIDE[0]), _marked_by_hand(document))
+        return Returned(graded.job, entry, graded.key, graded.settled)
+
+    def files(self, job: Job) -> list[Path]:
+        """The files that a student gets back."""
+        student = str(job.student)
+        autograded, feedback = self.autograded / student / self.chapter, self.feedback / student / self.chapter
+        return [
+            autograded / f"{self.chapter}.ipynb",
+            feedback / f"{self.chapter}.html",
+            *(folder / name for folder in (autograded, feedback) for name in BESIDE),
+        ]
+
+    def _write(self, graded: Graded, document: dict[str, Any]) -> None:
+        from autograder.feedback import feedback_page, reason_page  # noqa: PLC0415 - Jinja is not needed to grade
+
+        notebook, page, *copies = self.files(graded.job)
+        shown = disclosed(graded.verdict, self.disclosure)
+        if document:
+            with_verdict(document, shown.exercises)
+            write_atomically(notebook, document_bytes(document), 0o444)
+            html = feedback_page(self.title, shown, document)
+        else:
+            # An old page must not pass for the outcome of this submission.
+            notebook.unlink(missing_ok=True)
+            html = reason_page(self.title, shown)
+        write_atomically(page, html.encode(), 0o644)
+        for copy in copies:
+            text = beside(graded.job.path, copy.name)
+            if text is not None and (document or copy.parent == page.parent):
+                write_atomically(copy, text.encode(), 0o644 if copy.parent == page.parent else 0o444)
+
+
+def beside(path: Path, name: str) -> str | None:
+    """What stands in the small file ``name`` beside a submission, or None."""
+    found = path.parent / name
+    try:
+        return found.read_text()[:1000] if found.is_file() and not found.is_symlink() else None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def folder_of(course: Course, kind: str) -> Path:
+    """The course's folder for ``kind`` ("submitted", "autograded", "feedback"), as nbgrader's configuration has it."""
+    configured = course.config.get("CourseDirectory", {}).get(f"{kind}_directory", kind)
+    return course.root / str(configured)
+
+
+def _marked_by_hand(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The cells that a person marks: all that the gradebook asks the notebook for, and small enough to send home."""
+    metas = ((cell, cell["metadata"].get("nbgrader", {})) for cell in document.get("cells", []))
+    return {"cells": [cell for cell, meta in metas if meta.get("grade") and meta.get("solution")]}
