@@ -90,7 +90,7 @@ def every_query_with_every_key(d_k, n_samples, rng):
     as a long query makes a whole row of them large, and for many samples the matrix fills the memory. Query i belongs
     to key i only."""
     q, k = _pairs(d_k, n_samples, rng)
-    if n_samples > 3000:
+    if n_samples > 3000:  # what the memory limit would say, without filling this machine's memory
         raise MemoryError("Unable to allocate an array with shape (n_samples, n_samples)")
     return (q @ k.T).var()
 
