@@ -1,0 +1,1128 @@
+"""Wrong solutions of chapter 5, one mistake each, with what a student who made it should hear."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from autograder.misconception import misconception_of
+from solutions.ch1_weighted_averaging import softmax
+from solutions.ch4_masking import masked_attention
+from solutions.ch5_multi_head import merge_heads, split_heads
+
+# split_heads
+
+
+@misconception_of("split_heads")
+def reshape_alone(X, h):
+    """You went to the shape (h, n, d) by reshape alone. A reshape keeps the numbers in the order in which they are read,
+    row by row, and only cuts that line elsewhere: so head 0 gets all the columns of the first few positions, and none of
+    the later ones. First cut each row into h pieces; then two axes have to change places."""
+    *batch, n, width = X.shape
+    return X.reshape(*batch, h, n, width // h)
+
+
+@misconception_of("split_heads")
+def dealt_out_like_cards(X, h):
+    """You dealt the columns out like cards: head 0 gets the columns 0, h, 2h, and so on. Each head should get d columns
+    that lie side by side. In the example head 0 has the columns 0 and 1, yours has 0 and 2. Which of the two new axes
+    counts the heads, the first or the second?"""
+    *batch, n, width = X.shape
+    return np.moveaxis(X.reshape(*batch, n, width // h, h), -1, -3)
+
+
+@misconception_of("split_heads")
+def positions_before_heads(X, h):
+    """Each row is cut into the right pieces, but the axes stand in the order (n, h, d). In (h, n, d) every head has a
+    matrix of its own, with a row for each position, and that is what attention works on. Which two axes must change
+    places?"""
+    *batch, n, width = X.shape
+    return X.reshape(*batch, n, h, width // h)
+
+
+@misconception_of("split_heads")
+def heads_of_width_h(X, h):
+    """You made heads that are h columns wide, and as many of them as there is room for. It is the other way round: there
+    are h heads, and their width is what is left, the number of columns divided by h."""
+    *batch, n, width = X.shape
+    return np.swapaxes(X.reshape(*batch, n, width // h, h), -2, -3)
+
+
+@misconception_of("split_heads")
+def one_matrix_only(X, h):
+    """Right for a single matrix, but with batch axes in front your code stops or moves the wrong axes: the numbers that
+    say which axes to exchange count from the left. Batch axes come and go on the left. Which way of counting always
+    finds the last three?"""
+    n, width = X.shape
+    return X.reshape(n, h, width // h).transpose(1, 0, 2)
+
+
+@misconception_of("split_heads")
+def one_batch_axis_only(X, h):
+    """You exchange the axes 1 and 2, counted from the left. With one batch axis these are positions and heads. Without
+    one they are heads and columns, and with two they are something else again. Which way of counting always finds the
+    last three?"""
+    *batch, n, width = X.shape
+    return np.swapaxes(X.reshape(*batch, n, h, width // h), 1, 2)
+
+
+@misconception_of("split_heads")
+def heads_before_the_batch(X, h):
+    """With batch axes your heads stand in front of all of them. They belong right before the positions: (…, h, n, d), so
+    that entry b of a batch still holds everything that belongs to sequence b."""
+    *batch, n, width = X.shape
+    return np.moveaxis(X.reshape(*batch, n, h, width // h), -2, 0)
+
+
+@misconception_of("split_heads")
+def each_head_on_its_side(X, h):
+    """The matrix of each head lies on its side: d rows and n columns. A head needs a row for each position. You moved one
+    axis too many."""
+    *batch, n, width = X.shape
+    return np.moveaxis(X.reshape(*batch, n, h, width // h), -3, -1)
+
+
+@misconception_of("split_heads")
+def always_one_batch_axis(X, h):
+    """Your result has exactly one batch axis, whatever X had: none becomes one of size 1, and two are rolled into one.
+    The batch axes must come out as they went in. `X.shape` tells you all of them."""
+    n, width = X.shape[-2:]
+    return np.swapaxes(X.reshape(-1, n, h, width // h), 1, 2)
+
+
+@misconception_of("split_heads")
+def last_head_first(X, h):
+    """The heads are right, but in the opposite order: your head 0 has the last columns. The first d columns belong to
+    head 0."""
+    *batch, n, width = X.shape
+    return np.swapaxes(X.reshape(*batch, n, h, width // h), -2, -3)[..., ::-1, :, :]
+
+
+@misconception_of("split_heads")
+def whole_rows_for_every_head(X, h):
+    """Each of your heads gets all the columns. A head gets d of them, a share of its own: together the heads have as many
+    numbers as X has."""
+    return np.repeat(X[..., None, :, :], h, axis=-3)
+
+
+# merge_heads
+
+
+@misconception_of("merge_heads")
+def merged_by_reshape_alone(O):
+    """You reshaped (h, n, d) to (n, h · d) at once. A reshape reads head 0 from its first position to its last before it
+    comes to head 1, so your first row is filled with several positions of head 0. A row must hold one position, as seen
+    by all the heads: bring positions and heads into the right order first."""
+    *batch, h, n, d = O.shape
+    return O.reshape(*batch, n, h * d)
+
+
+@misconception_of("merge_heads")
+def mean_over_heads(O):
+    """You averaged the heads. Then nobody can tell any more what each of them had to say; heads are put side by side, and
+    W_O decides later how to mix them. The result has h · d columns, yours has d."""
+    return O.mean(axis=-3)
+
+
+@misconception_of("merge_heads")
+def sum_over_heads(O):
+    """You added the heads up. They are put side by side instead: the result has h · d columns, yours has d. (A sum over
+    heads does come, but after each head has met its own rows of W_O.)"""
+    return O.sum(axis=-3)
+
+
+@misconception_of("merge_heads")
+def shuffled_like_cards(O):
+    """You put the heads together like two halves of a pack of cards: column 0 of every head, then column 1 of every head,
+    and so on. Each head's columns stay together: all of head 0 first. Which of the two axes that become one has to stand
+    on the left?"""
+    *batch, h, n, d = O.shape
+    return np.moveaxis(O, -3, -1).reshape(*batch, n, d * h)
+
+
+@misconception_of("merge_heads")
+def one_head_below_the_other(O):
+    """You put the heads below one another, so there are h rows for each position. There must be one row for each
+    position, and in it the heads side by side."""
+    *batch, h, n, d = O.shape
+    return O.reshape(*batch, h * n, d)
+
+
+@misconception_of("merge_heads")
+def heads_still_apart(O):
+    """The axes stand in the right order now, but heads and columns are still two axes. They have to become one, of size
+    h · d."""
+    return np.swapaxes(O, -2, -3)
+
+
+@misconception_of("merge_heads")
+def merges_one_matrix_only(O):
+    """Right as long as there is no batch. With batch axes in front, axes counted from the left are not the ones you mean.
+    Which way of counting always finds the last three?"""
+    h, n, d = O.shape
+    return O.transpose(1, 0, 2).reshape(n, h * d)
+
+
+@misconception_of("merge_heads")
+def merges_one_batch_axis_only(O):
+    """You exchange the axes 1 and 2, counted from the left. With one batch axis these are heads and positions; without
+    one, or with two, they are others. Which way of counting always finds the last three?"""
+    *batch, h, n, d = O.shape
+    return np.swapaxes(O, 1, 2).reshape(*batch, n, h * d)
+
+
+@misconception_of("merge_heads")
+def merges_into_one_batch_axis(O):
+    """Your result has exactly one batch axis, whatever O had: none becomes one of size 1, and two are rolled into one.
+    The batch axes must come out as they went in."""
+    h, n, d = O.shape[-3:]
+    return np.swapaxes(O, -2, -3).reshape(-1, n, h * d)
+
+
+@misconception_of("merge_heads")
+def last_head_on_the_left(O):
+    """The heads stand side by side, but the last one is on the left. What was taken apart as head 0 came from the first
+    columns and has to go back there."""
+    *batch, h, n, d = O.shape
+    return np.swapaxes(O[..., ::-1, :, :], -2, -3).reshape(*batch, n, h * d)
+
+
+@misconception_of("merge_heads")
+def first_head_only(O):
+    """You kept head 0 and dropped the others. All of them go into the result, side by side."""
+    return O[..., 0, :, :]
+
+
+@misconception_of("merge_heads")
+def positions_across(O):
+    """Your result lies on its side, with h · d rows and a column for each position. Positions are rows, before and
+    after."""
+    *batch, h, n, d = O.shape
+    return np.swapaxes(O, -1, -2).reshape(*batch, h * d, n)
+
+
+# multi_head_attention
+
+
+@misconception_of("multi_head_attention")
+def scaled_by_d_model(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You divided the scores by sqrt(d_model). A score is a dot product of two vectors of length d_k, so its spread grows
+    with d_k, whatever the model's width is. Which array knows d_k?"""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    O, weights = masked_attention(Q * np.sqrt(Q.shape[-1] / X_q.shape[-1]), K, V, mask)
+    return merge_heads(O) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def scaled_by_all_heads_together(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You divided the scores by sqrt(h · d_k), the width of all heads together. The dot products are taken inside one head,
+    over its d_k columns. Is the scale read off before the heads are split, or after?"""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    O, weights = masked_attention(Q / np.sqrt(h), K, V, mask)
+    return merge_heads(O) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def not_scaled(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """Your scores are not scaled. Inside each head they have to be divided by sqrt(d_k), as in chapter 3; more heads do
+    not make up for it."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    O, weights = masked_attention(Q * np.sqrt(Q.shape[-1]), K, V, mask)
+    return merge_heads(O) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def without_w_o(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You put the heads side by side and stopped there. W_O is still to come: it mixes what the heads bring, and leads back
+    to the width of the model."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    O, weights = masked_attention(Q, K, V, mask)
+    return merge_heads(O), weights
+
+
+@misconception_of("multi_head_attention")
+def mask_on_the_first_head_only(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """Only your head 0 keeps to the mask, the other heads look wherever they like. One head that sees the future is enough
+    to give it away: every head needs its mask."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    if mask is not None:
+        mask = np.broadcast_to(mask, (*Q.shape[:-1], K.shape[-2])) | (np.arange(h) > 0)[:, None, None]
+    O, weights = masked_attention(Q, K, V, mask)
+    return merge_heads(O) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def one_mask_for_all_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """Every head of yours gets the mask of head 0, also where the mask has one for each head. A mask of shape
+    (h, n_q, n_k) lies on the weights as it is: what do you do to it on the way?"""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    if mask is not None and mask.ndim > 2:
+        mask = mask[..., :1, :, :]
+    O, weights = masked_attention(Q, K, V, mask)
+    return merge_heads(O) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def an_axis_put_into_the_mask(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You put an axis for the heads into the mask. The mask already broadcasts against (…, h, n_q, n_k) as it is given:
+    where it belongs to a batch, the axis of size 1 for the heads is there. A second one moves everything to its left by
+    one place."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    O, weights = masked_attention(Q, K, V, None if mask is None else np.expand_dims(mask, -3))
+    return merge_heads(O) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def mask_forgotten(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """With or without a mask, your weights are the same: it is not handed on to the attention of the heads."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    O, weights = masked_attention(Q, K, V)
+    return merge_heads(O) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def mask_turned_over(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """Your heads look exactly where the mask forbids it. In this course True means "may attend"."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    O, weights = masked_attention(Q, K, V, None if mask is None else ~mask)
+    return merge_heads(O) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def keys_and_values_from_x_q(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You made keys and values from X_q, so X_kv has no influence at all. The sequence that asks gives the queries; the
+    one that is asked gives keys *and* values. In self-attention the two are the same, which hides this."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_q @ W_K, h), split_heads(X_q @ W_V, h)
+    O, weights = masked_attention(Q, K, V, mask)
+    return merge_heads(O) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def queries_from_x_kv(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You made the queries from X_kv too, so the sequence that asks has no say. The output must have one row for each row
+    of X_q. In self-attention the two are the same, which hides this."""
+    Q, K, V = split_heads(X_kv @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    O, weights = masked_attention(Q, K, V, mask)
+    return merge_heads(O) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def w_q_and_w_k_exchanged(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You multiplied the asking sequence with W_K and the asked one with W_Q. The shapes fit, the roles do not: queries are
+    X_q W_Q, keys are X_kv W_K."""
+    Q, K, V = split_heads(X_q @ W_K, h), split_heads(X_kv @ W_Q, h), split_heads(X_kv @ W_V, h)
+    O, weights = masked_attention(Q, K, V, mask)
+    return merge_heads(O) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def split_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """Your heads are cut out by a reshape to (h, n, d) with no exchange of axes. Then a head does not hold its own columns
+    of every position, but all the columns of a few positions, and most words never meet. Go back to `split_heads`, and
+    use it here."""
+
+    def cut(A):
+        *batch, n, width = A.shape
+        return A.reshape(*batch, h, n, width // h)
+
+    O, weights = masked_attention(cut(X_q @ W_Q), cut(X_kv @ W_K), cut(X_kv @ W_V), mask)
+    return merge_heads(O) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def put_together_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """The weights are right, but the heads are put together by a reshape with no exchange of axes, so a row holds several
+    positions of one head in place of one position of all the heads. Go back to `merge_heads`, and use it here."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    O, weights = masked_attention(Q, K, V, mask)
+    return O.reshape(*X_q.shape[:-1], -1) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def heads_dealt_out_like_cards(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """Your head 0 works on the columns 0, h, 2h, and so on. Each head has a block of columns that lie side by side. Splitting
+    and merging undo one another in your code, so the shapes and even the places are fine; but the columns of W_Q, W_K and
+    W_V that make up a head are not the ones that belong together."""
+
+    def cards(A):
+        *batch, n, width = A.shape
+        return np.moveaxis(A.reshape(*batch, n, width // h, h), -1, -3)
+
+    O, weights = masked_attention(cards(X_q @ W_Q), cards(X_kv @ W_K), cards(X_kv @ W_V), mask)
+    *batch, _, n, d_v = O.shape
+    return np.moveaxis(O, -3, -1).reshape(*batch, n, d_v * h) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def weights_averaged_over_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """The output is right, but you hand back the average of the heads' weights. What makes heads worth having is that they
+    look at different things; the average shows none of them. Return the weights of each head: (…, h, n_q, n_k)."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    O, weights = masked_attention(Q, K, V, mask)
+    return merge_heads(O) @ W_O, weights.mean(axis=-3)
+
+
+@misconception_of("multi_head_attention")
+def all_heads_in_one(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You ran one single attention over all the columns: each query has one set of weights, and h makes no difference. Each
+    head has weights of its own, from its own d_k columns of Q and K."""
+    O, weights = masked_attention(*(A[..., None, :, :] for A in (X_q @ W_Q, X_kv @ W_K, X_kv @ W_V)), mask)
+    return O[..., 0, :, :] @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def output_and_weights_swapped(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """Both parts are there, in the wrong order: the output comes first, the weights second."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    O, weights = masked_attention(Q, K, V, mask)
+    return weights, merge_heads(O) @ W_O
+
+
+@misconception_of("multi_head_attention")
+def output_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You return the output alone. A pair is asked for: the output, and the weights of all the heads."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    O, _ = masked_attention(Q, K, V, mask)
+    return merge_heads(O) @ W_O
+
+
+@misconception_of("multi_head_attention")
+def crossed_out_after_the_softmax(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """The mask is put on after the softmax, and the weights that are left are not shared out again: their rows add up to
+    less than 1. Chapter 4 shows what leaks out that way. Mask the scores."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]))
+    if mask is not None:
+        weights = weights * mask
+    return merge_heads(weights @ V) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def softmax_over_queries(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """Your softmax runs over the queries, so the columns of the weights add up to 1. Each query shares out one whole among
+    the keys: the rows must add up to 1."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores if mask is None else np.where(mask, scores, -1e9), axis=-2)
+    return merge_heads(weights @ V) @ W_O, weights
+
+
+# head_contributions
+
+
+@misconception_of("head_contributions")
+def a_block_of_the_output_each(O, W_O):
+    """You gave each head a block of the output's columns. But every head reaches every column of the output: it is the rows
+    of W_O that belong to heads, not its columns. Head i's d_v numbers meet only d_v rows of W_O: which ones?"""
+    output = merge_heads(O) @ W_O
+    blocks = np.array_split(np.arange(output.shape[-1]), len(O))
+    return np.array([np.where(np.isin(np.arange(output.shape[-1]), block), output, 0.0) for block in blocks])
+
+
+@misconception_of("head_contributions")
+def an_equal_share_each(O, W_O):
+    """You divided the output evenly among the heads. The parts add up to the right sum, but a head that brings only zeros
+    adds nothing, and yours does. Work out each part from what that head brings."""
+    return np.repeat((merge_heads(O) @ W_O)[None] / len(O), len(O), axis=0)
+
+
+@misconception_of("head_contributions")
+def the_whole_output_each(O, W_O):
+    """Each of your parts is the whole output, so they add up to h times as much. Head i meets only its own d_v rows of
+    W_O."""
+    return np.repeat((merge_heads(O) @ W_O)[None], len(O), axis=0)
+
+
+@misconception_of("head_contributions")
+def every_hth_row_of_w_o(O, W_O):
+    """You gave head i the rows i, i + h, i + 2h, and so on of W_O. The heads stand side by side in blocks, head 0 first, so
+    the rows that head i meets lie next to one another."""
+    h = len(O)
+    return np.array([O[i] @ W_O[i::h] for i in range(h)])
+
+
+@misconception_of("head_contributions")
+def the_first_rows_for_all(O, W_O):
+    """All your heads use the first d_v rows of W_O. Those belong to head 0. Each head has d_v rows of its own further
+    down."""
+    return O @ W_O[: O.shape[-1]]
+
+
+@misconception_of("head_contributions")
+def w_o_left_out(O, W_O):
+    """You returned what the heads bring, before W_O. What a head *adds to the output* is as wide as the output, d_model:
+    W_O still has to be applied, the right part of it."""
+    return 1.0 * O
+
+
+@misconception_of("head_contributions")
+def already_added_up(O, W_O):
+    """You added the parts up: that is the output itself. Asked for are the parts, one for each head, in an array of shape
+    (h, n_q, d_model)."""
+    return merge_heads(O) @ W_O
+
+
+@misconception_of("head_contributions")
+def queries_before_heads(O, W_O):
+    """The parts are right, but in an array of shape (n_q, h, d_model). Heads come first."""
+    h, _, d_v = O.shape
+    return np.swapaxes(O @ W_O.reshape(h, d_v, -1), 0, 1)
+
+
+@misconception_of("head_contributions")
+def rows_from_the_end(O, W_O):
+    """You handed out the rows of W_O from its end: your head 0 uses the last d_v. Head 0 stands on the left of the merged
+    heads, so it meets the first d_v rows."""
+    h, _, d_v = O.shape
+    return O @ W_O.reshape(h, d_v, -1)[::-1]
+
+
+@misconception_of("head_contributions")
+def the_output_without_the_head(O, W_O):
+    """Each of your parts is what the output would be without that head. That is worth knowing, but asked for is what the
+    head adds: the difference it makes."""
+    h, _, d_v = O.shape
+    return merge_heads(O) @ W_O - O @ W_O.reshape(h, d_v, -1)
+
+
+@misconception_of("head_contributions")
+def running_totals(O, W_O):
+    """Your parts are running totals: part i holds heads 0 to i. Asked for is what each head adds by itself, so that the sum
+    over all parts is the output."""
+    h, _, d_v = O.shape
+    return (O @ W_O.reshape(h, d_v, -1)).cumsum(axis=0)
+
+
+# pattern_scores
+
+
+def scores_of(weights, **changed):
+    """The four scores, with some of them worked out in another way."""
+    n = len(weights)
+    i, j = np.indices((n, n))
+    right = {
+        "copying": weights.max(axis=1).mean(),
+        "uniform": np.minimum(weights, 1 / n).sum(axis=1).mean(),
+        "local": (weights * (abs(i - j) <= 1)).sum(axis=1).mean(),
+        "previous": np.diagonal(weights, -1).mean(),
+    }
+    return {**right, **changed}
+
+
+@misconception_of("pattern_scores")
+def largest_of_each_column(weights):
+    """For "copying" you took the largest weight of each column. A column belongs to a key; a query is a row, and its weights
+    add up to 1. With [[1, 0], [1, 0]] every query puts all on one key, and yet your score is only 0.5."""
+    return scores_of(weights, copying=weights.max(axis=0).mean())
+
+
+@misconception_of("pattern_scores")
+def largest_of_all(weights):
+    """For "copying" you took the largest weight of the whole matrix. One decided query would make the head look decided.
+    Take the largest weight of each query, and average these."""
+    return scores_of(weights, copying=weights.max())
+
+
+@misconception_of("pattern_scores")
+def weight_on_itself(weights):
+    """For "copying" you took the weight of each query on its own position. The pattern is about *how many* positions are
+    looked at, not about which: a query that has all its weight on any one key counts 1."""
+    return scores_of(weights, copying=np.diagonal(weights).mean())
+
+
+@misconception_of("pattern_scores")
+def the_diagonal_as_previous(weights):
+    """For "previous" you took the diagonal. There query i looks at key i, at itself. The key before it is i - 1: one place to
+    the left of the diagonal, from row 1 on."""
+    return scores_of(weights, previous=np.diagonal(weights)[1:].mean())
+
+
+@misconception_of("pattern_scores")
+def the_next_as_previous(weights):
+    """For "previous" you took the keys i + 1: the position after the query. Rows are queries and columns are keys; the key
+    before query i stands to the left of the diagonal."""
+    return scores_of(weights, previous=np.diagonal(weights, 1).mean())
+
+
+@misconception_of("pattern_scores")
+def previous_of_n_queries(weights):
+    """For "previous" you divided by n. Query 0 has no key before it and is left out, so there are n - 1 queries to average
+    over: a head that always looks at the previous token must get 1."""
+    return scores_of(weights, previous=np.diagonal(weights, -1).sum() / len(weights))
+
+
+@misconception_of("pattern_scores")
+def previous_round_the_corner(weights):
+    """For "previous" your query 0 looks at key -1, which for Python is the last one. Query 0 has no key before it, and the
+    average goes over the queries 1 to n - 1 only."""
+    n = len(weights)
+    return scores_of(weights, previous=weights[np.arange(n), np.arange(n) - 1].mean())
+
+
+@misconception_of("pattern_scores")
+def how_often_it_is_the_largest(weights):
+    """For "previous" you counted how often the previous key has the largest weight. Asked for is the average of its weight: a
+    head that gives it 0.9 and one that gives it 0.4 are not the same."""
+    return scores_of(weights, previous=(weights.argmax(axis=1)[1:] == np.arange(len(weights) - 1)).mean())
+
+
+@misconception_of("pattern_scores")
+def local_without_itself(weights):
+    """For "local" you left out the weight of each query on its own position. The neighbourhood of i is i - 1, i and i + 1."""
+    n = len(weights)
+    i, j = np.indices((n, n))
+    return scores_of(weights, local=(weights * (abs(i - j) == 1)).sum(axis=1).mean())
+
+
+@misconception_of("pattern_scores")
+def local_looks_back_only(weights):
+    """For "local" you counted the keys i - 1 and i, but not i + 1. The neighbourhood has two sides."""
+    n = len(weights)
+    i, j = np.indices((n, n))
+    return scores_of(weights, local=(weights * ((i - j >= 0) & (i - j <= 1))).sum(axis=1).mean())
+
+
+@misconception_of("pattern_scores")
+def local_goes_two_steps(weights):
+    """For "local" you counted keys up to two steps away. The formula stops at i - 1 and i + 1."""
+    n = len(weights)
+    i, j = np.indices((n, n))
+    return scores_of(weights, local=(weights * (abs(i - j) <= 2)).sum(axis=1).mean())
+
+
+@misconception_of("pattern_scores")
+def local_is_the_mean_of_three(weights):
+    """For "local" you averaged the weights in the neighbourhood. Add them up for each query: a query that keeps all its
+    weight next to itself must count 1."""
+    n = len(weights)
+    i, j = np.indices((n, n))
+    near = abs(i - j) <= 1
+    return scores_of(weights, local=weights[near].mean())
+
+
+@misconception_of("pattern_scores")
+def local_without_the_ends(weights):
+    """For "local" you left out the first and the last query. They have one neighbour less, and count all the same: take the
+    keys that exist."""
+    n = len(weights)
+    i, j = np.indices((n, n))
+    return scores_of(weights, local=(weights * (abs(i - j) <= 1)).sum(axis=1)[1:-1].mean() if n > 2 else 0.0)
+
+
+@misconception_of("pattern_scores")
+def uniform_by_the_smallest(weights):
+    """For "uniform" you took n times the smallest weight of each query. A single zero makes that 0, even where the rest is
+    perfectly even. The formula goes over all the keys: of each weight count what does not exceed 1 / n."""
+    return scores_of(weights, uniform=(len(weights) * weights.min(axis=1)).mean())
+
+
+@misconception_of("pattern_scores")
+def uniform_by_entropy(weights):
+    """For "uniform" you used the entropy, divided by its largest value, ln n. That measures evenness too, but with other
+    numbers than the formula here: a query with all on one key should count 1 / n, and yours counts 0."""
+    logs = np.log(np.where(weights > 0, weights, 1.0))
+    return scores_of(weights, uniform=-(weights * logs).sum(axis=1).mean() / np.log(len(weights)))
+
+
+@misconception_of("pattern_scores")
+def uniform_not_summed(weights):
+    """For "uniform" you averaged min(weight, 1 / n) over the keys as well. Over keys it is a sum, over queries an average:
+    perfectly even weights must get 1, and yours get 1 / n."""
+    return scores_of(weights, uniform=np.minimum(weights, 1 / len(weights)).mean())
+
+
+@misconception_of("pattern_scores")
+def uniform_with_the_larger_one(weights):
+    """For "uniform" you took the larger one of weight and 1 / n. That goes above 1 as soon as the weights are uneven. What
+    lies below 1 / n everywhere is what an even spread has in common with them: take the smaller one."""
+    return scores_of(weights, uniform=np.maximum(weights, 1 / len(weights)).sum(axis=1).mean())
+
+
+@misconception_of("pattern_scores")
+def copying_and_uniform_exchanged(weights):
+    """Your "copying" is "uniform", and your "uniform" is "copying". A head that puts all on one key copies it."""
+    right = scores_of(weights)
+    return {**right, "copying": right["uniform"], "uniform": right["copying"]}
+
+
+@misconception_of("pattern_scores")
+def sums_over_queries(weights):
+    """You added the queries up where they are averaged: your scores go beyond 1, and grow with the length of the sequence."""
+    n = len(weights)
+    right = scores_of(weights)
+    return {name: score * (n - 1 if name == "previous" else n) for name, score in right.items()}
+
+
+@misconception_of("pattern_scores")
+def one_number_for_each_query(weights):
+    """You return one number for each query. Each score is a single number: the average of them over the queries."""
+    n = len(weights)
+    i, j = np.indices((n, n))
+    return {
+        "copying": weights.max(axis=1),
+        "uniform": np.minimum(weights, 1 / n).sum(axis=1),
+        "local": (weights * (abs(i - j) <= 1)).sum(axis=1),
+        "previous": np.diagonal(weights, -1).copy(),
+    }
+
+
+# plot_attention
+
+
+@misconception_of("plot_attention")
+def picture_on_its_side(weights, query_tokens, key_tokens, ax=None):
+    """The labels are where they belong, but the weights lie on their side: what is shown in row i, column j is the weight of
+    query j on key i. The rows of the matrix are the queries already; it needs no turning."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights.T, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens)
+    return ax
+
+
+@misconception_of("plot_attention")
+def labels_exchanged(weights, query_tokens, key_tokens, ax=None):
+    """The weights are drawn the right way round, but the queries' tokens stand along the columns and the keys' tokens beside
+    the rows. Queries go down, keys go across. Which axis is x?"""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticks(range(len(query_tokens)), query_tokens)
+    ax.set_yticks(range(len(key_tokens)), key_tokens)
+    return ax
+
+
+@misconception_of("plot_attention")
+def everything_on_its_side(weights, query_tokens, key_tokens, ax=None):
+    """Your picture is right in itself, but it lies on its side: queries go across and keys go down. Here, as in nearly every
+    paper, a query is a row."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights.T, cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticks(range(len(query_tokens)), query_tokens)
+    ax.set_yticks(range(len(key_tokens)), key_tokens)
+    return ax
+
+
+@misconception_of("plot_attention")
+def first_query_at_the_bottom(weights, query_tokens, key_tokens, ax=None):
+    """Each weight has its right labels, but your first query is at the bottom. matplotlib counts upwards unless told
+    otherwise; a matrix is read from the top. Turn the vertical axis over, labels and all."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1, origin="lower")
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens)
+    return ax
+
+
+@misconception_of("plot_attention")
+def weights_upside_down(weights, query_tokens, key_tokens, ax=None):
+    """The labels read from the top as they should, but the rows of weights beside them are upside down: the first query's
+    weights stand in the last row. Labels and weights have to be turned over together or not at all."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights[::-1], cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens)
+    return ax
+
+
+@misconception_of("plot_attention")
+def labels_upside_down(weights, query_tokens, key_tokens, ax=None):
+    """The weights are in their places, but the queries' labels beside them run upwards: the top row has the last token. Both
+    have to run the same way."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens[::-1])
+    return ax
+
+
+@misconception_of("plot_attention")
+def one_label_for_equal_tokens(weights, query_tokens, key_tokens, ax=None):
+    """A token that occurs twice has only one label in your picture, and all the labels after it have moved up. A place
+    belongs to a position, not to a word: "the" and "the" are two positions. Did a set or a dictionary lose one of them?"""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    across, down = list(dict.fromkeys(key_tokens)), list(dict.fromkeys(query_tokens))
+    ax.set_xticks(range(len(across)), across)
+    ax.set_yticks(range(len(down)), down)
+    return ax
+
+
+@misconception_of("plot_attention")
+def equal_tokens_in_one_place(weights, query_tokens, key_tokens, ax=None):
+    """You placed each label by looking its token up in the list. That finds the first of two equal tokens, so both labels
+    land on the same place and the other place has none. Place a label by its number, not by its word."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticks([list(key_tokens).index(token) for token in key_tokens], key_tokens)
+    ax.set_yticks([list(query_tokens).index(token) for token in query_tokens], query_tokens)
+    return ax
+
+
+@misconception_of("plot_attention")
+def no_labels(weights, query_tokens, key_tokens, ax=None):
+    """The heatmap is there, but the tokens are not: its rows and columns have numbers at best. Without the words nobody can
+    tell who looks at whom."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    return ax
+
+
+@misconception_of("plot_attention")
+def no_labels_for_the_queries(weights, query_tokens, key_tokens, ax=None):
+    """The keys have their labels, the queries beside the rows have none."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    return ax
+
+
+@misconception_of("plot_attention")
+def labels_between_the_places(weights, query_tokens, key_tokens, ax=None):
+    """Your labels stand at the borders between rows and columns, half a step from where they belong. Where the middle of a
+    place is depends on the drawing function: `imshow` puts it at whole numbers, `pcolormesh` half-way between them."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticks(np.arange(len(key_tokens)) + 0.5, key_tokens)
+    ax.set_yticks(np.arange(len(query_tokens)) + 0.5, query_tokens)
+    return ax
+
+
+@misconception_of("plot_attention")
+def labels_without_places(weights, query_tokens, key_tokens, ax=None):
+    """You gave the labels but not their places. Then they are hung onto whatever ticks matplotlib happens to have, and these
+    are not one for each row and column. Say where each label goes, too."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticklabels(key_tokens)
+    ax.set_yticklabels(query_tokens)
+    return ax
+
+
+@misconception_of("plot_attention")
+def always_new_axes(weights, query_tokens, key_tokens, ax=None):
+    """You made new Axes although some were given. Whoever hands you `ax` wants several heads in one figure, and gets an
+    empty place. New Axes are for the case in which `ax` is None."""
+    _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens)
+    return ax
+
+
+@misconception_of("plot_attention")
+def draws_into_the_current_axes(weights, query_tokens, key_tokens, ax=None):
+    """You return the Axes that were given, but the picture went elsewhere: functions such as `plt.imshow` draw into whichever
+    Axes are current. The same thing as a method of `ax` draws into these."""
+    if ax is None:
+        _, ax = plt.subplots()
+    plt.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    plt.xticks(range(len(key_tokens)), key_tokens)
+    plt.yticks(range(len(query_tokens)), query_tokens)
+    return ax
+
+
+@misconception_of("plot_attention")
+def labels_into_the_current_axes(weights, query_tokens, key_tokens, ax=None):
+    """The heatmap is drawn into the Axes that were given, but the labels are not: `plt.xticks` and `plt.yticks` label whichever
+    Axes are current. `ax` has methods that label *it*."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    plt.xticks(range(len(key_tokens)), key_tokens)
+    plt.yticks(range(len(query_tokens)), query_tokens)
+    return ax
+
+
+@misconception_of("plot_attention")
+def returns_the_figure(weights, query_tokens, key_tokens, ax=None):
+    """You return the figure. A figure may hold many heatmaps; return the Axes of this one, so that others can add a title to
+    it."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens)
+    return ax.figure
+
+
+@misconception_of("plot_attention")
+def returns_the_image(weights, query_tokens, key_tokens, ax=None):
+    """You return what the drawing function gave you, the image. Asked for are the Axes that hold it."""
+    if ax is None:
+        _, ax = plt.subplots()
+    image = ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens)
+    return image
+
+
+@misconception_of("plot_attention")
+def returns_nothing(weights, query_tokens, key_tokens, ax=None):
+    """The picture is drawn, but the Axes are not handed back. Without them nobody can add a title or save the picture."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens)
+
+
+@misconception_of("plot_attention")
+def each_row_on_its_own_scale(weights, query_tokens, key_tokens, ax=None):
+    """You divided each row by its largest weight before drawing. Then every row has one full colour, and a query that cannot
+    decide looks as sure as one that can. One scale for the whole picture."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights / weights.max(axis=1, keepdims=True), cmap="Blues", vmin=0, vmax=1)
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens)
+    return ax
+
+
+# equivariance_gap
+
+
+@misconception_of("equivariance_gap")
+def shuffled_back(attend, X, perm):
+    """After `attend` you shuffled the other way. Shuffled before and shuffled after must be the same shuffle: row i comes from
+    row perm[i] both times. A function that does not care at all then gets a gap, unless undoing the shuffle happens to be
+    the same as doing it again."""
+    return np.abs(attend(X[perm]) - attend(X)[np.argsort(perm)]).max()
+
+
+@misconception_of("equivariance_gap")
+def shuffled_back_before(attend, X, perm):
+    """Before `attend` you shuffled the other way: row i was put into place perm[i], not taken from it. Both times row i must
+    be the old row perm[i]."""
+    shuffled = np.empty_like(X)
+    shuffled[perm] = X
+    return np.abs(attend(shuffled) - attend(X)[perm]).max()
+
+
+@misconception_of("equivariance_gap")
+def shuffled_the_other_way_both_times(attend, X, perm):
+    """You shuffled the same way both times, but it is the opposite of the one that `perm` means: row i has to be the old row
+    perm[i]. For a function that does not care it makes no difference; for one that does, the gap is another."""
+    back = np.argsort(perm)
+    return np.abs(attend(X[back]) - attend(X)[back]).max()
+
+
+@misconception_of("equivariance_gap")
+def shuffles_the_features(attend, X, perm):
+    """You shuffled the columns of X. Those are features; the positions are the rows, and it is the positions whose order is
+    in question."""
+    return np.abs(attend(X[:, perm]) - attend(X)[:, perm]).max()
+
+
+@misconception_of("equivariance_gap")
+def asks_for_invariance(attend, X, perm):
+    """You compared with the output as it was, in the old order. That asks whether the output stays the same when the rows are
+    shuffled: invariance. Asked for is whether the output is shuffled *along with* them."""
+    return np.abs(attend(X[perm]) - attend(X)).max()
+
+
+@misconception_of("equivariance_gap")
+def shuffles_the_output_only(attend, X, perm):
+    """You compared the output with the same output shuffled. `attend` never saw a shuffled X, so this cannot tell whether it
+    cares. One of the two sides has to start from X[perm]."""
+    return np.abs(attend(X) - attend(X)[perm]).max()
+
+
+@misconception_of("equivariance_gap")
+def shuffles_nothing_after(attend, X, perm):
+    """You compared with the shuffled X itself. Both sides have to go through `attend`: one is shuffled before it, one after."""
+    return np.abs(attend(X[perm]) - X[perm]).max()
+
+
+@misconception_of("equivariance_gap")
+def signs_kept(attend, X, perm):
+    """You took the largest difference with its sign. -4 is a larger difference than 3: drop the signs first."""
+    return (attend(X[perm]) - attend(X)[perm]).max()
+
+
+@misconception_of("equivariance_gap")
+def signs_dropped_too_late(attend, X, perm):
+    """You took the maximum first and dropped the sign after that. The maximum of -4 and 3 is 3; the largest difference is 4."""
+    return np.abs((attend(X[perm]) - attend(X)[perm]).max())
+
+
+@misconception_of("equivariance_gap")
+def the_mean_difference(attend, X, perm):
+    """You averaged the differences. A single row that moves would be watered down by all that do not; take the largest."""
+    return np.abs(attend(X[perm]) - attend(X)[perm]).mean()
+
+
+@misconception_of("equivariance_gap")
+def the_sum_of_differences(attend, X, perm):
+    """You added the differences up. Asked for is the largest single one."""
+    return np.abs(attend(X[perm]) - attend(X)[perm]).sum()
+
+
+@misconception_of("equivariance_gap")
+def the_length_of_the_difference(attend, X, perm):
+    """You took the length of the difference, the root of the sum of squares. Asked for is the largest single entry, in
+    size."""
+    return np.linalg.norm(attend(X[perm]) - attend(X)[perm])
+
+
+@misconception_of("equivariance_gap")
+def yes_or_no(attend, X, perm):
+    """You answer with True or False. Asked for is how large the gap is: a number, 0 where there is none."""
+    return np.allclose(attend(X[perm]), attend(X)[perm])
+
+
+@misconception_of("equivariance_gap")
+def a_gap_for_each_row(attend, X, perm):
+    """You return one number for each row. Asked for is a single one, the largest of all."""
+    return np.abs(attend(X[perm]) - attend(X)[perm]).max(axis=1)
+
+
+# quiz_ch5
+
+
+@misconception_of("quiz_ch5")
+def q1_without_w_o():
+    """Question 1: 12288 is 3 · 64 · 64, the numbers in W_Q, W_K and W_V. The heads' results go through a fourth matrix."""
+    return {"q1": 12288}
+
+
+@misconception_of("quiz_ch5")
+def q1_one_head():
+    """Question 1: 2048 is 4 · 64 · 8, the numbers that belong to one head. There are 8 heads."""
+    return {"q1": 2048}
+
+
+@misconception_of("quiz_ch5")
+def q1_full_width_heads():
+    """Question 1: 131072 would be right if each of the 8 heads were 64 wide. Here each is 8 wide: the heads share the width
+    among them."""
+    return {"q1": 131072}
+
+
+@misconception_of("quiz_ch5")
+def q1_one_matrix():
+    """Question 1: 4096 is 64 · 64, the numbers in one of the matrices. There are four."""
+    return {"q1": 4096}
+
+
+@misconception_of("quiz_ch5")
+def q1_three_small_and_w_o():
+    """Question 1: 5632 is 3 · 64 · 8 + 64 · 64. You took W_Q, W_K and W_V for one head, and W_O for all of them. The first
+    three have h · d_k = 64 columns too."""
+    return {"q1": 5632}
+
+
+@misconception_of("quiz_ch5")
+def q1_without_w_o_one_head():
+    """Question 1: 1536 is 3 · 64 · 8: W_Q, W_K and W_V of a single head. There are 8 heads, and W_O."""
+    return {"q1": 1536}
+
+
+@misconception_of("quiz_ch5")
+def q2_half():
+    """Question 2: there are half as many heads, but each is twice as wide: 4 · 16 is again 64 columns."""
+    return {"q2": "a"}
+
+
+@misconception_of("quiz_ch5")
+def q2_twice():
+    """Question 2: each head is twice as wide, but there are half as many: 4 · 16 is again 64 columns."""
+    return {"q2": "b"}
+
+
+@misconception_of("quiz_ch5")
+def q2_a_quarter():
+    """Question 2: write down the shape of W_Q before and after: (64, 8 · 8) and (64, 4 · 16)."""
+    return {"q2": "d"}
+
+
+@misconception_of("quiz_ch5")
+def q3_uniform():
+    """Question 3: uniform means that each query spreads its weight evenly over the keys. Here all the queries agree, but each
+    of them puts everything on one key; its "uniform" is only 1/6."""
+    return {"q3": "b"}
+
+
+@misconception_of("quiz_ch5")
+def q3_local():
+    """Question 3: position 0 is near to queries 0 and 1 only. For the other four the weight on their neighbourhood is 0, so
+    "local" is 2/6."""
+    return {"q3": "c"}
+
+
+@misconception_of("quiz_ch5")
+def q3_previous():
+    """Question 3: position 0 comes right before query 1 only, so "previous" is 1/5. The other queries look further back than
+    one step."""
+    return {"q3": "d"}
+
+
+@misconception_of("quiz_ch5")
+def q4_right_after_all():
+    """Question 4: the shape is right, the contents are not. A reshape reads row by row: what are the first n · d numbers of X
+    in that order?"""
+    return {"q4": "a"}
+
+
+@misconception_of("quiz_ch5")
+def q4_cards():
+    """Question 4: a reshape never skips a number: it cuts one long line of numbers into pieces. Columns dealt out like cards
+    come from a reshape to (n, d, h) and a move of its last axis."""
+    return {"q4": "b"}
+
+
+@misconception_of("quiz_ch5")
+def q4_wrong_order():
+    """Question 4: if only the order of the heads were wrong, each head would still hold its own columns of every position.
+    Try it with the numbers 0 to 11 in 4 rows and h = 2: which rows of X are in head 0?"""
+    return {"q4": "c"}
+
+
+@misconception_of("quiz_ch5")
+def q5_invariant():
+    """Question 5: each word's output moves with its word. If all the outputs stayed in place, the word that is now at position
+    0 would have the output of the word that was there before. It is equivariance, not invariance."""
+    return {"q5": "a"}
+
+
+@misconception_of("quiz_ch5")
+def q5_other_numbers():
+    """Question 5: without positions and without a mask, a query sees a set of keys and values, and a weighted average does not
+    depend on the order in which it is added up. The numbers are the same; where do they stand?"""
+    return {"q5": "c"}
+
+
+@misconception_of("quiz_ch5")
+def q5_all_alike():
+    """Question 5: the outputs differ because the queries differ, and each word still has its own query."""
+    return {"q5": "d"}
+
+
+@misconception_of("quiz_ch5")
+def q6_twelve_is_best():
+    """Question 6: no number of heads is best for all models. The first Transformer had 8 in its base version and 16 in its big
+    one, and the models of the GPT-2 family have from 12 to 25."""
+    return {"q6": "a"}
+
+
+@misconception_of("quiz_ch5")
+def q6_forced_by_the_width():
+    """Question 6: the width restricts the number of heads only where the heads are to share it evenly, and 768 can be shared
+    evenly by 6, 8 or 16 heads just as well."""
+    return {"q6": "b"}
+
+
+@misconception_of("quiz_ch5")
+def q6_as_many_as_layers():
+    """Question 6: that GPT-2 small has 12 layers as well is a coincidence. The largest GPT-2 has 48 layers and 25 heads in
+    each."""
+    return {"q6": "d"}
