@@ -1,0 +1,370 @@
+"""The checks of chapter 7: a decoder block's attention, and a head whose weights are set by hand."""
+
+import inspect
+
+import numpy as np
+
+from autograder.checking import after, assert_matches, careful, exercise, given, integers, points, visible
+from autograder.checking.asserts import CheckFailed
+
+DECODER_CALL = "decoder_attention(target, memory, weights, h, memory_lengths)"
+
+
+def some_weights(rng, d_model, h, d_k, d_v):
+    """The four matrices of one attention, small numbers with two digits."""
+    shapes = {
+        "W_Q": (d_model, h * d_k),
+        "W_K": (d_model, h * d_k),
+        "W_V": (d_model, h * d_v),
+        "W_O": (h * d_v, d_model),
+    }
+    return {name: rng.uniform(-0.9, 0.9, size=shape).round(2) for name, shape in shapes.items()}
+
+
+def some_case(rng, B, n_q, n_k, d_model, h, d_k, d_v):
+    """Target, memory and weights; the cross-attention's heads are one column wider than those of the self-attention."""
+    return (
+        rng.uniform(-1.5, 1.5, size=(B, n_q, d_model)).round(1),
+        rng.uniform(-1.5, 1.5, size=(B, n_k, d_model)).round(1),
+        {"self": some_weights(rng, d_model, h, d_k, d_v), "cross": some_weights(rng, d_model, h, d_k + 1, d_v + 1)},
+    )
+
+
+def as_dtype(weights, dtype):
+    """The weights in another dtype."""
+    return {which: {name: W.astype(dtype) for name, W in four.items()} for which, four in weights.items()}
+
+
+def compare(student, reference, target, memory, weights, h, memory_lengths):
+    """The student's output is the reference's."""
+    right = reference.decoder_attention(target, memory, weights, h, memory_lengths)
+    found = student.decoder_attention(target, memory, weights, h, memory_lengths)
+    inputs = {"target": target, "memory": memory, "weights": weights, "h": h, "memory_lengths": memory_lengths}
+    assert_matches(found, right, call=DECODER_CALL, **inputs)
+
+
+@exercise(
+    "decoder_attention",
+    points=8,
+    hints=(
+        (
+            "Two calls of `multi_head_attention`, one behind the other. For each of them, say in words before you write: "
+            "who asks, who is asked, with which weights, and what is hidden from whom?"
+        ),
+        (
+            "The first hides the future: `causal_mask` knows how. The second hides padding: `padding_mask` returns the "
+            "shape (B, 1, n_k), and the mask has to lie on weights of shape (B, h, n_q, n_k). Line the two up from the "
+            "right: which axis is missing, and where?"
+        ),
+        (
+            "What comes out of the first attention takes the place of X_q in the second; the memory takes the place of "
+            "X_kv. `array[:, None]` puts in an axis of size 1. `multi_head_attention` returns a pair, and only its first "
+            "part goes on."
+        ),
+    ),
+)
+class TestDecoderAttention:
+    @visible
+    @points(1)
+    def test_small_example(self, student, reference):
+        """the example worked by hand"""
+        eye, zeros, first = np.eye(2), np.zeros((2, 1)), np.array([[1.0], [0.0]])
+        weights = {
+            "self": {"W_Q": zeros, "W_K": zeros, "W_V": eye, "W_O": eye},
+            "cross": {"W_Q": first, "W_K": first, "W_V": eye, "W_O": 10 * eye},
+        }
+        target = np.array([[[2.0, 0.0], [0.0, 4.0]]])
+        memory = np.array([[[1.0, 0.0], [0.0, 1.0], [3.0, 3.0]]])
+        compare(student, reference, target, memory, weights, 1, np.array([2]))
+
+    @visible
+    @after("test_small_example")
+    @points(1)
+    def test_nothing_padded(self, student, reference, rng):
+        """a single sequence with three heads, and no padding"""
+        target, memory, weights = some_case(rng, 1, 3, 5, 4, 3, 2, 1)
+        compare(student, reference, target, memory, weights, 3, np.array([5]))
+
+    @visible
+    @after("test_small_example")
+    @points(1.5)
+    def test_a_padded_batch(self, student, reference, rng):
+        """a batch of four, each memory with another length"""
+        target, memory, weights = some_case(rng, 4, 3, 5, 2, 3, 1, 2)
+        compare(student, reference, target, memory, weights, 3, np.array([3, 1, 5, 4]))
+
+    @visible
+    @after("test_small_example")
+    @points(0.5)
+    def test_other_padding(self, student, rng):
+        """other numbers in the padding change nothing"""
+        target, memory, weights = some_case(rng, 2, 2, 4, 3, 2, 1, 1)
+        lengths = np.array([2, 3])
+        other = memory.copy()
+        other[0, 2:] = [[1.0, -1.0, 0.5], [0.0, 2.0, -2.0]]
+        other[1, 3:] = [[-1.5, 0.5, 1.0]]
+        one = student.decoder_attention(target, memory, weights, 2, lengths)
+        two = student.decoder_attention(target, other, weights, 2, lengths)
+        inputs = {"target": target, "memory": memory, "other": other, "weights": weights, "memory_lengths": lengths}
+        call = "decoder_attention(target, other, weights, 2, memory_lengths)"
+        assert_matches(two, one, call=call, **inputs)
+
+    @visible
+    @after("test_a_padded_batch")
+    @points(1)
+    def test_all_sizes_equal(self, student, reference, rng):
+        """as many sequences as heads, positions, memory rows and columns"""
+        target, memory, _ = some_case(rng, 3, 3, 3, 3, 3, 1, 1)
+        weights = {"self": some_weights(rng, 3, 3, 1, 1), "cross": some_weights(rng, 3, 3, 1, 1)}
+        compare(student, reference, target, memory, weights, 3, np.array([2, 3, 1]))
+
+    @after("test_small_example")
+    @points(1)
+    @given(
+        B=integers(1, 3),
+        n_q=integers(1, 4),
+        n_k=integers(1, 5),
+        d_model=integers(1, 4),
+        h=integers(1, 3),
+        d_k=integers(1, 3),
+        d_v=integers(1, 3),
+        seed=integers(0, 9999),
+    )
+    def test_any_sizes(self, student, reference, B, n_q, n_k, d_model, h, d_k, d_v, seed):
+        """any sizes and lengths"""
+        rng = np.random.default_rng(seed)
+        target, memory, weights = some_case(rng, B, n_q, n_k, d_model, h, d_k, d_v)
+        compare(student, reference, target, memory, weights, h, rng.integers(1, n_k + 1, size=B))
+
+    @after("test_small_example")
+    @points(0.5)
+    @given(t=integers(1, 3), more=integers(1, 3), seed=integers(0, 9999))
+    def test_no_future(self, student, t, more, seed):
+        """what is written later changes no earlier row"""
+        rng = np.random.default_rng(seed)
+        target, memory, weights = some_case(rng, 2, t + more, 4, 3, 2, 2, 1)
+        lengths = rng.integers(1, 5, size=2)
+        later = target.copy()
+        later[:, t:] = rng.uniform(-1.5, 1.5, size=later[:, t:].shape).round(1)
+        one = student.decoder_attention(target, memory, weights, 2, lengths)
+        two = student.decoder_attention(later, memory, weights, 2, lengths)
+        inputs = {"target": target, "later": later, "memory": memory, "weights": weights, "memory_lengths": lengths}
+        call = f"decoder_attention(later, memory, weights, 2, memory_lengths)[:, :{t}]"
+        assert_matches(rows_up_to(two, t), rows_up_to(one, t), call=call, **inputs)
+
+    @after("test_other_padding")
+    @points(0.5)
+    @given(B=integers(1, 3), n_k=integers(2, 5), h=integers(1, 3), seed=integers(0, 9999))
+    def test_padding_is_never_read(self, student, reference, B, n_k, h, seed):
+        """whatever the padding holds, and however much of it there is, the output is the same"""
+        rng = np.random.default_rng(seed)
+        target, memory, weights = some_case(rng, B, 3, n_k, 4, h, 1, 2)
+        lengths = rng.integers(1, n_k, size=B)
+        compare(student, reference, target, memory, weights, h, lengths)
+        padded = np.arange(n_k + 2) >= lengths[:, None]
+        longer = np.concatenate([memory, memory[:, :2]], axis=1)
+        longer[padded] = rng.uniform(-1.5, 1.5, size=(padded.sum(), 4)).round(1)
+        one = student.decoder_attention(target, memory, weights, h, lengths)
+        two = student.decoder_attention(target, longer, weights, h, lengths)
+        inputs = {"target": target, "memory": memory, "longer": longer, "weights": weights, "memory_lengths": lengths}
+        assert_matches(two, one, call=f"decoder_attention(target, longer, weights, {h}, memory_lengths)", **inputs)
+
+    @after("test_a_padded_batch")
+    @points(0.5)
+    def test_float32_and_extremes(self, student, reference, rng):
+        """float32, long keys, a batch that agrees with its sequences one by one, and sizes of one"""
+        target, memory, weights = some_case(rng, 2, 4, 6, 5, 3, 2, 4)
+        target32, memory32 = target.astype(np.float32), memory.astype(np.float32)
+        compare(student, reference, target32, memory32, as_dtype(weights, np.float32), 3, np.array([6, 2]))
+        target, memory, weights = some_case(rng, 3, 5, 4, 2, 4, 16, 1)
+        lengths = np.array([1, 4, 3])
+        compare(student, reference, target, memory, weights, 4, lengths)
+        for b in range(3):
+            one = slice(b, b + 1)
+            compare(student, reference, target[one], memory[one], weights, 4, lengths[one])
+        target, memory, weights = some_case(rng, 1, 1, 1, 1, 1, 1, 1)
+        compare(student, reference, target, memory, weights, 1, np.array([1]))
+
+    test_care = after("test_small_example")(careful(points=0.5))
+
+
+def rows_up_to(output, t):
+    """The first t rows of each sequence, where the output is an array that has rows; else the output as it is."""
+    array = np.asarray(output) if isinstance(output, np.ndarray | list) else None
+    return array[:, :t] if array is not None and array.ndim == 3 else output
+
+
+# The head is judged by what it does. The next two functions run on both sides: where the student's function lives (as
+# the text of a probe) and, on the weights that it returned, here.
+
+
+def matrices_of(head, d_model):
+    """The four matrices as float64, or a ValueError that says why no head can be made of them."""
+    if not isinstance(head, dict):
+        kind = type(head).__name__
+        raise ValueError(f"a dictionary of four arrays is asked for, and this is of type {kind}")  # noqa: TRY004 - one kind for all
+    found = {}
+    for name in ("W_Q", "W_K", "W_V", "W_O"):
+        if name not in head:
+            raise ValueError(f"the dictionary has no entry {name!r}")
+        try:
+            matrix = np.asarray(head[name])
+        except ValueError:
+            raise ValueError(f"{name} is no matrix: its rows have different lengths") from None
+        if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+            raise ValueError(f"{name} should be a matrix of numbers, with two axes")
+        if not 1 <= matrix.shape[name != "W_O"] <= max(1000, d_model):
+            raise ValueError(f"{name} has the shape {matrix.shape}; d_k and d_v go from 1 to 1000")
+        found[name] = matrix.astype(np.float64)
+        if not np.isfinite(found[name]).all():
+            raise ValueError(f"{name} holds numbers that are NaN or infinite")
+    for name in ("W_Q", "W_K", "W_V"):
+        if found[name].shape[0] != d_model:
+            raise ValueError(f"{name} needs {d_model} rows, one for each column of X; it has {found[name].shape[0]}")
+    if found["W_O"].shape[1] != d_model:
+        raise ValueError(f"W_O needs {d_model} columns, as many as X has; it has {found['W_O'].shape[1]}")
+    for left, right, a, b in (("W_Q", "W_K", 1, 1), ("W_V", "W_O", 1, 0)):
+        if found[left].shape[a] != found[right].shape[b]:
+            raise ValueError(f"{left} has the shape {found[left].shape}, {right} {found[right].shape}: they do not fit")
+    return found
+
+
+def rows_of(output, n):
+    """Rows 1 to n - 1 by name; what is within 0.0005 of a whole number counts as that number."""
+    whole = np.round(output)
+    output = np.where(np.abs(output - whole) < 5e-4, whole, output) + 0.0
+    return {f"row {i}": output[i] for i in range(1, n)}
+
+
+SIZES = inspect.getsource(matrices_of) + (
+    "def probe(function, n, d_model):\n"
+    "    found = matrices_of(function(n, d_model), d_model)\n"
+    "    return {name: 'fits' for name in found}\n"
+)
+ROWS = (
+    inspect.getsource(matrices_of)
+    + inspect.getsource(rows_of)
+    + (
+        "def probe(function, n, d_model, X, causal):\n"
+        "    W = matrices_of(function(n, d_model), d_model)\n"
+        "    scores = X @ W['W_Q'] @ (X @ W['W_K']).T / np.sqrt(W['W_Q'].shape[1])\n"
+        "    if causal:\n"
+        "        scores = np.where(np.tri(n, dtype=bool), scores, -np.inf)\n"
+        "    e = np.exp(scores - scores.max(axis=1, keepdims=True))\n"
+        "    return rows_of(e / e.sum(axis=1, keepdims=True) @ X @ W['W_V'] @ W['W_O'], n)\n"
+    )
+)
+
+
+def sequence(tokens, d_model):
+    """X for these tokens: one-hots of tokens, then one-hots of positions."""
+    n = len(tokens)
+    return np.eye(d_model)[np.asarray(tokens)] + np.eye(d_model, k=d_model - n)[:n]
+
+
+def right_rows(X):
+    """What rows 1 to n - 1 of the output must be."""
+    n, d_model = X.shape
+    return {f"row {i}": np.where(np.arange(d_model) < d_model - n, X[i - 1], 0.0) for i in range(1, n)}
+
+
+def probed(student, tokens, d_model, *, causal=False):
+    """Run the head beside the student's function, and judge its rows."""
+    X, n = sequence(tokens, d_model), len(tokens)
+    found = student.probe(ROWS, "previous_token_head", n, d_model, X, causal)
+    mask = f", mask=causal_mask({n})" if causal else ""
+    call = f"multi_head_attention(X, X, **previous_token_head({n}, {d_model}), h=1{mask})[0]"
+    assert_matches(found, right_rows(X), atol=1e-3, call=call, X=X)
+
+
+def weighed(student, tokens, d_model):
+    """Run the course's own attention here, on the weights that the student's function returned."""
+    from solutions.ch5_multi_head import multi_head_attention  # noqa: PLC0415 - found once the course's folder is
+
+    X, n = sequence(tokens, d_model), len(tokens)
+    head = student.previous_token_head(n, d_model)
+    try:
+        W = matrices_of(head, d_model)
+    except ValueError as error:
+        raise CheckFailed(f"previous_token_head({n}, {d_model}): {error}.") from None
+    for causal in (None, np.tri(n, dtype=bool)):
+        with np.errstate(all="ignore"):
+            output, _ = multi_head_attention(X, X, W["W_Q"], W["W_K"], W["W_V"], W["W_O"], 1, causal)
+        mask = "" if causal is None else f", mask=causal_mask({n})"
+        call = f"multi_head_attention(X, X, **previous_token_head({n}, {d_model}), h=1{mask})[0]"
+        assert_matches(rows_of(output, n), right_rows(X), atol=1e-3, call=call, X=X)
+
+
+@exercise(
+    "previous_token_head",
+    points=6,
+    hints=(
+        (
+            "Split the job. W_Q and W_K decide where a position looks, and for that they should read only the position "
+            "columns. W_V and W_O decide what it brings back: only the token columns. Begin with the second pair."
+        ),
+        (
+            "A matrix of zeros with an identity in the right rows picks out one block of columns of X. Let the key of "
+            "position j be the j-th unit vector of length n. Which unit vector must the query of position i then be, so "
+            "that the two agree exactly when j is i - 1? `np.eye` has an argument that moves its diagonal."
+        ),
+        (
+            "If the rows are nearly right but mixed, the softmax is too soft: a match scores 1 / sqrt(d_k), which is little. "
+            "Multiply W_Q by something large, so that the right score is higher than the others by 20 or more, also "
+            "after the division by sqrt(d_k). W_V and W_O stay at ones and zeros."
+        ),
+    ),
+)
+class TestPreviousTokenHead:
+    @visible
+    @points(0.5)
+    def test_four_matrices_that_fit(self, student):
+        """four matrices whose sizes fit together"""
+        found = student.probe(SIZES, "previous_token_head", 3, 7)
+        fits = {"W_Q": "fits", "W_K": "fits", "W_V": "fits", "W_O": "fits"}
+        assert_matches(found, fits, call="previous_token_head(3, 7)")
+
+    @visible
+    @after("test_four_matrices_that_fit")
+    @points(1.5)
+    def test_small_example(self, student):
+        """three different tokens, without a mask"""
+        probed(student, [2, 0, 3], 7)
+
+    @visible
+    @after("test_small_example")
+    @points(1)
+    def test_with_a_causal_mask(self, student):
+        """the same head under a causal mask"""
+        probed(student, [2, 0, 3], 7, causal=True)
+        probed(student, [1, 0, 0, 2], 7, causal=True)
+
+    @visible
+    @after("test_small_example")
+    @points(1)
+    def test_a_token_that_comes_back(self, student):
+        """a longer sequence in which tokens come back"""
+        probed(student, [3, 1, 3, 3, 0, 1], 10)
+        probed(student, [1, 0], 5)
+
+    @after("test_small_example")
+    @points(1)
+    def test_any_sizes(self, student, rng):
+        """any number of positions and tokens, each with and without a mask"""
+        for n, d_model in ((2, 4), (4, 6), (5, 10), (7, 9), (4, 13)):
+            for _ in range(2):
+                tokens = rng.integers(0, d_model - n, size=n)
+                tokens[:2] = rng.permutation(d_model - n)[:2]
+                probed(student, tokens, d_model)
+                probed(student, tokens, d_model, causal=True)
+                weighed(student, tokens, d_model)
+
+    @after("test_small_example")
+    @points(0.5)
+    def test_a_long_sequence(self, student, rng):
+        """a sequence of 24 positions: the weights are still sharp enough"""
+        tokens = rng.integers(0, 6, size=24)
+        probed(student, tokens, 30)
+        weighed(student, tokens, 30)
+
+    test_care = after("test_small_example")(careful(points=0.5))
