@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["defines", "is_attempted", "last_definition_is_blank"]
+__all__ = ["defines", "is_attempted", "last_definition_is_blank", "names_made"]
 
 # A name can also be made where no parser sees it; such a notebook is run rather than called blank.
 _UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\bimport\s*\*")
@@ -38,13 +38,33 @@ def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], othe
             return True  # it does not parse, but somebody typed it
         if not defines(exercise, source) and released is not None and not defines(exercise, released):
             return True  # neither a function nor answers: any change counts
-    return any(exercise in source and _UNSEEN.search(source) for source in (*stubs, *others))
+    if any(exercise in source and _UNSEEN.search(source) for source in (*stubs, *others)):
+        return True
+    # Where its definition is gone (deleted, or renamed) that is told; only an empty one is passed over.
+    emptied = bool(stubs) and all(_is_empty(source) for source in stubs)
+    return not emptied and not any(defines(exercise, source) for source in (*stubs, *others))
 
 
 def defines(name: str, source: str) -> bool:
     """Whether ``source`` binds ``name`` at its top level, with a real body or without."""
     tree = _parse(source)
     return tree is not None and any(True for _ in _bindings(name, tree.body))
+
+
+def names_made(source: str) -> frozenset[str] | None:
+    """The names that ``source`` binds at its top level; None where that cannot be read from the text."""
+    tree = _parse(source)
+    if tree is None or _UNSEEN.search(source):
+        return None
+    names: set[str] = set()
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(statement.name)
+        elif isinstance(statement, ast.Import | ast.ImportFrom):
+            names.update((alias.asname or alias.name).split(".")[0] for alias in statement.names)
+        else:
+            names.update(n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return frozenset(names)
 
 
 def last_definition_is_blank(name: str, sources: Iterable[str]) -> bool:
@@ -55,6 +75,11 @@ def last_definition_is_blank(name: str, sources: Iterable[str]) -> bool:
         for last in _bindings(name, tree.body) if tree is not None else ():  # noqa: B007 - the last one is meant
             pass
     return last is not None and not _is_real(last)
+
+
+def _is_empty(source: str) -> bool:
+    tree = _parse(source)
+    return tree is not None and not tree.body
 
 
 def _parse(source: str) -> ast.Module | None:

@@ -30,7 +30,7 @@ class Limits:
     """
 
     call_seconds: float = 5.0
-    cell_seconds: float = 20.0
+    cell_seconds: float = 10.0
     submission_seconds: float = 60.0
     memory_mb: int = 2048
     disk_mb: int = 16
@@ -58,7 +58,7 @@ class Course(Configurable):
         "variable AUTOGRADER_COURSE_SECRET comes before it.",
     ).tag(config=True)
     call_seconds = Float(5.0, help="How long one call of a student's function may take.").tag(config=True)
-    cell_seconds = Float(20.0, help="How long one cell of a student's notebook may run.").tag(config=True)
+    cell_seconds = Float(10.0, help="How long one cell of a student's notebook may run.").tag(config=True)
     submission_seconds = Float(60.0, help="How long grading one notebook may take in all.").tag(config=True)
     memory_mb = Integer(2048, help="How much memory a student's code may take, in MiB.").tag(config=True)
 

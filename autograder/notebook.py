@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -43,6 +44,9 @@ MAX_BYTES = 256 * 2**20
 Role = Literal["stub", "check"]
 
 
+PICTURE = "picture"  # the Jupyter cell tag of a cell that only draws
+
+
 class NotebookError(Exception):
     """A file cannot be used as a notebook; the text says what was found and what to do."""
 
@@ -60,6 +64,7 @@ class Cell:
     grade_id: str | None = None
     role: Role | None = None
     points: float | None = None
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +81,24 @@ class Notebook:
         A cell is called by its grade id, or ``cell N`` as "Restart and run all" would number it.
         """
         code = [cell for cell in self.cells if cell.kind == "code"]
+        pictures = self.pictures()
         return [
-            CodeCell(index=cell.index, name=cell.grade_id or f"cell {number}", source=cell.source)
+            CodeCell(cell.index, cell.grade_id or f"cell {number}", cell.source, optional=cell.index in pictures)
             for number, cell in enumerate(code, start=1)
             if cell.role != "check"
         ]
+
+    def pictures(self) -> frozenset[int]:
+        """The places of the cells tagged ``picture`` that make no name which another code cell mentions."""
+        code = [cell for cell in self.cells if cell.kind == "code" and cell.role != "check"]
+        found = set()
+        for cell in code:
+            if PICTURE in cell.tags and cell.role is None:
+                made = attempt.names_made(cell.source)
+                others = (other.source for other in code if other is not cell)
+                if made is not None and not any(re.search(rf"\b{name}\b", other) for other in others for name in made):
+                    found.add(cell.index)
+        return frozenset(found)
 
     def stubs(self, exercise: str) -> list[Cell]:
         """The cells that the student fills in for ``exercise``, in order: more than one where a cell was copied."""
@@ -279,7 +297,12 @@ def cell_of(index: int, cell: Any) -> Cell:
         grade_id=_text(grade_id) if grade_id else None,
         role=role,
         points=_points(nbgrader.get("points")),
+        tags=_tags(_mapping(cell.get("metadata")).get("tags")),
     )
+
+
+def _tags(tags: Any) -> tuple[str, ...]:
+    return tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else ()
 
 
 def _text(source: Any) -> str:

@@ -250,7 +250,11 @@ class TestBlank:
         body = code("def softmax(x):\n    return x")
         assert "softmax" not in blank(stub("softmax", STUB), body)
         assert "softmax" not in blank(body)
-        assert "softmax" in blank(code("print(1)"))
+
+    @pytest.mark.parametrize("cells", [[code("print(1)")], [stub("softmax", "def my_softmax(x):\n    return x")]])
+    def test_a_function_that_is_gone_is_told_and_not_passed_over(self, cells):
+        """A deleted stub, or one whose function got another name, is judged: the student hears that it is missing."""
+        assert "softmax" not in blank(*cells)
 
     def test_cells_that_were_handed_out_are_nobodys_attempt(self):
         """A cell of the notebook itself that binds the name is not the student's."""

@@ -122,7 +122,7 @@ def describe_failure(
         if finding.has_expected:
             lines.append(f"{'it should be':<{width}}  {right}")
     elif call and inputs:
-        lines.append(f"after {call}")
+        lines.append(call)
     return "\n".join(lines)
 
 
@@ -297,8 +297,12 @@ def _within(actual: Any, *, low: float | None = None, high: float | None = None,
         fine &= found >= low - atol
     if high is not None:
         fine &= found <= high + atol
-    return None if fine.all() else Finding(
-        f"{'Every entry' if found.ndim else 'It'} should be {bounds}; found {show(found)}.", "property", found
+    return (
+        None
+        if fine.all()
+        else Finding(
+            f"{'Every entry' if found.ndim else 'It'} should be {bounds}; found {show(found)}.", "property", found
+        )
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, Protocol
 
@@ -241,9 +242,11 @@ class StudentProxy:
         if answer.error is not None:
             error = answer.error
             if error.type == "NameError" and not error.line and f"'{call.function}'" in error.message:
+                near = get_close_matches(call.function, list(self._known()), 1, 0.6)
+                instead = f" The notebook has `{near[0]}`: is that the one?" if near else ""
                 raise CheckFailed(
                     f"There is no function called {call.function}: its cell is missing, has another name in its `def` line, "
-                    "or stopped with an error before it got there.",
+                    f"or stopped with an error before it got there.{instead}",
                     kind="missing",
                 )
             if call.memory_mb is not None and error.type.endswith("MemoryError"):

@@ -19,7 +19,7 @@ from autograder.checking.values import key_of
 from autograder.misconception import Misconception
 from autograder.sandbox.protocol import Answer, Call
 
-__all__ = ["Diagnostician", "alike", "wrong_answers"]
+__all__ = ["Diagnostician", "alike", "telling", "wrong_answers"]
 
 _SECONDS = 2.0  # for one call of a misconception, which the course's author wrote
 
@@ -41,7 +41,7 @@ class Diagnostician:
         misconceptions: Sequence[Misconception],
         plan: Sequence[Call],
     ) -> None:
-        self._calls = [call for call in plan if call.function == exercise]
+        self._calls = telling(exercise, plan)
         self._keys = [key_of(call) for call in self._calls]
         self._exercise = exercise
         self._references = references
@@ -104,9 +104,20 @@ class Diagnostician:
         return True
 
 
+def telling(exercise: str, calls: Sequence[Call]) -> list[Call]:
+    """The calls whose answers tell one solution of ``exercise`` from another.
+
+    Where a function is looked at through probes, what these saw is its answer: what it returned (the weights of a head,
+    a matplotlib Axes) may be right, or wrong in one and the same way, in many forms.
+    """
+    own = [call for call in calls if call.function == exercise]
+    return [call for call in own if call.probe] or own
+
+
 def alike(exercise: str, log: Sequence[tuple[Call, Answer]]) -> str:
     """A text that is the same for two functions that answered alike, to four digits; empty where nothing was answered."""
-    answers = [_written(a) for call, a in log if call.function == exercise and not a.stopped]
+    told = {key_of(call) for call in telling(exercise, [call for call, _ in log])}
+    answers = [_written(a) for call, a in log if key_of(call) in told and not a.stopped]
     if not answers or all(text.startswith("error") for text in answers):
         return ""
     return hashlib.sha256("\n".join(answers).encode()).hexdigest()[:16]

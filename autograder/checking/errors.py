@@ -40,6 +40,8 @@ def explain(kind: str, message: str, *, line: str = "", function: str = "", know
     name = function or "the code"
     at = f" In the line `{line.strip()}`:" if line.strip() else ""
     meaning = _meaning(kind, message, known)
+    if kind == "ResultTooBig":
+        return f"{name} gave back more than can be looked at. {message}"
     head = f"{name} stopped with {kind}: {message}" if message else f"{name} stopped with {kind}."
     if not head.endswith((".", "!", "?")):
         head += "."

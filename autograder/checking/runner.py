@@ -249,7 +249,7 @@ class Grader:
         """Try a failed exercise again with the failed ones it leans on answered by the reference."""
         spec = self.checks.specs[verdict.name]
         wrong = [n for n in spec.leans_on if n in found and found[n].status != "passed" and n in self.checks.references]
-        if not wrong or verdict.status not in {"partial", "failed", "error"}:
+        if not wrong or verdict.status not in {"partial", "failed", "error", "timeout"}:
             return verdict
         helped = _Helped(subject, {name: self.checks.references[name] for name in wrong})
         sitting = _Sitting(helped)

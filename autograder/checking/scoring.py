@@ -17,7 +17,7 @@ from autograder.verdict import CheckResult, CheckStatus, ExerciseStatus, Exercis
 
 __all__ = ["Scorer"]
 
-NOT_ATTEMPTED = "Not attempted yet: the stub is as it was handed out."
+NOT_ATTEMPTED = "Not attempted yet: there is no code of yours in it."
 
 
 class Scorer:

@@ -26,6 +26,7 @@ __all__ = ["checksum", "copied", "restored", "with_outcomes", "with_verdict"]
 _SAFE = {"text/plain", "text/latex", "image/png", "image/jpeg"}
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 _STOPPED = {
+    "skipped": "This cell was left out: one before it had to be stopped.",
     "timeout": "This cell ran out of time and was stopped.",
     "memory": "This cell asked for more memory than a submission may have and was stopped.",
     "crash": "This cell crashed Python.",

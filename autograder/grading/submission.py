@@ -65,7 +65,10 @@ class Submission:
     def open(self, *, memory_mb: int | None = None) -> Session:
         """A fresh session in which the notebook's cells have been run; called again after a session was killed."""
         # What a figure looks like is wanted once; a session opened again only answers calls.
-        session = self._open_session(self.notebook.code_cells(), memory_mb=memory_mb, draw=self.sandbox is None)
+        again = self.sandbox is not None
+        cells = [cell for cell in self.notebook.code_cells() if not (again and cell.optional)]
+        slow = [outcome.index for outcome in self.cells if outcome.stopped]
+        session = self._open_session(cells, memory_mb=memory_mb, draw=not again, slow=slow)
         if self.sandbox is None:
             self.sandbox = session.sandbox
             self.cells = tuple(session.cells)

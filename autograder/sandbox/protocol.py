@@ -78,11 +78,16 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class CodeCell:
-    """One code cell to run: its place in the notebook (from 0), what to call it in messages, and its source."""
+    """One code cell to run: its place in the notebook (from 0), what to call it in messages, and its source.
+
+    An ``optional`` cell only shows something, such as a picture: nothing else needs the names that it makes. It is left
+    out where the notebook has to be run again after a cell that killed the process, or only to answer calls.
+    """
 
     index: int
     name: str
     source: str
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

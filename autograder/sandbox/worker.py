@@ -19,7 +19,7 @@ from autograder.sandbox.protocol import CellOutcome, CodeCell
 from autograder.sandbox.session import ChildNotConfined, ChildSession
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from types import TracebackType
 
     from autograder.course import Limits
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Worker", "open_worker"]
 
 _AGAIN_SECONDS = 2.0  # what a cell that overran once may take when the notebook is run again
-_MAX_RERUNS = 3
+_MAX_RERUNS = 8
 _MAX_SOURCE = 3 << 20
 
 
@@ -66,32 +66,41 @@ class Worker:
         self._host = host
 
     def open(
-        self, cells: Sequence[CodeCell], *, seed: int = 0, memory_mb: int | None = None, draw: bool = True
+        self,
+        cells: Sequence[CodeCell],
+        *,
+        seed: int = 0,
+        memory_mb: int | None = None,
+        draw: bool = True,
+        slow: Collection[int] = (),
     ) -> ChildSession:
         """Run the cells in order in a fresh process; the session then answers calls.
 
-        A cell that has to be killed is left out and the others are run again, thrice at most, within the submission's
-        time. ``memory_mb`` replaces the course's limit; with ``draw=False`` figures are closed without being drawn.
+        A cell that has to be killed is left out, with all optional ones, and the others are run again, within the
+        submission's time. ``slow`` names the places of cells that are known to overrun: they get little time.
+        ``memory_mb`` replaces the course's limit; with ``draw=False`` figures are closed without being drawn.
         """
         limits = self._limits if memory_mb is None else replace(self._limits, memory_mb=memory_mb)
         deadline = time.monotonic() + limits.submission_seconds
         if "matplotlib" in self._packages and any("matplotlib" in cell.source for cell in cells):
             self._host.preload("matplotlib")
         killed: dict[int, CellOutcome] = {}
-        slow: set[int] = set()
+        overrun = set(slow)
+        done: dict[int, CellOutcome] = {}
         while True:
-            kept = [cell for cell in cells if cell.index not in killed]
-            session, outcomes = self._attempt(kept, limits, deadline, seed=seed, draw=draw, slow=slow)
-            done = {outcome.index: outcome for outcome in outcomes}
+            kept = [cell for cell in cells if cell.index not in killed and not (killed and cell.optional)]
+            session, outcomes = self._attempt(kept, limits, deadline, seed=seed, draw=draw, slow=overrun)
+            done |= {outcome.index: outcome for outcome in outcomes}
             fatal = outcomes[-1] if outcomes and not session.alive else None
             if fatal is None or len(killed) >= _MAX_RERUNS or time.monotonic() >= deadline:
                 missing = fatal.stopped if fatal is not None else ""
                 session.cells = [
-                    killed.get(c.index) or done.get(c.index) or CellOutcome(c.index, stopped=missing) for c in cells
+                    killed.get(c.index) or done.get(c.index) or CellOutcome(c.index, stopped=missing or "skipped")
+                    for c in cells
                 ]
                 return session
             killed[fatal.index] = fatal
-            slow |= {outcome.index for outcome in outcomes if outcome.stopped == "timeout"}
+            overrun |= {outcome.index for outcome in outcomes if outcome.stopped == "timeout"}
             session.close()
 
     def _attempt(
@@ -112,7 +121,7 @@ class Worker:
             source = (
                 cell.source if room >= 0 else "raise ValueError('this notebook holds more code than can be graded')"
             )
-            order["cells"].append([cell.index, cell.name, source, seconds])
+            order["cells"].append([cell.index, cell.name, source, cell.optional, seconds])
         try:
             return self._converse(order, cells, limits, deadline)
         except ChildNotConfined:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
+from contextlib import closing
 
 import pytest
 
-from autograder.sandbox.protocol import Call
+from autograder.sandbox.protocol import Call, CodeCell
 
 
 def outputs(session, index=0):
@@ -163,8 +164,8 @@ def test_a_cell_that_has_to_be_killed_is_left_out(run, source, word):
 
 def test_killing_cells_goes_on_for_so_long_only(run):
     """After a few such cells the notebook is given up; every cell has its outcome and the session is not alive."""
-    session = run(*["import os; os._exit(0)"] * 6)
-    assert len(session.cells) == 6
+    session = run(*["import os; os._exit(0)"] * 12)
+    assert len(session.cells) == 12
     assert {cell.stopped for cell in session.cells} == {"crash"}
     assert not session.alive
 
@@ -239,3 +240,29 @@ def test_the_namespace_holds_the_students_names_only(run):
 def test_a_function_can_be_called_after_it_was_replaced(run):
     """The last definition counts, as in a notebook."""
     assert run("def f(): return 1", "def f(): return 2").call(Call("f")).value == 2
+
+
+def test_a_cell_that_kills_the_process_takes_the_optional_ones_along(jail):
+    """What only shows something is left out once a cell has ended the process; what others need still runs."""
+    deadly = "import os; os._exit(0)"
+    opened = jail.open(
+        [
+            CodeCell(0, "works", "x = 1"),
+            CodeCell(1, "picture", deadly, optional=True),
+            *[CodeCell(i, f"picture {i}", deadly, optional=True) for i in range(2, 30)],
+            CodeCell(30, "also works", "y = x + 1"),
+        ]
+    )
+    with closing(opened) as session:
+        assert session.value("y").value == 2
+        assert session.cells[1].stopped == "crash"
+        assert {cell.stopped for cell in session.cells[2:30]} == {"skipped"}
+
+
+def test_pictures_after_an_overrun_are_not_waited_for_as_long(jail):
+    """Where one cell ran out of time, those that only show something get a second each."""
+    loop = "while True: pass"
+    pictures = [CodeCell(i, "p", loop, optional=True) for i in range(1, 4)]
+    with closing(jail.open([CodeCell(0, "a", loop), *pictures])) as session:
+        assert [cell.stopped for cell in session.cells] == ["timeout"] * 4
+        assert session.alive
