@@ -1,0 +1,160 @@
+"""Reference solutions of chapter 6: what attention costs, and how to pay less."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from solutions.ch1_weighted_averaging import softmax
+
+__all__ = [
+    "attention_cost",
+    "chunked_attention",
+    "decode_step",
+    "layer_flops",
+    "linear_attention",
+    "quiz_ch6",
+    "sliding_window_mask",
+]
+
+
+def attention_cost(n_q: int, n_k: int, d_k: int, d_v: int) -> dict[str, int]:
+    """Count what softmax(Q K^T / sqrt(d_k)) V costs, for Q (n_q, d_k), K (n_k, d_k), V (n_k, d_v).
+
+    Only the two matrix products are counted. One multiply-add is one product of two numbers,
+    added to a sum: the dot product of two vectors of length 4 takes 4 of them.
+
+    n_q, n_k, d_k, d_v: whole numbers, at least 1
+    returns: a dictionary with two counts,
+             "multiply_adds": those of both matrix products together
+             "stored_scores": how many numbers the table of scores holds
+
+    Example: attention_cost(2, 3, 4, 5) is {"multiply_adds": 54, "stored_scores": 6}
+    """
+    pairs = n_q * n_k
+    return {"multiply_adds": pairs * (d_k + d_v), "stored_scores": pairs}
+
+
+def layer_flops(n: int, d_model: int) -> int:
+    """Count the floating-point operations (FLOPs) of a multi-head self-attention layer.
+
+    Counted are the matrix products: X (n, d_model) times each of W_Q, W_K, W_V; the scores and
+    the mixing of the values, in all heads together; the merged heads times W_O. The four
+    matrices have shape (d_model, d_model), and h heads of width d_model / h share the columns.
+    One multiply-add is 2 FLOPs. Softmax, scaling and biases are left out.
+
+    n:       the number of positions, at least 1
+    d_model: the width of the layer, at least 1
+    returns: one number. The number of heads makes no difference to it
+
+    Example: layer_flops(2, 3) is 192. The projections take 144 of these, the attention 48
+    """
+    return 8 * n * d_model**2 + 4 * n**2 * d_model
+
+
+def sliding_window_mask(n: int, window: int) -> np.ndarray:
+    """Say which keys each query may see when it looks back a few steps only: True = may attend.
+
+    Queries and keys stand at the same positions 0 to n - 1. A query sees `window` keys: the one
+    at its own position and the window - 1 right before it, as far as these exist. It sees
+    nothing that comes later.
+
+    n:       the number of positions, at least 1
+    window:  the number of keys that a query sees at most, at least 1; it may exceed n
+    returns: shape (n, n), boolean (dtype bool, not 0 and 1)
+
+    Example: sliding_window_mask(4, 2) is
+    [[True,  False, False, False],
+     [True,  True,  False, False],
+     [False, True,  True,  False],
+     [False, False, True,  True]]
+    """
+    back = np.arange(n)[:, None] - np.arange(n)
+    return (back >= 0) & (back < window)
+
+
+def linear_attention(
+    Q: np.ndarray, K: np.ndarray, V: np.ndarray, feature_map: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Let every query average all the values, with weights that are made without a softmax.
+
+    Call what feature_map makes of a query or a key its features. Query i gives key j a weight
+    proportional to the dot product of their features, and its weights add up to 1. There is no
+    sqrt(d_k) and no mask. But no table of size n_q x n_k may be made on the way: the function
+    must do with little memory however many queries and keys there are.
+
+    Q:           shape (..., n_q, d_k)
+    K:           shape (..., n_k, d_k)
+    V:           shape (..., n_k, d_v)
+    feature_map: a function that turns each row of d_k numbers into a row of m positive numbers,
+                 by itself; it takes arrays of shape (..., d_k) and returns shape (..., m)
+    returns:     shape (..., n_q, d_v), the output alone
+
+    The dots stand for any number of batch axes, the same on Q, K and V.
+
+    Example: the query [1, 0], the keys [0, 1] and [2, 0], and a feature_map that adds 1 to every
+    entry. The features are [2, 1] for the query and [1, 2] and [3, 1] for the keys, with dot
+    products 4 and 7, so the weights are 4/11 and 7/11. The values [11] and [22] give [18]
+    """
+    phi_Q, phi_K = feature_map(Q), feature_map(K)
+    mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
+    return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
+
+
+def chunked_attention(Q: np.ndarray, K: np.ndarray, V: np.ndarray, block_size: int) -> np.ndarray:
+    """Work out scaled dot-product attention block by block: the same output, in little memory.
+
+    The output is that of softmax(Q K^T / sqrt(d_k)) V, up to rounding, whatever block_size is.
+    But no table of size n_q x n_k may be made on the way. A block is `block_size` keys with
+    their values (or, if you prefer, `block_size` queries); the last one may be smaller.
+
+    Q:          shape (..., n_q, d_k)
+    K:          shape (..., n_k, d_k)
+    V:          shape (..., n_k, d_v)
+    block_size: a whole number, at least 1; it need not divide n_k or n_q, and may exceed them
+    returns:    shape (..., n_q, d_v), the output alone
+
+    The dots stand for any number of batch axes, the same on Q, K and V.
+
+    Example: the query [2, 0, 0, 0] and the keys [1, 0, 0, 0], [0, 1, 0, 0], [3, 0, 0, 0] have
+    the scaled scores 1, 0 and 3. The values [10], [20], [90] are averaged into about [77.924],
+    with block_size 2 (a block of two keys and a block of one) just as with 1 or 3 or 100
+    """
+    top = np.full((*Q.shape[:-1], 1), -np.inf)
+    total, mixed = np.zeros_like(top), np.zeros((*Q.shape[:-1], V.shape[-1]))
+    for start in range(0, K.shape[-2], block_size):
+        block = slice(start, start + block_size)
+        scores = Q @ np.swapaxes(K[..., block, :], -1, -2) / np.sqrt(Q.shape[-1])
+        old_top, top = top, np.maximum(top, scores.max(axis=-1, keepdims=True))
+        fade, e = np.exp(old_top - top), np.exp(scores - top)
+        total = total * fade + e.sum(axis=-1, keepdims=True)
+        mixed = mixed * fade + e @ V[..., block, :]
+    return mixed / total
+
+
+def decode_step(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, cache_K: np.ndarray, cache_V: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Take one step of writing: the newest position attends to all positions so far, itself included.
+
+    The caches hold the keys and the values of the t positions before, in their order, so that
+    none of them is worked out again. The newest key and value come last. The scores are divided
+    by sqrt(d_k). The arrays cache_K and cache_V themselves stay as they were.
+
+    q, k:    shape (d_k,), the query and the key of the newest position
+    v:       shape (d_v,), its value
+    cache_K: shape (t, d_k); t may be 0: the very first step starts with empty caches
+    cache_V: shape (t, d_v)
+    returns: (output, new_cache_K, new_cache_V) of shapes (d_v,), (t + 1, d_k), (t + 1, d_v)
+
+    Example: the caches hold the key [1, 0, 0, 0] and the value [10]; q = [2, 0, 0, 0],
+    k = [0, 1, 0, 0] and v = [20] arrive. The scaled scores are 1 and 0, the output is about
+    [12.689], and the new caches have two rows each: [1, 0, 0, 0], [0, 1, 0, 0] and [10], [20]
+    """
+    K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
+    weights = softmax(K @ q / np.sqrt(len(q)))
+    return weights @ V, K, V
+
+
+def quiz_ch6() -> dict[str, object]:
+    """The answers to the quiz."""
+    return {"q1": 1536, "q2": "b", "q3": "c", "q4": "d", "q5": "a", "q6": "b"}

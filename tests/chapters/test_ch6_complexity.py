@@ -1,0 +1,614 @@
+"""The checks of chapter 6: what attention costs, and how to pay less."""
+
+import numpy as np
+
+from autograder.checking import (
+    Source,
+    after,
+    assert_choice,
+    assert_matches,
+    assert_number,
+    assert_one_of,
+    careful,
+    exercise,
+    floats,
+    given,
+    integers,
+    linked,
+    points,
+    visible,
+)
+from autograder.checking.asserts import CheckFailed
+
+LETTERS = ("a", "b", "c", "d")
+EXACTLY = {"rtol": 1e-12, "atol": 1e-6}  # counts, perhaps written as floats
+
+# The memory limit. One table of N_Q x N_K takes 80 MiB, 40 in float32 and in place; the plain form holds three at a
+# time. What works in blocks of BLOCK takes 10 MiB or less, and a notebook's own cells up to 20 before. The inputs are
+# the same for every course: there is nothing in an output of this size to be known by heart.
+N_Q, N_K, BLOCK, LIMIT_MB = 3000, 3500, 128, 32
+
+SHAPES = {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}
+
+ADD_ONE = Source("def add_one(X):\n    return np.asarray(X) + 1\n", "add_one")
+EXP = Source("def exp(X):\n    return np.exp(X)\n", "exp")
+ELU = Source("def elu_plus_one(X):\n    return np.where(X > 0, X + 1, np.exp(np.minimum(X, 0)))\n", "elu_plus_one")
+SQUARES = Source("def squares(X):\n    return 0.5 + np.asarray(X) ** 2\n", "squares")
+BOTH_SIGNS = Source(
+    "def both_signs(X):\n    return np.concatenate([np.exp(X), np.exp(-np.asarray(X))], axis=-1)\n", "both_signs"
+)
+THREE_SUMS = Source(
+    "def three_sums(X):\n"
+    "    total = np.sum(X, axis=-1, keepdims=True)\n"
+    "    return np.concatenate([np.exp(total / 4), 1 + total**2, np.ones_like(total)], axis=-1)\n",
+    "three_sums",
+)
+
+
+def arrays(seed, n_q, n_k, d_k, d_v, batch=()):
+    """Q, K and V with numbers of one digit after the point."""
+    rng = np.random.default_rng(seed)
+    shapes = ((n_q, d_k), (n_k, d_k), (n_k, d_v))
+    return [np.round(rng.uniform(-2, 2, size=(*batch, *shape)), 1) for shape in shapes]
+
+
+@exercise(
+    "attention_cost",
+    points=2,
+    hints=(
+        (
+            "How many numbers does the table of scores hold? How many multiply-adds does one of these numbers take? Begin "
+            "with the example: 2 queries, 3 keys."
+        ),
+        (
+            "A product of an (a, b) matrix and a (b, c) matrix has a · c entries, and each is a dot product of length b. "
+            "Write down a, b and c for Q K^T, then for the weights times V."
+        ),
+        (
+            "For every pair of a query and a key there are d_k multiply-adds in the first product. In the second, each "
+            "pair's weight is multiplied by a whole value. How long is a value?"
+        ),
+    ),
+)
+class TestAttentionCost:
+    @visible
+    @points(0.5)
+    def test_small_example(self, student, reference):
+        """the example: 2 queries, 3 keys, d_k = 4, d_v = 5"""
+        right = reference.attention_cost(2, 3, 4, 5)
+        assert_matches(student.attention_cost(2, 3, 4, 5), right, call="attention_cost(2, 3, 4, 5)", **EXACTLY)
+
+    @visible
+    @after("test_small_example")
+    @points(0.25)
+    def test_one_query(self, student, reference):
+        """a single query, a single key, a single column"""
+        right = reference.attention_cost(1, 7, 3, 2)
+        assert_matches(student.attention_cost(1, 7, 3, 2), right, call="attention_cost(1, 7, 3, 2)", **EXACTLY)
+        right = reference.attention_cost(6, 1, 5, 1)
+        assert_matches(student.attention_cost(6, 1, 5, 1), right, call="attention_cost(6, 1, 5, 1)", **EXACTLY)
+
+    @visible
+    @after("test_small_example")
+    @points(0.25)
+    def test_all_sizes_equal(self, student, reference):
+        """all four sizes equal, and one pair of a query and a key"""
+        right = reference.attention_cost(3, 3, 3, 3)
+        assert_matches(student.attention_cost(3, 3, 3, 3), right, call="attention_cost(3, 3, 3, 3)", **EXACTLY)
+        right = reference.attention_cost(1, 1, 1, 1)
+        assert_matches(student.attention_cost(1, 1, 1, 1), right, call="attention_cost(1, 1, 1, 1)", **EXACTLY)
+
+    @after("test_small_example")
+    @points(0.75)
+    def test_any_sizes(self, student, reference, rng):
+        """sizes from small to those of real models"""
+        cases = [(1024, 1024, 64, 64), (512, 2048, 128, 32)]
+        cases += [tuple(int(n) for n in rng.integers(1, 60, size=4)) for _ in range(4)]
+        for sizes in cases:
+            call = f"attention_cost{sizes}"
+            assert_matches(student.attention_cost(*sizes), reference.attention_cost(*sizes), call=call, **EXACTLY)
+
+    test_care = after("test_small_example")(careful(points=0.25))
+
+
+@exercise(
+    "layer_flops",
+    points=3,
+    hints=(
+        (
+            "Make a list of the layer's matrix products, with their shapes: X times W_Q first. There are six of them, if "
+            "all heads are taken together."
+        ),
+        (
+            "An (a, b) matrix times a (b, c) matrix takes a · b · c multiply-adds, each of them 2 FLOPs. Four of the six "
+            "products are the same in size. For the two others, think of a single head as wide as the whole layer."
+        ),
+        (
+            "h heads of width d_model / h cost together as much as one of width d_model. So the scores take n · n · d_model "
+            "multiply-adds, and so does the mixing. Check yourself on the example: 144 and 48."
+        ),
+    ),
+)
+class TestLayerFlops:
+    @visible
+    @points(0.75)
+    def test_small_example(self, student, reference):
+        """the example: 2 positions, width 3"""
+        assert_matches(student.layer_flops(2, 3), reference.layer_flops(2, 3), call="layer_flops(2, 3)", **EXACTLY)
+
+    @visible
+    @after("test_small_example")
+    @points(0.5)
+    def test_long_and_narrow(self, student, reference):
+        """more positions than columns, and more columns than positions"""
+        assert_matches(student.layer_flops(10, 2), reference.layer_flops(10, 2), call="layer_flops(10, 2)", **EXACTLY)
+        assert_matches(student.layer_flops(3, 8), reference.layer_flops(3, 8), call="layer_flops(3, 8)", **EXACTLY)
+
+    @visible
+    @after("test_small_example")
+    @points(0.25)
+    def test_one_of_each(self, student, reference):
+        """a single position, a single column"""
+        assert_matches(student.layer_flops(1, 1), reference.layer_flops(1, 1), call="layer_flops(1, 1)", **EXACTLY)
+        assert_matches(student.layer_flops(1, 5), reference.layer_flops(1, 5), call="layer_flops(1, 5)", **EXACTLY)
+
+    @after("test_small_example")
+    @points(1)
+    def test_any_sizes(self, student, reference, rng):
+        """sizes from small to those of real models"""
+        cases = [(1024, 512), (2048, 512), (64, 64), (7, 1)]
+        cases += [tuple(int(n) for n in rng.integers(2, 100, size=2)) for _ in range(4)]
+        for sizes in cases:
+            call = f"layer_flops{sizes}"
+            assert_matches(student.layer_flops(*sizes), reference.layer_flops(*sizes), call=call, **EXACTLY)
+
+    test_care = after("test_small_example")(careful(points=0.5))
+
+
+@exercise(
+    "sliding_window_mask",
+    points=3,
+    hints=(
+        (
+            "Write down, for sliding_window_mask(4, 2), the distance query minus key at each place of the table. Which "
+            "distances are allowed? Is 0 among them? Is 2?"
+        ),
+        (
+            "The causal mask of chapter 4 sets one bound: not later than the query. A second bound is needed: not too far "
+            "back. Both must hold, and `&` puts two boolean arrays together."
+        ),
+        (
+            "With the positions of the queries as a column and those of the keys as a row, their difference is a table of "
+            "distances, query minus key. Allowed are those from 0 on and below `window`."
+        ),
+    ),
+)
+class TestSlidingWindowMask:
+    @visible
+    @points(0.75)
+    def test_small_example(self, student, reference):
+        """the example: 4 positions, a window of 2"""
+        right = reference.sliding_window_mask(4, 2)
+        assert_matches(student.sliding_window_mask(4, 2), right, call="sliding_window_mask(4, 2)")
+
+    @visible
+    @after("test_small_example")
+    @points(0.5)
+    def test_other_windows(self, student, reference):
+        """a window of 3, and one of 1: nothing but the position itself"""
+        right = reference.sliding_window_mask(7, 3)
+        assert_matches(student.sliding_window_mask(7, 3), right, call="sliding_window_mask(7, 3)")
+        right = reference.sliding_window_mask(3, 1)
+        assert_matches(student.sliding_window_mask(3, 1), right, call="sliding_window_mask(3, 1)")
+
+    @visible
+    @after("test_small_example")
+    @points(0.5)
+    def test_wide_windows(self, student, reference):
+        """a window as wide as the sequence, and wider"""
+        right = reference.sliding_window_mask(4, 4)
+        assert_matches(student.sliding_window_mask(4, 4), right, call="sliding_window_mask(4, 4)")
+        right = reference.sliding_window_mask(3, 8)
+        assert_matches(student.sliding_window_mask(3, 8), right, call="sliding_window_mask(3, 8)")
+        right = reference.sliding_window_mask(1, 2)
+        assert_matches(student.sliding_window_mask(1, 2), right, call="sliding_window_mask(1, 2)")
+
+    @after("test_small_example")
+    @points(0.75)
+    def test_any_sizes(self, student, reference, rng):
+        """any number of positions, any window"""
+        cases = [(1, 1), (2, 1), (5, 4), (12, 100), (9, 2)]
+        cases += [(int(n), int(rng.integers(1, n + 3))) for n in rng.integers(5, 16, size=5)]
+        for n, window in cases:
+            right = reference.sliding_window_mask(n, window)
+            assert_matches(student.sliding_window_mask(n, window), right, call=f"sliding_window_mask({n}, {window})")
+
+    test_care = after("test_small_example")(careful(points=0.5))
+
+
+@exercise(
+    "linear_attention",
+    points=5,
+    hints=(
+        (
+            "Forget the memory for a moment, and write the weights of one query down: the dot products of its features with "
+            "those of each key, divided by their sum. The output has a numerator and a denominator; look at each alone."
+        ),
+        (
+            "The numerator is φ(Q) φ(K)ᵀ V, a product of three matrices. Their order is fixed, but not which two are "
+            "multiplied first. Work out the shape of the result in both cases, for n_q = n_k = 1000 and m = 4."
+        ),
+        (
+            "The denominator of query i is the sum over keys of φ(q_i) · φ(k_j). A sum of dot products with one and the same "
+            "vector is the dot product with the sum: add up the keys' features first. Mind the shapes, with a batch too."
+        ),
+    ),
+)
+class TestLinearAttention:
+    @visible
+    @points(0.75)
+    def test_small_example(self, student, reference):
+        """the example: one query, two keys"""
+        Q, K, V = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0], [2.0, 0.0]]), np.array([[11.0], [22.0]])
+        right = reference.linear_attention(Q, K, V, ADD_ONE)
+        call = "linear_attention(Q, K, V, add_one)"
+        assert_matches(student.linear_attention(Q, K, V, ADD_ONE), right, call=call, Q=Q, K=K, V=V)
+
+    @visible
+    @after("test_small_example")
+    @points(0.75)
+    def test_several_queries(self, student, reference):
+        """three queries, four keys, and features made by exp"""
+        Q, K, V = arrays(61, 3, 4, 2, 5)
+        right = reference.linear_attention(Q, K, V, EXP)
+        call = "linear_attention(Q, K, V, np.exp)"
+        assert_matches(student.linear_attention(Q, K, V, EXP), right, call=call, Q=Q, K=K, V=V)
+
+    @visible
+    @after("test_several_queries")
+    @points(0.5)
+    def test_more_features_than_columns(self, student, reference):
+        """a feature map that makes six features out of three numbers"""
+        Q, K, V = arrays(62, 2, 5, 3, 4)
+        right = reference.linear_attention(Q, K, V, BOTH_SIGNS)
+        call = "linear_attention(Q, K, V, both_signs)"
+        found = student.linear_attention(Q, K, V, BOTH_SIGNS)
+        assert_matches(found, right, call=call, both_signs=BOTH_SIGNS, Q=Q, K=K, V=V)
+
+    @visible
+    @after("test_several_queries")
+    @points(0.5)
+    def test_batch(self, student, reference):
+        """a batch of two, each with its own keys and values"""
+        Q, K, V = arrays(63, 2, 3, 4, 2, batch=(2,))
+        right = reference.linear_attention(Q, K, V, EXP)
+        call = "linear_attention(Q, K, V, np.exp)"
+        assert_matches(student.linear_attention(Q, K, V, EXP), right, call=call, Q=Q, K=K, V=V)
+
+    @after("test_several_queries")
+    @points(0.5)
+    @given(linked(SHAPES, sides=(1, 4), batch=(0, 2), elements=floats(-1, 2)), examples=12)
+    def test_any_shapes(self, student, reference, Q, K, V):
+        """any shapes and any number of batch axes"""
+        right = reference.linear_attention(Q, K, V, ELU)
+        call = "linear_attention(Q, K, V, elu_plus_one)"
+        found = student.linear_attention(Q, K, V, ELU)
+        assert_matches(found, right, call=call, elu_plus_one=ELU, Q=Q, K=K, V=V)
+
+    @after("test_several_queries")
+    @points(0.5)
+    def test_other_features(self, student, reference, rng):
+        """other feature maps, all sizes equal, and float32"""
+        for name, feature_map in {"squares": SQUARES, "three_sums": THREE_SUMS}.items():
+            for sizes in ((4, 4, 4, 4), (5, 3, 2, 6)):
+                Q, K, V = arrays(int(rng.integers(1 << 30)), *sizes)
+                right = reference.linear_attention(Q, K, V, feature_map)
+                found = student.linear_attention(Q, K, V, feature_map)
+                call = f"linear_attention(Q, K, V, {name})"
+                assert_matches(found, right, call=call, **{name: feature_map}, Q=Q, K=K, V=V)
+        Q, K, V = (a.astype(np.float32) for a in arrays(int(rng.integers(1 << 30)), 3, 5, 4, 2, batch=(3, 2)))
+        right = reference.linear_attention(Q, K, V, EXP)
+        call = "linear_attention(Q, K, V, np.exp)"
+        assert_matches(student.linear_attention(Q, K, V, EXP), right, call=call, Q=Q, K=K, V=V)
+
+    @after("test_several_queries")
+    @points(1)
+    def test_little_memory(self, student, reference):
+        """thousands of queries and keys, in less memory than one table of them takes"""
+        Q, K, V = arrays(64, N_Q, N_K, 4, 3)
+        right = reference.linear_attention(Q, K, V, EXP)
+        found = student.within(memory_mb=LIMIT_MB).linear_attention(Q, K, V, EXP)
+        assert_matches(found, right, call="linear_attention(Q, K, V, np.exp)", Q=Q, K=K, V=V)
+
+    test_care = after("test_small_example")(careful(points=0.5))
+
+
+@exercise(
+    "chunked_attention",
+    points=6,
+    hints=(
+        (
+            "Forget softmax's shift for a moment. For one query the output is a fraction: above, the sum of exp(score) · "
+            "value; below, the sum of exp(score). Both sums can be collected block by block, and divided at the end."
+        ),
+        (
+            "Now the shift. Keep for each query the largest score so far, and two sums made with it. When a block brings a "
+            "larger one, the old sums belong to the old maximum. What factor turns exp(s - old) into exp(s - new)?"
+        ),
+        (
+            "Three things are carried from block to block: the maximum, the sum of the exps, the mixed values. In each round: "
+            "find the new maximum, shrink both old sums by exp(old - new), add the block's part. Begin with a maximum of "
+            "minus infinity and sums of 0, and divide once, after the last block."
+        ),
+    ),
+)
+class TestChunkedAttention:
+    @visible
+    @points(0.75)
+    def test_small_example(self, student, reference):
+        """the example: three keys in blocks of two"""
+        Q = np.array([[2.0, 0.0, 0.0, 0.0]])
+        K = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [3.0, 0.0, 0.0, 0.0]])
+        V = np.array([[10.0], [20.0], [90.0]])
+        right = reference.chunked_attention(Q, K, V, 2)
+        assert_matches(
+            student.chunked_attention(Q, K, V, 2), right, call="chunked_attention(Q, K, V, 2)", Q=Q, K=K, V=V
+        )
+
+    @visible
+    @after("test_small_example")
+    @points(0.75)
+    def test_several_queries(self, student, reference):
+        """three queries, five keys, and blocks of every size"""
+        Q, K, V = arrays(65, 3, 5, 4, 2)
+        for block_size in (1, 2, 3, 4, 5, 9):
+            right = reference.chunked_attention(Q, K, V, block_size)
+            call = f"chunked_attention(Q, K, V, {block_size})"
+            assert_matches(student.chunked_attention(Q, K, V, block_size), right, call=call, Q=Q, K=K, V=V)
+
+    @visible
+    @after("test_several_queries")
+    @points(0.5)
+    def test_batch(self, student, reference):
+        """a batch of two, in blocks of two"""
+        Q, K, V = arrays(66, 2, 3, 4, 3, batch=(2,))
+        right = reference.chunked_attention(Q, K, V, 2)
+        assert_matches(
+            student.chunked_attention(Q, K, V, 2), right, call="chunked_attention(Q, K, V, 2)", Q=Q, K=K, V=V
+        )
+
+    @visible
+    @after("test_several_queries")
+    @points(0.75)
+    def test_large_scores(self, student, reference):
+        """scores near 1000 and near -2000, and queries that differ as much"""
+        Q = np.array([[30.0], [-60.0], [0.5]])
+        K = np.array([[33.0], [33.1], [33.05], [33.2], [33.0]])
+        V = np.array([[1.0, 5.0], [2.0, 1.0], [3.0, 4.0], [4.0, 1.0], [5.0, 2.0]])
+        for block_size in (2, 3):
+            right = reference.chunked_attention(Q, K, V, block_size)
+            call = f"chunked_attention(Q, K, V, {block_size})"
+            assert_matches(student.chunked_attention(Q, K, V, block_size), right, call=call, Q=Q, K=K, V=V)
+
+    @after("test_several_queries")
+    @points(0.75)
+    @given(linked(SHAPES, sides=(1, 5), batch=(0, 2), elements=floats(-3, 3)), block_size=integers(1, 6), examples=15)
+    def test_any_shapes(self, student, reference, Q, K, V, block_size):
+        """any shapes, any number of batch axes, any block size"""
+        right = reference.chunked_attention(Q, K, V, block_size)
+        call = f"chunked_attention(Q, K, V, {block_size})"
+        assert_matches(student.chunked_attention(Q, K, V, block_size), right, call=call, Q=Q, K=K, V=V)
+
+    @after("test_several_queries")
+    @points(0.5)
+    def test_best_key_anywhere(self, student, reference, rng):
+        """the best key in the first block, in the middle, in the last; float32; all sizes equal"""
+        for best in (0, 4, 8):
+            Q, K, V = arrays(int(rng.integers(1 << 30)), 4, 9, 3, 5)
+            K[best] = 40 * Q[2]
+            for block_size in (3, 4):
+                right = reference.chunked_attention(Q, K, V, block_size)
+                call = f"chunked_attention(Q, K, V, {block_size})"
+                assert_matches(student.chunked_attention(Q, K, V, block_size), right, call=call, Q=Q, K=K, V=V)
+        Q, K, V = (a.astype(np.float32) for a in arrays(int(rng.integers(1 << 30)), 4, 4, 4, 4, batch=(4,)))
+        right = reference.chunked_attention(Q, K, V, 3)
+        assert_matches(
+            student.chunked_attention(Q, K, V, 3), right, call="chunked_attention(Q, K, V, 3)", Q=Q, K=K, V=V
+        )
+
+    @after("test_several_queries")
+    @points(1.5)
+    def test_little_memory(self, student, reference):
+        """thousands of queries and keys, in less memory than one table of them takes"""
+        Q, K, V = arrays(67, N_Q, N_K, 4, 3)
+        right = reference.chunked_attention(Q, K, V, BLOCK)
+        found = student.within(memory_mb=LIMIT_MB).chunked_attention(Q, K, V, BLOCK)
+        assert_matches(found, right, call=f"chunked_attention(Q, K, V, {BLOCK})", Q=Q, K=K, V=V)
+
+    test_care = after("test_small_example")(careful(points=0.5))
+
+
+@exercise(
+    "decode_step",
+    points=4,
+    hints=(
+        (
+            "Do it on paper for two old positions and a new one: how many keys does the query meet, and which rows have the "
+            "new caches?"
+        ),
+        (
+            "First make the longer caches: a vector of shape (d_k,) has to become one more row below a (t, d_k) array. "
+            "`np.vstack` or `np.concatenate` make a new array and leave the old one alone."
+        ),
+        (
+            "With the longer caches, the scores of one query are a vector of t + 1 numbers: each row of keys times q, divided "
+            "by the root of d_k. Their softmax averages the rows of values. With t = 0 nothing is special if you do it so."
+        ),
+    ),
+)
+class TestDecodeStep:
+    @visible
+    @points(0.75)
+    def test_small_example(self, student, reference):
+        """the example: one position in the cache, and a second one"""
+        q, k, v = np.array([2.0, 0.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0, 0.0]), np.array([20.0])
+        cache_K, cache_V = np.array([[1.0, 0.0, 0.0, 0.0]]), np.array([[10.0]])
+        right = reference.decode_step(q, k, v, cache_K, cache_V)
+        assert_matches(
+            student.decode_step(q, k, v, cache_K, cache_V),
+            right,
+            call="decode_step(q, k, v, cache_K, cache_V)",
+            q=q,
+            k=k,
+            v=v,
+            cache_K=cache_K,
+            cache_V=cache_V,
+        )
+
+    @visible
+    @after("test_small_example")
+    @points(0.75)
+    def test_longer_cache(self, student, reference):
+        """three positions in the cache, keys of two numbers and values of five"""
+        inputs = step_inputs(68, 3, 2, 5)
+        right = reference.decode_step(*inputs.values())
+        call = "decode_step(q, k, v, cache_K, cache_V)"
+        assert_matches(student.decode_step(*inputs.values()), right, call=call, **inputs)
+
+    @visible
+    @after("test_small_example")
+    @points(0.5)
+    def test_first_step(self, student, reference):
+        """the first step, with empty caches"""
+        inputs = step_inputs(69, 0, 3, 2)
+        right = reference.decode_step(*inputs.values())
+        call = "decode_step(q, k, v, cache_K, cache_V)"
+        assert_matches(student.decode_step(*inputs.values()), right, call=call, **inputs)
+
+    @after("test_longer_cache")
+    @points(0.75)
+    def test_any_sizes(self, student, reference, rng):
+        """caches of any length, all sizes equal, float32, and a score of a thousand"""
+        call = "decode_step(q, k, v, cache_K, cache_V)"
+        for t, d_k, d_v in ((4, 4, 4), (1, 3, 7), (9, 5, 2), (2, 1, 1), (6, 8, 3)):
+            inputs = step_inputs(int(rng.integers(1 << 30)), t, d_k, d_v)
+            right = reference.decode_step(*inputs.values())
+            assert_matches(student.decode_step(*inputs.values()), right, call=call, **inputs)
+        inputs = {n: a.astype(np.float32) for n, a in step_inputs(int(rng.integers(1 << 30)), 5, 3, 4).items()}
+        right = reference.decode_step(*inputs.values())
+        assert_matches(student.decode_step(*inputs.values()), right, call=call, **inputs)
+        inputs = step_inputs(int(rng.integers(1 << 30)), 3, 2, 3)
+        inputs |= {"q": np.array([40.0, 0.0]), "k": np.array([36.0, 1.0])}
+        right = reference.decode_step(*inputs.values())
+        assert_matches(student.decode_step(*inputs.values()), right, call=call, **inputs)
+
+    @after("test_longer_cache", "test_first_step")
+    @points(0.75)
+    def test_step_by_step(self, student, reference, rng):
+        """five steps, each with the caches that the step before returned"""
+        caches = their_caches = np.zeros((0, 3)), np.zeros((0, 4))
+        for _ in range(5):
+            q, k = rng.normal(size=(2, 3)).round(2)
+            v = rng.normal(size=4).round(2)
+            right, *their_caches = reference.decode_step(q, k, v, *their_caches)
+            found = student.decode_step(q, k, v, *caches)
+            inputs = {"q": q, "k": k, "v": v, "cache_K": caches[0], "cache_V": caches[1]}
+            call = "decode_step(q, k, v, cache_K, cache_V)"
+            assert_matches(found, (right, *their_caches), call=call, **inputs)
+            caches = tuple(np.asarray(cache) for cache in found[1:])
+
+    test_care = after("test_small_example")(careful(points=0.5))
+
+
+def step_inputs(seed, t, d_k, d_v):
+    """The arguments of one decoding step, by name."""
+    rng = np.random.default_rng(seed)
+    shapes = {"q": (d_k,), "k": (d_k,), "v": (d_v,), "cache_K": (t, d_k), "cache_V": (t, d_v)}
+    return {name: rng.uniform(-2, 2, size=shape).round(1) for name, shape in shapes.items()}
+
+
+@exercise(
+    "quiz_ch6",
+    points=3,
+    answers=("q1", "q2", "q3", "q4", "q5", "q6"),
+    hints=(
+        "Questions 1 and 2 can be worked out with your own `layer_flops`, in a cell of your own.",
+        (
+            "For 1, set the two parts of a layer's cost equal and divide by what they share. For 3, ask of each method "
+            "whether its weights are those of the softmax. For 4, think of what `decode_step` takes and returns."
+        ),
+        (
+            "For 2, write the cost at n = 512 as two numbers, then double one of them and take the other four times. For 5, "
+            "the years are in the text, and so is what a fixed number of keys costs. For 6, remember what a weight is "
+            "multiplied by."
+        ),
+    ),
+)
+class TestQuiz:
+    @visible
+    def test_question_1_is_answered(self, student):
+        """question 1 has a number"""
+        assert_number(student["q1"], call="q1")
+
+    @visible
+    def test_question_2_is_answered(self, student):
+        """question 2 has an answer"""
+        assert_one_of(student["q2"], LETTERS, call="q2")
+
+    @visible
+    def test_question_3_is_answered(self, student):
+        """question 3 has an answer"""
+        assert_one_of(student["q3"], LETTERS, call="q3")
+
+    @visible
+    def test_question_4_is_answered(self, student):
+        """question 4 has an answer"""
+        assert_one_of(student["q4"], LETTERS, call="q4")
+
+    @visible
+    def test_question_5_is_answered(self, student):
+        """question 5 has an answer"""
+        assert_one_of(student["q5"], LETTERS, call="q5")
+
+    @visible
+    def test_question_6_is_answered(self, student):
+        """question 6 has an answer"""
+        assert_one_of(student["q6"], LETTERS, call="q6")
+
+    @after("test_question_1_is_answered")
+    @points(0.5)
+    def test_question_1(self, student, reference):
+        """question 1: where both parts cost the same"""
+        answer = np.asarray(student["q1"]).item()
+        if not abs(answer - reference["q1"]) <= 1e-6:
+            raise CheckFailed(f"{answer:g} is not the answer.")
+
+    @after("test_question_2_is_answered")
+    @points(0.5)
+    def test_question_2(self, student, reference):
+        """question 2: what doubling n costs a layer"""
+        assert_choice(student["q2"], reference["q2"], call="q2")
+
+    @after("test_question_3_is_answered")
+    @points(0.5)
+    def test_question_3(self, student, reference):
+        """question 3: exact or not"""
+        assert_choice(student["q3"], reference["q3"], call="q3")
+
+    @after("test_question_4_is_answered")
+    @points(0.5)
+    def test_question_4(self, student, reference):
+        """question 4: what a cache saves"""
+        assert_choice(student["q4"], reference["q4"], call="q4")
+
+    @after("test_question_5_is_answered")
+    @points(0.5)
+    def test_question_5(self, student, reference):
+        """question 5: history and applications"""
+        assert_choice(student["q5"], reference["q5"], call="q5")
+
+    @after("test_question_6_is_answered")
+    @points(0.5)
+    def test_question_6(self, student, reference):
+        """question 6: a weight and what it means"""
+        assert_choice(student["q6"], reference["q6"], call="q6")
