@@ -1,0 +1,64 @@
+"""What a student sees before grading agrees with what the grader finds: recorded examples judge as the live checks do."""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.checking.inprocess import InProcessSession
+from autograder.checking.runner import with_checks
+from autograder.course import load_course
+from autograder.examples import parse_examples, replay
+from autograder.misconception import alternatives_in, misconceptions_in
+from autograder.recording import recorded
+
+COURSE = load_course(Path(__file__))
+
+
+class StandIn:
+    """A subject made of functions and values."""
+
+    label = "stand-in"
+    blank = frozenset()
+
+    def __init__(self, namespace):
+        self.notes = {}
+        self.namespace = namespace
+
+    def open(self, *, memory_mb=None):  # noqa: ARG002 - a call carries its own limit
+        """A session over the namespace."""
+        return InProcessSession(self.namespace, call_seconds=2.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", COURSE.finished_chapters())
+def test_replayed_examples_judge_and_name_as_the_grader_does(chapter):
+    """Every wrong and every right solution: the same visible checks pass, and no mistake is told as another."""
+    differ, renamed, refused = [], [], []
+
+    def compare(grader):
+        examples = parse_examples(recorded(grader.checks)).exercises
+        right = dict(grader.checks.references)
+        for spec in grader.checks.specs.values():
+            if spec.answers:
+                right.update(right[spec.name]())
+        solutions = [(m, True) for m in misconceptions_in(COURSE.misconceptions(chapter))]
+        solutions += [(a, False) for a in alternatives_in(COURSE.alternatives(chapter))]
+        for solution, wrong in solutions:
+            spec = grader.checks.specs[solution.exercise]
+            own = solution.function() if spec.answers else {spec.name: solution.function}
+            namespace = {**right, **own}
+            [live] = grader.grade(StandIn(namespace), only=frozenset({spec.name}), visible_only=True)
+            ours = replay(examples[spec.name], InProcessSession(namespace, call_seconds=2.0))
+            passed = {c.name for c in live.checks if c.status == "passed"}
+            replayed = {c.name for c in ours.checks if c.status == "passed"}
+            if passed != replayed:
+                differ.append((solution.name, passed ^ replayed))
+            if wrong and ours.misconception not in {None, solution.name}:
+                renamed.append((solution.name, ours.misconception))
+            if not wrong and ours.status != "passed":
+                refused.append((solution.name, ours.message))
+
+    with_checks(COURSE, chapter, compare)
+    assert differ == []
+    assert refused == []
+    assert renamed == []
