@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from traitlets import Enum, Float, Integer, List, TraitError, Unicode
+from traitlets import Bool, Enum, Float, Integer, List, TraitError, Unicode
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
 
@@ -60,6 +60,12 @@ class Course(Configurable):
     call_seconds = Float(5.0, help="How long one call of a student's function may take.").tag(config=True)
     cell_seconds = Float(10.0, help="How long one cell of a student's notebook may run.").tag(config=True)
     submission_seconds = Float(60.0, help="How long grading one notebook may take in all.").tag(config=True)
+    redraw_pictures = Bool(
+        default_value=False,
+        help="Whether the course's own pictures, the cells tagged `picture`, are drawn again when a notebook is graded. By "
+        "default the image that the student's notebook holds is kept, where that cell is unchanged: far quicker, and "
+        "no mark depends on it.",
+    ).tag(config=True)
     memory_mb = Integer(2048, help="How much memory a student's code may take, in MiB.").tag(config=True)
 
     def __init__(self, root: Path, config: Config) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from autograder.course import Course
 
 __all__ = [
+    "PICTURE",
     "Cell",
     "Notebook",
     "NotebookError",

@@ -226,7 +226,14 @@ class _ChapterBatch:
         while jobs:
             job = jobs.take()
             try:
-                submission = Submission(job, read_bytes(job.path), self.released, open_cells)
+                submission = Submission(
+                    job,
+                    read_bytes(job.path),
+                    self.released,
+                    open_cells,
+                    redraw=self.course.redraw_pictures,
+                    output_kb=self.course.limits.output_kb,
+                )
             except NotebookError as error:
                 self._fail(job, str(error), settled=not isinstance(error.__cause__, OSError))
                 continue

@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from autograder.grading.display import clean, exercise_html, exercise_text, points
-from autograder.notebook import cell_of, metadata_of
+from autograder.notebook import PICTURE, cell_of, metadata_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -43,6 +43,11 @@ def restored(submitted: Mapping[str, Any], released: Mapping[str, Any]) -> dict[
     known = {cell_of(0, cell).grade_id or "": cell for cell in released["cells"]}
     known.pop("", None)
     cells = [_plain(index, cell) for index, cell in enumerate(submitted.get("cells", []))]
+    # Known by its text: what a student's own metadata says of a cell is not asked.
+    drawn = {cell.source for cell in (cell_of(0, raw) for raw in released["cells"]) if PICTURE in cell.tags}
+    for cell in cells:
+        if cell["cell_type"] == "code" and cell["source"] in drawn:
+            cell["metadata"] = {"tags": [PICTURE]}
     seen: set[str] = set()
     for cell, raw in zip(reversed(cells), reversed(submitted.get("cells", [])), strict=True):
         grade_id = cell_of(0, raw).grade_id

@@ -114,6 +114,7 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> byt
         chapter,
         asdict(course.limits),
         list(course.packages),
+        course.redraw_pictures,
         course_secret(course),
         *options,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.attempt import last_definition_is_blank
 from autograder.grading.document import copied, restored
+from autograder.grading.pictures import kept_pictures
 from autograder.notebook import blank_exercises, load_document, notebook_of
 
 if TYPE_CHECKING:
@@ -45,9 +46,19 @@ class Submission:
     """
 
     def __init__(
-        self, job: Job, data: bytes, released: Mapping[str, Any], open_session: Callable[..., Session]
+        self,
+        job: Job,
+        data: bytes,
+        released: Mapping[str, Any],
+        open_session: Callable[..., Session],
+        *,
+        redraw: bool = False,
+        output_kb: int = 64,
     ) -> None:
-        """Raises ``NotebookError`` where ``data`` is no notebook that can be graded."""
+        """Raises ``NotebookError`` where ``data`` is no notebook that can be graded.
+
+        With ``redraw`` no picture that the notebook brings along is kept: all are drawn again.
+        """
         self.job = job
         self.data = data
         submitted = load_document(data, job.path)
@@ -60,18 +71,20 @@ class Submission:
         self.notes: Mapping[str, str] = _notes(self.notebook, handed_out, self.blank, copied(submitted))
         self.cells: tuple[CellOutcome, ...] = ()
         self.sandbox: str | None = None
+        self._code = self.notebook.code_cells()
+        self._kept = {} if redraw else kept_pictures(submitted, self.notebook, self._code, output_kb << 10)
         self._open_session = open_session
 
     def open(self, *, memory_mb: int | None = None) -> Session:
         """A fresh session in which the notebook's cells have been run; called again after a session was killed."""
         # What a figure looks like is wanted once; a session opened again only answers calls.
         again = self.sandbox is not None
-        cells = [cell for cell in self.notebook.code_cells() if not (again and cell.optional)]
+        cells = [cell for cell in self._code if not (cell.index in self._kept or (again and cell.optional))]
         slow = [outcome.index for outcome in self.cells if outcome.stopped]
         session = self._open_session(cells, memory_mb=memory_mb, draw=not again, slow=slow)
         if self.sandbox is None:
             self.sandbox = session.sandbox
-            self.cells = tuple(session.cells)
+            self.cells = tuple(sorted([*session.cells, *self._kept.values()], key=lambda outcome: outcome.index))
         return session
 
     def run_once(self) -> None:

@@ -1,0 +1,110 @@
+"""Pictures that a student's notebook brings along, so that they need not be drawn again.
+
+Drawing takes most of the time that a submission takes, and no check looks at what the course's own picture cells draw.
+Where such a cell stands as it was handed out and its stored output is an image, that output is kept for whoever reads
+the graded notebook. A student could have stored any other image there: it is shown, and decides nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections import defaultdict, deque
+from typing import TYPE_CHECKING, Any
+
+from autograder.grading.display import clean
+from autograder.notebook import cell_of
+from autograder.sandbox.protocol import CellOutcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from autograder.notebook import Notebook
+    from autograder.sandbox.protocol import CodeCell
+
+__all__ = ["kept_pictures"]
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_MAX_BYTES = 1 << 20
+_MAX_SIDE = 4096  # pixels; a small file may else unpack into gigabytes in a reader's browser
+_MAX_OUTPUTS = 24
+
+
+def kept_pictures(
+    submitted: Mapping[str, Any], notebook: Notebook, cells: Iterable[CodeCell], max_text: int
+) -> dict[int, CellOutcome]:
+    """The stored outcomes, by place in ``notebook``, of those of its code ``cells`` that need not be run.
+
+    Args:
+        submitted: the notebook as it was handed in, with its outputs.
+        notebook: the one that is to be run, in which check cells may have been put back.
+        cells: its code cells; those that are optional draw what the course's author wrote and nothing else needs.
+        max_text: how many characters of text a cell may have put out.
+    """
+    optional = [cell for cell in cells if cell.optional and notebook.cells[cell.index].role is None]
+    if not optional:
+        return {}
+    wanted = {cell.source for cell in optional}
+    stored: dict[str, deque[Any]] = defaultdict(deque)
+    for index, raw in enumerate(submitted["cells"]):
+        cell = cell_of(index, raw)
+        if cell.kind == "code" and cell.source in wanted:
+            stored[cell.source].append(raw.get("outputs"))
+    kept = {}
+    for picture in optional:
+        found = stored[picture.source]
+        outputs = _sane(found.popleft(), max_text) if found else None
+        if outputs is not None:
+            kept[picture.index] = CellOutcome(picture.index, outputs)
+    return kept
+
+
+def _sane(outputs: Any, max_text: int) -> tuple[dict[str, Any], ...] | None:
+    """Stored outputs as they may be shown: at least one image, and text; None where there is anything else."""
+    if not isinstance(outputs, list) or not 0 < len(outputs) <= _MAX_OUTPUTS:
+        return None
+    sane: list[dict[str, Any]] = []
+    pictures = 0
+    for output in outputs:
+        kind = output.get("output_type") if isinstance(output, dict) else None
+        if kind == "stream":
+            text = _text(output.get("text"))
+            name = "stderr" if output.get("name") == "stderr" else "stdout"
+            sane.append({"output_type": "stream", "name": name, "text": text})
+        elif kind in {"display_data", "execute_result"} and isinstance(output.get("data"), dict):
+            text = _text(output["data"].get("text/plain", ""))
+            data = {"text/plain": text}
+            picture = _text(output["data"].get("image/png", "")).replace("\n", "")
+            if picture:
+                if not _is_png(picture):
+                    return None
+                data["image/png"] = picture
+                pictures += 1
+            sane.append({"output_type": "display_data", "data": data, "metadata": {}})
+        else:
+            return None
+        max_text -= len(text)
+    return tuple(sane) if pictures and max_text >= 0 else None
+
+
+def _is_png(encoded: str) -> bool:
+    if len(encoded) > _MAX_BYTES * 4 // 3 + 4:
+        return False
+    try:
+        data = base64.b64decode(encoded.encode("ascii"), validate=True)
+    except (binascii.Error, UnicodeError):
+        return False
+    width, height = (int.from_bytes(data[at : at + 4], "big") for at in (16, 20))
+    return (
+        data.startswith(_SIGNATURE)
+        and data[12:16] == b"IHDR"
+        and 0 < width <= _MAX_SIDE
+        and 0 < height <= _MAX_SIDE
+        and data[-8:-4] == b"IEND"
+    )
+
+
+def _text(text: Any) -> str:
+    if isinstance(text, list):
+        text = "".join(part for part in text if isinstance(part, str))
+    return clean(text) if isinstance(text, str) else ""
