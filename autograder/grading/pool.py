@@ -19,7 +19,7 @@ from typing import Any
 
 from autograder.course import CourseError, load_course
 
-__all__ = ["Task", "run_pool"]
+__all__ = ["Task", "ending", "run_pool", "serve"]
 
 _AHEAD = 2  # notebooks in a process's hands: the one it grades and the next
 _DEATHS = 2  # processes that a notebook may take with it
@@ -115,7 +115,7 @@ class _Pool:
 
     def _hire(self) -> None:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_serve, args=(self._task, theirs), daemon=True)
+        process = self._context.Process(target=serve, args=(self._task, theirs), daemon=True)
         process.start()
         theirs.close()
         hand = _Hand(process, ours)
@@ -146,7 +146,7 @@ class _Pool:
         self._hands.remove(hand)
         hand.process.join(5)
         hand.pipe.close()
-        how = _ending(hand.process.exitcode)
+        how = ending(hand.process.exitcode)
         for place, position in enumerate(reversed(hand.holds)):
             if place == len(hand.holds) - 1:  # the oldest was being graded; the others had not been begun
                 self._deaths[position] = self._deaths.get(position, 0) + 1
@@ -159,13 +159,14 @@ class _Pool:
             self._hire()
 
 
-def _ending(code: int | None) -> str:
+def ending(code: int | None) -> str:
+    """How a process ended, from its exit status: the second half of a sentence."""
     if code is not None and code < 0:
         return f"was killed by {signal.Signals(-code).name}"
     return f"ended with status {code}"
 
 
-def _serve(task: Task, pipe: Connection) -> None:
+def serve(task: Task, pipe: Connection) -> None:
     """What a grading process does: take items until there are no more."""
     # Ctrl-C reaches the whole group; only the process at home decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
