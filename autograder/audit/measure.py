@@ -16,6 +16,7 @@ from autograder.audit.report import ChapterAudit, ExerciseAudit
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.chapter import ChapterChecks, drawing
 from autograder.checking.conversation import StudentProxy, same_answer
+from autograder.checking.diagnosis import telling
 from autograder.checking.inprocess import InProcessSession
 from autograder.checking.marks import ExerciseSpec
 from autograder.checking.runner import Grader, with_checks
@@ -218,7 +219,7 @@ class _Exercise:
         for number in range(_MORE_DRAWS):
             secret = hashlib.sha256(f"more {number}".encode()).digest()
             names = tuple(c.name for c in self.spec.checks if not c.visible)
-            plan = [c for c in self.checks.dry_run(self.spec.name, names, secret) if c.function == self.spec.name]
+            plan = telling(self.spec.name, self.checks.dry_run(self.spec.name, names, secret))
             ours = InProcessSession(model).batch(plan)
             theirs = InProcessSession(other, call_seconds=_SECONDS).batch(plan)
             if not all(same_answer(a, b, c) for a, b, c in zip(ours, theirs, plan, strict=True)):
@@ -234,14 +235,16 @@ class _Exercise:
             secret = hashlib.sha256(f"draw {number}".encode()).digest()
             checks = dataclasses.replace(self.checks, secret=secret, _plans={}, _care={})
             for name, namespace in solutions:
-                for check in _failing(checks, self.spec, namespace):
+                for check in _failing(checks, self.spec, namespace, planned=False):
                     found.setdefault(check, name)
         return found
 
 
-def _failing(checks: ChapterChecks, spec: ExerciseSpec, namespace: Mapping[str, Any]) -> set[str]:
+def _failing(
+    checks: ChapterChecks, spec: ExerciseSpec, namespace: Mapping[str, Any], *, planned: bool = True
+) -> set[str]:
     session = InProcessSession(namespace, call_seconds=_SECONDS)
-    conversation = checks.converse(spec.name, lambda: session)
+    conversation = checks.converse(spec.name, lambda: session, planned=planned)
     failing: set[str] = set()
     for check in spec.checks:
         if conversation.stopped:

@@ -41,12 +41,15 @@ class Diagnostician:
         misconceptions: Sequence[Misconception],
         plan: Sequence[Call],
     ) -> None:
-        self._calls = telling(exercise, plan)
+        telling_calls = telling(exercise, plan)
+        self._calls = [call for call in telling_calls if call.memory_mb is None]
+        self._limited = [call for call in telling_calls if call.memory_mb is not None]
         self._keys = [key_of(call) for call in self._calls]
         self._exercise = exercise
         self._references = references
         self._right = InProcessSession(references).batch(self._calls)
-        known = (self._asked(misconception) for misconception in misconceptions)
+        known = [self._asked(misconception) for misconception in misconceptions]
+        self._right_but_large = [k.misconception for k in known if not k.differs] if self._limited else []
         # Nearest to right first: of two that explain everything, the one that claims less is the more specific.
         self._known = sorted((k for k in known if k.differs), key=lambda k: len(k.differs))
         self._misconceptions = misconceptions
@@ -65,9 +68,22 @@ class Diagnostician:
             if self._explains(known, given):
                 return known.misconception
         if all(a is not None and same_answer(a, r, c) for a, r, c in zip(given, self._right, self._calls, strict=True)):
-            return None  # right as far as values go: what failed is no matter of values
+            return self._taking_too_much(answered)  # right as far as values go: what failed is no matter of values
         both = [known for known in self._two_at_once() if self._explains(known, given)]
         return both[0].misconception if len(both) == 1 else None
+
+    def _taking_too_much(self, answered: Mapping[tuple[Any, ...], Answer]) -> Misconception | None:
+        """The misconception that is right where memory is no object, and fails as the student did where it is limited."""
+        given = [answered.get(key_of(call)) for call in self._limited]
+        if not any(a is not None and a.error is not None for a in given):
+            return None
+        for misconception in self._right_but_large:
+            namespace = {**self._references, self._exercise: misconception.function}
+            theirs = InProcessSession(namespace, call_seconds=_SECONDS).batch(self._limited)
+            pairs = zip(given, theirs, self._limited, strict=True)
+            if all(a is not None and same_answer(a, b, call) for a, b, call in pairs):
+                return misconception
+        return None
 
     def _asked(self, misconception: Misconception) -> _Known:
         namespace = {**self._references, self._exercise: misconception.function}
