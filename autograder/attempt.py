@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ __all__ = ["defines", "is_attempted", "last_definition_is_blank", "names_made"]
 _UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\bimport\s*\*")
 _MAGIC = re.compile(r"^(\s*)[%!?].*$", re.MULTILINE)
 _LARGEST = 1_000_000  # characters; longer cells are taken as attempted without being parsed
+_COMMON = 10_000  # characters; trees of longer cells are not kept, as a student could fill the memory with them
 
 
 def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], others: Iterable[str]) -> bool:
@@ -71,7 +74,7 @@ def last_definition_is_blank(name: str, sources: Iterable[str]) -> bool:
     """Whether the definition of ``name`` that stands at the end is an empty stub."""
     last = None
     for source in sources:
-        tree = _parse(source)
+        tree = _parse(source) if name in source else None
         for last in _bindings(name, tree.body) if tree is not None else ():  # noqa: B007 - the last one is meant
             pass
     return last is not None and not _is_real(last)
@@ -83,8 +86,14 @@ def _is_empty(source: str) -> bool:
 
 
 def _parse(source: str) -> ast.Module | None:
+    """The tree of ``source``, not to be changed; None where it does not parse."""
     if len(source) > _LARGEST:
         return None
+    return _parsed(source) if len(source) <= _COMMON else _parsed.__wrapped__(source)
+
+
+@lru_cache(maxsize=128)  # a submission's cells are asked about once an exercise, the released ones for every submission
+def _parsed(source: str) -> ast.Module | None:
     for text in (source, _MAGIC.sub(r"\1pass", source)):
         try:
             return ast.parse(text)
@@ -173,6 +182,8 @@ def _answered(answers: frozenset[str], sources: Iterable[str]) -> bool:
 
 def _same(one: str, other: str) -> bool:
     """Whether two cells say the same, comments, docstrings and white space aside; as text where they do not parse."""
+    if one == other:
+        return True
     trees = _parse(one), _parse(other)
     if trees[0] is None or trees[1] is None:
         return one.split() == other.split()
@@ -183,6 +194,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _bare(tree: ast.Module) -> str:
+    tree = copy.deepcopy(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             node.body = [

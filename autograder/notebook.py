@@ -310,7 +310,9 @@ def _text(source: Any) -> str:
     if isinstance(source, list):
         source = "".join(line for line in source if isinstance(line, str))
     # JSON can spell half a character; nothing further on could write it down.
-    return source.encode("utf-8", "replace").decode() if isinstance(source, str) else ""
+    if not isinstance(source, str):
+        return ""
+    return source if source.isascii() else source.encode("utf-8", "replace").decode()
 
 
 def _points(points: Any) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import ModuleType
@@ -41,6 +41,7 @@ class ChapterChecks:
     reference: ReferenceProxy = field(init=False)
     _plans: dict[str, list[Call]] = field(default_factory=dict)
     _care: dict[str, list[tuple[Call, Call]]] = field(default_factory=dict)
+    _wanted: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.reference = ReferenceProxy(self.references)
@@ -111,12 +112,13 @@ class ChapterChecks:
         """Run one check directly on ``student`` (a ``StudentProxy``, or what stands in for one); raises what it raises."""
         cls = self.classes[exercise]
         function = getattr(cls, check)
-        available: Mapping[str, Any] = {
-            "student": student,
-            "reference": self.reference,
-            "rng": rng_for(function),
-        }
-        wanted = [p for p in inspect.signature(function).parameters if p != "self"]
+        available: dict[str, Any] = {"student": student, "reference": self.reference}
+        if (exercise, check) not in self._wanted:
+            wanted = tuple(p for p in inspect.signature(function).parameters if p != "self")
+            self._wanted[exercise, check] = wanted
+        wanted = self._wanted[exercise, check]
+        if "rng" in wanted:
+            available["rng"] = rng_for(function)
         function(cls(), **{name: available[name] for name in wanted})
 
     def right_session(self) -> InProcessSession:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from typing import Any
 
@@ -20,6 +20,7 @@ _LINK = re.compile(r"(?:https?://|mailto:|#)", re.IGNORECASE)
 _PICTURE = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=\s]+\Z")
 
 
+@lru_cache(maxsize=512)  # most of a notebook's prose is its author's, the same on every page of a class
 def prose(text: str) -> Markup:
     """The Markdown ``text`` as HTML: markup in it is shown, not obeyed, and formulas stay as they were typed."""
     text = clean(text)
