@@ -97,8 +97,10 @@ class Conversation:
         if self._fetched:
             return
         self._fetched = True
-        if self._planned:
-            for call, answer in zip(self._planned, self._put(self._planned), strict=True):
+        # A call with a memory limit takes long and a session of its own: it waits until its check comes, if it does.
+        planned = [call for call in self._planned if call.memory_mb is None]
+        if planned:
+            for call, answer in zip(planned, self._put(planned), strict=True):
                 self._note(call, key_of(call), answer)
 
     def care(self) -> None:

@@ -237,14 +237,6 @@ def linear_with_normalised_queries(Q, K, V, feature_map):
     return np.matmul(phi_Q, np.matmul(phi_K.swapaxes(-1, -2), V))
 
 
-@alternative_of("linear_attention")
-def linear_in_one_einsum(Q, K, V, feature_map):
-    """All three at once, which NumPy works out in loops of C without a table."""
-    phi_Q, phi_K = feature_map(Q), feature_map(K)
-    mixed = np.einsum("...im,...jm,...jb->...ib", phi_Q, phi_K, V)
-    return mixed / np.einsum("...im,...jm->...i", phi_Q, phi_K)[..., np.newaxis]
-
-
 # chunked_attention
 
 
