@@ -29,6 +29,7 @@ __all__ = ["audit"]
 
 _SECONDS = 1.0  # for one call of a mutant
 _MOST_MUTANTS = 240  # of one exercise; a larger set is thinned evenly
+_MOST_PROBED = 100  # of one whose answers are looked at through a probe
 _DRAWS = 20  # sets of inputs on which alternatives must do well
 _MORE_DRAWS = 6  # further sets of inputs on which a surviving mutant is compared with the reference
 
@@ -186,12 +187,14 @@ class _Exercise:
         found = mutants_of(self.checks.references[self.spec.name], self.spec.name)
         for alternative in self.alternatives:
             found += mutants_of(alternative.function, alternative.name)
-        if len(found) <= _MOST_MUTANTS:
+        # What a probe looks at, such as a picture, costs a hundred times what a product of matrices does.
+        most = _MOST_PROBED if any(c.probe for c in self.checks.plan(self.spec.name)) else _MOST_MUTANTS
+        if len(found) <= most:
             return found
         own = [m for m in found if m.label.startswith(f"{self.spec.name}: ")]
         rest = [m for m in found if not m.label.startswith(f"{self.spec.name}: ")]
         rest.sort(key=lambda m: hashlib.sha256(m.label.encode()).digest())  # evenly, and the same ones every time
-        return own + rest[: max(0, _MOST_MUTANTS - len(own))]
+        return own + rest[: max(0, most - len(own))]
 
     def _killed_by(self, function: Callable[..., Any]) -> set[str]:
         """The checks that fail for ``function``, each tried by itself, whether or not it would have waited."""

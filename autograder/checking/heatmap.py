@@ -183,12 +183,12 @@ def _plain(value: Any) -> tuple[float, ...]:
 
 
 def _seen(ax: Any, pieces: Sequence[Callable[..., Any]], place: tuple[float, float], near: tuple[float, float]) -> Any:
-    """What is shown at a place and close around it; ``None`` where that is nothing, or not the same everywhere."""
+    """What is shown around a place; ``None`` where that is nothing, or not the same on both sides of it."""
     if not ax.bbox.padded(1).contains(*place):
         return None
     found = set()
-    for dx, dy in ((0, 0), (-1, 0), (1, 0), (0, -1), (0, 1)):
-        point = place[0] + dx * near[0], place[1] + dy * near[1]
+    for side in (-1, 1):  # two opposite corners: whatever border runs through the place lies between them
+        point = place[0] + side * near[0], place[1] + side * near[1]
         values = (piece(point, near) for piece in pieces)
         found.add(next((v for v in values if v is not None), None))
     return found.pop() if len(found) == 1 else None

@@ -491,6 +491,17 @@ def running_totals(O, W_O):
     return (O @ W_O.reshape(h, d_v, -1)).cumsum(axis=0)
 
 
+@misconception_of("head_contributions")
+def silenced_for_good(O, W_O):
+    """To see one head alone you set the others to zero in O itself. There they stay zero, for the heads that come after and
+    for whoever gave you O. Silence them in a copy, or take what belongs to the one head."""
+    parts = []
+    for i in range(len(O)):
+        O[np.arange(len(O)) != i] = 0.0
+        parts.append(merge_heads(O) @ W_O)
+    return np.array(parts)
+
+
 # pattern_scores
 
 
@@ -627,6 +638,16 @@ def uniform_not_summed(weights):
     """For "uniform" you averaged min(weight, 1 / n) over the keys as well. Over keys it is a sum, over queries an average:
     perfectly even weights must get 1, and yours get 1 / n."""
     return scores_of(weights, uniform=np.minimum(weights, 1 / len(weights)).mean())
+
+
+@misconception_of("pattern_scores")
+def weights_cut_off_for_good(weights):
+    """Your four scores are right, but on the way you cut the weights themselves down to 1 / n: after the call they are no
+    longer what they were, and do not add up to 1. `np.minimum` makes a new array, an assignment to `weights[...]` does
+    not."""
+    scores = scores_of(weights)
+    weights[weights > 1 / len(weights)] = 1 / len(weights)
+    return scores
 
 
 @misconception_of("pattern_scores")

@@ -644,10 +644,8 @@ class TestPlotAttention:
     @after("test_equal_tokens")
     @points(0.75)
     def test_sentences(self, student, reference, rng):
-        """a sentence with itself, with its translation, and the other way round"""
-        look(student, reference, softened(rng, 6, 6), SENTENCE, SENTENCE)
+        """a sentence with its translation"""
         look(student, reference, softened(rng, 6, 7), SENTENCE, TRANSLATION)
-        look(student, reference, softened(rng, 7, 4), TRANSLATION, ECHO)
 
     @after("test_given_axes")
     @points(0.25)
@@ -657,10 +655,9 @@ class TestPlotAttention:
 
     @after("test_small_example")
     @points(0.25)
-    def test_one_row_or_column(self, student, reference, rng):
-        """a single query, and a single key"""
+    def test_a_single_query(self, student, reference, rng):
+        """a single query"""
         look(student, reference, softened(rng, 1, 4), ["sat"], ECHO)
-        look(student, reference, np.ones((3, 1)), ["the", "cat", "the"], ["mat"])
 
     test_care = after("test_small_example")(careful(points=0.25))
 
