@@ -15,7 +15,18 @@ import numpy as np
 
 from autograder.checking.arrays import difference, paste, shape_words, show
 
-__all__ = ["ATOL", "RTOL", "Finding", "describe_failure", "equal", "evaluate", "named", "property_names", "tolerances"]
+__all__ = [
+    "ATOL",
+    "RTOL",
+    "Finding",
+    "close",
+    "describe_failure",
+    "equal",
+    "evaluate",
+    "named",
+    "property_names",
+    "tolerances",
+]
 
 RTOL, ATOL = 1e-5, 1e-6
 _RTOL32, _ATOL32 = 1e-3, 1e-4
@@ -215,8 +226,18 @@ def _matches_array(
 def _close(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> Any:
     if found.dtype.kind == "b" and expected.dtype.kind == "b":
         return found == expected
+    return close(found, expected, rtol, atol)
+
+
+def close(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> Any:
+    """``np.isclose(found, expected, rtol, atol, equal_nan=True)``, several times as fast for the small arrays of checks."""
+    if found.dtype.kind in "biu":
+        found = found.astype(np.float64)
+    if expected.dtype.kind in "biu":
+        expected = expected.astype(np.float64)
     with np.errstate(all="ignore"):
-        return np.isclose(found, expected, rtol=rtol, atol=atol, equal_nan=True)
+        near = (np.abs(found - expected) <= atol + rtol * np.abs(expected)) & np.isfinite(expected)
+        return near | (found == expected) | ((found != found) & (expected != expected))  # noqa: PLR0124 - NaN is not itself
 
 
 def _as_array(value: Any) -> np.ndarray | None:

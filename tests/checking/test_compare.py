@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.checking.compare import describe_failure, equal, evaluate, tolerances
+from autograder.checking.compare import close, describe_failure, equal, evaluate, tolerances
 from autograder.sandbox.protocol import Opaque
 
 ROWS = np.array([[0.2, 0.8], [0.5, 0.5]])
@@ -137,3 +137,13 @@ def test_rows_that_do_not_sum_to_one_are_shown():
 def test_two_outcomes_are_equal_only_as_answers(left, right, same):
     """For diagnosis: same structure, shape and numbers."""
     assert equal(left, right) is same
+
+
+def test_closeness_is_numpys():
+    """The fast comparison says what ``np.isclose`` says, infinities, NaN and other dtypes included."""
+    values = [0.0, -0.0, 1.0, 1.0 + 1e-6, 1.0 + 1e-4, -1.0, 1e300, np.inf, -np.inf, np.nan, 5e-7]
+    found, expected = (a.ravel() for a in np.meshgrid(values, values))
+    assert (close(found, expected, 1e-5, 1e-6) == np.isclose(found, expected, 1e-5, 1e-6, equal_nan=True)).all()
+    for dtype in (np.float32, np.int64, np.uint8, np.bool_, np.complex128):
+        a, b = np.array([0, 1, 3, 3], dtype), np.array([1, 0, 3, 2], dtype)
+        assert (close(a, b, 1e-5, 1e-6) == np.isclose(a, b, 1e-5, 1e-6)).all()
