@@ -77,8 +77,8 @@ class Zygote:
         """Whether every child gets namespaces of its own."""
         return bool(self.hello.get("nested"))
 
-    def spawn(self, limits: Limits) -> tuple[socket.socket, int]:
-        """A new child, as the socket to talk to it and its number."""
+    def spawn(self, limits: Limits, folder: str = "") -> tuple[socket.socket, int]:
+        """A new child, as the socket to talk to it and its number; it may read ``folder`` and starts there."""
         with self._lock:
             self._next += 1
             order = {
@@ -87,6 +87,7 @@ class Zygote:
                 "memory_mb": limits.memory_mb,
                 "disk_mb": limits.disk_mb,
                 "cpu_seconds": int(limits.submission_seconds) + 5,
+                "folder": folder,
             }
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
             with theirs:
@@ -160,7 +161,7 @@ class Local:
         self._children: dict[int, tuple[subprocess.Popen[bytes], Launch]] = {}
         self._next = 0
 
-    def spawn(self, _limits: Limits) -> tuple[socket.socket, int]:
+    def spawn(self, _limits: Limits, _folder: str = "") -> tuple[socket.socket, int]:
         """A new child, as the socket to talk to it and its number."""
         launch = plan_local()
         ours, theirs = socket.socketpair()

@@ -48,10 +48,12 @@ class ChildSession:
         """Whether calls can still be answered."""
         return not self._stopped and not self._closed
 
-    def run(self, order: dict[str, Any], cells: Sequence[CodeCell]) -> Iterator[CellOutcome]:
+    def run(
+        self, order: dict[str, Any], cells: Sequence[CodeCell], blobs: Sequence[bytes] = ()
+    ) -> Iterator[CellOutcome]:
         """Send the cells and yield what each one did; the last one is ``stopped`` when it was the child's end."""
         cap = self._limits.output_kb << 10
-        self._begin(order)
+        self._begin(order, blobs)
         for cell, (*_, seconds) in zip(cells, order["cells"], strict=True):
             if not self._stopped:
                 try:
@@ -72,11 +74,11 @@ class ChildSession:
             except (HungUp, TimedOut, WireError) as event:
                 self._stop(event)
 
-    def _begin(self, order: dict[str, Any]) -> None:
+    def _begin(self, order: dict[str, Any], blobs: Sequence[bytes]) -> None:
         """Send the order and hear that the child is confined: only then does it run a line of the student's."""
         try:
             with contextlib.suppress(HungUp):  # what the child said before it went is read next
-                self._channel.send(pack(order), self._deadline)
+                self._channel.send(pack(order, blobs), self._deadline)
             head, _blob = self._channel.receive(self._by(10.0))
         except (HungUp, TimedOut, WireError) as event:
             self._channel.close()

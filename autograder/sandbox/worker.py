@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 from autograder.sandbox.channel import Channel
@@ -19,7 +22,7 @@ from autograder.sandbox.protocol import CellOutcome, CodeCell
 from autograder.sandbox.session import ChildNotConfined, ChildSession
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from types import TracebackType
 
     from autograder.course import Limits
@@ -73,12 +76,16 @@ class Worker:
         memory_mb: int | None = None,
         draw: bool = True,
         slow: Collection[int] = (),
+        files: Mapping[str, bytes] | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> ChildSession:
         """Run the cells in order in a fresh process; the session then answers calls.
 
         A cell that has to be killed is left out, with all optional ones, and the others are run again, within the
         submission's time. ``slow`` names the places of cells that are known to overrun: they get little time.
         ``memory_mb`` replaces the course's limit; with ``draw=False`` figures are closed without being drawn.
+        ``files`` (path → content) lie in the current folder while the cells run: copies that the notebook may change
+        where it has a disk of its own, and only read under Landlock alone. ``environment`` adds to its variables.
         """
         limits = self._limits if memory_mb is None else replace(self._limits, memory_mb=memory_mb)
         deadline = time.monotonic() + limits.submission_seconds
@@ -87,26 +94,37 @@ class Worker:
         killed: dict[int, CellOutcome] = {}
         overrun = set(slow)
         done: dict[int, CellOutcome] = {}
-        while True:
-            kept = [cell for cell in cells if cell.index not in killed and not (killed and cell.optional)]
-            session, outcomes = self._attempt(kept, limits, deadline, seed=seed, draw=draw, slow=overrun)
-            done |= {outcome.index: outcome for outcome in outcomes}
-            fatal = outcomes[-1] if outcomes and not session.alive else None
-            if fatal is None or len(killed) >= _MAX_RERUNS or time.monotonic() >= deadline:
-                missing = fatal.stopped if fatal is not None else ""
-                session.cells = [
-                    killed.get(c.index) or done.get(c.index) or CellOutcome(c.index, stopped=missing or "skipped")
-                    for c in cells
-                ]
-                return session
-            killed[fatal.index] = fatal
-            overrun |= {outcome.index for outcome in outcomes if outcome.stopped == "timeout"}
-            session.close()
+        with closing(_Given(files or {}, environment or {}, self._host)) as given:
+            while True:
+                kept = [cell for cell in cells if cell.index not in killed and not (killed and cell.optional)]
+                session, outcomes = self._attempt(kept, limits, deadline, given, seed=seed, draw=draw, slow=overrun)
+                done |= {outcome.index: outcome for outcome in outcomes}
+                fatal = outcomes[-1] if outcomes and not session.alive else None
+                if fatal is None or len(killed) >= _MAX_RERUNS or time.monotonic() >= deadline:
+                    missing = fatal.stopped if fatal is not None else ""
+                    session.cells = [
+                        killed.get(c.index) or done.get(c.index) or CellOutcome(c.index, stopped=missing or "skipped")
+                        for c in cells
+                    ]
+                    return session
+                killed[fatal.index] = fatal
+                overrun |= {outcome.index for outcome in outcomes if outcome.stopped == "timeout"}
+                session.close()
 
     def _attempt(
-        self, cells: Sequence[CodeCell], limits: Limits, deadline: float, *, seed: int, draw: bool, slow: set[int]
+        self,
+        cells: Sequence[CodeCell],
+        limits: Limits,
+        deadline: float,
+        given: _Given,
+        *,
+        seed: int,
+        draw: bool,
+        slow: set[int],
     ) -> tuple[ChildSession, list[CellOutcome]]:
         order: dict[str, Any] = {
+            "environment": dict(given.environment),
+            "files": given.told,
             "seed": seed,
             "draw": draw,
             "output_chars": limits.output_kb << 10,
@@ -123,18 +141,18 @@ class Worker:
             )
             order["cells"].append([cell.index, cell.name, source, cell.optional, seconds])
         try:
-            return self._converse(order, cells, limits, deadline)
+            return self._converse(order, cells, limits, deadline, given)
         except ChildNotConfined:
             self._host.restart()  # the warm process may have been killed from outside: once more with a new one
         try:
-            return self._converse(order, cells, limits, deadline)
+            return self._converse(order, cells, limits, deadline, given)
         except ChildNotConfined as error:
             raise SandboxUnavailable(f"A child of the {self.sandbox} sandbox could not be confined: {error}") from error
 
     def _converse(
-        self, order: dict[str, Any], cells: Sequence[CodeCell], limits: Limits, deadline: float
+        self, order: dict[str, Any], cells: Sequence[CodeCell], limits: Limits, deadline: float, given: _Given
     ) -> tuple[ChildSession, list[CellOutcome]]:
-        line, number = self._host.spawn(limits)
+        line, number = self._host.spawn(limits, given.folder)
         host = self._host
         session = ChildSession(
             Channel(line, limits.result_mb << 20),
@@ -143,7 +161,7 @@ class Worker:
             limits=limits,
             deadline=deadline,
         )
-        return session, list(session.run(order, cells))
+        return session, list(session.run(order, cells, given.blobs))
 
     def close(self) -> None:
         """End the worker's process and every child of it."""
@@ -156,3 +174,36 @@ class Worker:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class _Given:
+    """What lies beside a notebook: sent along, or where a child has no disk of its own, laid out for it to read."""
+
+    def __init__(self, files: Mapping[str, bytes], environment: Mapping[str, str], host: Zygote | Local) -> None:
+        self.environment = environment
+        self.told: list[list[Any]] = []
+        self.blobs: list[bytes] = []
+        self.folder = ""
+        self._temporary: TemporaryDirectory[str] | None = None
+        if files and host.sandbox == "landlock":
+            self._lay_out(files)
+        elif files:
+            self.told = [[path, len(content)] for path, content in files.items()]
+            self.blobs = list(files.values())
+
+    def _lay_out(self, files: Mapping[str, bytes]) -> None:
+        self._temporary = TemporaryDirectory(prefix="autograder-files-", ignore_cleanup_errors=True)
+        root = Path(self._temporary.name)
+        for path, content in files.items():
+            target = root / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+            target.chmod(0o444)
+        for folder in (root, *(path for path in root.rglob("*") if path.is_dir())):
+            folder.chmod(0o755)  # for the user that the child becomes; Landlock decides who else
+        self.folder = str(root)
+
+    def close(self) -> None:
+        """Remove what was laid out."""
+        if self._temporary is not None:
+            self._temporary.cleanup()

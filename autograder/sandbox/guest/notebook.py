@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import codeop
 import contextlib
 import linecache
 import random
@@ -19,7 +20,7 @@ from .outputs import Stream, Tape, bundle_of, take_figures
 
 __all__ = ["Notebook"]
 
-_exec, _eval, _compile = exec, eval, compile
+_exec, _eval = exec, eval
 
 
 class Notebook:
@@ -32,6 +33,7 @@ class Notebook:
         self.sources: dict[str, tuple[str, list[str]]] = {}
         self.last_error: BaseException | None = None
         self._output_chars = output_chars
+        self._compile = codeop.Compile()  # remembers the ``from __future__`` imports of earlier cells
         self._module = types.ModuleType("__main__")
         self._module.__dict__["__builtins__"] = builtins
         self.namespace: dict[str, Any] = self._module.__dict__
@@ -105,9 +107,14 @@ class Notebook:
         last = None
         if tree.body and isinstance(tree.body[-1], ast.Expr):
             last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
-        _exec(_compile(tree, filename, "exec"), self.namespace)
+        # IPython forgets from cell to cell which warnings it has shown.
+        self.namespace.pop("__warningregistry__", None)
+        for statement in tree.body:
+            # One by one, as IPython does it: what stands above a misplaced ``return`` is done all the same.
+            module = ast.Module(body=[statement], type_ignores=[])
+            _exec(self._compile(module, filename, "exec"), self.namespace)  # type: ignore[arg-type]
         if last is not None:
-            value = _eval(_compile(last, filename, "eval"), self.namespace)
+            value = _eval(self._compile(last, filename, "eval"), self.namespace)  # type: ignore[arg-type]
             if value is not None and not source.rstrip().endswith(";"):
                 builtins._ = value  # type: ignore[attr-defined]
                 self.tape.show("result", bundle_of(value))

@@ -14,6 +14,7 @@ __all__ = ["Stream", "Tape", "bundle_of", "take_figures"]
 
 MAX_PICTURE = 1 << 20
 MAX_PICTURES = 24
+ALWAYS = 1000  # characters of a cell's result that are kept however much it printed: nbgrader reads a score there
 DPI = 72
 _REPRS = (
     ("_repr_html_", "text/html"),
@@ -30,13 +31,14 @@ class Tape:
 
     def __init__(self) -> None:
         self.room = 0
+        self.complained = False
         self.pictures = MAX_PICTURES
         self.outputs: list[list[Any]] = []
         self.draw = True
 
     def start(self, characters: int) -> None:
         """Begin an empty tape with room for so many characters of text."""
-        self.outputs, self.room = [], characters
+        self.outputs, self.room, self.complained = [], characters, False
 
     def stop(self) -> list[list[Any]]:
         """The outputs so far; whatever is printed from now on is dropped."""
@@ -45,8 +47,15 @@ class Tape:
 
     def print(self, name: str, text: str) -> None:
         """Add text to a stream; what does not fit is cut, with a note, once."""
-        if self.room <= 0 or not text:
+        if not text:
             return
+        if self.room <= 0:
+            # That a cell wrote to stderr at all counts against it in nbgrader.
+            if name == "stderr" and not self.complained:
+                self.outputs.append(["stream", name, ["… and this cell wrote to stderr\n"]])
+                self.complained = True
+            return
+        self.complained = self.complained or name == "stderr"
         kept = text[: self.room]
         self.room -= len(kept)
         if self.room <= 0:
@@ -63,9 +72,11 @@ class Tape:
             if mime.startswith("image/") and self.pictures > 0 and len(data) <= MAX_PICTURE:
                 self.pictures -= 1
                 kept[mime] = data
-            elif not mime.startswith("image/") and self.room > 0:
-                kept[mime] = data[: self.room]
-                self.room -= len(kept[mime])
+            elif not mime.startswith("image/"):
+                least = ALWAYS if kind == "result" and mime == "text/plain" else 0
+                if max(self.room, least) > 0:
+                    kept[mime] = data[: max(self.room, least)]
+                    self.room -= len(kept[mime])
         if kept:
             self.outputs.append([kind, kept])
 

@@ -97,8 +97,11 @@ class Zygote:
             confine.private_tmp(order["disk_mb"])
         os.dup2(line, 3)
         os.closerange(4, 1 << 20)
-        ruleset = confine.make_ruleset(self._plan["readable"])
-        os.chdir("/")
+        folder = order["folder"]
+        ruleset = confine.make_ruleset([*self._plan["readable"], *([folder] if folder else [])])
+        os.chdir(folder or "/")
+        if folder:
+            sys.path.insert(0, "")
         if self._nested:
             os.chdir("/tmp")  # noqa: S108 - its own, mounted above
             confine.allow_writing(ruleset, "/tmp")  # noqa: S108
