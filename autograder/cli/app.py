@@ -16,6 +16,7 @@ from autograder import __version__
 from autograder.cli.progress import grading_progress, say
 from autograder.cli.text import needs_a_person, summary, verdict_text
 from autograder.course import Course, CourseError, find_course, load_course
+from autograder.grading.cluster import ClusterError
 from autograder.sandbox.confinement import Confinement, SandboxUnavailable
 from autograder.verdict import Verdict
 
@@ -38,6 +39,12 @@ UnsafeLocal = Annotated[
 ]
 Workers = Annotated[
     int | None, typer.Option("--workers", min=1, help="How many notebooks at a time; by default one a core.")
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler", metavar="ADDRESS", help="Grade on the Dask cluster whose scheduler is at this address."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON array to stdout and nothing else there.")]
 Chapters = Annotated[list[str] | None, typer.Argument(metavar="CHAPTER")]
@@ -91,11 +98,13 @@ def grade(
     course_folder: CourseFolder = None,
     unsafe_local: UnsafeLocal = False,
     workers: Workers = None,
+    scheduler: Scheduler = None,
 ) -> None:
     """Grade what was handed in for a chapter, into nbgrader's gradebook."""
     from autograder.grading.classroom import grade_class, handed_in
 
     with _told():
+        _one_of(workers, scheduler)
         course = load_course(course_folder)
         course.require_chapter(chapter)
         jobs = handed_in(course, chapter, students)
@@ -107,6 +116,7 @@ def grade(
                 jobs,
                 confinement=_confinement(unsafe_local=unsafe_local),
                 workers=workers or _cores(),
+                scheduler=scheduler,
                 on_verdict=on_verdict,
             )
 
@@ -122,6 +132,7 @@ def check(
     course_folder: CourseFolder = None,
     unsafe_local: UnsafeLocal = False,
     workers: Workers = None,
+    scheduler: Scheduler = None,
 ) -> None:
     """Grade loose notebook files: with every check in a course folder, with the visible ones elsewhere."""
     from autograder.cli.loose import check_by_examples
@@ -131,6 +142,11 @@ def check(
     with _told():
         # The folder of the notebook is never asked: a course_config.py that came with it would be run, unconfined.
         here = course_folder or find_course()
+        _one_of(workers, scheduler)
+        if here is None and scheduler is not None:
+            raise CourseError(
+                "--scheduler sends a course to a cluster, and there is none here: name it with --course FOLDER."
+            )
         only = {exercise} if exercise else None
 
         def run(confinement: Confinement, on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
@@ -143,6 +159,7 @@ def check(
                 only=only,
                 visible_only=visible,
                 workers=workers or _cores(),
+                scheduler=scheduler,
                 on_verdict=on_verdict,
             )
 
@@ -150,6 +167,8 @@ def check(
         try:
             verdicts, seconds = _run(partial(run, confinement), len(notebooks), "Checking")
         except SandboxUnavailable:
+            if scheduler is not None:
+                raise
             # `check` is for one's own notebooks, so it goes on where no jail can be had; `grade` does not.
             say("No jail can be had here (`autograder doctor` tells why), so the code runs as you.")
             verdicts, seconds = _run(partial(run, "local"), len(notebooks), "Checking")
@@ -258,12 +277,17 @@ def _told() -> Iterator[None]:
     except CourseError as error:
         say(str(error))
         raise typer.Exit(2) from error
-    except SandboxUnavailable as error:
+    except (SandboxUnavailable, ClusterError) as error:
         say(str(error))
         raise typer.Exit(1) from error
     except KeyboardInterrupt as error:
         say("Stopped. What was graded is kept: the same command goes on from here.")
         raise typer.Exit(getattr(error, "status", 130)) from error
+
+
+def _one_of(workers: int | None, scheduler: str | None) -> None:
+    if workers is not None and scheduler is not None:
+        raise CourseError("--workers counts processes here, --scheduler has none here: say one of them.")
 
 
 def _wanted(course: Course, chapters: Sequence[str] | None, *, everything: bool) -> list[str]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from autograder.checking.conversation import Subject
     from autograder.course import Course
+    from autograder.grading.station import Marked
     from autograder.notebook import Notebook
     from autograder.sandbox.confinement import Confinement
     from autograder.sandbox.protocol import CellOutcome, Session
@@ -53,6 +54,7 @@ def grade_notebooks(
     only: set[str] | None = None,
     visible_only: bool = False,
     workers: int = 1,
+    scheduler: str | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> list[Verdict]:
     """The verdicts on ``jobs``, in their order; ``on_verdict`` hears of each as it is made.
@@ -69,7 +71,16 @@ def grade_notebooks(
         if on_verdict is not None:
             on_verdict(graded.verdict)
 
-    grade(course, jobs, note, confinement=confinement, only=only, visible_only=visible_only, workers=workers)
+    grade(
+        course,
+        jobs,
+        note,
+        confinement=confinement,
+        only=only,
+        visible_only=visible_only,
+        workers=workers,
+        scheduler=scheduler,
+    )
     return [verdicts[position] for position in range(len(jobs))]
 
 
@@ -82,6 +93,7 @@ def grade(
     only: set[str] | None = None,
     visible_only: bool = False,
     workers: int = 1,
+    scheduler: str | None = None,
     keep: bool = False,
     finish: Callable[[Graded], Any] | None = None,
 ) -> None:
@@ -89,7 +101,8 @@ def grade(
 
     ``workers`` is how many notebooks may be judged at a time, each in a process of its own. ``finish`` is applied to
     what is graded in the process that graded it, and what it returns is handed over: work that can be done side by
-    side. With several workers it has to be something that can be pickled.
+    side. With several workers it has to be something that can be pickled. With ``scheduler``, the address of a Dask
+    cluster, its workers grade instead; ``finish`` then has to be a chapter's ``Pages``.
     """
     by_chapter: dict[str, list[Job]] = {}
     for job in jobs:
@@ -101,7 +114,7 @@ def grade(
     for chapter in sorted(by_chapter, key=list(course.chapters).index):
         store = store_for(course, chapter, confinement, only, visible_only=visible_only) if keep else None
         batch = _ChapterBatch(course, chapter, on_graded, confinement, exercises, visible_only, store, finish)
-        batch.run(by_chapter[chapter], workers)
+        batch.run(by_chapter[chapter], workers, scheduler)
 
 
 def store_for(
@@ -138,8 +151,11 @@ class _ChapterBatch:
                 f"Its exercises are: {', '.join(released.exercises())}."
             )
 
-    def run(self, jobs: Sequence[Job], workers: int = 1) -> None:
+    def run(self, jobs: Sequence[Job], workers: int = 1, scheduler: str | None = None) -> None:
         pending = [job for job in jobs if not self._stored(job)]
+        if pending and scheduler is not None:
+            self._on_cluster(scheduler, pending)
+            return
         # No jail and no pytest for a class that has not changed; no second process for a single notebook.
         if len(pending) > 1 and workers > 1:
             self._side_by_side(pending, workers)
@@ -178,6 +194,30 @@ class _ChapterBatch:
             self.on_graded(replace(graded, job=jobs[position]))
 
         run_pool(task, jobs, done, lost, workers)
+
+    def _on_cluster(self, scheduler: str, jobs: Sequence[Job]) -> None:
+        from autograder.grading.cluster import Home, grade_on_cluster, write_pages  # noqa: PLC0415 - where it is asked for
+        from autograder.grading.pages import Pages, Returned  # noqa: PLC0415
+        from autograder.grading.station import Order  # noqa: PLC0415
+
+        pages = self.finish if isinstance(self.finish, Pages) else None
+
+        def marked(job: Job, data: bytes, one: Marked) -> None:
+            key = ""
+            if self.store and one.verdict.status == "graded":
+                key = self.store.key(data)
+                self.store.save(key, one.verdict, one.cells)
+            if pages is None or one.entry is None:
+                self._finish(Graded(job, one.verdict, {}, one.cells, key, one.settled))
+            else:
+                write_pages(pages, job, one)
+                self.on_graded(Returned(job, one.entry, key, one.settled))
+
+        def unreadable(job: Job, error: Exception) -> None:
+            self._fail(job, str(error), settled=not isinstance(error.__cause__, OSError))
+
+        order = Order(self.chapter, self.confinement, self.only, self.visible_only, pages)
+        grade_on_cluster(scheduler, self.course, order, jobs, Home(marked, self._fail, unreadable))
 
     def _stored(self, job: Job) -> bool:
         if self.store is None:

@@ -61,18 +61,20 @@ def grade_class(
     *,
     confinement: Confinement = "auto",
     workers: int = 1,
+    scheduler: str | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> list[Verdict]:
     """Grade ``jobs`` and write the gradebook, ``autograded/`` and ``feedback/``; the verdicts in the order of the jobs.
 
     What is unchanged since it was last graded is not run again. A notebook that could not be graded has no mark in the
     gradebook and waits there for a person. Without confinement nothing goes into the gradebook. An interruption (Ctrl-C,
-    SIGTERM) is raised here once what was graded until then is entered.
+    SIGTERM) is raised here once what was graded until then is entered. With ``scheduler``, the address of a Dask cluster,
+    its workers grade; gradebook and pages are written here all the same.
     """
     pages = Pages.of(course, chapter)
     url = gradebook_url(course) if confinement != "local" else None
     ledger = Ledger(course, chapter, store_for(course, chapter, confinement), pages, url)
-    writer = _Writer(course, early=workers > 1) if url else None
+    writer = _Writer(course, early=workers > 1 or scheduler is not None) if url else None
     desk = _Desk(ledger, writer, on_verdict, ledger.settled(jobs))
     for verdict in desk.verdicts.values():
         desk.tell(verdict)
@@ -87,7 +89,16 @@ def grade_class(
                 else:
                     sound.append(job)
             if sound:
-                grade(course, sound, desk.take, confinement=confinement, workers=workers, keep=True, finish=pages)
+                grade(
+                    course,
+                    sound,
+                    desk.take,
+                    confinement=confinement,
+                    workers=workers,
+                    scheduler=scheduler,
+                    keep=True,
+                    finish=pages,
+                )
         finally:
             desk.close()  # what was graded before an interruption is not lost
     return [desk.verdicts[job] for job in jobs]
