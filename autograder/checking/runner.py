@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -276,9 +277,11 @@ def _is_plain(item: pytest.Item) -> bool:
 
     Fixtures of a ``conftest.py``, set-up methods, parameters and marks of any other kind are left to pytest.
     """
-    fixtures = set(getattr(item, "fixturenames", ()))
+    known = FIXTURES | {"_course_draws", "request"}  # ours, and what that one leans on
+    asked = set(inspect.signature(item.obj).parameters)  # type: ignore[attr-defined]
     marks = {mark.name for mark in item.iter_markers()}
-    return fixtures <= FIXTURES | {"_course_draws"} and marks <= {"exercise"} and not hasattr(item, "callspec")
+    simple = asked <= FIXTURES and marks <= {"exercise"} and not hasattr(item, "callspec")
+    return simple and set(getattr(item, "fixturenames", ())) <= known
 
 
 class _Helped:
