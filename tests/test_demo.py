@@ -188,6 +188,7 @@ def test_the_demonstration_of_a_small_course(tmp_path, monkeypatch, confinement)
     planted = sum(work.planted is not None for work in report.work.values())
     assert f"{planted} of {planted} mistakes planted one at a time were called by their names." in text
     assert "is not JSON" in text
+    assert ("a loop that never ends (in ch1)" in text) == (confinement == "auto")
     assert (demo / "gradebook.db").is_file()
     assert ("nbgrader's formgrader" in text) == (confinement == "auto")
     assert any(s.hostile for s in report.students) == (confinement == "auto")

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.demo.hostile import ATTACKS
+
 if TYPE_CHECKING:
     from autograder.course import Course
     from autograder.demo.students import HandIn, Student
@@ -34,12 +36,12 @@ class ClassReport:
 
 def class_table(report: ClassReport) -> str:
     """One row a student: what the simulation had them do, and their points in each chapter."""
-    heads = ["student", "hands in", *(chapter.partition("_")[0] for chapter in report.chapters)]
+    heads = ["student", "hands in", *map(_short, report.chapters)]
     best = ["", "(the most there is)", *(_most(report, chapter) for chapter in report.chapters)]
     rows = [
         [
             s.id,
-            report.work[report.chapters[0], s.id].story,
+            _story(report, s),
             *(_score(report, chapter, s) for chapter in report.chapters),
         ]
         for s in report.students
@@ -95,6 +97,19 @@ def next_steps(report: ClassReport) -> str:
     else:
         lines.append("  (the gradebook is empty: marks reached without a jail are not entered)")
     return "\n".join(lines)
+
+
+def _story(report: ClassReport, student: Student) -> str:
+    """What a student does in every chapter; of an attack, which is made in one of them, in which."""
+    stories = {chapter: report.work[chapter, student.id].story for chapter in report.chapters}
+    attacks = [c for c, story in stories.items() if student.hostile and story == ATTACKS[student.kind].story]
+    if attacks:
+        return f"{stories[attacks[0]]} (in {_short(attacks[0])})"
+    return stories[report.chapters[0]]
+
+
+def _short(chapter: str) -> str:
+    return chapter.partition("_")[0]
 
 
 def _most(report: ClassReport, chapter: str) -> str:
