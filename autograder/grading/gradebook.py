@@ -22,6 +22,7 @@ from autograder.course import CourseError
 from autograder.grading.disclosure import disclosed_exercise
 from autograder.grading.display import clean, told_once
 from autograder.grading.document import checksum
+from autograder.grading.turns import in_turn, until_alone
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -89,6 +90,7 @@ def write_entries(
     Manual scores, extra credit and manual comments stay as they are, and so does everything of a submission whose
     scores are already there. ``db_url`` is the configured one by default. Raises ``CourseError`` for a verdict that
     was reached without confinement (unless ``allow_unsafe``), and where the chapter has cells the gradebook lacks.
+    Several may write at once: where another one came between, the whole is done again.
     """
     unsafe = [e.verdict.notebook for e in entries if e.verdict.sandbox in UNCONFINED]
     if unsafe and not allow_unsafe:
@@ -108,18 +110,22 @@ def write_entries(
     for entry in entries:
         if entry.verdict.chapter is not None and entry.verdict.student is not None:
             by_chapter[entry.verdict.chapter].append(entry)
-    with _own_commands(), Gradebook(db_url, coursedir.course_id) as gradebook:
-        try:
-            changed = 0
-            for chapter, of_chapter in by_chapter.items():
-                _ensure_assignment(gradebook, course, chapter, config, db_url)
-                students = [str(entry.verdict.student) for entry in of_chapter]
-                changed += _ChapterWriter(gradebook, course, chapter, config, students).write(of_chapter)
-            gradebook.db.commit()
-        except BaseException:
-            gradebook.db.rollback()
-            raise
-    return changed
+
+    def write() -> int:
+        with _own_commands(), in_turn(db_url), Gradebook(db_url, coursedir.course_id) as gradebook:
+            try:
+                changed = 0
+                for chapter, of_chapter in by_chapter.items():
+                    _ensure_assignment(gradebook, course, chapter, config, db_url)
+                    students = [str(entry.verdict.student) for entry in of_chapter]
+                    changed += _ChapterWriter(gradebook, course, chapter, config, students).write(of_chapter)
+                gradebook.db.commit()
+            except BaseException:
+                gradebook.db.rollback()
+                raise
+        return changed
+
+    return until_alone(write)
 
 
 def comment_on(exercise: ExerciseVerdict, disclosure: Disclosure) -> str | None:
