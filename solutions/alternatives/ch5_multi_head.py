@@ -161,7 +161,7 @@ def values_through_w_o_first(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     K = np.stack(np.split(X_kv @ W_K, h, axis=-1), axis=-3)
     both = np.stack([v @ o for v, o in zip(np.split(W_V, h, axis=1), np.split(W_O, h, axis=0), strict=True)])
     scores = Q @ K.swapaxes(-1, -2) * Q.shape[-1] ** -0.5
-    weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
+    weights = masked_softmax(scores, np.True_ if mask is None else mask)
     return (weights @ (X_kv[..., None, :, :] @ both)).sum(axis=-3), weights
 
 
@@ -195,10 +195,10 @@ def a_penalty_added_to_the_scores(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
         ]
         return [np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])]
     Q, K, V = ((X @ W).T.reshape(h, -1, len(X)) for X, W in ((X_q, W_Q), (X_kv, W_K), (X_kv, W_V)))
-    scores = np.swapaxes(Q, 1, 2) @ K / np.sqrt(Q.shape[1])
+    S = np.swapaxes(Q, 1, 2) @ K / np.sqrt(Q.shape[1])
     if mask is not None:
-        scores = scores + (1 - np.asarray(mask, dtype=float)) * -1e4
-    weights = softmax(scores)
+        S = S + (1 - np.asarray(mask, dtype=float)) * -1e4
+    weights = softmax(S)
     output = sum(weights[i] @ V[i].T @ np.split(W_O, h)[i] for i in range(h))
     return [output, weights]
 

@@ -389,7 +389,7 @@ def crossed_out_after_the_softmax(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """The mask is put on after the softmax, and the weights that are left are not shared out again: their rows add up to
     less than 1. Chapter 4 shows what leaks out that way. Mask the scores."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
-    weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]))
+    weights = softmax(Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1]))
     if mask is not None:
         weights = weights * mask
     return merge_heads(weights @ V) @ W_O, weights
@@ -400,7 +400,7 @@ def softmax_over_queries(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """Your softmax runs over the queries, so the columns of the weights add up to 1. Each query shares out one whole among
     the keys: the rows must add up to 1."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
-    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    scores = Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, scores, -1e9), axis=-2)
     return merge_heads(weights @ V) @ W_O, weights
 

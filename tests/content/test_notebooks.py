@@ -236,7 +236,7 @@ def test_the_solved_notebook_runs_from_top_to_bottom(chapter, tmp_path):
         errors = [o for o in cell.outputs if o.output_type == "error"]
         assert not errors, f"{cell.id}: {errors}"
         assert not any("Nothing to see" in o.get("text", "") for o in cell.outputs), cell.id
-        if "plt.subplots" in cell.source and "def " in cell.source:
+        if "plt.subplots" in cell.source and "def " in cell.source and not role(cell):
             assert any("image/png" in o.get("data", {}) for o in cell.outputs), f"{cell.id} draws nothing"
 
 
