@@ -330,8 +330,9 @@ def the_pair_asks(target, memory, weights, h, memory_lengths):
 
 @misconception_of("previous_token_head")
 def looks_at_itself(n, d_model):
-    """Your head looks at its own position: row i of the output is token i. Query and key of the same position agree in your
-    weights. The query of position i has to agree with the key of position i - 1: shift one of the two by a step."""
+    """Row i of your head's output is token i, its own. In your weights a query agrees with the key of the same position, or
+    of the same token. Queries and keys should read positions only, and the query of position i has to agree with the key of
+    position i - 1: one of the two needs a shift by one step."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     return {"W_Q": 50 * np.sqrt(n) * position, "W_K": position, "W_V": token, "W_O": token.T}
@@ -384,15 +385,6 @@ def looks_at_the_first(n, d_model):
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(1, n) * np.ones((n, 1))
     return {"W_Q": 50 * np.sqrt(n) * position @ one_before, "W_K": position, "W_V": token, "W_O": token.T}
-
-
-@misconception_of("previous_token_head")
-def looks_for_the_same_token(n, d_model):
-    """Your queries and keys read the token, so the head looks for positions that hold the same token. Which token comes
-    before has nothing to do with what it is: queries and keys must read the position columns, only the values the token."""
-    n_tokens = d_model - n
-    token = np.eye(d_model)[:, :n_tokens]
-    return {"W_Q": 50 * np.sqrt(n_tokens) * token, "W_K": token, "W_V": token, "W_O": token.T}
 
 
 @misconception_of("previous_token_head")
