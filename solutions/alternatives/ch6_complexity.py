@@ -400,8 +400,7 @@ def step_into_new_arrays(q, k, v, cache_K, cache_V):
 @alternative_of("decode_step")
 def step_with_the_newest_apart(q, k, v, cache_K, cache_V):
     """The newest score is worked out by itself and put behind the others."""
-    scores = np.append(cache_K @ q, q @ k) / np.sqrt(q.shape[0])
-    weights = softmax(scores)
+    weights = softmax(np.append(cache_K @ q, q @ k) / np.sqrt(q.shape[0]))
     output = weights[:-1] @ cache_V + weights[-1] * v
     return output, np.r_[cache_K, k[None]], np.r_[cache_V, v[None]]
 
