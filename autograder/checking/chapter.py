@@ -16,7 +16,7 @@ from autograder.checking.inprocess import InProcessSession
 from autograder.checking.marks import ExerciseSpec, exercises_of
 from autograder.checking.properties import draw_seed, seed_number, shrinking
 from autograder.checking.secret import course_secret
-from autograder.checking.values import fingerprint, key_of
+from autograder.checking.values import fingerprint, key_of, remember
 from autograder.course import Course, CourseError
 from autograder.misconception import Misconception, misconceptions_in
 from autograder.sandbox.protocol import Call, Session
@@ -146,6 +146,7 @@ class ChapterChecks:
         names = tuple(c.name for c in self.specs[exercise].checks)
         plan = self.dry_run(exercise, names, self.secret)
         other = self.dry_run(exercise, names, self.secret[::-1])
+        remember(plan)
         self._plans[exercise] = plan
         self._care[exercise] = _pairs(exercise, plan, other)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from autograder.checking.compare import close
 from autograder.sandbox.protocol import Call, Opaque, Rng, Source
 
-__all__ = ["arrived", "changed_arguments", "fingerprint", "fresh", "key_of"]
+__all__ = ["arrived", "changed_arguments", "fingerprint", "fresh", "key_of", "remember"]
 
 _DEPTH = 6
 
@@ -55,7 +55,19 @@ def arrived(value: Any, depth: int = 0) -> Any:
 
 def key_of(call: Call) -> tuple[Any, ...]:
     """Equal for two calls of one function (through one probe) with the same arguments, bit for bit."""
+    known = _remembered.get(id(call))
+    if known is not None and known[0] is call:
+        return known[1]
     return (call.function, call.probe, call.memory_mb, fingerprint(call.args), fingerprint(dict(call.kwargs)))
+
+
+_remembered: dict[int, tuple[Call, tuple[Any, ...]]] = {}
+
+
+def remember(calls: Iterable[Call]) -> None:
+    """Work out the keys of ``calls`` for good: they are the ones that every submission is asked."""
+    for call in calls:
+        _remembered[id(call)] = (call, key_of(call))
 
 
 def fingerprint(value: Any) -> Any:

@@ -17,6 +17,7 @@ from autograder.notebook import PICTURE, cell_of, metadata_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from autograder.notebook import Cell
     from autograder.sandbox.protocol import CellOutcome
     from autograder.verdict import ExerciseVerdict
 
@@ -40,23 +41,22 @@ def restored(submitted: Mapping[str, Any], released: Mapping[str, Any]) -> dict[
     Locked cells get their released source back. Of a cell that was copied the last one keeps its grade id. A check cell
     that is gone is put back below its stub, or at the end, so that its marks have a place.
     """
-    known = {cell_of(0, cell).grade_id or "": cell for cell in released["cells"]}
-    known.pop("", None)
-    cells = [_plain(index, cell) for index, cell in enumerate(submitted.get("cells", []))]
-    # Known by its text: what a student's own metadata says of a cell is not asked.
-    drawn = {cell.source for cell in (cell_of(0, raw) for raw in released["cells"]) if PICTURE in cell.tags}
+    known, drawn = _handed_out(released)
+    raws = list(submitted.get("cells", []))
+    parsed = [cell_of(index, raw) for index, raw in enumerate(raws)]
+    cells = [_plain(cell, raw) for cell, raw in zip(parsed, raws, strict=True)]
     for cell in cells:
+        # Known by its text: what a student's own metadata says of a cell is not asked.
         if cell["cell_type"] == "code" and cell["source"] in drawn:
             cell["metadata"] = {"tags": [PICTURE]}
     seen: set[str] = set()
-    for cell, raw in zip(reversed(cells), reversed(submitted.get("cells", [])), strict=True):
-        grade_id = cell_of(0, raw).grade_id
-        if grade_id and grade_id in known and grade_id not in seen:
-            seen.add(grade_id)
-            _take_over(cell, known[grade_id])
-    for grade_id, source in known.items():
-        if grade_id not in seen and cell_of(0, source).role == "check":
-            _put_back(cells, grade_id, source)
+    for cell, was in zip(reversed(cells), reversed(parsed), strict=True):
+        if was.grade_id and was.grade_id in known and was.grade_id not in seen:
+            seen.add(was.grade_id)
+            _take_over(cell, *known[was.grade_id])
+    for grade_id, (original, source) in known.items():
+        if grade_id not in seen and original.role == "check":
+            _put_back(cells, grade_id, original, source)
     used: set[str] = set()
     for index, cell in enumerate(cells):
         number = index
@@ -64,7 +64,7 @@ def restored(submitted: Mapping[str, Any], released: Mapping[str, Any]) -> dict[
             cell["id"], number = f"cell-{number}", number + len(cells)
         used.add(cell["id"])
     metadata = copy.deepcopy(dict(released.get("metadata", {})))
-    twice = copied(submitted)
+    twice = _copied(parsed, submitted)
     if twice:
         metadata["autograder"] = {**metadata.get("autograder", {}), "copied": twice}
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": cells}
@@ -72,10 +72,26 @@ def restored(submitted: Mapping[str, Any], released: Mapping[str, Any]) -> dict[
 
 def copied(document: Mapping[str, Any]) -> list[str]:
     """The grade ids that stood more than once in a submission, read from it or from what ``restored`` made of it."""
-    seen = Counter(parsed.grade_id for parsed in (cell_of(0, cell) for cell in document["cells"]) if parsed.role)
+    return _copied([cell_of(0, cell) for cell in document["cells"]], document)
+
+
+def _copied(cells: Iterable[Cell], document: Mapping[str, Any]) -> list[str]:
+    seen = Counter(cell.grade_id for cell in cells if cell.role)
     noted = metadata_of(document).get("copied", [])
     noted = [name for name in noted if isinstance(name, str)] if isinstance(noted, list) else []
     return list(dict.fromkeys([*noted, *(name for name, count in seen.items() if name and count > 1)]))
+
+
+_latest: list[tuple[Mapping[str, Any], dict[str, tuple[Cell, Mapping[str, Any]]], frozenset[str]]] = []
+
+
+def _handed_out(released: Mapping[str, Any]) -> tuple[dict[str, tuple[Cell, Mapping[str, Any]]], frozenset[str]]:
+    """The cells of a released notebook by grade id, and the sources of those that only draw; read once for a class."""
+    if not _latest or _latest[0][0] is not released:
+        parsed = [(cell_of(0, raw), raw) for raw in released["cells"]]
+        known = {cell.grade_id: (cell, raw) for cell, raw in parsed if cell.grade_id}
+        _latest[:] = [(released, known, frozenset(cell.source for cell, _ in parsed if PICTURE in cell.tags))]
+    return _latest[0][1], _latest[0][2]
 
 
 def with_outcomes(document: dict[str, Any], outcomes: Iterable[CellOutcome]) -> dict[str, Any]:
@@ -96,6 +112,8 @@ def with_verdict(document: dict[str, Any], exercises: Iterable[ExerciseVerdict])
     """
     by_name = {exercise.name: exercise for exercise in exercises}
     for index, cell in enumerate(document["cells"]):
+        if "nbgrader" not in cell["metadata"]:
+            continue
         parsed = cell_of(index, cell)
         exercise = by_name.get((parsed.grade_id or "").removeprefix("check_"))
         if parsed.role != "check" or exercise is None:
@@ -120,8 +138,7 @@ def checksum(cell: Mapping[str, Any]) -> str:
     return hashlib.md5("".join(parts).encode(), usedforsecurity=False).hexdigest()
 
 
-def _plain(index: int, raw: Any) -> dict[str, Any]:
-    parsed = cell_of(index, raw)
+def _plain(parsed: Cell, raw: Any) -> dict[str, Any]:
     own_id = raw.get("id") if isinstance(raw, dict) else None
     cell: dict[str, Any] = {
         "cell_type": parsed.kind if parsed.kind in {"code", "markdown"} else "raw",
@@ -134,9 +151,8 @@ def _plain(index: int, raw: Any) -> dict[str, Any]:
     return cell
 
 
-def _take_over(cell: dict[str, Any], released: Mapping[str, Any]) -> None:
+def _take_over(cell: dict[str, Any], original: Cell, released: Mapping[str, Any]) -> None:
     """Give a submitted cell the kind, metadata and, where it is locked, the source that it was released with."""
-    original = cell_of(0, released)
     cell["metadata"] = copy.deepcopy(released["metadata"])
     meta = cell["metadata"]["nbgrader"]
     if cell["cell_type"] != original.kind:
@@ -151,9 +167,9 @@ def _take_over(cell: dict[str, Any], released: Mapping[str, Any]) -> None:
         cell["source"] = original.source
 
 
-def _put_back(cells: list[dict[str, Any]], grade_id: str, released: Mapping[str, Any]) -> None:
-    cell = _plain(0, released)
-    _take_over(cell, released)
+def _put_back(cells: list[dict[str, Any]], grade_id: str, original: Cell, released: Mapping[str, Any]) -> None:
+    cell = _plain(original, released)
+    _take_over(cell, original, released)
     stub = grade_id.removeprefix("check_")
     places = [i for i, c in enumerate(cells) if c["metadata"].get("nbgrader", {}).get("grade_id") == stub]
     cells.insert(places[-1] + 1 if places else len(cells), cell)

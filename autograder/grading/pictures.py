@@ -47,6 +47,8 @@ def kept_pictures(
     wanted = {cell.source for cell in optional}
     stored: dict[str, deque[Any]] = defaultdict(deque)
     for index, raw in enumerate(submitted["cells"]):
+        if not isinstance(raw, dict) or not raw.get("outputs"):
+            continue
         cell = cell_of(index, raw)
         if cell.kind == "code" and cell.source in wanted:
             stored[cell.source].append(raw.get("outputs"))

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from autograder.attempt import last_definition_is_blank
-from autograder.grading.document import copied, restored
+from autograder.grading.document import restored
 from autograder.grading.pictures import kept_pictures
-from autograder.notebook import blank_exercises, load_document, notebook_of
+from autograder.notebook import blank_exercises, load_document, metadata_of, notebook_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -62,13 +62,16 @@ class Submission:
         self.job = job
         self.data = data
         submitted = load_document(data, job.path)
-        notebook_of(submitted, job.path)  # refuses a file without code, before anything is put back into it
-        handed_out = notebook_of(released)
+        if not any(isinstance(raw, dict) and raw.get("cell_type") == "code" for raw in submitted["cells"]):
+            notebook_of(submitted, job.path)  # refuses a file without code, before anything is put back into it
+        handed_out = _handed_out(released)
         self.document = restored(submitted, released)
         self.notebook = notebook_of(self.document, job.path)
         self.label = f"{job.student} · {job.path.name}" if job.student else str(job.path)
         self.blank = blank_exercises(self.notebook, handed_out)
-        self.notes: Mapping[str, str] = _notes(self.notebook, handed_out, self.blank, copied(submitted))
+        self.notes: Mapping[str, str] = _notes(
+            self.notebook, handed_out, self.blank, metadata_of(self.document).get("copied", [])
+        )
         self.cells: tuple[CellOutcome, ...] = ()
         self.sandbox: str | None = None
         self._code = self.notebook.code_cells()
@@ -91,6 +94,16 @@ class Submission:
         """Run the cells if nothing has yet: where every exercise is blank no check asks for it, but the reader does."""
         if self.sandbox is None:
             self.open().close()
+
+
+_latest: list[tuple[Mapping[str, Any], Notebook]] = []
+
+
+def _handed_out(released: Mapping[str, Any]) -> Notebook:
+    """The released notebook, which is the same for a whole class."""
+    if not _latest or _latest[0][0] is not released:
+        _latest[:] = [(released, notebook_of(released))]
+    return _latest[0][1]
 
 
 def _notes(notebook: Notebook, released: Notebook, blank: frozenset[str], twice: list[str]) -> dict[str, str]:
