@@ -18,14 +18,14 @@ def some_weights(rng, d_model, h, d_k, d_v):
         "W_V": (d_model, h * d_v),
         "W_O": (h * d_v, d_model),
     }
-    return {name: rng.uniform(-0.6, 0.6, size=shape).round(2) for name, shape in shapes.items()}
+    return {name: rng.uniform(-0.6, 0.6, size=shape).round(2) + 0.0 for name, shape in shapes.items()}
 
 
 def some_case(rng, B, n_q, n_k, d_model, h, d_k, d_v):
     """Target, memory and weights; the cross-attention's heads are one column wider than those of the self-attention."""
     return (
-        rng.uniform(-1.2, 1.2, size=(B, n_q, d_model)).round(1),
-        rng.uniform(-1.2, 1.2, size=(B, n_k, d_model)).round(1),
+        rng.uniform(-1.2, 1.2, size=(B, n_q, d_model)).round(1) + 0.0,
+        rng.uniform(-1.2, 1.2, size=(B, n_k, d_model)).round(1) + 0.0,
         {"self": some_weights(rng, d_model, h, d_k, d_v), "cross": some_weights(rng, d_model, h, d_k + 1, d_v + 1)},
     )
 
@@ -146,7 +146,7 @@ class TestDecoderAttention:
         target, memory, weights = some_case(rng, 2, t + more, 4, 3, 2, 2, 1)
         lengths = rng.integers(1, 5, size=2)
         later = target.copy()
-        later[:, t:] = rng.uniform(-1.2, 1.2, size=later[:, t:].shape).round(1)
+        later[:, t:] = rng.uniform(-1.2, 1.2, size=later[:, t:].shape).round(1) + 0.0
         one = student.decoder_attention(target, memory, weights, 2, lengths)
         two = student.decoder_attention(later, memory, weights, 2, lengths)
         inputs = {"target": target, "later": later, "memory": memory, "weights": weights, "memory_lengths": lengths}
@@ -164,7 +164,7 @@ class TestDecoderAttention:
         compare(student, reference, target, memory, weights, h, lengths)
         padded = np.arange(n_k + 2) >= lengths[:, None]
         longer = np.concatenate([memory, memory[:, :2]], axis=1)
-        longer[padded] = rng.uniform(-1.2, 1.2, size=(padded.sum(), 4)).round(1)
+        longer[padded] = rng.uniform(-1.2, 1.2, size=(padded.sum(), 4)).round(1) + 0.0
         one = student.decoder_attention(target, memory, weights, h, lengths)
         two = student.decoder_attention(target, longer, weights, h, lengths)
         inputs = {"target": target, "memory": memory, "longer": longer, "weights": weights, "memory_lengths": lengths}
