@@ -53,6 +53,8 @@ def paste(name: str, value: Any) -> str:
         if value.size > _MOST_ITEMS:
             return f"{name} is an array of {shape_words(value.shape)}"
         dtype = "" if value.dtype in (np.float64, np.int64, np.bool_) else f", dtype=np.{value.dtype.name}"
+        if not value.size:
+            return f"{name} = np.zeros({value.shape}{dtype})"  # brackets alone would not tell (0, 3) from (0, 5)
         body = _literal(value.tolist())
         if np.isfinite(value).all() if value.dtype.kind in "fc" else True:
             return f"{name} = np.array({body}{dtype})"

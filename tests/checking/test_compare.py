@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from autograder.checking.arrays import paste
 from autograder.checking.compare import close, describe_failure, equal, evaluate, tolerances
 from autograder.sandbox.protocol import Opaque
 
@@ -102,6 +103,11 @@ def test_a_failure_reads_like_a_case_that_can_be_pasted():
     assert describe_failure(finding, call="softmax(x)", inputs={"x": np.array([0.0, 2.5])}, with_reason=False) == (
         "x = np.array([0.0, 2.5])\nsoftmax(x) gave  [1, 0]\nit should be     [0.25, 0.75]"
     )
+
+
+def test_an_empty_array_is_pasted_with_its_shape():
+    """A cache with nothing in it yet still has columns."""
+    assert paste("cache", np.zeros((0, 3))) == "cache = np.zeros((0, 3))"
 
 
 @pytest.mark.parametrize("written", ["b", " B ", "(b)", "b)", "b.", "'b'"])
