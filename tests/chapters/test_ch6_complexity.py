@@ -246,7 +246,7 @@ class TestSlidingWindowMask:
 )
 class TestLinearAttention:
     @visible
-    @points(0.75)
+    @points(0.5)
     def test_small_example(self, student, reference):
         """the example: one query, two keys"""
         Q, K, V = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0], [2.0, 0.0]]), np.array([[11.0], [22.0]])
@@ -312,7 +312,7 @@ class TestLinearAttention:
         assert_matches(student.linear_attention(Q, K, V, EXP), right, call=call, Q=Q, K=K, V=V)
 
     @after("test_several_queries")
-    @points(1)
+    @points(1.25)
     def test_little_memory(self, student, reference):
         """thousands of queries and keys, in less memory than one table of them takes"""
         Q, K, V = arrays(64, N_Q, N_K, 4, 3)
@@ -344,7 +344,7 @@ class TestLinearAttention:
 )
 class TestChunkedAttention:
     @visible
-    @points(0.75)
+    @points(0.5)
     def test_small_example(self, student, reference):
         """the example: three keys in blocks of two"""
         Q = np.array([[2.0, 0.0, 0.0, 0.0]])
@@ -357,7 +357,7 @@ class TestChunkedAttention:
 
     @visible
     @after("test_small_example")
-    @points(0.75)
+    @points(0.5)
     def test_several_queries(self, student, reference):
         """three queries, five keys, and blocks of every size"""
         Q, K, V = arrays(65, 3, 5, 4, 2)
@@ -379,7 +379,7 @@ class TestChunkedAttention:
 
     @visible
     @after("test_several_queries")
-    @points(0.75)
+    @points(0.5)
     def test_large_scores(self, student, reference):
         """scores near 1000 and near -2000, and queries that differ as much"""
         Q = np.array([[30.0], [-60.0], [0.5]])
@@ -391,7 +391,7 @@ class TestChunkedAttention:
             assert_matches(student.chunked_attention(Q, K, V, block_size), right, call=call, Q=Q, K=K, V=V)
 
     @after("test_several_queries")
-    @points(0.75)
+    @points(0.5)
     @given(linked(SHAPES, sides=(1, 5), batch=(0, 2), elements=floats(-3, 3)), block_size=integers(1, 6), examples=15)
     def test_any_shapes(self, student, reference, Q, K, V, block_size):
         """any shapes, any number of batch axes, any block size"""
@@ -417,7 +417,7 @@ class TestChunkedAttention:
         )
 
     @after("test_several_queries")
-    @points(1.5)
+    @points(2.5)
     def test_little_memory(self, student, reference):
         """thousands of queries and keys, in less memory than one table of them takes"""
         Q, K, V = arrays(67, N_Q, N_K, 4, 3)
