@@ -97,6 +97,8 @@ class Diagnostician:
             self._pairs = []
             by_name = {k.misconception.name: k for k in self._known}
             singles = [m for m in self._misconceptions if m.name in by_name]
+            if any(call.probe for call in self._calls):
+                singles = []  # hundreds of pairs, and each would draw its pictures: one mistake at a time is named
             for first, second, function in compositions(self._references[self._exercise], singles):
                 message = f"Two things at once.\n1. {first.message}\n2. {second.message}"
                 name = f"{first.name}+{second.name}"

@@ -420,8 +420,9 @@ def plot_with_pyplot(weights, query_tokens, key_tokens, ax=None):
     plt.xlabel("keys")
     plt.ylabel("queries")
     plt.tight_layout()
+    drawn = plt.gca()
     plt.show()
-    return plt.gca()
+    return drawn
 
 
 @alternative_of("plot_attention")

@@ -1,0 +1,192 @@
+"""A heatmap read back from matplotlib: whatever drew it, what counts is which value stands between which labels."""
+
+import inspect
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from autograder.checking import heatmap
+
+mpl.use("Agg")
+
+WEIGHTS = np.array([[0.9, 0.1, 0.0], [0.2, 0.3, 0.5]])
+ROWS, COLUMNS = ["sat", "on"], ["the", "cat", "the"]
+
+
+@pytest.fixture
+def ax():
+    """Empty Axes, closed in the end."""
+    figure, ax = plt.subplots()
+    yield ax
+    plt.close(figure)
+
+
+def label(ax, across=(0, 1, 2), down=(0, 1)):
+    """Put the tokens at these places."""
+    ax.set_xticks(across, COLUMNS)
+    ax.set_yticks(down, ROWS)
+
+
+def values(ax):
+    """The values that are shown."""
+    return heatmap.read(ax, WEIGHTS)["shown"]
+
+
+def test_an_image_with_labels(ax):
+    """Labels are read from the top and from the left, equal ones each for itself, with the value where they meet."""
+    ax.imshow(WEIGHTS)
+    label(ax)
+    found = heatmap.read(ax, WEIGHTS)
+    assert (found["down"], found["across"]) == ("sat | on", "the | cat | the")
+    assert np.array_equal(found["shown"], WEIGHTS)
+
+
+def test_the_same_picture_by_other_means(ax):
+    """Origins, extents, meshes, inverted axes and reversed rows do not matter as long as values meet their labels."""
+    ax.imshow(WEIGHTS[::-1], origin="lower", extent=(0, 3, 0, 2))
+    label(ax, (0.5, 1.5, 2.5), (1.5, 0.5))
+    assert np.array_equal(values(ax), WEIGHTS)
+    ax.clear()
+    ax.pcolormesh(WEIGHTS)
+    ax.invert_yaxis()
+    label(ax, (0.5, 1.5, 2.5), (0.5, 1.5))
+    assert np.array_equal(values(ax), WEIGHTS)
+    ax.clear()
+    ax.pcolor([0, 1, 3, 7], [0, -2, -3], WEIGHTS)
+    label(ax, (0.5, 2, 5), (-1, -2.5))
+    assert np.array_equal(values(ax), WEIGHTS)
+
+
+@pytest.mark.parametrize(
+    "scaled", [100 * WEIGHTS, -WEIGHTS, np.log(WEIGHTS + 0.01), WEIGHTS.astype(np.float32)], ids=str
+)
+def test_any_scale_is_as_good_as_another(ax, scaled):
+    """What rises, or falls, with the weights everywhere shows the weights."""
+    ax.imshow(scaled)
+    label(ax)
+    assert np.array_equal(values(ax), WEIGHTS)
+
+
+def test_a_scale_for_each_row_is_not(ax):
+    """What does not go with the weights is told as it is."""
+    ax.imshow(WEIGHTS / WEIGHTS.max(axis=1, keepdims=True))
+    label(ax)
+    assert np.allclose(values(ax), WEIGHTS / [[0.9], [0.5]])
+
+
+def test_a_picture_on_its_side_shows_what_it_shows(ax):
+    """Values that stand with other labels are told as they stand, and nothing is made up beyond the picture's edge."""
+    ax.imshow(WEIGHTS.T, aspect="auto")
+    label(ax)
+    assert np.allclose(values(ax)[:, :2], WEIGHTS.T[:2])
+    assert np.isnan(values(ax)[:, 2]).all()
+
+
+def test_a_label_on_a_border_belongs_to_nobody(ax):
+    """A label half a step off stands between two places; what is shown there cannot be told."""
+    ax.imshow(WEIGHTS)
+    label(ax, (0.5, 1.5, 2.5), (0, 1))
+    assert np.isnan(values(ax)).all()
+
+
+def test_the_order_is_that_of_the_picture(ax):
+    """With the first row at the bottom the labels read upwards, and their values with them."""
+    ax.imshow(WEIGHTS, origin="lower")
+    label(ax)
+    found = heatmap.read(ax, WEIGHTS)
+    assert found["down"] == "on | sat"
+    assert np.allclose(found["shown"], WEIGHTS[::-1])
+
+
+def test_colours_and_sizes_count_as_values(ax):
+    """Hand-made colours, bubbles and rectangles show the weights as well as an image does."""
+    ax.imshow(np.stack([1 - WEIGHTS, 1 - WEIGHTS, np.ones_like(WEIGHTS)], axis=-1))
+    label(ax)
+    assert np.array_equal(values(ax), WEIGHTS)
+    ax.clear()
+    i, j = np.indices(WEIGHTS.shape)
+    ax.scatter(j.ravel(), -i.ravel(), s=300 * WEIGHTS.ravel() + 1)
+    label(ax, (0, 1, 2), (0, -1))
+    assert np.array_equal(values(ax), WEIGHTS)
+    ax.clear()
+    for (row, column), weight in np.ndenumerate(WEIGHTS):
+        ax.add_patch(plt.Rectangle((column, -row), 1, 1, color="navy", alpha=weight))
+    ax.set(xlim=(0, 3), ylim=(-1, 1))
+    label(ax, (0.5, 1.5, 2.5), (0.5, -0.5))
+    assert np.array_equal(values(ax), WEIGHTS)
+
+
+def test_labels_written_beside_the_axes_count(ax):
+    """Text beside the picture labels it as ticks do; numbers at ticks and text inside are no labels."""
+    ax.imshow(WEIGHTS)
+    for j, token in enumerate(COLUMNS):
+        ax.text(j, -0.8, token)
+    for i, token in enumerate(ROWS):
+        ax.text(-0.8, i, token)
+        ax.text(1, i, "inside")
+    found = heatmap.read(ax, WEIGHTS)
+    assert (found["down"], found["across"]) == ("sat | on", "the | cat | the")
+    assert np.array_equal(found["shown"], WEIGHTS)
+
+
+def test_punctuation_is_a_label(ax):
+    """A token may be a full stop; only what matplotlib itself writes at ticks is left out."""
+    ax.imshow(WEIGHTS)
+    ax.set_xticks((0, 1, 2), [".", "3rd", ","])
+    assert heatmap.read(ax, WEIGHTS)["across"] == ". | 3rd | ,"
+    assert not heatmap.read(ax, WEIGHTS)["down"]
+
+
+def test_what_is_not_there_is_told(ax):
+    """Empty Axes hold nothing, and something that is no Axes holds nothing either."""
+    assert heatmap.read(ax, WEIGHTS)["drawn"] == "nothing"
+    assert heatmap.read(None, WEIGHTS)["drawn"] == "nothing"
+
+
+def draw(weights, rows, columns, ax=None):
+    """A right one."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights)
+    ax.set_xticks(range(len(columns)), columns)
+    ax.set_yticks(range(len(rows)), rows)
+    return ax
+
+
+def test_a_probe_leaves_no_figure_behind():
+    """The figures that a probed function made are closed, those that were there stay."""
+    mine = plt.figure()
+    try:
+        found = heatmap.probe(draw, WEIGHTS, ROWS, COLUMNS)
+        assert found["returned"] == "Axes"
+        assert np.array_equal(found["shown"], WEIGHTS)
+        assert plt.get_fignums() == [mine.number]
+    finally:
+        plt.close(mine)
+
+
+def test_a_probe_with_axes_tells_whose_axes_came_back():
+    """Given Axes are to be drawn into and returned; a function that makes its own, or draws into pyplot's, is found out."""
+
+    def elsewhere(weights, rows, columns, ax=None):  # noqa: ARG001 - the mistake
+        return draw(weights, rows, columns)
+
+    def current(weights, rows, columns, ax=None):
+        draw(weights, rows, columns, ax=plt.gca())
+        return ax
+
+    assert heatmap.probe_with_axes(draw, WEIGHTS, ROWS, COLUMNS)["returned"] == "ax"
+    found = heatmap.probe_with_axes(elsewhere, WEIGHTS, ROWS, COLUMNS)
+    assert (found["returned"], found["drawn"]) == ("other Axes", "nothing")
+    found = heatmap.probe_with_axes(current, WEIGHTS, ROWS, COLUMNS)
+    assert (found["returned"], found["drawn"]) == ("ax", "nothing")
+    assert heatmap.probe_with_axes(lambda *_, **__: None, WEIGHTS, ROWS, COLUMNS)["returned"] == "NoneType"
+
+
+def test_its_text_stands_by_itself():
+    """Sent as text, with nothing but NumPy at hand, it does the same."""
+    namespace: dict = {"np": np}
+    exec(compile(inspect.getsource(heatmap), "<probe>", "exec"), namespace)  # noqa: S102 - our own text
+    assert np.array_equal(namespace["probe"](draw, WEIGHTS, ROWS, COLUMNS)["shown"], WEIGHTS)
