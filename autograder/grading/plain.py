@@ -18,6 +18,7 @@ from traitlets import Enum, Float, Integer, List, Unicode
 from autograder.course import Limits
 from autograder.grading.document import with_outcomes
 from autograder.sandbox import Worker, open_worker
+from autograder.sandbox.packages import PackageMissing, top_level_paths
 from autograder.sandbox.protocol import CodeCell
 
 if TYPE_CHECKING:
@@ -69,7 +70,9 @@ class ExecuteConfined(Execute):
         """
         _require_python(nb, self.kernel_name)
         _require_no_shell(nb)
-        cells = [CodeCell(index, _name_of(index, cell), cell.source) for index, cell in _to_run(nb, self._skipped())]
+        cells = [
+            CodeCell(index, _name_of(index, cell), cell.source) for index, cell in _to_run(nb, self.skip_cells_with_tag)
+        ]
         folder = Path(resources.get("metadata", {}).get("path") or ".")
         files = _files_beside(folder, self.files_mb << 20)
         worker = _worker(self.confinement, tuple(self.packages), self._limits())
@@ -96,9 +99,6 @@ class ExecuteConfined(Execute):
             disk_mb=self.files_mb,
             output_kb=256,
         )
-
-    def _skipped(self) -> str:
-        return str(self.skip_cells_with_tag)
 
     def _say_timeout(self, nb: NotebookNode, index: int) -> None:
         """End a cell's outputs with the error that nbgrader puts there; raise where it is set to stop instead."""
@@ -188,6 +188,14 @@ def _linked(path: Path, folder: Path) -> bool:
 @functools.cache
 def _worker(confinement: Any, packages: Sequence[str], limits: Limits) -> Worker:
     """A worker that stays for the whole command: starting one takes longer than most notebooks."""
-    worker = open_worker(limits, packages, confinement=confinement)
+    try:
+        top_level_paths(packages)
+    except PackageMissing as error:
+        raise CannotExecuteError(
+            f"c.ExecuteConfined.packages lists {', '.join(packages)}, and one of these is not installed here: install it "
+            "beside nbgrader, or take it out of the list."
+        ) from error
+    # NumPy is always there: the jail itself speaks it.
+    worker = open_worker(limits, list(dict.fromkeys(["numpy", *packages])), confinement=confinement)
     atexit.register(worker.close)
     return worker
