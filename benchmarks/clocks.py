@@ -1,0 +1,37 @@
+"""Timing whole commands, as somebody at a terminal would, and saying how many times one goes into another."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+__all__ = ["command", "environment", "row", "seconds"]
+
+
+def environment() -> dict[str, str]:
+    """This environment with the interpreter's own commands (nbgrader, alembic, jupyter) first on the path."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    return {**os.environ, "PATH": path}
+
+
+def command(*words: str) -> list[str]:
+    """The command line that runs the module ``words[0]`` with this interpreter."""
+    return [sys.executable, "-m", *words]
+
+
+def seconds(words: list[str], folder: Path, *, may_fail: bool = False) -> float:
+    """How long a command takes, start-up included; raises ``RuntimeError`` with what it said where it fails."""
+    started = time.perf_counter()
+    done = subprocess.run(words, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
+    taken = time.perf_counter() - started
+    if done.returncode and not may_fail:
+        raise RuntimeError(f"{' '.join(words)} ended with {done.returncode}:\n{done.stderr[-3000:]}")
+    return taken
+
+
+def row(what: str, found: str, target: str) -> None:
+    """One line of the result."""
+    print(f"{what:<74} {found:>12}   target {target}", flush=True)

@@ -1,0 +1,84 @@
+"""A class to measure with: a copy of the course in a fresh folder, and what its students hand in.
+
+The mix is the demonstration's (solved, half done, slips, other ways, blank, crashing …) without those who attack, every
+notebook differs from every other, and each carries the outputs that it has after "Restart and run all", as real ones do.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from autograder.course import Course, load_course
+from autograder.demo.run import copy_course
+from autograder.demo.students import class_of, hand_in
+from autograder.grading.document import with_outcomes
+from autograder.notebook import NotebookError, document_bytes, load_document, notebook_of
+from autograder.sandbox import open_worker
+
+if TYPE_CHECKING:
+    from autograder.sandbox.worker import Worker
+
+__all__ = ["CHAPTER", "HERE", "course_in", "fill"]
+
+HERE = Path(__file__).resolve().parents[1]
+CHAPTER = "ch1_weighted_averaging"
+
+
+def course_in(folder: Path, *lines: str) -> Course:
+    """A copy of the course in ``folder``, with these lines more in its configuration."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    copy_course(load_course(HERE), folder)
+    secret = HERE / ".course_secret"
+    if secret.is_file():
+        shutil.copy(secret, folder)
+    with (folder / "course_config.py").open("a") as config:
+        config.writelines(f"{line}\n" for line in lines)
+    return load_course(folder)
+
+
+def fill(course: Course, students: int, chapter: str = CHAPTER) -> list[Path]:
+    """Hand in ``students`` different notebooks of ``chapter``; the paths, by student."""
+    known: dict[str, dict[str, Any]] = {}
+    paths = []
+    with closing(open_worker(course.limits, list(course.packages))) as worker:
+        for student in class_of(students, hostile=False):
+            data = hand_in(course, chapter, student, students).data
+            path = course.root / "submitted" / student.id / chapter / f"{chapter}.ipynb"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(_signed(_run(data, worker, known), student.id))
+            (path.parent / "timestamp.txt").write_text("2026-01-15 10:30:00 UTC")
+            paths.append(path)
+    return paths
+
+
+def _run(data: bytes, worker: Worker, known: dict[str, dict[str, Any]]) -> dict[str, Any] | bytes:
+    try:
+        document = load_document(data)
+        cells = notebook_of(document).code_cells()
+    except NotebookError:
+        return data
+    key = json.dumps([cell.source for cell in cells])
+    if key not in known:
+        session = worker.open(cells)
+        known[key] = with_outcomes(document, session.cells)
+        session.close()
+    return known[key]
+
+
+def _signed(document: dict[str, Any] | bytes, student: str) -> bytes:
+    """The notebook with its student's name in its last cell of code, so that no two are alike."""
+    if isinstance(document, bytes):
+        return document
+    document = json.loads(json.dumps(document))
+    stubs = [c for c in document["cells"] if c["metadata"].get("nbgrader", {}).get("solution")]
+    cell = stubs[-1] if stubs else document["cells"][-1]
+    cell["source"] = f"# {student}\n{''.join(cell['source'])}"
+    return document_bytes(document)

@@ -1,0 +1,124 @@
+"""Grading a class: against stock ``nbgrader autograde``, from 100 to 1,000, and the same class again.
+
+``python benchmarks/throughput.py --students 100 1000 --stock 25`` measures whole commands, start-up included, in one run
+on one machine and prints ratios. The stock command runs on a sample of the same notebooks, as it takes a second or more
+for each; its config is nbgrader's own, and its check cells run the visible checks. Ours runs the hidden ones as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from clocks import command, row, seconds
+from simulated import CHAPTER, HERE, course_in, fill
+
+from autograder.release import record_examples
+
+STOCK = """c = get_config()
+c.CourseDirectory.course_id = "attention"
+# The one change: no stub holds a solution region, and this step would empty it.
+c.GenerateAssignment.preprocessors = [
+    "nbgrader.preprocessors.IncludeHeaderFooter",
+    "nbgrader.preprocessors.LockCells",
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.CheckCellMetadata",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.SaveCells",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+"""
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--students", type=int, nargs="+", default=[100])
+    parser.add_argument("--stock", type=int, default=25, help="how many notebooks the stock command grades; 0: none")
+    parser.add_argument("--redraw", action="store_true", help="also grade with every picture drawn again")
+    parser.add_argument("--rounds", type=int, default=1, help="how often each is measured; the median counts")
+    parser.add_argument("--folder", type=Path, help="where to work; kept afterwards")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as fresh:
+        folder = options.folder or Path(fresh)
+        stock: list[float] = []
+        each: dict[int, float] = {}
+        for round_ in range(options.rounds):
+            for size in sorted(options.students):
+                ours = _class(folder / f"class-{size}", size)
+                times = [_grade(ours)]
+                again = seconds(command("autograder", "grade", CHAPTER, "--json"), ours, may_fail=True)
+                each[size] = min(each.get(size, times[0] / size), times[0] / size)
+                print(f"round {round_ + 1}: {size} notebooks: {times[0]:.1f} s, again: {again:.2f} s", flush=True)
+                row(
+                    f"regrading an unchanged class of {size:,}, of grading it",
+                    f"{100 * again / times[0]:.2f} %",
+                    "≤ 2 %",
+                )
+                if options.redraw:
+                    redrawn = _grade(ours, "c.Course.redraw_pictures = True")
+                    print(f"         with every picture drawn again: {redrawn:.1f} s", flush=True)
+            if options.stock:
+                stock.append(_stock(folder, min(options.students), options.stock))
+                print(f"round {round_ + 1}: stock: {stock[-1]:.2f} s a notebook", flush=True)
+    for size, cost in each.items():
+        if stock:
+            target = "≥ 50×" if size >= 1000 else "≥ 20×"
+            times_as_many = statistics.median(stock) / cost
+            row(f"autograder grade against nbgrader autograde, {size:,} notebooks", f"{times_as_many:.0f}×", target)
+    if len(each) > 1:
+        few, many = min(each), max(each)
+        row(f"cost of a submission, {few:,} → {many:,}", f"{each[many] / each[few]:.2f}×", "≤ 1.2×")
+
+
+def _class(folder: Path, size: int) -> Path:
+    """A course folder, released and with ``size`` notebooks handed in; made once."""
+    if not (folder / "ready").is_file():
+        course = course_in(folder)
+        fill(course, size)
+        seconds(command("nbgrader", "generate_assignment", CHAPTER, "--force"), folder)
+        shutil.copy(folder / "gradebook.db", folder / "gradebook.fresh")
+        shutil.copy(folder / "course_config.py", folder / "course_config.fresh")
+        (folder / "ready").touch()
+    return folder
+
+
+def _grade(folder: Path, line: str = "") -> float:
+    """How long it takes to grade the class from nothing."""
+    for name in (".autograder", "autograded", "feedback"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    shutil.copy(folder / "gradebook.fresh", folder / "gradebook.db")
+    shutil.copy(folder / "course_config.fresh", folder / "course_config.py")
+    with (folder / "course_config.py").open("a") as config:
+        config.write(line + "\n")
+    return seconds(command("autograder", "grade", CHAPTER, "--json"), folder, may_fail=True)
+
+
+def _stock(folder: Path, size: int, sample: int) -> float:
+    """Seconds a notebook that nbgrader takes for a sample of the same class, spread evenly over it."""
+    stock, ours = folder / "stock", folder / f"class-{size}"
+    shutil.rmtree(stock, ignore_errors=True)
+    (stock / "source").mkdir(parents=True)
+    shutil.copytree(HERE / "source" / CHAPTER, stock / "source" / CHAPTER)
+    (stock / "nbgrader_config.py").write_text(STOCK)
+    seconds(command("nbgrader", "generate_assignment", CHAPTER), stock)
+    from autograder.course import load_course  # noqa: PLC0415 - beside the folder it is asked for
+
+    examples = record_examples(load_course(ours), CHAPTER)
+    students = sorted(path.name for path in (ours / "submitted").iterdir())
+    for student in students[:: max(1, len(students) // sample)][:sample]:
+        target = stock / "submitted" / student / CHAPTER
+        shutil.copytree(ours / "submitted" / student / CHAPTER, target)
+        shutil.copy(examples, target / "examples.json")
+    count = len(list((stock / "submitted").iterdir()))
+    return seconds(command("nbgrader", "autograde", CHAPTER), stock, may_fail=True) / count
+
+
+if __name__ == "__main__":
+    main()
