@@ -76,7 +76,9 @@ def matches(
     """
     if actual is None and expected is not None:
         return Finding(
-            f"{_subject(what)} returned None. Does it end in a `return`?" if what == "it" else f"{what} is None.",
+            f"{_subject(what)} returned None. Does it end in a `return`? (`print` shows a value, and hands nothing back.)"
+            if what == "it"
+            else f"{what} is None.",
             "none",
         )
     if isinstance(expected, dict):
@@ -195,7 +197,8 @@ def _matches_array(
 ) -> Finding | None:
     found = _as_array(actual)
     if found is None:
-        asked = "a number" if not expected.ndim else f"an array of {shape_words(expected.shape)}"
+        single = "True or False" if expected.dtype.kind == "b" else "a number"
+        asked = single if not expected.ndim else f"an array of {shape_words(expected.shape)}"
         return Finding(f"{_is(what)} {_a(actual)}; {asked} is asked for.", "type", None)
     if found.shape != expected.shape and isinstance(actual, tuple):
         asked = f"one array of {shape_words(expected.shape)}" if expected.ndim else "a single number"
@@ -273,6 +276,8 @@ def _has(what: str) -> str:
 def _a(value: Any) -> str:
     names = {"str": "a string", "dict": "a dictionary", "tuple": "a tuple", "list": "a list", "bool": "a bool"}
     kind = getattr(value, "type", None) or type(value).__name__
+    if kind in {"builtin_function_or_method", "function", "method"}:
+        return "a function, and not what it gives back (are parentheses missing?)"
     if isinstance(value, np.ndarray):
         return f"one array of {shape_words(value.shape)}"
     if isinstance(value, int | float | np.generic) and not isinstance(value, bool):
@@ -338,7 +343,10 @@ def _finite(actual: Any) -> Finding | None:
 
 def _has_shape(actual: Any, *, shape: Any) -> Finding | None:
     if actual is None:
-        return Finding("The function returned None. Does it end in a `return`?", "none")
+        return Finding(
+            "The function returned None. Does it end in a `return`? (`print` shows a value, and hands nothing back.)",
+            "none",
+        )
     found = _as_array(actual)
     if found is None:
         return Finding(f"It is {_a(actual)}; an array of {shape_words(tuple(shape))} is asked for.", "type", None)

@@ -188,7 +188,8 @@ class Conversation:
     def _unsteady(self, call: Call, first: Answer, then: Answer) -> None:
         raise CheckFailed(
             f"{call.function} gave two different answers to the same question, with another call in between. Does it keep "
-            "something from one call to the next, hand out one array again and again, or draw random numbers?",
+            "something from one call to the next, hand out one array again and again, or draw random numbers of its own "
+            "(`np.random…`)?",
             "\n".join([self.described(call), f"first: {_said(first)}", f"then:  {_said(then)}"]),
             kind="unsteady",
         )

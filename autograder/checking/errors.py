@@ -39,7 +39,7 @@ def explain(kind: str, message: str, *, line: str = "", function: str = "", know
     """
     name = function or "the code"
     at = f" In the line `{line.strip()}`:" if line.strip() else ""
-    meaning = _meaning(kind, message, known)
+    meaning = _meaning(kind, message, known, _other(message, function) if line.strip() else "")
     if kind == "ResultTooBig":
         return f"{name} gave back more than can be looked at. {message}"
     head = f"{name} stopped with {kind}: {message}" if message else f"{name} stopped with {kind}."
@@ -80,7 +80,13 @@ def signature_of_error(kind: str, message: str) -> str:
     return f"{kind}: {' '.join(text.split())[:80]}"
 
 
-def _meaning(kind: str, message: str, known: Any) -> str:
+def _other(message: str, function: str) -> str:
+    """The function that was called with wrong arguments, where it is not the graded one: "" otherwise."""
+    callee = message.partition("(")[0].rpartition(".")[2].removeprefix("_")  # NumPy's own `_sum` is a student's `sum`
+    return callee if callee.isidentifier() and callee not in {function, "_call__"} else ""
+
+
+def _meaning(kind: str, message: str, known: Any, other: str = "") -> str:
     if found := _MATMUL.search(message):
         size, other = found["found"], found["other"]
         return (
@@ -93,13 +99,18 @@ def _meaning(kind: str, message: str, known: Any) -> str:
             f"The shapes are ({left}) and ({right}); the product sums over axis {found['i']} of the left one (size {found['a']}) and "
             f"axis {found['j']} of the right one (size {found['b']}), which must be equal. Which axis should be summed over?"
         )
-    if "matmul" in message or "einsum" in message:
-        return "Write the shape of each array beside its letters: every axis that is summed over must have one size everywhere."
+    if "einstein sum" in message or "subscripts given" in message:
+        return (
+            "Write the shape of each array beside its letters: one letter for every axis, or `...` for those in front, "
+            "and after the arrow only letters that stand before it."
+        )
+    if "matmul" in message or "einsum" in message or "original->remapped" in message:
+        return "Write the shape of each array beside its letters: a letter must stand for one size everywhere."
     if found := _BROADCAST.search(message):
-        shapes = " and ".join(part for part in found["shapes"].split() if part.startswith("("))
+        shapes = " and ".join(dict.fromkeys(part for part in found["shapes"].split() if part.startswith("(")))
         return (
             f"The shapes {shapes or found['shapes']} do not fit: axes are lined up from the right, and each pair must be equal or 1. "
-            "A sum or a maximum drops its axis unless it is told to keep it."
+            "A sum or a maximum drops its axis unless it is told to keep it; `x[:, None]` adds one."
         )
     if kind == "UnboundLocalError" and (found := _LOCAL.search(message)):
         return f"`{found['name'] or found['old']}` is read before this function has given it a value on the way that was taken."
@@ -108,13 +119,15 @@ def _meaning(kind: str, message: str, known: Any) -> str:
         hint = f" Did you mean `{near[0]}`?" if near else ""
         if found["name"] == "np":
             return "`np` is NumPy's usual name: the cell with `import numpy as np` has to be there and run first."
-        return f"Nothing called `{found['name']}` exists when this line runs: a spelling, or a cell that is missing or comes later?{hint}"
+        return f"Nothing called `{found['name']}` exists when this line runs: a spelling (capitals count), or a cell that is missing or comes later?{hint}"
     if _NONE.search(message):
         return "Something here is None: most often a function without a `return`, or the result of a method that works in place."
     if found := _UNPACK_MANY.search(message):
         return f"{found['n']} names stand on the left, more values on the right. An array with batch axes has more than {found['n']} sizes: take the ones you need from the end."
     if found := _UNPACK_FEW.search(message):
         return f"{found['n']} names stand on the left, but only {found['got']} value{'s' if found['got'] != '1' else ''} on the right."
+    if kind == "TypeError" and _ARGUMENTS.search(message) and other:
+        return f"`{other}` takes other arguments than it is given in this line: compare with its documentation, or its `def` line."
     if kind == "TypeError" and (found := _ARGUMENTS.search(message)):
         return "A function was called with other arguments than its `def` line takes. The graded signature must stay as it was given."
     if kind in {"AxisError", "numpy.exceptions.AxisError", "ValueError"} and (found := _AXIS.search(message)):
@@ -123,6 +136,15 @@ def _meaning(kind: str, message: str, known: Any) -> str:
         return (
             f"Axis {found['axis']} has {found['size']} entries, counted from 0: index {found['index']} is past the end."
         )
+    if kind == "IndexError" and "boolean index" in message:
+        return (
+            "A boolean index must have the shape of the array that it picks from: unlike `np.where` and arithmetic, an index "
+            "does not broadcast."
+        )
+    if kind == "IndexError" and "only integers" in message:
+        return "An index has to be a whole number, a slice, or an array of whole numbers or of True and False: what is it here?"
+    if kind == "IndexError" and "scalar variable" in message:
+        return "What is indexed here is a single number, with no axes left: print its shape just before this line."
     if kind == "IndexError":
         return (
             "An index asks for an axis or an entry that the array does not have: print its shape just before this line."
@@ -130,7 +152,7 @@ def _meaning(kind: str, message: str, known: Any) -> str:
     if _AXES.search(message):
         return "`transpose` was given a fixed list of axes, and this array has another number of them. `swapaxes(-1, -2)` counts from the end."
     if found := _RESHAPE.search(message):
-        return f"{found['size']} entries cannot be arranged as {found['shape']}: the sizes must multiply to {found['size']}."
+        return f"{found['size']} entries cannot be arranged as {found['shape']}: the sizes must multiply to {found['size']}, or divide it where one of them is -1."
     if kind == "AttributeError" and (found := _ATTRIBUTE.search(message)):
         return f"`{found['owner'] or found['module']}` has nothing called `{found['name'] or found['missing']}`: a spelling, or a value of another type than you expect?"
     if kind in {"ModuleNotFoundError", "ImportError"} and (found := _MODULE.search(message)):
@@ -144,11 +166,34 @@ def _meaning(kind: str, message: str, known: Any) -> str:
     if kind == "NotImplementedError":
         return "The stub's `raise NotImplementedError` is still there: it goes when the answer comes."
     if kind == "ValueError" and "ambiguous" in message:
-        return "An array stood where one True or False is needed (`if`, `and`, `or`, `max`): say `.any()`, `.all()`, or work entry by entry."
+        return "An array stood where one True or False is needed (`if`, `and`, `or`, `max`): say `.any()` or `.all()` for one answer, or `&`, `|` and `~` to go entry by entry."
+    if kind == "TypeError" and "to a scalar index" in message:
+        return "An array stands where one whole number is needed: an axis, a size or an index. Does an argument stand in the wrong place?"
+    if (
+        kind == "TypeError"
+        and "not supported for the input types" in message
+        and ("bitwise" in message or "invert" in message)
+    ):
+        return "`&`, `|`, `^` and `~` work on boolean arrays, and here an array of other numbers meets one: what is its dtype?"
+    if kind == "TypeError" and message.endswith("object is not callable"):
+        return (
+            "A value is called like a function: was its name given to something else, do parentheses stand where brackets "
+            "belong, or is an operator missing before them?"
+        )
+    if kind == "ValueError" and "inhomogeneous" in message:
+        return "The parts are of different lengths or shapes, so they do not make one array: print the shape of each."
     if kind == "TypeError" and "only" in message and "scalar" in message:
         return "A function for single numbers (from `math`, or `float(…)`) was given an array; NumPy's function of the same name takes both."
+    if kind == "TypeError" and message.startswith("Cannot interpret") and "as a data type" in message:
+        return "A shape is one argument, its sizes in parentheses, as in `np.zeros((2, 3))`; what comes after it is the dtype."
+    if kind == "TypeError" and message.startswith("unhashable type: 'numpy"):
+        return "An array cannot be looked up: not as a key of a dictionary or a set, and not as the argument of a function with `lru_cache`."
     if kind == "SyntaxError":
         return "Python could not read this cell, so nothing in it was run: look for a missing bracket, colon or quote in this line or the one above."
+    if kind == "IndentationError" and "expected an indented block" in message:
+        return (
+            "What belongs to a `def`, `for` or `if` stands below it and further to the right, by four spaces as a rule."
+        )
     if kind in {"IndentationError", "TabError"}:
         return "The lines of a function's body start at the same column: look at the spaces at the start of this line."
     return ""

@@ -267,9 +267,10 @@ class Grader:
             again = self._exercise(spec, sitting, visible_only=visible_only)
         finally:
             sitting.close()
-        if again.score <= verdict.score or not helped.asked:
+        asked = [name for name in wrong if name in helped.asked]
+        if again.score <= verdict.score or not asked:
             return verdict
-        return self.scorer.follow_through(again, wrong)
+        return self.scorer.follow_through(again, asked)
 
 
 def _is_plain(item: pytest.Item) -> bool:
@@ -291,17 +292,17 @@ class _Helped:
         self._subject = subject
         self._functions = functions
         self.label, self.blank, self.notes = subject.label, subject.blank, subject.notes
-        self.asked = False
+        self.asked: set[str] = set()
 
     def open(self, *, memory_mb: int | None = None) -> Session:
         session = self._subject.open(memory_mb=memory_mb)
         for name, function in self._functions.items():
-            session.substitute(name, self._counting(function))
+            session.substitute(name, self._noting(name, function))
         return session
 
-    def _counting(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _noting(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def answer(*args: Any, **kwargs: Any) -> Any:
-            self.asked = True
+            self.asked.add(name)
             return function(*args, **kwargs)
 
         return answer

@@ -32,6 +32,7 @@ def test_the_same_numbers_in_another_dress_are_right(found):
         (None, "none", "returned None. Does it end in a `return`?"),
         ("0.2", "type", "a string; an array of shape (2, 2) is asked for"),
         (Opaque("generator"), "type", "of type generator"),
+        (Opaque("builtin_function_or_method"), "type", "a function, and not what it gives back"),
         (ROWS[:, :1], "shape", "shape (2, 1); it should have shape (2, 2)"),
         (ROWS[None], "shape", "shape (1, 2, 2)"),
         (ROWS * np.nan, "nan", "4 of its 4 entries are NaN"),
@@ -46,6 +47,11 @@ def test_what_is_wrong_is_said_in_a_sentence(found, kind, words):
     assert finding is not None
     assert finding.kind == kind
     assert words in finding.reason
+
+
+def test_a_yes_or_no_is_asked_for_by_its_name():
+    """A word in quotes is no truth value, and True or False is no number to a student."""
+    assert evaluate("matches", "True", np.bool_(1)).reason == "It is a string; True or False is asked for."
 
 
 def test_broadcasting_never_hides_a_wrong_shape():

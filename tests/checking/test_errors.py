@@ -22,6 +22,20 @@ def raised(code):
         ("np.ones((4, 2, 3)) @ np.ones((3, 5, 4))", "does one of them need its last two axes swapped?"),
         ("np.dot(np.ones((2, 3)), np.ones((2, 3)))", "sums over axis 1 of the left one (size 3) and axis 0"),
         ("np.ones((2, 3)) + np.ones((2,))", "The shapes (2,3) and (2,) do not fit"),
+        ("np.einsum('ij,jd->id', np.ones((2, 3, 4)), np.ones((2, 4, 5)))", "`...` for those in front"),
+        ("np.einsum('ij,jd->ix', np.ones((2, 3)), np.ones((3, 5)))", "only letters that stand before it"),
+        ("np.einsum('ij,jd->id', np.ones((2, 3)), np.ones((4, 5)))", "a letter must stand for one size everywhere"),
+        ("np.ones((2, 3))[np.ones((1, 3), bool)]", "does not broadcast"),
+        ("np.ones(3)[3 / 2]", "An index has to be a whole number"),
+        ("np.ones(3)[0][1]", "a single number, with no axes left"),
+        ("np.all(np.ones((2, 2)), np.ones((2, 2)))", "An array stands where one whole number is needed"),
+        ("~np.ones(3)", "work on boolean arrays"),
+        ("{np.ones(3): 1}", "An array cannot be looked up"),
+        ("np.zeros(2)[:] += np.ones(3)", "The shapes (2,) and (3,) do not fit"),
+        ("np.ones(3)()", "A value is called like a function"),
+        ("np.array([[1, 2], [3]])", "different lengths or shapes"),
+        ("np.zeros(2, 3)", "A shape is one argument, its sizes in parentheses"),
+        ("np.random.default_rng(1).standard_normal(2, 3)", "A shape is one argument, its sizes in parentheses"),
         ("softmx(1)", "Nothing called `softmx` exists when this line runs"),
         ("None + 1", "a function without a `return`"),
         ("n, d = np.ones((2, 3, 4)).shape", "An array with batch axes has more than 2 sizes"),
@@ -35,11 +49,12 @@ def raised(code):
         ("import scipi_not_there", "NumPy and the standard library are enough"),
         ("f = lambda n: f(n)\nglobals().update(f=f)\nf(1)", "calls itself without end"),
         ("1 / 0", "which input makes that divisor zero?"),
-        ("if np.ones(3): pass", "say `.any()`, `.all()`, or work entry by entry"),
+        ("if np.ones(3): pass", "or `&`, `|` and `~` to go entry by entry"),
         ("raise NotImplementedError", "it goes when the answer comes"),
         ("import math\nmath.exp(np.ones(3))", "was given an array"),
         ("def f(:\n  pass", "nothing in it was run"),
-        ("def f():\npass", "start at the same column"),
+        ("def f():\npass", "stands below it and further to the right"),
+        ("def f():\n    a = 1\n  return a", "start at the same column"),
     ],
 )
 def test_an_error_is_explained_in_words(code, words):
@@ -48,6 +63,19 @@ def test_an_error_is_explained_in_words(code, words):
     text = explain(kind, message, function="f")
     assert text.startswith(f"f stopped with {kind}")
     assert words in text
+
+
+def test_arguments_of_another_function_do_not_blame_the_graded_one():
+    """Only where the graded function was called is its own `def` line in question."""
+    kind, message = raised("np.outer(1)")
+    text = explain(kind, message, line="return np.outer(p)", function="softmax_jacobian")
+    assert "`outer` takes other arguments than it is given in this line" in text
+    assert "graded signature" not in text
+    kind, message = raised("np.ones(2).sum(keepdim=True)")
+    text = explain(kind, message, line="return e / e.sum(keepdim=True)", function="softmax")
+    assert "`sum` takes other arguments" in text
+    text = explain(kind, "f() missing 1 required positional argument: 'b'", line="return f(n - 1)", function="f")
+    assert "graded signature" in text
 
 
 def test_the_line_that_raised_is_shown():
