@@ -65,6 +65,8 @@ def test_softmax_in_jupyterlab(page, lab, name, seen):
     page.set_viewport_size({"width": 900, "height": 1100})
     for setting, value in (("themes", '{"theme": "JupyterLab Light"}'), ("notification", '{"fetchNews": "false"}')):
         page.request.put(f"{lab}/lab/api/settings/@jupyterlab/apputils-extension:{setting}", data={"raw": value})
+    # On a busy machine JupyterLab may ask which kernel to start, before it has heard that there is just one.
+    page.add_locator_handler(page.locator(".jp-Dialog"), lambda asked: asked.locator(".jp-mod-accept").click())
     page.goto(f"{lab}/doc/tree/source/{CHAPTER}/{name}.ipynb?reset")
     page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=WAIT)
     code = page.locator(".jp-Notebook .jp-CodeCell")
