@@ -43,16 +43,17 @@ def _call(folder, *arguments, home):
     }
     command = [sys.executable, "-m", "nbgrader", *arguments]
     done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1200, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def _submit(course):
-    """Simulated submissions: every pair of solutions above, and the two that nbgrader's user guide shows."""
+    """Simulated submissions: the solutions above, a blank one, and the two that nbgrader's user guide shows."""
     released = json.loads((course / "release" / "ps1" / "problem1.ipynb").read_text())
     for first, squares in SQUARES.items():
-        for second, sums in SUMS.items():
+        # Who has squares right differs in what comes after; the others lean on what they have.
+        for second, sums in SUMS.items() if first == "right" else [("leaning", SUMS["leaning"])]:
             for cell in released["cells"]:
                 name = cell["metadata"].get("nbgrader", {}).get("grade_id")
                 cell["source"] = {"squares": squares, "sum_of_squares": sums}.get(name, cell["source"])
@@ -94,5 +95,5 @@ def test_the_quickstart_course_gets_equal_scores(tmp_path):
         _call(course, "autograde", "ps1", home=home)
     marks = _marks(stock)
     assert _marks(confined) == marks
-    assert len({student for student, *_ in marks}) == len(SQUARES) * len(SUMS) + 3
+    assert len({student for student, *_ in marks}) == len(SQUARES) + 1 + 3
     assert len({score for score, *_ in marks.values()}) > 3
