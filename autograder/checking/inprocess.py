@@ -141,7 +141,8 @@ def _alarm(seconds: float | None) -> Iterator[None]:
         raise _OutOfTimeError
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    # It rings again and again: what it raises inside a callback of the garbage collector is swallowed.
+    signal.setitimer(signal.ITIMER_REAL, seconds, 0.25)
     try:
         yield
     finally:
