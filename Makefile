@@ -8,6 +8,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 ARGS ?=
+# As the command line does: NumPy threads cost small products far more than they gain.
+export OPENBLAS_NUM_THREADS = 1
 # Two test processes: enough to hide waiting, few enough for a small machine. A file's tests stay in one process,
 # so what a file prepares at some cost is prepared once.
 JOBS ?= 2
