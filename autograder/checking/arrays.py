@@ -75,7 +75,12 @@ def difference(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> st
     count = int(wrong.sum())
     place = f"at index [{', '.join(map(str, where))}] it is" if where else "it is"
     more = "" if count == 1 else f" ({count} of {wrong.size} entries differ)"
-    return f"{place} {show(found[where])} where {show(expected[where])} is right{more}"
+    left, right = show(found[where]), show(expected[where])
+    for digits in range(5, 18):  # two numbers that look the same are no difference to a reader
+        if left != right:
+            break
+        left, right = _numbers(np.asarray(found[where]), digits), _numbers(np.asarray(expected[where]), digits)
+    return f"{place} {left} where {right} is right{more}"
 
 
 def _literal(value: Any) -> str:

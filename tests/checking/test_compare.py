@@ -54,6 +54,13 @@ def test_a_yes_or_no_is_asked_for_by_its_name():
     assert evaluate("matches", "True", np.bool_(1)).reason == "It is a string; True or False is asked for."
 
 
+def test_two_numbers_that_differ_look_different():
+    """As many digits are shown as it takes to see what is wrong."""
+    finding = evaluate("matches", np.array([-1.65002, 3.0]), np.array([-1.65049, 3.0]))
+    assert finding.reason == "At index [0] it is -1.65 where -1.6505 is right."
+    assert evaluate("matches", np.float64(1.00002), 1.0).reason == "It is 1.00002 where 1 is right."
+
+
 def test_broadcasting_never_hides_a_wrong_shape():
     """A single right number does not pass for an array of equal ones."""
     assert evaluate("matches", 0.5, np.full(3, 0.5)).kind == "shape"
