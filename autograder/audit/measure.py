@@ -30,27 +30,29 @@ __all__ = ["audit"]
 _SECONDS = 1.0  # for one call of a mutant
 _MOST_MUTANTS = 240  # of one exercise; a larger set is thinned evenly
 _MOST_PROBED = 100  # of one whose answers are looked at through a probe
-_DRAWS = 20  # sets of inputs on which alternatives must do well
+DRAWS = 20  # sets of inputs on which alternatives must do well
 _MORE_DRAWS = 6  # further sets of inputs on which a surviving mutant is compared with the reference
 
 
-def audit(course: Course, chapters: Sequence[str], *, mutants: bool = True, workers: int = 1) -> list[ChapterAudit]:
+def audit(
+    course: Course, chapters: Sequence[str], *, mutants: bool = True, workers: int = 1, draws: int = DRAWS
+) -> list[ChapterAudit]:
     """Audit ``chapters``, on as many processes as ``workers`` says; raises ``CourseError`` where checks cannot be read."""
     for chapter in chapters:
         course.require_chapter(chapter)
     if workers <= 1 or len(chapters) <= 1:
-        return [_audit(course, chapter, mutants=mutants) for chapter in chapters]
+        return [_audit(course, chapter, mutants=mutants, draws=draws) for chapter in chapters]
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(workers, len(chapters)), mp_context=context) as pool:
-        jobs = [pool.submit(_elsewhere, str(course.root), chapter, mutants) for chapter in chapters]
+        jobs = [pool.submit(_elsewhere, str(course.root), chapter, mutants, draws) for chapter in chapters]
         return [job.result() for job in jobs]
 
 
-def _elsewhere(root: str, chapter: str, mutants: bool) -> ChapterAudit:  # noqa: FBT001 - sent to another process
-    return _audit(load_course(Path(root)), chapter, mutants=mutants)
+def _elsewhere(root: str, chapter: str, mutants: bool, draws: int) -> ChapterAudit:  # noqa: FBT001 - to another process
+    return _audit(load_course(Path(root)), chapter, mutants=mutants, draws=draws)
 
 
-def _audit(course: Course, chapter: str, *, mutants: bool) -> ChapterAudit:
+def _audit(course: Course, chapter: str, *, mutants: bool, draws: int) -> ChapterAudit:
     begun = time.monotonic()
     found: list[ExerciseAudit] = []
 
@@ -59,7 +61,7 @@ def _audit(course: Course, chapter: str, *, mutants: bool) -> ChapterAudit:
         blank = _blank_stubs(course, chapter)
         found.extend(
             _Exercise(grader, spec, [a for a in alternatives if a.exercise == spec.name]).measured(
-                blank=spec.name in blank, mutants=mutants
+                blank=spec.name in blank, mutants=mutants, draws=draws
             )
             for spec in grader.checks.specs.values()
         )
@@ -98,7 +100,7 @@ class _Exercise:
             if other.answers:
                 self.right.update(self.checks.references[other.name]())
 
-    def measured(self, *, blank: bool, mutants: bool) -> ExerciseAudit:
+    def measured(self, *, blank: bool, mutants: bool, draws: int) -> ExerciseAudit:
         name = self.spec.name
         reference = self._grade(self.right)
         rejected = {
@@ -126,7 +128,7 @@ class _Exercise:
             rejected=rejected,
             uncaught=tuple(uncaught),
             misnamed=misnamed,
-            flaky=self._flaky(),
+            flaky=self._flaky(draws),
         )
         return self._with_mutants(result) if mutants and not self.spec.answers else result
 
@@ -230,11 +232,11 @@ class _Exercise:
             calls += len(plan)
         return calls
 
-    def _flaky(self) -> dict[str, str]:
+    def _flaky(self, draws: int) -> dict[str, str]:
         """Checks that refuse a right solution when the course's secret is another one."""
         found: dict[str, str] = {}
         solutions = [("the reference", self.right)] + [(a.name, self._with(a.function)) for a in self.alternatives]
-        for number in range(_DRAWS):
+        for number in range(draws):
             secret = hashlib.sha256(f"draw {number}".encode()).digest()
             checks = dataclasses.replace(self.checks, secret=secret, _plans={}, _care={})
             for name, namespace in solutions:
