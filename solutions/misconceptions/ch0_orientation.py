@@ -67,6 +67,16 @@ def takes_exp_first(A):
 
 
 @misconception_of("normalize_rows")
+def softmax_of_the_rows(A):
+    """Your rows add up to 1, but the proportions inside them have changed: [1, 3] should become [0.25, 0.75] and came
+    out as [0.12, 0.88]. You took exp of the entries, which is a softmax: it comes in chapter 1. Here a number three
+    times as large stays three times as large."""
+    with np.errstate(all="ignore"):
+        e = np.exp(A)
+        return e / e.sum(axis=1, keepdims=True)
+
+
+@misconception_of("normalize_rows")
 def returns_after_the_first_row(A):
     """You hand back the first row alone, rightly divided. If you go through the rows in a loop, look how far in the
     `return` stands: a function ends as soon as it meets one, even in the first round."""
@@ -173,6 +183,15 @@ def cosine_of_the_angle(X, Y):
     """You divided by the lengths of the rows: none of your numbers is above 1. That is the cosine of the angle between
     two rows. In a plain dot product length counts: [1, 0] with [3, 0] gives 3, with [1, 0] only 1."""
     return (X @ Y.T) / (np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(Y, axis=1) + 1e-12)
+
+
+@misconception_of("pairwise_dot")
+def cosine_and_nan_for_zeros(X, Y):
+    """You divided by the lengths of the rows: none of your numbers is above 1, and a row of zeros makes nan. That is the
+    cosine of the angle between two rows. In a plain dot product length counts: [1, 0] with [3, 0] gives 3, with [1, 0]
+    only 1."""
+    with np.errstate(all="ignore"):
+        return (X @ Y.T) / (np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(Y, axis=1))
 
 
 @misconception_of("pairwise_dot")

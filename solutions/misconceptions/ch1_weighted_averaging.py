@@ -305,6 +305,14 @@ def always_the_first_axis(x, axis=-1):
 
 
 @misconception_of("softmax")
+def first_axis_unless_told(x, axis=0):
+    """When `axis` is given your answer is right; when it is left out you go along the first axis, and the contract says
+    along the last one, `axis=-1`. The two are the same for a vector only. What stands in your `def` line?"""
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@misconception_of("softmax")
 def always_axis_one(x, axis=-1):
     """Your weights add up to 1 along axis 1, whatever `axis` says. That is the last axis of a matrix, but a vector has
     no axis 1 and an array with three axes has another one behind it. `axis` tells you which one is meant; -1 always is
@@ -568,6 +576,14 @@ def plain_mean_of_the_values(q, K, V, temperature=1.0):
     """Your answer is the plain mean of the values, whatever the query asks. That is right only at a very high
     temperature. Do the weights depend on how well each key matches q?"""
     return V.mean(axis=0)
+
+
+@misconception_of("soft_lookup")
+def exps_for_weights(q, K, V, temperature=1.0):
+    """Your weights have the right proportions, but they add up to more than 1: the largest alone is 1. So the mix of
+    three values of 10 is not 10. Weights are shares of a whole: what do the exps have to be divided by?"""
+    scores = K @ q / temperature
+    return np.exp(scores - scores.max()) @ V
 
 
 @misconception_of("soft_lookup")

@@ -187,6 +187,14 @@ def weights_already(Q, K):
 
 
 @misconception_of("attention_scores")
+def weights_already_and_without_a_shift(Q, K):
+    """Your rows add up to 1: you have gone one step too far and made weights of the scores. Scores are the plain dot
+    products, of any size and sign; the softmax comes in the next exercise, and there it would come twice."""
+    weights = np.exp(Q @ np.swapaxes(K, -1, -2))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+@misconception_of("attention_scores")
 def scaled_already(Q, K):
     """Your scores are the right ones divided by the square root of d_k. You may know that from the famous formula;
     what it is good for is chapter 3's subject. Here the plain dot products are asked for: [1, 2] with [1, 2] is 5."""

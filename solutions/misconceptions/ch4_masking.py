@@ -163,6 +163,17 @@ def marks_the_padding(lengths, n_k):
 
 
 @misconception_of("padding_mask")
+def counts_from_the_end_of_a_full_row(lengths, n_k):
+    """Your mask is right for every sequence that has padding. One without any has nothing to blank at its end, and a
+    slice that starts at -0 starts at 0: the whole row is wiped out. Count from the front instead: which positions of a
+    row are real?"""
+    mask = np.ones((len(lengths), 1, n_k), dtype=bool)
+    for row, length in zip(mask, lengths, strict=True):
+        row[:, -(n_k - length) :] = False
+    return mask
+
+
+@misconception_of("padding_mask")
 def masks_the_queries(lengths, n_k):
     """Your mask has one row for each position and a single column, so it would forbid whole queries to look at
     anything, and leave the padding visible to all others. It is the keys that are padding: their axis is the last
@@ -325,6 +336,35 @@ def allows_the_forbidden(scores, mask):
 
 
 @misconception_of("masked_softmax")
+def forbidden_scores_count_as_zero(scores, mask):
+    """A forbidden score counts as 0 in your softmax, whether you multiplied it by the mask or wrote a 0 there. But a
+    score of 0 is an ordinary score: exp(0) is 1, more than a score of -3 gets. Which score has an exp of (nearly)
+    nothing? And what should a row be in which nothing is allowed?"""
+    return softmax(np.where(mask, scores, 0.0))
+
+
+@misconception_of("masked_softmax")
+def fills_the_allowed(scores, mask):
+    """You put the very low number where the mask is True, and those are the places that may be looked at. In this
+    course True means "may attend"; in `np.where(a, b, c)` the entries of b are taken where a is True."""
+    return softmax(np.where(mask, -1e9, scores))
+
+
+@misconception_of("masked_softmax")
+def fills_the_allowed_with_minus_infinity(scores, mask):
+    """You put minus infinity where the mask is True, and those are the places that may be looked at. In this course
+    True means "may attend"; in `np.where(a, b, c)` the entries of b are taken where a is True."""
+    return softmax(np.where(mask, -np.inf, scores))
+
+
+@misconception_of("masked_softmax")
+def pushes_down_the_allowed(scores, mask):
+    """You add the very low number where the mask is True, and those are the places that may be looked at: `mask * -1e9`
+    is -1e9 at every True. In this course True means "may attend". Which places should the number be added to?"""
+    return softmax(scores + mask * -1e9)
+
+
+@misconception_of("masked_softmax")
 def hides_every_nan(scores, mask):
     """A row with nothing allowed is fine in your answer, but so is a row in which an allowed score is NaN: every nan is
     turned into 0. Such a NaN means that something went wrong earlier, and now nobody will notice. Say which rows are
@@ -439,6 +479,27 @@ def looks_at_the_forbidden(Q, K, V, mask=None):
     `np.where(a, b, c)` the entries of b are taken where a is True."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, -1e9, scores))
+    return weights @ V, weights
+
+
+@misconception_of("masked_attention")
+def looks_at_the_forbidden_or_at_nothing(Q, K, V, mask=None):
+    """Each of your queries sees just the keys that it may not see, and one that may see all of them ends as nan. In this
+    course True means "may attend"; in `np.where(a, b, c)` the entries of b are taken where a is True."""
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores if mask is None else np.where(mask, -np.inf, scores))
+    return weights @ V, weights
+
+
+@misconception_of("masked_attention")
+def picks_with_a_mask_of_another_shape(Q, K, V, mask=None):
+    """Your attention is right as long as the mask has the very shape of the scores. With a mask that has to be stretched
+    it stops: a boolean index such as `scores[~mask]` must have the shape of what it picks from. `np.where` and
+    arithmetic stretch a mask by themselves."""
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    if mask is not None:
+        scores[~mask] = -1e9
+    weights = softmax(scores)
     return weights @ V, weights
 
 
