@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from autograder.checking.runner import run_checks
+from autograder.checking.runner import _Helped, run_checks
 from autograder.course import CourseError
+from autograder.sandbox.protocol import Call
 
 from .conftest import Student, right
 
@@ -156,6 +157,16 @@ def test_follow_through_counts_a_mistake_once(grade):
         "is right in itself: with a right to_kelvin underneath it earns 3 of 3 points"
         in found["mean_kelvin"].follow_through
     )
+
+
+def test_only_an_earlier_function_that_was_asked_is_at_fault():
+    """A wrong function that is never called has no part in what comes after it."""
+    student = Student(double=lambda x: 3 * x, half=lambda x: x, four_times=lambda x: double(double(x)))  # noqa: F821
+    helped = _Helped(student, {"double": lambda x: 2 * x, "half": lambda x: x / 2})
+    session = helped.open()
+    assert session.call(Call("four_times", (1.0,))).value == 4.0
+    session.close()
+    assert helped.asked == {"double"}
 
 
 def test_follow_through_does_not_help_a_function_that_is_wrong_itself(grade):
