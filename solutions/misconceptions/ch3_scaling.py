@@ -268,6 +268,20 @@ def fourth_root_of_d_k(Q, K, V):
 
 
 @misconception_of("scaled_dot_product_attention")
+def divided_by_d_k_and_by_2(Q, K, V):
+    """Your scores are divided by d_k and then by 2. Was `d_k ** 1/2` meant to be a root? Python takes the power first:
+    that is d_k ** 1, divided by 2. Where do parentheses belong?"""
+    return _attend(_scores(Q, K) / Q.shape[-1] / 2, V)
+
+
+@misconception_of("scaled_dot_product_attention")
+def divided_by_half_of_d_k(Q, K, V):
+    """Your scores are divided by d_k / 2. Was `d_k ** 1/2` meant to be a root? Python takes the power first: that is
+    d_k ** 1, divided by 2. For d_k = 4 it comes to the same by chance, for no other size."""
+    return _attend(_scores(Q, K) / (Q.shape[-1] / 2), V)
+
+
+@misconception_of("scaled_dot_product_attention")
 def scaled_after_the_softmax(Q, K, V):
     """You divided the weights by sqrt(d_k), and the softmax still saw the large scores. The weights of a query no
     longer add up to 1: with d_k = 4 they come to 0.5. What is to be made smaller, and before which step?"""
