@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import autograder
 from autograder.grading.pages import BESIDE, Pages, beside
 from autograder.grading.store import write_atomically
+from autograder.notebook import NotebookError, read_bytes
 from autograder.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Ledger:
     pages: Pages
     url: str | None
     _lines: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _seen: dict[str, tuple[Signature, bool]] = field(default_factory=dict)
+    _seen: dict[str, tuple[Signature | None, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._path = self.store.folder / "ledger.jsonl"
@@ -70,7 +71,8 @@ class Ledger:
         for job in jobs:
             # Taken before the file is read: a change while it is graded shows the next time.
             now = _signature([job.path.parent, job.path, *(job.path.parent / name for name in BESIDE)])
-            self._seen[str(job.student)] = now, _at_rest(now)
+            at_rest = _at_rest(now)
+            self._seen[str(job.student)] = now if at_rest else None, "" if at_rest else self._bytes(job)
             line = self._lines.get(str(job.student))
             if line is None or rows is None or line["base"] != self._base:
                 continue
@@ -93,12 +95,13 @@ class Ledger:
         lines = []
         for one in returned:
             student = str(one.job.student)
-            handed_in, at_rest = self._seen[student]
+            handed_in, data = self._seen[student]
             verdict = None if one.key else one.entry.verdict.to_json()
             line = {
                 "student": student,
                 "base": self._base,
-                "in": handed_in if at_rest else None,
+                "in": handed_in,
+                "bytes": one.key or data,
                 "texts": _texts(one.job),
                 "key": one.key,
                 "verdict": verdict,
@@ -116,12 +119,16 @@ class Ledger:
         """Whether the submission is the one that was graded: by its files' times, or else by its bytes."""
         if line["in"] == now:
             return True
-        if not line["key"] or job.path.is_symlink() or job.path.parent.is_symlink() or line["texts"] != _texts(job):
-            return False
+        return bool(line["bytes"]) and line["texts"] == _texts(job) and self._bytes(job) == line["bytes"]
+
+    def _bytes(self, job: Job) -> str:
+        """What the submission's bytes are known by; empty where there are none to be read."""
+        if any(path.is_symlink() for path in (job.path.parent, job.path)):
+            return ""
         try:
-            return bool(self.store.key(job.path.read_bytes()) == line["key"])
-        except OSError:
-            return False
+            return self.store.key(read_bytes(job.path))
+        except NotebookError:
+            return ""
 
     def _verdict(self, line: dict[str, Any]) -> Verdict | None:
         if line["key"]:
