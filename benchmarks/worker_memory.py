@@ -1,0 +1,59 @@
+"""Memory of a grading worker, on both sides of the jail, while it grades one submission after another.
+
+``python benchmarks/worker_memory.py --submissions 1000`` prints the resident memory of the trusted process, and of the
+jail's warm process, at the start, half way and at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+import psutil
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from clocks import row
+from simulated import CHAPTER, course_in, fill
+
+from autograder.grading.batch import Graded, grade
+from autograder.grading.pages import Pages
+from autograder.grading.submission import Job
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--submissions", type=int, default=200)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        course = course_in(Path(folder) / "course")
+        paths = fill(course, min(options.submissions, 60))
+        jobs = [Job(paths[n % len(paths)], f"s{n}", CHAPTER) for n in range(options.submissions)]
+        pages = Pages.of(course, CHAPTER)
+        readings: list[tuple[float, float]] = []
+
+        def finish(graded: Graded) -> None:
+            pages(graded)
+            readings.append(_both_sides())
+
+        grade(course, jobs, lambda _done: None, finish=finish)
+    settled = min(60, len(readings) - 1)  # every notebook of the class has been seen once
+    for side, name in enumerate(("the trusted side", "the jail's warm process")):
+        first, middle, last = (readings[at][side] for at in (settled, len(readings) // 2, -1))
+        print(f"{name}: {first:.0f} MB after {settled}, {middle:.0f} half way, {last:.0f} at the end")
+        row(f"memory of a worker, {name}, after {len(readings):,} submissions", f"{last:.0f} MB", "≤ 150 MB")
+        row(f"  and grows from {settled} submissions to {len(readings):,}", f"{last / first:.3f}×", "flat")
+
+
+def _both_sides() -> tuple[float, float]:
+    """Resident memory, in MB, of this process, and of the largest process of its jail: what each has for itself."""
+    here = psutil.Process()
+    jail = [child.memory_full_info().uss for child in here.children(recursive=True)]
+    return here.memory_full_info().uss / 1e6, max(jail, default=0) / 1e6
+
+
+if __name__ == "__main__":
+    main()
