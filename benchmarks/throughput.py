@@ -86,6 +86,7 @@ def _class(folder: Path, size: int) -> Path:
         shutil.copy(folder / "gradebook.db", folder / "gradebook.fresh")
         shutil.copy(folder / "course_config.py", folder / "course_config.fresh")
         (folder / "ready").touch()
+        _grade(folder)  # compiles every module once
     return folder
 
 

@@ -146,18 +146,22 @@ def book_rows(url: str, chapter: str, students: Sequence[str] = ()) -> dict[str,
     if not url.startswith("sqlite:///"):
         return None
     only = f"AND submitted.student_id IN ({','.join('?' * len(students))})" if students else ""
+    # Gathered first and joined then: nothing here has an index to be looked up by.
     query = f"""
+        WITH scores AS (
+            SELECT notebook_id, COUNT(*) AS cells, COUNT(auto_score) AS scored, TOTAL(auto_score) AS score,
+                COUNT(manual_score) AS by_hand, TOTAL(manual_score) AS hand, TOTAL(extra_credit) AS extra,
+                TOTAL(needs_manual_grade) AS waiting
+            FROM grade GROUP BY notebook_id
+        ), words AS (SELECT notebook_id, COUNT(auto_comment) AS told FROM comment GROUP BY notebook_id)
         SELECT submitted.student_id, assignment.duedate, submitted.timestamp, submitted.extension,
-            part.late_submission_penalty, COUNT(grade.id), COUNT(grade.auto_score), TOTAL(grade.auto_score),
-            COUNT(grade.manual_score), TOTAL(grade.manual_score), TOTAL(grade.extra_credit),
-            TOTAL(grade.needs_manual_grade),
-            (SELECT COUNT(comment.auto_comment) FROM comment WHERE comment.notebook_id = part.id)
+            part.late_submission_penalty, cells, scored, score, by_hand, hand, extra, waiting, told
         FROM assignment
         JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
         JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
-        LEFT JOIN grade ON grade.notebook_id = part.id
+        LEFT JOIN scores ON scores.notebook_id = part.id
+        LEFT JOIN words ON words.notebook_id = part.id
         WHERE assignment.name = ? {only}
-        GROUP BY part.id
     """  # noqa: S608 - nothing but question marks is put in
     try:
         path = Path(url.removeprefix("sqlite:///"))
