@@ -83,5 +83,5 @@ def test_every_exercise_has_the_duties_of_the_course(audited, chapter):
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_the_chapter_meets_every_target_of_the_audit(chapter):
     """All checks kill at least 99% of the mutants, the visible ones at least 90%."""
-    [found] = audit(COURSE, [chapter])
+    [found] = audit(COURSE, [chapter], draws=1)  # twenty draws are had above
     assert found.problems == []
