@@ -5,7 +5,10 @@ The JSON made here is a contract that programs outside the project rely on: keys
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cache
+from operator import attrgetter
 from typing import Any, Literal
 
 __all__ = [
@@ -24,7 +27,13 @@ VerdictStatus = Literal["graded", "ungradable"]
 
 def _fields(thing: Any) -> dict[str, Any]:
     # ``dataclasses.asdict`` copies every value, deeply, and a class has tens of thousands of checks.
-    return {name: getattr(thing, name) for name in thing.__slots__}
+    names = thing.__slots__
+    return dict(zip(names, _getter(names)(thing), strict=True))
+
+
+@cache
+def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    return attrgetter(*names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder.grading.disclosure import Disclosure, disclosed
@@ -13,7 +14,6 @@ from autograder.notebook import document_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from autograder.course import Course
     from autograder.grading.batch import Graded
@@ -69,14 +69,15 @@ class Pages:
         return Returned(graded.job, entry, graded.key, graded.settled)
 
     def files(self, job: Job) -> list[Path]:
-        """The files that a student gets back."""
-        student = str(job.student)
-        autograded, feedback = self.autograded / student / self.chapter, self.feedback / student / self.chapter
-        return [
-            autograded / f"{self.chapter}.ipynb",
-            feedback / f"{self.chapter}.html",
-            *(folder / name for folder in (autograded, feedback) for name in BESIDE),
-        ]
+        """The files that a student gets back: the graded notebook, the page, and what lies beside each."""
+        return [Path(name) for name in self.names(job)]
+
+    def names(self, job: Job) -> list[str]:
+        """The same as texts, which cost less: a large class has tens of thousands."""
+        autograded = f"{self.autograded}/{job.student}/{self.chapter}/"
+        feedback = f"{self.feedback}/{job.student}/{self.chapter}/"
+        copies = [f"{folder}{name}" for folder in (autograded, feedback) for name in BESIDE]
+        return [f"{autograded}{self.chapter}.ipynb", f"{feedback}{self.chapter}.html", *copies]
 
     def _write(self, graded: Graded, document: dict[str, Any]) -> None:
         from autograder.feedback import feedback_page, reason_page  # noqa: PLC0415 - Jinja is not needed to grade

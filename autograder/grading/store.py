@@ -48,7 +48,8 @@ class Store:
     def load(self, key: str) -> Verdict | None:
         """The verdict kept under ``key``; None where there is none to be trusted."""
         try:
-            return Verdict.from_json(json.loads((self.folder / f"{key}.json").read_bytes()))
+            with open(f"{self.folder}/{key}.json", "rb") as file:  # noqa: PTH123 - asked for every student of a class
+                return Verdict.from_json(json.loads(file.read()))
         except (OSError, ValueError, KeyError, TypeError):
             return None  # missing, cut short or of another version: it is made again
 
