@@ -17,7 +17,9 @@ def main() -> None:
     """Measure and print."""
     script = Path(sys.executable).with_name("autograder")
     words = [str(script), "--version"] if script.is_file() else [sys.executable, "-m", "autograder", "--version"]
-    pairs = [(seconds(words, Path.cwd()), seconds([sys.executable, "-c", ""], Path.cwd())) for _ in range(ROUNDS + 1)][1:]
+    pairs = [(seconds(words, Path.cwd()), seconds([sys.executable, "-c", ""], Path.cwd())) for _ in range(ROUNDS + 1)][
+        1:
+    ]
     ours, bare = (statistics.median(times) for times in zip(*pairs, strict=True))
     row('autograder --version against python -c ""', f"{ours / bare:.1f}×", "≤ 6×")
 

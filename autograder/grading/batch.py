@@ -136,8 +136,9 @@ class _ChapterBatch:
     visible_only: bool
     store: Store | None
     finish: Callable[[Graded], Any] | None = None
-    done: set[int] = field(default_factory=set)
+    done: int = 0
     in_hand: Job | None = None
+    refused: bool = False  # whoever was handed a result could not take it: that is nobody's notebook's fault
 
     def __post_init__(self) -> None:
         source = self.course.source(self.chapter)
@@ -238,7 +239,7 @@ class _ChapterBatch:
     def _pass(self, jobs: _Lookahead, open_cells: Callable[..., Session]) -> None:
         from autograder.checking.runner import run_checks  # noqa: PLC0415 - pytest is loaded once work is certain
 
-        before = len(self.done)
+        before = self.done
         self.in_hand = None
         try:
             run_checks(
@@ -252,10 +253,12 @@ class _ChapterBatch:
         except CourseError:
             raise
         except Exception as error:  # our crash is one notebook's reason, never its zero nor the end of the run
+            if self.refused:
+                raise
             if self.in_hand is not None:
                 why = f"Grading this notebook failed: {type(error).__name__}: {error}."
                 self._fail(self.in_hand, f"{why} This is not the student's fault; grade it again, or by hand.")
-            elif len(self.done) == before:
+            elif self.done == before:
                 raise
         else:
             if self.in_hand is not None:
@@ -305,9 +308,11 @@ class _ChapterBatch:
         self._finish(Graded(job, ungradable(job, reason, self.chapter, self.max_score), settled=settled))
 
     def _finish(self, graded: Graded) -> None:
-        self.done.add(id(graded.job))
+        self.done += 1
         self.in_hand = None
+        self.refused = True
         self.on_graded(_finished(graded, self.finish))
+        self.refused = False
 
 
 class _Lookahead:

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from autograder.course import CourseError
-from autograder.grading.batch import grade_notebooks
+from autograder.grading.batch import grade, grade_notebooks
 from autograder.grading.submission import Job, Submission
 from tests.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, cell, document, hand_in
 
@@ -136,3 +136,13 @@ def test_an_unknown_chapter_is_the_callers_mistake(course, tmp_path):
     """A chapter that was asked for by name and does not exist is an error, not a verdict."""
     with pytest.raises(CourseError, match="There is no chapter 'ch9'"):
         grade_notebooks(course, [Job(tmp_path / "x.ipynb", None, "ch9")])
+
+
+def test_a_result_that_cannot_be_taken_ends_the_run(course):
+    """A full disk, say, is no student's fault and no reason to go on: what was raised is raised, and nothing is passed over."""
+
+    def full(_graded):
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        grade(course, jobs(course, ada=document(course, **RIGHT), eve=document(course)), print, finish=full)
