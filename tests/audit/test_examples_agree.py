@@ -42,6 +42,7 @@ def test_replayed_examples_judge_and_name_as_the_grader_does(chapter):
             if spec.answers:
                 right.update(right[spec.name]())
         solutions = [(m, True) for m in misconceptions_in(COURSE.misconceptions(chapter))]
+        told = {(m.exercise, m.name): m.message for m, _ in solutions}
         solutions += [(a, False) for a in alternatives_in(COURSE.alternatives(chapter))]
         for solution, wrong in solutions:
             spec = grader.checks.specs[solution.exercise]
@@ -53,7 +54,8 @@ def test_replayed_examples_judge_and_name_as_the_grader_does(chapter):
             replayed = {c.name for c in ours.checks if c.status == "passed"}
             if passed != replayed:
                 differ.append((solution.name, passed ^ replayed))
-            if wrong and ours.misconception not in {None, solution.name}:
+            # One mistake may be written in two ways that only a hidden check tells apart: what the student reads is the same.
+            if wrong and told.get((spec.name, ours.misconception), solution.message) != solution.message:
                 renamed.append((solution.name, ours.misconception))
             if not wrong and ours.status != "passed":
                 refused.append((solution.name, ours.message))
