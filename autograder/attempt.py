@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["defines", "is_attempted", "last_definition_is_blank", "names_made"]
+__all__ = ["defines", "is_attempted", "last_definition_is_blank", "names_made", "parsed"]
 
 # A name can also be made where no parser sees it; such a notebook is run rather than called blank.
 _UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\bimport\s*\*")
@@ -37,7 +37,7 @@ def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], othe
     for source in stubs:
         if released is not None and _same(source, released):
             continue
-        if _parse(source) is None and source.strip():
+        if parsed(source) is None and source.strip():
             return True  # it does not parse, but somebody typed it
         if not defines(exercise, source) and released is not None and not defines(exercise, released):
             return True  # neither a function nor answers: any change counts
@@ -50,13 +50,13 @@ def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], othe
 
 def defines(name: str, source: str) -> bool:
     """Whether ``source`` binds ``name`` at its top level, with a real body or without."""
-    tree = _parse(source)
+    tree = parsed(source)
     return tree is not None and any(True for _ in _bindings(name, tree.body))
 
 
 def names_made(source: str) -> frozenset[str] | None:
     """The names that ``source`` binds at its top level; None where that cannot be read from the text."""
-    tree = _parse(source)
+    tree = parsed(source)
     if tree is None or _UNSEEN.search(source):
         return None
     names: set[str] = set()
@@ -74,18 +74,18 @@ def last_definition_is_blank(name: str, sources: Iterable[str]) -> bool:
     """Whether the definition of ``name`` that stands at the end is an empty stub."""
     last = None
     for source in sources:
-        tree = _parse(source) if name in source else None
+        tree = parsed(source) if name in source else None
         for last in _bindings(name, tree.body) if tree is not None else ():  # noqa: B007 - the last one is meant
             pass
     return last is not None and not _is_real(last)
 
 
 def _is_empty(source: str) -> bool:
-    tree = _parse(source)
+    tree = parsed(source)
     return tree is not None and not tree.body
 
 
-def _parse(source: str) -> ast.Module | None:
+def parsed(source: str) -> ast.Module | None:
     """The tree of ``source``, not to be changed; None where it does not parse."""
     if len(source) > _LARGEST:
         return None
@@ -126,7 +126,7 @@ def _bindings(name: str, body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
 def _bound_for_real(name: str, source: str) -> bool:
     if name not in source:  # far cheaper than parsing, and most cells mention no given name
         return False
-    tree = _parse(source)
+    tree = parsed(source)
     return tree is not None and any(_is_real(statement) for statement in _bindings(name, tree.body))
 
 
@@ -155,7 +155,7 @@ def _is_none(value: ast.expr | None) -> bool:
 
 def _answers(released: str) -> frozenset[str]:
     """The variables that a stub leaves as ``None``; empty for a stub that holds a function."""
-    tree = _parse(released)
+    tree = parsed(released)
     if tree is None or any(isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for s in tree.body):
         return frozenset()
     return frozenset(
@@ -169,7 +169,7 @@ def _answers(released: str) -> frozenset[str]:
 
 def _answered(answers: frozenset[str], sources: Iterable[str]) -> bool:
     for source in sources:
-        tree = _parse(source)
+        tree = parsed(source)
         if tree is None:
             # A slip in the quiz cell: somebody typed something there, so it is run and told, not passed over.
             if any(re.search(rf"\b{re.escape(name)}\b\s*=(?!\s*None\s*$)", source, re.MULTILINE) for name in answers):
@@ -184,7 +184,7 @@ def _same(one: str, other: str) -> bool:
     """Whether two cells say the same, comments, docstrings and white space aside; as text where they do not parse."""
     if one == other:
         return True
-    trees = _parse(one), _parse(other)
+    trees = parsed(one), parsed(other)
     if trees[0] is None or trees[1] is None:
         return one.split() == other.split()
     try:

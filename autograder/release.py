@@ -8,6 +8,8 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from autograder.checking.runner import Grader, with_checks
@@ -55,6 +57,7 @@ def release(course: Course, chapters: Sequence[str], *, mutants: bool = True) ->
         if not report.ok:
             raise ReleaseError("\n".join(report.problems))
         record_examples(course, chapter)
+        _draw_pictures(course, chapter)
         command = [sys.executable, "-m", "nbgrader", "generate_assignment", chapter, "--force"]
         # nbgrader starts `alembic` by name: it lies beside this interpreter, whether a virtual environment is active or not.
         path = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
@@ -65,3 +68,15 @@ def release(course: Course, chapters: Sequence[str], *, mutants: bool = True) ->
             raise ReleaseError(
                 f"nbgrader could not make the released version of {chapter}:\n{done.stderr.strip() or done.stdout.strip()}"
             )
+
+
+def _draw_pictures(course: Course, chapter: str) -> None:
+    """Draw what grading would else draw; where there is no sandbox yet, nothing is graded here either."""
+    from autograder.grading.gallery import Gallery  # noqa: PLC0415 - reading examples needs none of it
+    from autograder.notebook import load_document, read_bytes  # noqa: PLC0415
+    from autograder.sandbox import SandboxUnavailable, open_worker  # noqa: PLC0415
+
+    source = course.source(chapter)
+    start = partial(open_worker, course.limits, list(course.packages))
+    with suppress(SandboxUnavailable):
+        Gallery(course, chapter, load_document(read_bytes(source), source), start).draw()

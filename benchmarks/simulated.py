@@ -44,8 +44,8 @@ def course_in(folder: Path, *lines: str) -> Course:
     return load_course(folder)
 
 
-def fill(course: Course, students: int, chapter: str = CHAPTER) -> list[Path]:
-    """Hand in ``students`` different notebooks of ``chapter``; the paths, by student."""
+def fill(course: Course, students: int, chapter: str = CHAPTER, *, bare: bool = False) -> list[Path]:
+    """Hand in ``students`` different notebooks of ``chapter``, ``bare`` ones without outputs; the paths, by student."""
     known: dict[str, dict[str, Any]] = {}
     paths = []
     with closing(open_worker(course.limits, list(course.packages))) as worker:
@@ -53,18 +53,20 @@ def fill(course: Course, students: int, chapter: str = CHAPTER) -> list[Path]:
             data = hand_in(course, chapter, student, students).data
             path = course.root / "submitted" / student.id / chapter / f"{chapter}.ipynb"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(_signed(_run(data, worker, known), student.id))
+            path.write_bytes(_signed(_run(data, worker, None if bare else known), student.id))
             (path.parent / "timestamp.txt").write_text("2026-01-15 10:30:00 UTC")
             paths.append(path)
     return paths
 
 
-def _run(data: bytes, worker: Worker, known: dict[str, dict[str, Any]]) -> dict[str, Any] | bytes:
+def _run(data: bytes, worker: Worker, known: dict[str, dict[str, Any]] | None) -> dict[str, Any] | bytes:
     try:
         document = load_document(data)
         cells = notebook_of(document).code_cells()
     except NotebookError:
         return data
+    if known is None:
+        return document
     key = json.dumps([cell.source for cell in cells])
     if key not in known:
         session = worker.open(cells)

@@ -42,18 +42,23 @@ def main() -> None:
     parser.add_argument("--students", type=int, nargs="+", default=[100])
     parser.add_argument("--stock", type=int, default=25, help="how many notebooks the stock command grades; 0: none")
     parser.add_argument("--redraw", action="store_true", help="also grade with every picture drawn again")
+    parser.add_argument(
+        "--bare", action="store_true", help="notebooks without outputs, so that none brings its pictures"
+    )
+    parser.add_argument("--chapter", default=CHAPTER, help="another chapter than the first")
     parser.add_argument("--rounds", type=int, default=1, help="how often each is measured; the median counts")
     parser.add_argument("--folder", type=Path, help="where to work; kept afterwards")
     options = parser.parse_args()
+    chapter = options.chapter
     with tempfile.TemporaryDirectory() as fresh:
         folder = options.folder or Path(fresh)
         stock: list[float] = []
         each: dict[int, float] = {}
         for round_ in range(options.rounds):
             for size in sorted(options.students):
-                ours = _class(folder / f"class-{size}", size)
-                times = [_grade(ours)]
-                again = seconds(command("autograder", "grade", CHAPTER, "--json"), ours, may_fail=True)
+                ours = _class(folder / f"class-{size}", size, chapter, bare=options.bare)
+                times = [_grade(ours, chapter)]
+                again = seconds(command("autograder", "grade", chapter, "--json"), ours, may_fail=True)
                 each[size] = min(each.get(size, times[0] / size), times[0] / size)
                 print(f"round {round_ + 1}: {size} notebooks: {times[0]:.1f} s, again: {again:.2f} s", flush=True)
                 row(
@@ -62,10 +67,10 @@ def main() -> None:
                     "≤ 2 %",
                 )
                 if options.redraw:
-                    redrawn = _grade(ours, "c.Course.redraw_pictures = True")
+                    redrawn = _grade(ours, chapter, "c.Course.redraw_pictures = True")
                     print(f"         with every picture drawn again: {redrawn:.1f} s", flush=True)
             if options.stock:
-                stock.append(_stock(folder, min(options.students), options.stock))
+                stock.append(_stock(folder, min(options.students), options.stock, chapter))
                 print(f"round {round_ + 1}: stock: {stock[-1]:.2f} s a notebook", flush=True)
     for size, cost in each.items():
         if stock:
@@ -77,20 +82,20 @@ def main() -> None:
         row(f"cost of a submission, {few:,} → {many:,}", f"{each[many] / each[few]:.2f}×", "≤ 1.2×")
 
 
-def _class(folder: Path, size: int) -> Path:
+def _class(folder: Path, size: int, chapter: str, *, bare: bool) -> Path:
     """A course folder, released and with ``size`` notebooks handed in; made once."""
     if not (folder / "ready").is_file():
         course = course_in(folder)
-        fill(course, size)
-        seconds(command("nbgrader", "generate_assignment", CHAPTER, "--force"), folder)
+        fill(course, size, chapter, bare=bare)
+        seconds(command("nbgrader", "generate_assignment", chapter, "--force"), folder)
         shutil.copy(folder / "gradebook.db", folder / "gradebook.fresh")
         shutil.copy(folder / "course_config.py", folder / "course_config.fresh")
         (folder / "ready").touch()
-        _grade(folder)  # compiles every module once
+        _grade(folder, chapter)  # compiles every module once
     return folder
 
 
-def _grade(folder: Path, line: str = "") -> float:
+def _grade(folder: Path, chapter: str, line: str = "") -> float:
     """How long it takes to grade the class from nothing."""
     for name in (".autograder", "autograded", "feedback"):
         shutil.rmtree(folder / name, ignore_errors=True)
@@ -98,27 +103,27 @@ def _grade(folder: Path, line: str = "") -> float:
     shutil.copy(folder / "course_config.fresh", folder / "course_config.py")
     with (folder / "course_config.py").open("a") as config:
         config.write(line + "\n")
-    return seconds(command("autograder", "grade", CHAPTER, "--json"), folder, may_fail=True)
+    return seconds(command("autograder", "grade", chapter, "--json"), folder, may_fail=True)
 
 
-def _stock(folder: Path, size: int, sample: int) -> float:
+def _stock(folder: Path, size: int, sample: int, chapter: str) -> float:
     """Seconds a notebook that nbgrader takes for a sample of the same class, spread evenly over it."""
     stock, ours = folder / "stock", folder / f"class-{size}"
     shutil.rmtree(stock, ignore_errors=True)
     (stock / "source").mkdir(parents=True)
-    shutil.copytree(HERE / "source" / CHAPTER, stock / "source" / CHAPTER)
+    shutil.copytree(HERE / "source" / chapter, stock / "source" / chapter)
     (stock / "nbgrader_config.py").write_text(STOCK)
-    seconds(command("nbgrader", "generate_assignment", CHAPTER), stock)
+    seconds(command("nbgrader", "generate_assignment", chapter), stock)
     from autograder.course import load_course  # noqa: PLC0415 - beside the folder it is asked for
 
-    examples = record_examples(load_course(ours), CHAPTER)
+    examples = record_examples(load_course(ours), chapter)
     students = sorted(path.name for path in (ours / "submitted").iterdir())
     for student in students[:: max(1, len(students) // sample)][:sample]:
-        target = stock / "submitted" / student / CHAPTER
-        shutil.copytree(ours / "submitted" / student / CHAPTER, target)
+        target = stock / "submitted" / student / chapter
+        shutil.copytree(ours / "submitted" / student / chapter, target)
         shutil.copy(examples, target / "examples.json")
     count = len(list((stock / "submitted").iterdir()))
-    return seconds(command("nbgrader", "autograde", CHAPTER), stock, may_fail=True) / count
+    return seconds(command("nbgrader", "autograde", chapter), stock, may_fail=True) / count
 
 
 if __name__ == "__main__":

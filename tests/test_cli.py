@@ -14,8 +14,8 @@ import pytest
 import autograder
 from autograder.cli.text import needs_a_person, number, plain, summary, verdict_text
 from autograder.course import load_course
-from autograder.demo.simulate import reference_code, solved_notebook, write_notebook
 from autograder.release import record_examples
+from autograder.simulate import reference_code, solved_notebook, write_notebook
 from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent

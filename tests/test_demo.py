@@ -15,10 +15,10 @@ import pytest
 from autograder.course import load_course
 from autograder.demo.hostile import ATTACKS
 from autograder.demo.run import fresh_folder, run_demo
-from autograder.demo.simulate import reference_code, solved_notebook
 from autograder.demo.students import KINDS, class_of, hand_in
 from autograder.misconception import alternatives_in, misconceptions_in
 from autograder.notebook import NotebookError, parse_notebook
+from autograder.simulate import reference_code, solved_notebook
 
 ROOT = Path(__file__).resolve().parent.parent
 MINI = ROOT / "tests" / "fixtures" / "mini_course"

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from autograder.demo.hostile import ATTACKS
-from autograder.demo.simulate import reference_code, solved_notebook
 from autograder.misconception import alternatives_in, misconceptions_in
+from autograder.simulate import reference_code, solved_notebook
 
 if TYPE_CHECKING:
     from collections.abc import Callable

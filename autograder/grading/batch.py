@@ -6,10 +6,12 @@ import itertools
 import math
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from autograder.course import CourseError
 from autograder.grading.document import restored
+from autograder.grading.gallery import Gallery
 from autograder.grading.store import Store
 from autograder.grading.submission import Job, Submission
 from autograder.notebook import NotebookError, chapter_of, load_document, notebook_of, read_bytes, read_notebook
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from autograder.notebook import Notebook
     from autograder.sandbox.confinement import Confinement
     from autograder.sandbox.protocol import CellOutcome, Session
+    from autograder.sandbox.worker import Worker
     from autograder.verdict import ExerciseVerdict
 
 __all__ = ["Graded", "grade", "grade_notebooks", "points_of", "store_for", "ungradable"]
@@ -80,6 +83,7 @@ def grade_notebooks(
         visible_only=visible_only,
         workers=workers,
         scheduler=scheduler,
+        pictures=False,
     )
     return [verdicts[position] for position in range(len(jobs))]
 
@@ -95,9 +99,12 @@ def grade(
     workers: int = 1,
     scheduler: str | None = None,
     keep: bool = False,
+    pictures: bool = True,
     finish: Callable[[Graded], Any] | None = None,
 ) -> None:
     """Grade ``jobs`` and hand over each as it is done; with ``keep``, verdicts are stored and looked up.
+
+    With ``pictures=False`` nobody will look at the notebooks, and the course's picture cells are left out.
 
     ``workers`` is how many notebooks may be judged at a time, each in a process of its own. ``finish`` is applied to
     what is graded in the process that graded it, and what it returns is handed over: work that can be done side by
@@ -114,6 +121,7 @@ def grade(
     for chapter in sorted(by_chapter, key=list(course.chapters).index):
         store = store_for(course, chapter, confinement, only, visible_only=visible_only) if keep else None
         batch = _ChapterBatch(course, chapter, on_graded, confinement, exercises, visible_only, store, finish)
+        batch.pictures = pictures
         batch.run(by_chapter[chapter], workers, scheduler)
 
 
@@ -138,6 +146,8 @@ class _ChapterBatch:
     finish: Callable[[Graded], Any] | None = None
     done: int = 0
     in_hand: Job | None = None
+    pictures: bool = True
+    gallery: Gallery | None = None
     refused: bool = False  # whoever was handed a result could not take it: that is nobody's notebook's fault
 
     def __post_init__(self) -> None:
@@ -168,8 +178,14 @@ class _ChapterBatch:
         from autograder.sandbox import open_worker  # noqa: PLC0415
 
         coming = _Lookahead(jobs)
-        worker = open_worker(self.course.limits, list(self.course.packages), confinement=self.confinement)
-        with closing(worker):
+
+        def start() -> Worker:
+            return open_worker(self.course.limits, list(self.course.packages), confinement=self.confinement)
+
+        # Marks by the visible checks alone do not prove that a function draws what the reference draws.
+        if self.pictures and not self.visible_only and not self.course.redraw_pictures:
+            self.gallery = Gallery(self.course, self.chapter, self.released, start)
+        with closing(start()) as worker:
             while coming:
                 self._pass(coming, worker.open)
 
@@ -183,6 +199,7 @@ class _ChapterBatch:
             ("folder", self.store.folder if self.store else None),
             ("base", self.store.base if self.store else None),
             ("finish", self.finish),
+            ("pictures", self.pictures),
         )
         task = Task(self.course.root, self.chapter, work, options)
 
@@ -274,6 +291,7 @@ class _ChapterBatch:
                     read_bytes(job.path),
                     self.released,
                     open_cells,
+                    pictures=self.pictures,
                     redraw=self.course.redraw_pictures,
                     output_kb=self.course.limits.output_kb,
                 )
@@ -285,7 +303,8 @@ class _ChapterBatch:
 
     def _judged(self, submission: Subject, exercises: tuple[ExerciseVerdict, ...]) -> None:
         assert isinstance(submission, Submission)  # noqa: S101 - what ``_submissions`` yields comes back
-        submission.run_once()
+        known = None if self.gallery is None else partial(self.gallery.known, verdicts=exercises)
+        submission.finish(known)
         job = submission.job
         verdict = Verdict(
             notebook=str(job.path),
@@ -343,6 +362,7 @@ def work(
     folder: Path | None,
     base: bytes | None,
     finish: Callable[[Graded], Any] | None,
+    pictures: bool,
 ) -> None:
     """What a grading process does with the items that it is handed (see ``pool``)."""
     positions: dict[int, int] = {}
@@ -358,6 +378,7 @@ def work(
     def hand_over(graded: Graded) -> None:
         done(positions.pop(id(graded.job)), _finished(graded, finish))
 
+    batch.pictures = pictures
     batch.on_graded = hand_over
     batch.one_after_the_other(jobs())
 

@@ -239,6 +239,7 @@ class _Crew:
             ("folder", None),
             ("base", None),
             ("finish", _Finish(order.pages)),
+            ("pictures", order.pages is not None),
         )
         self._pipe, theirs = Pipe()
         # A plain child: a worker that its nanny started is daemonic and may have no children of multiprocessing's kind.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from autograder.course import Course
 
-__all__ = ["Store", "write_atomically"]
+__all__ = ["Store", "outcome_of", "write_atomically"]
 
 
 class Store:
@@ -56,7 +56,7 @@ class Store:
     def load_cells(self, key: str) -> tuple[CellOutcome, ...] | None:
         """What the cells put out when that verdict was made. Kept apart: it is most of the bytes, and seldom asked for."""
         try:
-            return tuple(_outcome(cell) for cell in json.loads((self.folder / f"{key}.cells.json").read_bytes()))
+            return tuple(outcome_of(cell) for cell in json.loads((self.folder / f"{key}.cells.json").read_bytes()))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -92,7 +92,8 @@ def _created(path: Path) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 
-def _outcome(cell: dict[str, Any]) -> CellOutcome:
+def outcome_of(cell: dict[str, Any]) -> CellOutcome:
+    """What was kept of a cell's outcome, as it was. Raises ``KeyError`` or ``TypeError`` for anything else."""
     error = StudentError(**cell["error"]) if cell["error"] else None
     return CellOutcome(cell["index"], tuple(cell["outputs"]), error, cell["stopped"])
 

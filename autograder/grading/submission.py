@@ -11,11 +11,11 @@ from autograder.grading.pictures import kept_pictures
 from autograder.notebook import blank_exercises, load_document, metadata_of, notebook_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
     from autograder.notebook import Notebook
-    from autograder.sandbox.protocol import CellOutcome, Session
+    from autograder.sandbox.protocol import CellOutcome, CodeCell, Session
 
 __all__ = ["Job", "Submission"]
 
@@ -52,12 +52,14 @@ class Submission:
         released: Mapping[str, Any],
         open_session: Callable[..., Session],
         *,
+        pictures: bool = True,
         redraw: bool = False,
         output_kb: int = 64,
     ) -> None:
         """Raises ``NotebookError`` where ``data`` is no notebook that can be graded.
 
-        With ``redraw`` no picture that the notebook brings along is kept: all are drawn again.
+        With ``pictures=False`` nobody will look at the notebook, and the course's picture cells are left out. With
+        ``redraw`` no picture that the notebook brings along is kept.
         """
         self.job = job
         self.data = data
@@ -75,25 +77,53 @@ class Submission:
         self.cells: tuple[CellOutcome, ...] = ()
         self.sandbox: str | None = None
         self._code = self.notebook.code_cells()
-        self._kept = {} if redraw else kept_pictures(submitted, self.notebook, self._code, output_kb << 10)
+        self._plain = [cell for cell in self._code if not cell.optional]
+        kept = kept_pictures(submitted, self.notebook, self._code, output_kb << 10) if pictures and not redraw else {}
+        self._keep(kept.values())
+        self._missing = [cell for cell in self._code if cell.optional and cell.index not in kept] if pictures else []
         self._open_session = open_session
 
     def open(self, *, memory_mb: int | None = None) -> Session:
-        """A fresh session in which the notebook's cells have been run; called again after a session was killed."""
-        # What a figure looks like is wanted once; a session opened again only answers calls.
-        again = self.sandbox is not None
-        cells = [cell for cell in self._code if not (cell.index in self._kept or (again and cell.optional))]
+        """A fresh session in which the notebook's cells have been run, those aside that only draw.
+
+        It is called again after a session was killed.
+        """
+        return self._run(self._plain, first=self.sandbox is None, memory_mb=memory_mb)
+
+    def finish(self, known: Callable[..., Mapping[int, CellOutcome]] | None = None) -> None:
+        """Fill ``cells`` with what is not there yet: the outcomes of a notebook that no check asked for, and pictures.
+
+        ``known(cells, pictures)`` tells the outcomes of those pictures that need not be drawn.
+        """
+        if self._missing and known is not None:
+            found = known(self._code, self._missing)
+            self._keep(found.values())
+            self._missing = [cell for cell in self._missing if cell.index not in found]
+        if self._missing or self.sandbox is None:
+            wanted = {cell.index for cell in self._missing}
+            cells = [cell for cell in self._code if not cell.optional or cell.index in wanted]
+            first = self.sandbox is None
+            self._run(cells, first=first, draw=True, take=None if first else wanted).close()
+
+    def _run(
+        self,
+        cells: list[CodeCell],
+        *,
+        first: bool,
+        memory_mb: int | None = None,
+        draw: bool = False,
+        take: Collection[int] | None = None,
+    ) -> Session:
+        """Run ``cells``; what they put out is kept the first time, or of the cells in ``take``."""
         slow = [outcome.index for outcome in self.cells if outcome.stopped]
-        session = self._open_session(cells, memory_mb=memory_mb, draw=not again, slow=slow)
-        if self.sandbox is None:
-            self.sandbox = session.sandbox
-            self.cells = tuple(sorted([*session.cells, *self._kept.values()], key=lambda outcome: outcome.index))
+        session = self._open_session(cells, memory_mb=memory_mb, draw=draw or first, slow=slow)
+        if first or take is not None:
+            self.sandbox = self.sandbox or session.sandbox
+            self._keep(outcome for outcome in session.cells if take is None or outcome.index in take)
         return session
 
-    def run_once(self) -> None:
-        """Run the cells if nothing has yet: where every exercise is blank no check asks for it, but the reader does."""
-        if self.sandbox is None:
-            self.open().close()
+    def _keep(self, outcomes: Iterable[CellOutcome]) -> None:
+        self.cells = tuple(sorted([*self.cells, *outcomes], key=lambda outcome: outcome.index))
 
 
 _latest: list[tuple[Mapping[str, Any], Notebook]] = []

@@ -15,8 +15,8 @@ from playwright.sync_api import expect
 
 from autograder.course import load_course
 from autograder.demo.run import copy_course
-from autograder.demo.simulate import solved_notebook, write_notebook
 from autograder.release import record_examples
+from autograder.simulate import solved_notebook, write_notebook
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 

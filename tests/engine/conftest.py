@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
-from autograder.demo.simulate import solved_notebook
 from autograder.misconception import misconceptions_in
 from autograder.notebook import document_bytes
+from autograder.simulate import solved_notebook
 from tests.mini import CHAPTER, RIGHT, copy_course, hand_in
 
 # Ids are drawn by lot; everything else that a gradebook holds of a class is compared.

@@ -12,9 +12,9 @@ from nbgrader.api import Gradebook
 from nbgrader.utils import get_username
 
 from autograder.course import load_course
-from autograder.demo.simulate import reference_code, solved_notebook, write_notebook
 from autograder.grading.classroom import grade_class, handed_in
 from autograder.misconception import misconceptions_in
+from autograder.simulate import reference_code, solved_notebook, write_notebook
 from tests.leaks import hunt
 from tests.mini import cell, copy_course
 
