@@ -557,8 +557,8 @@ class TestMaskedAttention:
             "make of them in an operation that works entry by entry?"
         ),
         (
-            "Python's `and` wants single truth values; for arrays of booleans there is an operator of one character that "
-            "works entry by entry, and the result is boolean again."
+            "Python's `and` and `or` want single truth values. For arrays of booleans `&` and `|` do the same, entry by "
+            "entry: they stretch axes of length 1, and the result is boolean again. Which of the two is it?"
         ),
     ),
 )
@@ -621,9 +621,9 @@ class TestCombineMasks:
             "other rows, which rows of the output would have to be the same as before?"
         ),
         (
-            "Work out Y = attend(X) once. Then, for every border t: make an array that agrees with X before t and differs "
-            "from t on, put it through `attend`, and compare the rows before t with those of Y. (Leaving the rows from t "
-            "on out altogether also shows it.)"
+            "Work out Y = attend(X) once. Then, for every border t: make an array that agrees with X before t and holds "
+            "other numbers from t on, put it through `attend`, and compare the rows before t with those of Y. (Leaving the "
+            "rows from t on out altogether also shows it.)"
         ),
         (
             "`X.copy()` gives an array that you may change. Compare with a small tolerance, as `np.allclose` does. The "
@@ -713,7 +713,7 @@ class TestIsCausal:
             "float64, and what is it in float32? For 4, write down what an allowed exp is divided by."
         ),
         (
-            "For 5, say which of the two blocked something, rows or columns, and what that means for a row of the output. "
+            "For 5: a padding mask forbids keys, that is columns. What does a row of padding, which still asks, get? "
             "For 6, think of the functions that your `is_causal` had to judge: which of them would pass this test?"
         ),
     ),

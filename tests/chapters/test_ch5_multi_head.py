@@ -515,7 +515,8 @@ FOUR = np.array([
         ),
         (
             "`abs(i - j) <= 1` marks the neighbourhood; multiply the weights by it and add up each row. The weights of query i on "
-            "key i - 1 are a diagonal, one step below the main one: `np.diagonal` takes an offset."
+            "key i - 1 are a diagonal, one step below the main one: `np.diagonal` takes an offset, and below the main "
+            "diagonal it is negative."
         ),
     ),
 )
@@ -772,7 +773,8 @@ class TestEquivarianceGap:
             "make it in a cell of your own and ask your `pattern_scores`."
         ),
         (
-            "Question 4: try it with `np.arange(12).reshape(4, 3 * 1)` or another small array, and look at what is in head 0. "
+            "Question 4: try it with 4 positions and 2 heads of 2 columns, X = `np.arange(16).reshape(4, 4)`, and look at "
+            "which rows of X are in head 0. "
             "Question 5: your `equivariance_gap` answers it."
         ),
         (

@@ -62,7 +62,7 @@ def arrays(seed, n_q, n_k, d_k, d_v, batch=()):
         ),
         (
             "A product of an (a, b) matrix and a (b, c) matrix has a · c entries, and each is a dot product of length b. "
-            "Write down a, b and c for Q K^T, then for the weights times V."
+            "Write down a, b and c for Q Kᵀ, then for the weights times V."
         ),
         (
             "For every pair of a query and a key there are d_k multiply-adds in the first product. In the second, each "
@@ -240,7 +240,9 @@ class TestSlidingWindowMask:
         ),
         (
             "The denominator of query i is the sum over keys of φ(q_i) · φ(k_j). A sum of dot products with one and the same "
-            "vector is the dot product with the sum: add up the keys' features first. Mind the shapes, with a batch too."
+            "vector is the dot product with the sum: add up the keys' features first, along the axis of the keys. With "
+            "`keepdims=True` that sum has the shape (…, 1, m), batch or not, and fits φ(Q) entry by entry. What divides the "
+            "numerator must have the shape (…, n_q, 1)."
         ),
     ),
 )
@@ -338,7 +340,8 @@ class TestLinearAttention:
         (
             "Three things are carried from block to block: the maximum, the sum of the exps, the mixed values. In each round: "
             "find the new maximum, shrink both old sums by exp(old - new), add the block's part. Begin with a maximum of "
-            "minus infinity and sums of 0, and divide once, after the last block."
+            "minus infinity and sums of 0, and divide once, after the last block. `K[..., a:b, :]` is a block of keys, "
+            "whatever stands in front, and a slice that reaches past the end just stops there."
         ),
     ),
 )

@@ -312,7 +312,8 @@ def weighed(student, tokens, d_model):
         (
             "If the rows are nearly right but mixed, the softmax is too soft: a match scores 1 / sqrt(d_k), which is little. "
             "Multiply W_Q by something large, so that the right score is higher than the others by 20 or more, also "
-            "after the division by sqrt(d_k). W_V and W_O stay at ones and zeros."
+            "after the division by sqrt(d_k). W_V and W_O stay at ones and zeros: W_V picks the token columns out, and W_O, "
+            "with an identity in the right columns, puts them back in their place."
         ),
     ),
 )
