@@ -289,7 +289,7 @@ def mask_turned_over(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 @misconception_of("multi_head_attention")
 def keys_and_values_from_x_q(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You made keys and values from X_q, so X_kv has no influence at all. The sequence that asks gives the queries; the
-    one that is asked gives keys *and* values. In self-attention the two are the same, which hides this."""
+    one that is asked gives keys and values. In self-attention the two are the same, which hides this."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_q @ W_K, h), split_heads(X_q @ W_V, h)
     O, weights = masked_attention(Q, K, V, mask)
     return merge_heads(O) @ W_O, weights
@@ -448,7 +448,7 @@ def the_first_rows_for_all(O, W_O):
 
 @misconception_of("head_contributions")
 def w_o_left_out(O, W_O):
-    """You returned what the heads bring, before W_O. What a head *adds to the output* is as wide as the output, d_model:
+    """You returned what the heads bring, before W_O. What a head adds to the output is as wide as the output, d_model:
     W_O still has to be applied, the right part of it."""
     return 1.0 * O
 
@@ -534,7 +534,7 @@ def largest_of_all(weights):
 
 @misconception_of("pattern_scores")
 def weight_on_itself(weights):
-    """For "copying" you took the weight of each query on its own position. The pattern is about *how many* positions are
+    """For "copying" you took the weight of each query on its own position. The pattern is about how many positions are
     looked at, not about which: a query that has all its weight on any one key counts 1."""
     return scores_of(weights, copying=np.diagonal(weights).mean())
 
@@ -855,7 +855,7 @@ def draws_into_the_current_axes(weights, query_tokens, key_tokens, ax=None):
 @misconception_of("plot_attention")
 def labels_into_the_current_axes(weights, query_tokens, key_tokens, ax=None):
     """The heatmap is drawn into the Axes that were given, but the labels are not: `plt.xticks` and `plt.yticks` label whichever
-    Axes are current. `ax` has methods that label *it*."""
+    Axes are current. `ax` has methods that label it."""
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1)
@@ -947,7 +947,7 @@ def shuffles_the_features(attend, X, perm):
 @misconception_of("equivariance_gap")
 def asks_for_invariance(attend, X, perm):
     """You compared with the output as it was, in the old order. That asks whether the output stays the same when the rows are
-    shuffled: invariance. Asked for is whether the output is shuffled *along with* them."""
+    shuffled: invariance. Asked for is whether the output is shuffled along with them."""
     return np.abs(attend(X[perm]) - attend(X)).max()
 
 

@@ -20,14 +20,14 @@ def every_multiply_add_twice(n_q, n_k, d_k, d_v):
 
 @misconception_of("attention_cost")
 def as_many_keys_as_queries(n_q, n_k, d_k, d_v):
-    """You count n_q times n_q pairs. Each query meets each *key*, and there may be more of these or fewer: with 2
+    """You count n_q times n_q pairs. Each query meets each key, and there may be more of these or fewer: with 2
     queries and 3 keys there are 6 pairs."""
     return {"multiply_adds": n_q * n_q * (d_k + d_v), "stored_scores": n_q * n_q}
 
 
 @misconception_of("attention_cost")
 def as_many_queries_as_keys(n_q, n_k, d_k, d_v):
-    """You count n_k times n_k pairs. Each key is met by each *query*, and there may be fewer of these: with 2 queries
+    """You count n_k times n_k pairs. Each key is met by each query, and there may be fewer of these: with 2 queries
     and 3 keys there are 6 pairs."""
     return {"multiply_adds": n_k * n_k * (d_k + d_v), "stored_scores": n_k * n_k}
 
@@ -222,7 +222,7 @@ def looks_both_ways(n, window):
 
 @misconception_of("sliding_window_mask")
 def one_key_more(n, window):
-    """Your window has one key too many: itself *and* `window` keys before it. The position itself is one of the
+    """Your window has one key too many: itself and `window` keys before it. The position itself is one of the
     `window`: with a window of 1, a query sees nothing but itself."""
     i, j = np.indices((n, n))
     return (i - j >= 0) & (i - j <= window)
@@ -230,7 +230,7 @@ def one_key_more(n, window):
 
 @misconception_of("sliding_window_mask")
 def looks_ahead(n, window):
-    """Your window opens the wrong way: each query sees itself and what comes *after* it. Rows are queries, columns are
+    """Your window opens the wrong way: each query sees itself and what comes after it. Rows are queries, columns are
     keys, so what came before lies to the left of the diagonal."""
     i, j = np.indices((n, n))
     return (j - i >= 0) & (j - i < window)
@@ -301,7 +301,7 @@ def centred_on_the_query(n, window):
 
 @misconception_of("sliding_window_mask")
 def the_first_keys_only(n, window):
-    """Each of your queries sees the *first* `window` keys. The window should move along: query i sees the `window` keys
+    """Each of your queries sees the first `window` keys. The window should move along: query i sees the `window` keys
     that end at position i."""
     i, j = np.indices((n, n))
     return (j < window) & (j <= i)
@@ -310,7 +310,7 @@ def the_first_keys_only(n, window):
 @misconception_of("sliding_window_mask")
 def negative_starts(n, window):
     """Your first rows are wrong, and the later ones are right. Near the start of the sequence i - window + 1 is
-    negative, and a negative index counts from the *end*. Where should the window begin then?"""
+    negative, and a negative index counts from the end. Where should the window begin then?"""
     mask = np.zeros((n, n), dtype=bool)
     for i in range(n):
         mask[i, i - window + 1 : i + 1] = True
@@ -387,13 +387,13 @@ def the_whole_table_of_weights(Q, K, V, feature_map):
 @misconception_of("linear_attention")
 def divided_by_the_number_of_keys(Q, K, V, feature_map):
     """You divide by the number of keys. That would be right if all the dot products were 1. The weights of a query add
-    up to 1 only when they are divided by *their* sum, which is another one for each query."""
+    up to 1 only when they are divided by their sum, which is another one for each query."""
     return feature_map(Q) @ (np.swapaxes(feature_map(K), -1, -2) @ V) / K.shape[-2]
 
 
 @misconception_of("linear_attention")
 def divided_by_the_features_of_the_query(Q, K, V, feature_map):
-    """You divide by the sum of the query's features. The weights of a query are dot products with the features of *all*
+    """You divide by the sum of the query's features. The weights of a query are dot products with the features of all
     keys; it is these dot products whose sum you need."""
     features = feature_map(Q)
     return features @ (np.swapaxes(feature_map(K), -1, -2) @ V) / features.sum(axis=-1, keepdims=True)
@@ -401,7 +401,7 @@ def divided_by_the_features_of_the_query(Q, K, V, feature_map):
 
 @misconception_of("linear_attention")
 def queries_summed_for_the_normaliser(Q, K, V, feature_map):
-    """For the sum to divide by, you add up the features of the queries. A query's weights are added up over the *keys*,
+    """For the sum to divide by, you add up the features of the queries. A query's weights are added up over the keys,
     so it is the keys' features that go into that sum."""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
@@ -457,7 +457,7 @@ def only_what_came_before(Q, K, V, feature_map):
 
 @misconception_of("linear_attention")
 def turned_all_the_axes(Q, K, V, feature_map):
-    """`.T` turns *all* the axes round, the batch axes too. It works for two axes and fails as soon as there is a batch.
+    """`.T` turns all the axes round, the batch axes too. It works for two axes and fails as soon as there is a batch.
     Which function swaps just the last two?"""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     mixed = phi_Q @ (phi_K.T @ V)
@@ -487,7 +487,7 @@ def _scores(Q, K):
 @misconception_of("chunked_attention")
 def the_whole_table_at_once(Q, K, V, block_size):
     """Your output is right, but you make the table of all n_q · n_k scores on the way: this is plain attention, and
-    block_size makes no difference to it. Where in your code is an array with a row for each query *and* a column for
+    block_size makes no difference to it. Where in your code is an array with a row for each query and a column for
     each key?"""
     return attention(Q, K, V)[0]
 
@@ -531,7 +531,7 @@ def mean_of_the_blocks(Q, K, V, block_size):
 @misconception_of("chunked_attention")
 def sum_of_the_blocks(Q, K, V, block_size):
     """You run attention on each block and add up the outputs. In each block the weights add up to 1, so with ten blocks
-    they add up to 10. They must add up to 1 over *all* keys."""
+    they add up to 10. They must add up to 1 over all keys."""
     return np.sum([attention(Q, K_block, V_block)[0] for K_block, V_block in _blocks(K, V, block_size)], axis=0)
 
 
@@ -561,7 +561,7 @@ def only_the_first_block(Q, K, V, block_size):
 
 @misconception_of("chunked_attention")
 def scores_not_scaled(Q, K, V, block_size):
-    """Your scores are not divided by sqrt(d_k). The output has to be that of *scaled* dot-product attention, so each
+    """Your scores are not divided by sqrt(d_k). The output has to be that of scaled dot-product attention, so each
     block's scores are scaled as well."""
     return attention(Q * np.sqrt(Q.shape[-1]), K, V)[0]
 
@@ -841,7 +841,7 @@ def weights_of_the_newest_forgotten(q, k, v, cache_K, cache_V):
 @misconception_of("decode_step")
 def the_newest_is_hidden(q, k, v, cache_K, cache_V):
     """You keep the newest position and then mask it out, and an output of zeros is what is left at the first step. A
-    causal mask hides what comes *later*; a position may always see itself."""
+    causal mask hides what comes later; a position may always see itself."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return masked_softmax(K @ q / np.sqrt(len(q)), np.arange(len(K)) < len(cache_K)) @ V, K, V
 
@@ -962,7 +962,7 @@ def longformer_is_n_root_n():
 
 @misconception_of("quiz_ch6")
 def weight_is_importance():
-    """What a key contributes is its weight *times its value*. If that value is near zero, a weight of 0.6 moves next to
+    """What a key contributes is its weight times its value. If that value is near zero, a weight of 0.6 moves next to
     nothing; and the output then passes W_O, other heads and other layers. The weight alone says where this head looked."""
     return {"q6": "a"}
 
@@ -976,6 +976,6 @@ def small_weight_is_harmless():
 
 @misconception_of("quiz_ch6")
 def weights_explain_the_decision():
-    """That the weights add up to 1 makes them shares of *this head's average*, not of a decision. Quite different
+    """That the weights add up to 1 makes them shares of this head's average, not of a decision. Quite different
     weights can lead to the same answer (Jain and Wallace, 2019)."""
     return {"q6": "d"}
