@@ -29,7 +29,8 @@ font-family:var(--jp-content-font-family,system-ui,sans-serif);font-size:var(--j
 .ag-card .ag-sign{display:inline-block;width:1.6em;margin-left:-1.6em;font-weight:700;text-align:center}
 .ag-card .ag-quiet{font-style:italic}
 .ag-card p{margin:.35em 0}
-.ag-card pre.ag-case.ag-case{margin:.4em 0;padding:.5em .7em;overflow-x:auto;white-space:pre-wrap;border-radius:3px;
+.ag-card pre.ag-case.ag-case{margin:.4em 0;padding:.5em .7em;overflow-x:auto;white-space:pre-wrap;word-break:normal;
+overflow-wrap:anywhere;border-radius:3px;
 background:var(--jp-layout-color2,#8881);color:inherit;line-height:1.4;
 font-family:var(--jp-code-font-family,ui-monospace,monospace);font-size:var(--jp-code-font-size,13px)}
 .ag-card .ag-advice{border-left:3px solid var(--jp-border-color1,#888);padding-left:.8em;margin:.5em 0}
