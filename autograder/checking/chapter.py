@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import ModuleType
@@ -191,8 +191,16 @@ def _pairs(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[Cal
     pairs.sort(key=lambda pair: -len(str(fingerprint(pair[0].args))))
     if not pairs:
         # Nothing of one shape was drawn twice: the same arrays backwards serve, since answers are compared with themselves.
-        pairs = [(call, _backwards(call)) for call in plan if call.function == exercise]
+        # Where there are no arrays to turn, only whole numbers, some other call of the plan comes in between.
+        own = [call for call in plan if call.function == exercise]
+        pairs = [(call, _another(call, own)) for call in own]
     return pairs[:1] if pairs and pairs[0][0].probe else pairs[:3]  # what a probe looks at is dear to make
+
+
+def _another(call: Call, calls: Sequence[Call]) -> Call:
+    """A question other than ``call``: its arrays backwards, or else one of ``calls``; itself where there is none."""
+    others = (c for c in (_backwards(call), *calls) if key_of(c) != key_of(call))
+    return next(others, call)
 
 
 def _backwards(call: Call) -> Call:

@@ -13,7 +13,7 @@ import numpy as np
 from autograder.checking.arrays import paste
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.compare import equal, tolerances
-from autograder.checking.errors import explain, explain_stop, signature_of_error
+from autograder.checking.errors import NOT_AS_ASKED, explain, explain_stop, signature_of_error
 from autograder.checking.values import arrived, fresh, key_of
 from autograder.course import Limits
 from autograder.sandbox.protocol import Answer, Call, Session, Source
@@ -179,8 +179,8 @@ class Conversation:
             names.append(parameters[position] if position is not None and position < len(parameters) else name)
         which = " and ".join(f"`{n}`" if not n.isdigit() else f"argument {int(n) + 1}" for n in names)
         raise CheckFailed(
-            f"{call.function} changes its input {which}: after the call it holds other numbers than before. "
-            "Work on a new array; operations such as `x -= 1`, `x[...] = …` and `out=` write into the old one.",
+            f"{call.function} changes its input {which}: after the call it is not what it was before. Work on a new array; "
+            "operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one.",
             self.described(call),
             kind="changed",
         )
@@ -235,7 +235,11 @@ class StudentProxy:
         return StudentProxy(self._conversation, self._known, memory_mb)
 
     def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
-        """Run ``probe(function, *args, **kwargs)`` beside the student's function, and bring back what it returns."""
+        """Run ``probe(function, *args, **kwargs)`` beside the student's function, and bring back what it returns.
+
+        Where the function gave something that cannot be looked at, ``source`` raises a ``NotAsAsked`` of its own that says
+        why: the check fails with that sentence, and nobody is told that the student's function stopped.
+        """
         asked = Call(function, args, kwargs, source)
         return self._value(asked, self._conversation.ask(asked))
 
@@ -262,7 +266,9 @@ class StudentProxy:
             text = explain(
                 error.type, error.message, line=error.line, function=call.function, known=self._known(), cell=error.cell
             )
-            raise CheckFailed(text, self._conversation.described(call), kind="error")
+            raise CheckFailed(
+                text, self._conversation.described(call), kind="values" if error.type == NOT_AS_ASKED else "error"
+            )
         return _copied(answer.value)
 
 

@@ -6,7 +6,11 @@ import re
 from difflib import get_close_matches
 from typing import Any
 
-__all__ = ["explain", "explain_stop", "signature_of_error"]
+__all__ = ["NOT_AS_ASKED", "explain", "explain_stop", "signature_of_error"]
+
+# The type of what a probe raises when it is given something that it cannot look at: no error of the student's code.
+NOT_AS_ASKED = "NotAsAsked"
+
 
 _MATMUL = re.compile(
     r"matmul: Input operand (?P<which>\d) has a mismatch in its core dimension (?P<axis>\d).*\(size (?P<found>\d+) is different from (?P<other>\d+)\)"
@@ -40,12 +44,15 @@ def explain(kind: str, message: str, *, line: str = "", function: str = "", know
     name = function or "the code"
     at = f" In the line `{line.strip()}`:" if line.strip() else ""
     meaning = _meaning(kind, message, known, _other(message, function) if line.strip() else "")
+    if kind == NOT_AS_ASKED:
+        return f"What {name} returned is not what is asked for: {message.rstrip('.')}."
     if kind == "ResultTooBig":
         return f"{name} gave back more than can be looked at. {message}"
     head = f"{name} stopped with {kind}: {message}" if message else f"{name} stopped with {kind}."
     if not head.endswith((".", "!", "?")):
         head += "."
-    where = f" (in cell {cell})" if cell and cell != function else ""
+    # A cell with no name of its own comes as "cell 7".
+    where = f" (in {'' if cell.startswith('cell ') else 'cell '}{cell})" if cell and cell != function else ""
     body = f"{at} {meaning}" if meaning else (f" It happened in the line `{line.strip()}`." if line.strip() else "")
     return f"{head[:-1]}{where}.{body}" if where else head + body
 

@@ -135,7 +135,8 @@ def _call_fault(step: CallStep, answer: Answer, known: Iterable[str]) -> tuple[s
     if answer.stopped:
         return errors.explain_stop(answer.stopped, function=name), "timeout" if answer.stopped == "timeout" else "error"
     if answer.error is not None:
-        return _error_reason(answer.error, name, known), "error"
+        status: CheckStatus = "failed" if answer.error.type == errors.NOT_AS_ASKED else "error"
+        return _error_reason(answer.error, name, known), status
     if answer.value is None and not step.probe:
         return f"`{name}` returned None: is there a `return`?", "failed"
     return None

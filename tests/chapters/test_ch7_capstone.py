@@ -199,34 +199,39 @@ def rows_up_to(output, t):
 # the text of a probe) and, on the weights that it returned, here.
 
 
+class NotAsAsked(Exception):  # noqa: N818 - the framework knows what a probe could not look at by this name
+    """No head can be made of what was returned."""
+
+
 def matrices_of(head, d_model):
-    """The four matrices as float64, or a ValueError that says why no head can be made of them."""
+    """The four matrices as float64, or a ``NotAsAsked`` that says why no head can be made of them."""
+    if head is None:
+        raise NotAsAsked("it is None. Does the function end in a `return`?")
     if not isinstance(head, dict):
-        kind = type(head).__name__
-        raise ValueError(f"a dictionary of four arrays is asked for, and this is of type {kind}")  # noqa: TRY004 - one kind for all
+        raise NotAsAsked(f"it should be a dictionary of four arrays, and is of type {type(head).__name__}")
     found = {}
     for name in ("W_Q", "W_K", "W_V", "W_O"):
         if name not in head:
-            raise ValueError(f"the dictionary has no entry {name!r}")
+            raise NotAsAsked(f"the dictionary has no entry {name!r}")
         try:
             matrix = np.asarray(head[name])
         except ValueError:
-            raise ValueError(f"{name} is no matrix: its rows have different lengths") from None
+            raise NotAsAsked(f"{name} is no matrix: its rows have different lengths") from None
         if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
-            raise ValueError(f"{name} should be a matrix of numbers, with two axes")
+            raise NotAsAsked(f"{name} should be a matrix of numbers, with two axes")
         if not 1 <= matrix.shape[name != "W_O"] <= max(1000, d_model):
-            raise ValueError(f"{name} has the shape {matrix.shape}; d_k and d_v go from 1 to 1000")
+            raise NotAsAsked(f"{name} has the shape {matrix.shape}; d_k and d_v go from 1 to 1000")
         found[name] = matrix.astype(np.float64)
         if not np.isfinite(found[name]).all():
-            raise ValueError(f"{name} holds numbers that are NaN or infinite")
+            raise NotAsAsked(f"{name} holds numbers that are NaN or infinite")
     for name in ("W_Q", "W_K", "W_V"):
         if found[name].shape[0] != d_model:
-            raise ValueError(f"{name} needs {d_model} rows, one for each column of X; it has {found[name].shape[0]}")
+            raise NotAsAsked(f"{name} needs {d_model} rows, one for each column of X; it has {found[name].shape[0]}")
     if found["W_O"].shape[1] != d_model:
-        raise ValueError(f"W_O needs {d_model} columns, as many as X has; it has {found['W_O'].shape[1]}")
+        raise NotAsAsked(f"W_O needs {d_model} columns, as many as X has; it has {found['W_O'].shape[1]}")
     for left, right, a, b in (("W_Q", "W_K", 1, 1), ("W_V", "W_O", 1, 0)):
         if found[left].shape[a] != found[right].shape[b]:
-            raise ValueError(f"{left} has the shape {found[left].shape}, {right} {found[right].shape}: they do not fit")
+            raise NotAsAsked(f"{left} has the shape {found[left].shape}, {right} {found[right].shape}: they do not fit")
     return found
 
 
@@ -237,13 +242,14 @@ def rows_of(output, n):
     return {f"row {i}": output[i] for i in range(1, n)}
 
 
-SIZES = inspect.getsource(matrices_of) + (
+MATRICES = f"{inspect.getsource(NotAsAsked)}\n\n{inspect.getsource(matrices_of)}"
+SIZES = MATRICES + (
     "def probe(function, n, d_model):\n"
     "    found = matrices_of(function(n, d_model), d_model)\n"
     "    return {name: 'fits' for name in found}\n"
 )
 ROWS = (
-    inspect.getsource(matrices_of)
+    MATRICES
     + inspect.getsource(rows_of)
     + (
         "def probe(function, n, d_model, X, causal):\n"
@@ -286,8 +292,10 @@ def weighed(student, tokens, d_model):
     head = student.previous_token_head(n, d_model)
     try:
         W = matrices_of(head, d_model)
-    except ValueError as error:
-        raise CheckFailed(f"previous_token_head({n}, {d_model}): {error}.") from None
+    except NotAsAsked as error:
+        raise CheckFailed(
+            f"What previous_token_head returned is not what is asked for: {str(error).rstrip('.')}."
+        ) from None
     for causal in (None, np.tri(n, dtype=bool)):
         with np.errstate(all="ignore"):
             output, _ = multi_head_attention(X, X, W["W_Q"], W["W_K"], W["W_V"], W["W_O"], 1, causal)

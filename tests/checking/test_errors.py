@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.checking.errors import explain, explain_stop, signature_of_error
+from autograder.checking.errors import NOT_AS_ASKED, explain, explain_stop, signature_of_error
 
 
 def raised(code):
@@ -88,6 +88,19 @@ def test_a_misspelt_name_gets_the_nearest_one_that_exists():
     """The names of the notebook are known, so a slip can be set right."""
     text = explain("NameError", "name 'weigths' is not defined", function="f", known=["weights", "scores"])
     assert "Did you mean `weights`?" in text
+
+
+def test_a_cell_is_named_once():
+    """A cell goes by its own name, or by its number."""
+    assert explain("KeyError", "odd", function="f", cell="softmax") == "f stopped with KeyError: odd (in cell softmax)."
+    assert explain("KeyError", "odd", function="f", cell="cell 3") == "f stopped with KeyError: odd (in cell 3)."
+    assert explain("ValueError", "odd", function="f", cell="f") == "f stopped with ValueError: odd."
+
+
+def test_what_a_probe_could_not_look_at_is_no_error_of_the_code():
+    """The function did not stop: it gave back something else."""
+    text = explain(NOT_AS_ASKED, "it is a list", function="boxes")
+    assert text == "What boxes returned is not what is asked for: it is a list."
 
 
 def test_an_unknown_error_is_told_without_a_guess():

@@ -179,6 +179,66 @@ def test_a_visible_probe_is_recorded_and_replayed(course):
     assert "it is 0 where 1 is right" in verdict.checks[0].message
 
 
+REFUSES = """class NotAsAsked(Exception):
+    pass
+
+
+def probe(function, n):
+    found = function(n)
+    if not isinstance(found, list):
+        raise NotAsAsked(f"it is of type {type(found).__name__}")
+    return {'made': [item.size for item in found]}
+"""
+
+
+def test_what_a_probe_cannot_look_at_fails_the_check_and_nobody_is_said_to_have_stopped(course):
+    """A sentence of the probe's own tells what was returned; graded or tried at home, it is a failure and no error."""
+    checks = CHECKS.format(look=REFUSES)
+    (course.root / "tests/chapters/test_ch1_units.py").write_text(checks, encoding="utf-8")
+    words = "What boxes returned is not what is asked for: it is of type tuple."
+    verdict = graded(course, lambda n: (Box(1),) * n)
+    assert (verdict.status, verdict.checks[0].status) == ("failed", "failed")
+    assert verdict.checks[0].reason == words
+    data = []
+    with_checks(course, "ch1_units", lambda grader: data.append(recorded(grader.checks)))
+    exercise = parse_examples(json.loads(json.dumps(data[0]))).exercises["boxes"]
+    tried = replay(exercise, NamespaceSession({"boxes": lambda n: (Box(1),) * n}))
+    assert tried.checks[0].status == "failed"
+    assert words in tried.checks[0].message
+
+
+NUMBERS = '''
+from autograder.checking import assert_matches, careful, exercise, points
+
+@exercise("boxes", points=2, hints=("one", "two", "three"))
+class TestBoxes:
+    @points(1)
+    def test_three(self, student, reference):
+        """three, and five"""
+        assert_matches(student.boxes(3), {{"made": 3}}, call="boxes(3)")
+        assert_matches(student.boxes(5), {{"made": 5}}, call="boxes(5)")
+
+    test_care = careful(points=1)
+'''
+
+
+def test_a_dictionary_handed_out_again_is_noticed_where_a_function_takes_whole_numbers_only(course):
+    """There are no arrays to turn round, so another question of the plan comes between the two."""
+    (course.root / "tests/chapters/test_ch1_units.py").write_text(NUMBERS.format(), encoding="utf-8")
+    (course.root / "solutions/ch1_units.py").write_text("def boxes(n):\n    return {'made': n}\n", encoding="utf-8")
+    (course.root / "solutions/misconceptions/ch1_units.py").write_text("", encoding="utf-8")
+    assert graded(course, lambda n: {"made": n}).score == 2
+    shelf = {}
+
+    def boxes_again(n):
+        shelf["made"] = n
+        return shelf
+
+    verdict = graded(course, boxes_again)
+    assert verdict.checks[-1].status == "failed"
+    assert "two different answers to the same question" in verdict.checks[-1].message
+
+
 def test_arrays_changed_under_a_probe_are_noticed():
     """An input that a probed function writes into is told as changed, as after a plain call."""
     look = "def probe(function, x):\n    return len(function(x))\n"

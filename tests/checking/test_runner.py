@@ -132,6 +132,19 @@ def test_one_array_handed_out_again_and_again_is_wrong(grade):
     assert "hand out one array again and again" in verdict.checks[-1].message
 
 
+def test_an_input_given_another_shape_counts_as_changed(grade):
+    """The numbers are the same, and the caller's array is not what it was; nothing is said that does not hold."""
+
+    def to_kelvin(celsius):
+        shape = celsius.shape
+        celsius.shape = (-1, 1)
+        return (celsius + 273.15).reshape(shape)
+
+    care = grade(to_kelvin=to_kelvin)["to_kelvin"].checks[-1]
+    assert care.status == "failed"
+    assert "after the call it is not what it was before" in care.message
+
+
 def test_a_random_answer_is_wrong(grade):
     """NumPy's global random state must not matter."""
     verdict = grade(to_kelvin=lambda celsius: celsius + 273.15 + np.random.normal())[  # noqa: NPY002 - that is the mistake
