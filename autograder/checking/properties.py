@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from autograder.checking.asserts import CheckFailed, CheckStopped
+from autograder.checking.steady import steady_draws
 
 __all__ = [
     "arrays_nd",
@@ -169,7 +170,8 @@ def _drawn(strategy: Any, examples: int, seed: int, check: Callable[..., None]) 
         def collect(values: dict[str, Any]) -> None:
             found.append(values)
 
-        collect()
+        with steady_draws():
+            collect()
         _kept[key] = found
     return _kept[key]
 
@@ -196,7 +198,7 @@ def _smallest(strategy: Any, seed: int, check: Callable[[dict[str, Any]], None],
             raise
 
     # Hypothesis raises the failure again, or reports that it did not repeat: ours is in `best` either way.
-    with suppress(Exception, CheckFailed):
+    with suppress(Exception, CheckFailed), steady_draws():
         attempt()
     return min(best, key=_length)
 

@@ -1,0 +1,44 @@
+"""The same questions for everybody: what is drawn hangs on the seed alone."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+DRAW = """
+import json, sys
+for name in sys.argv[1:]:
+    __import__(name)
+from autograder.checking import properties
+from autograder.checking.properties import arrays_nd, draw_seed, given, integers
+seen = []
+
+@given(x=arrays_nd(), k=integers(-10**6, 10**6), examples=200)
+def check(x, k):
+    seen.append([x.tolist(), int(k)])
+
+draw_seed.set(b"a secret")
+check()
+print(json.dumps(seen))
+"""
+
+
+@pytest.fixture
+def draw(tmp_path):
+    """What is drawn in a fresh process that has loaded these modules."""
+    (tmp_path / "full_of_numbers.py").write_text("\n".join(f"n{i} = {i * 7919 % 999983}" for i in range(400)))
+
+    def run(*modules):
+        done = subprocess.run(
+            [sys.executable, "-c", DRAW, *modules], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return run
+
+
+def test_draws_do_not_hang_on_what_else_is_loaded(draw):
+    """A module full of numbers, loaded or not, changes no input: a class is asked the same by every process."""
+    assert draw() == draw("full_of_numbers") == draw("full_of_numbers", "autograder.audit.measure")
