@@ -103,8 +103,11 @@ def _parsed(source: str) -> ast.Module | None:
 
 
 def _bindings(name: str, body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
-    """The statements of ``body``, blocks entered and functions not, that bind ``name``."""
-    for statement in body:
+    """The statements of ``body``, blocks entered and functions not, that bind ``name``, in the order they stand in."""
+    # Not by recursion: a thousand times elif is a block in a block in a block, and Python's stack is not that deep.
+    waiting = [*body][::-1]
+    while waiting:
+        statement = waiting.pop()
         match statement:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 if statement.name == name:
@@ -119,8 +122,7 @@ def _bindings(name: str, body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
             case _:
                 blocks = [getattr(statement, block, None) or [] for block in ("body", "orelse", "finalbody")]
                 blocks += [inner.body for part in ("handlers", "cases") for inner in getattr(statement, part, [])]
-                for block in blocks:
-                    yield from _bindings(name, block)
+                waiting += [inner for block in blocks for inner in block][::-1]
 
 
 def _bound_for_real(name: str, source: str) -> bool:

@@ -42,6 +42,7 @@ __all__ = [
 ]
 
 MAX_BYTES = 256 * 2**20
+MAX_PARTS = 5_000_000  # lists, entries and items; each takes up to a hundred times its characters once it is read
 Role = Literal["stub", "check"]
 
 
@@ -251,6 +252,11 @@ def _released(path: Path, _changed: int) -> Notebook:
 def _load(data: bytes, name: str) -> dict[str, Any]:
     if not data.strip():
         raise NotebookError(f"{name} is empty. Save the notebook in Jupyter and hand it in again.")
+    if sum(map(data.count, (b"[", b"{", b","))) > MAX_PARTS:
+        raise NotebookError(
+            f"{name} holds more than {MAX_PARTS // 10**6} million lists and items, which would take gigabytes to read. "
+            "Open it, choose “Clear Outputs of All Cells”, save it and hand it in again."
+        )
     try:
         content = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

@@ -116,6 +116,12 @@ class TestReading:
         with pytest.raises(NotebookError, match=r"larger than 1 MB.*Clear Outputs"):
             read_notebook(path)
 
+    def test_a_file_of_nothing_but_lists_is_refused_unread(self):
+        """Three bytes of a file may take sixty once they are read: such a file is not, and its sentence says why."""
+        data = b'{"nbformat": 4, "cells": [], "metadata": {"x": [' + b"[]," * 3_000_000 + b"0]}}"
+        with pytest.raises(NotebookError, match=r"more than 5 million lists and items.*Clear Outputs"):
+            parse_notebook(data, Path("ch1.ipynb"))
+
     def test_stored_outputs_of_fifty_megabytes_do_not_matter(self, tmp_path):
         """A notebook full of old outputs is read like any other."""
         cell = stub("softmax", "def softmax(x, axis=-1): return x")
@@ -275,7 +281,14 @@ class TestBlank:
         assert "quiz_ch1" not in blank(stub("quiz_ch1", source))
 
     @pytest.mark.parametrize(
-        "source", ["-" * 50_000 + "1", "(" * 5000, "x = " + "1+" * 50_000 + "1", "def softmax(x): \0"]
+        "source",
+        [
+            "-" * 50_000 + "1",
+            "(" * 5000,
+            "x = " + "1+" * 50_000 + "1",
+            "def softmax(x): \0",
+            "if 0:\n    pass\n" + "elif 0:\n    pass\n" * 1200,
+        ],
     )
     def test_code_that_is_hard_on_the_parser_is_only_text(self, source):
         """Hostile nesting neither crashes nor hangs the reader, and counts as an attempt."""

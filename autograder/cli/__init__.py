@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -19,6 +20,10 @@ def main() -> None:
     # Before NumPy is imported anywhere: threads of its own cost many small products far more than they gain.
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
+    # The name of a file is any bytes. Those that are no text are told as JSON spells them, instead of ending the run.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     from autograder.cli.app import app
 
     app(prog_name="autograder")

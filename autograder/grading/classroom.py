@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -75,7 +75,10 @@ def grade_class(
     url = gradebook_url(course) if confinement != "local" else None
     ledger = Ledger(course, chapter, store_for(course, chapter, confinement), pages, url)
     writer = _Writer(course, early=workers > 1 or scheduler is not None) if url else None
-    desk = _Desk(ledger, writer, on_verdict, ledger.settled(jobs))
+    worth = points_of(read_notebook(course.source(chapter)))
+    unnamed = {job: _unnamed(job, chapter, worth) for job in jobs if not _is_text(str(job.path))}
+    settled = ledger.settled([job for job in jobs if job not in unnamed])
+    desk = _Desk(ledger, writer, on_verdict, {**settled, **unnamed})
     for verdict in desk.verdicts.values():
         desk.tell(verdict)
     with _ending_well():
@@ -84,7 +87,6 @@ def grade_class(
             for job in (job for job in jobs if job not in desk.verdicts):
                 refusal = _refusal(job, chapter)
                 if refusal:
-                    worth = points_of(read_notebook(course.source(chapter)))
                     desk.take(pages(Graded(job, ungradable(job, refusal, chapter, worth))))
                 else:
                     sound.append(job)
@@ -216,12 +218,28 @@ def _ending_well() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def _is_text(path: str) -> bool:
+    """Whether a path can be written down: a name on disk is any bytes, and Python keeps those that are no text apart."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _unnamed(job: Job, chapter: str, worth: float) -> Verdict:
+    """The verdict on what lies in a folder with such a name. No gradebook and no page can be told whose it is."""
+    path, student = (text.encode("utf-8", "backslashreplace").decode() for text in (str(job.path), str(job.student)))
+    reason = f"The name of the folder {student} is not UTF-8 text, so no mark can be entered. Rename it and grade again."
+    return replace(ungradable(job, reason, chapter, worth), notebook=path, student=student)
+
+
 def _refusal(job: Job, chapter: str) -> str:
     """Why a submission is not even opened: a link may point at any file of the grader's, such as another's answers."""
-    for path in (job.path.parent, job.path):
+    for path in (job.path.parent.parent, job.path.parent, job.path):
         if path.is_symlink():
             return f"{path.name} is a link, not what a student hands in. It was not followed."
-    others = sorted(path.name for path in job.path.parent.glob("*.ipynb"))
+    others = sorted(path.name for path in job.path.parent.glob("*.ipynb") if path.name != job.path.name)
     if not job.path.is_file() and others:
         return (
             f"There is no {chapter}.ipynb in the submission, but {', '.join(others)}. "

@@ -125,7 +125,7 @@ class Ledger:
 
     def _bytes(self, job: Job) -> str:
         """What the submission's bytes are known by; empty where there are none to be read."""
-        if any(path.is_symlink() for path in (job.path.parent, job.path)):
+        if any(path.is_symlink() for path in (job.path.parent.parent, job.path.parent, job.path)):
             return ""
         try:
             return self.store.key(read_bytes(job.path))
