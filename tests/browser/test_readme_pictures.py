@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import os
-import re
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,11 +15,11 @@ from autograder.course import load_course
 from autograder.demo.run import copy_course
 from autograder.release import record_examples
 from autograder.simulate import solved_notebook, write_notebook
+from tests.browser.hand import open_notebook, run, set_theme
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 ROOT = Path(__file__).resolve().parents[2]
-WAIT = 120_000  # milliseconds; an upper bound, never slept through
 CHAPTER = "ch1_weighted_averaging"
 RIGHT = """def softmax(x, axis=-1):
     e = np.exp(x - x.max(axis=axis, keepdims=True))
@@ -40,19 +38,6 @@ def lab_folder(lab_folder):
     return lab_folder
 
 
-def _run(cell):
-    """Run one cell by hand and wait until it is done."""
-    prompt = cell.locator(".jp-InputPrompt")
-    for _ in range(30):
-        # JupyterLab drops keys while it is still setting itself up: press until the prompt says that the cell runs.
-        cell.locator(".cm-content").click()
-        cell.page.keyboard.press("Control+Enter")
-        with suppress(AssertionError):
-            expect(prompt).not_to_have_text(re.compile(r"\[ \]"), timeout=2_000)
-            break
-    expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=WAIT)
-
-
 @pytest.mark.parametrize(
     ("name", "seen"),
     [
@@ -63,20 +48,14 @@ def _run(cell):
 def test_softmax_in_jupyterlab(page, lab, name, seen):
     """check(softmax) shows what fails, on which case and why, and after the repair that everything holds."""
     page.set_viewport_size({"width": 900, "height": 1100})
-    for setting, value in (("themes", '{"theme": "JupyterLab Light"}'), ("notification", '{"fetchNews": "false"}')):
-        page.request.put(f"{lab}/lab/api/settings/@jupyterlab/apputils-extension:{setting}", data={"raw": value})
-    # On a busy machine JupyterLab may ask which kernel to start, before it has heard that there is just one.
-    page.add_locator_handler(page.locator(".jp-Dialog"), lambda asked: asked.locator(".jp-mod-accept").click())
-    page.goto(f"{lab}/doc/tree/source/{CHAPTER}/{name}.ipynb?reset")
-    page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=WAIT)
-    code = page.locator(".jp-Notebook .jp-CodeCell")
-    code.first.wait_for(timeout=WAIT)
-    _run(code.filter(has_text="from autograder import check").first)
+    set_theme(page, lab, "JupyterLab Light")
+    code = open_notebook(page, lab, f"source/{CHAPTER}/{name}.ipynb")
+    run(code.filter(has_text="from autograder import check").first)
     stub = code.filter(has_text="def softmax").first
     stub.scroll_into_view_if_needed()
-    _run(stub)
+    run(stub)
     checked = code.filter(has_text="check(softmax)").first
-    _run(checked)
+    run(checked)
     for text in seen:
         expect(checked).to_contain_text(text)
     folder = os.environ.get("AUTOGRADER_PICTURES")

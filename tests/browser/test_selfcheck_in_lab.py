@@ -5,21 +5,17 @@ With ``AUTOGRADER_SCREENSHOTS=FOLDER`` in the environment the cards are kept the
 
 from __future__ import annotations
 
-import json
 import os
-import re
-from contextlib import suppress
 from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import expect
 
+from tests.browser.hand import WAIT, run, set_theme
 from tests.examples_by_hand import write_chapter
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
-WAIT = 90_000  # milliseconds; an upper bound, never slept through
 SETUP = "import numpy as np\nfrom autograder import check, hint"
 ONE_MAXIMUM = """def softmax(x, axis=-1):
     e = np.exp(x - x.max())
@@ -43,29 +39,6 @@ def lab_folder(lab_folder: Path) -> Path:
     return lab_folder
 
 
-def set_theme(page, lab, theme):
-    """Choose a theme, and decline the offer of news that would lie over the notebook."""
-    settings = {"themes": {"theme": theme}, "notification": {"fetchNews": "false", "checkForUpdates": False}}
-    for name, values in settings.items():
-        address = f"{lab}/lab/api/settings/@jupyterlab/apputils-extension:{name}"
-        answer = page.request.put(address, data={"raw": json.dumps(values)})
-        assert answer.ok, answer.text()
-
-
-def run(cell, count):
-    """Run one cell by hand, as a student does, since a failing check stops "Run All"; wait until it is done."""
-    prompt = cell.locator(".jp-InputPrompt")
-    untouched = re.compile(r"\[ \]")
-    for _ in range(30):
-        # JupyterLab drops keys while it is still setting itself up: press until the prompt says that the cell runs.
-        cell.locator(".cm-content").click()
-        cell.page.keyboard.press("Control+Enter")
-        with suppress(AssertionError):
-            expect(prompt).not_to_have_text(untouched, timeout=2_000)
-            break
-    expect(prompt).to_have_text(re.compile(rf"\[{count}\]"), timeout=WAIT)
-
-
 @pytest.fixture(params=THEMES)
 def cells(request, page, lab):
     """The notebook's cells after all were run one by one, in the theme that the test is for."""
@@ -78,7 +51,7 @@ def cells(request, page, lab):
     )
     found = page.locator(".jp-Notebook .jp-CodeCell")
     for index in range(len(CELLS)):
-        run(found.nth(index), index + 1)
+        run(found.nth(index))
     keep = os.environ.get("AUTOGRADER_SCREENSHOTS")
     if keep:
         for name, index in {"failing": FAILING, "hint": HINT, "passing": PASSING, "escaped": ESCAPED}.items():
