@@ -5,7 +5,7 @@ import numpy as np
 
 from autograder.misconception import misconception_of
 from solutions.ch1_weighted_averaging import softmax
-from solutions.ch4_masking import masked_attention
+from solutions.ch4_masking import masked_attention, masked_softmax
 from solutions.ch5_multi_head import merge_heads, split_heads
 
 # split_heads
@@ -101,6 +101,38 @@ def whole_rows_for_every_head(X, h):
     """Each of your heads gets all the columns. A head gets d of them, a share of its own: together the heads have as many
     numbers as X has."""
     return np.repeat(X[..., None, :, :], h, axis=-3)
+
+
+@misconception_of("split_heads")
+def slices_one_column_apart(X, h):
+    """Your heads overlap: head 1 begins one column after head 0. Each head has d columns, so where does the next one begin?
+    Together the heads hold every column just once."""
+    d = X.shape[-1] // h
+    return np.stack([X[..., i : i + d] for i in range(h)], axis=-3)
+
+
+@misconception_of("split_heads")
+def heads_and_columns_exchanged(X, h):
+    """You cut each row into h pieces, and then exchanged the last two axes: heads and columns of a head. The ones that must
+    change places are positions and heads, so that each head has a row for each position."""
+    *batch, n, width = X.shape
+    return np.swapaxes(X.reshape(*batch, n, h, width // h), -1, -2)
+
+
+@misconception_of("split_heads")
+def every_axis_turned_round(X, h):
+    """You turned all the axes round: (n, h, d) became (d, h, n), and batch axes went to the end. Only two axes have to change
+    places, positions and heads; the columns of a head stay last, and a batch stays first."""
+    *batch, n, width = X.shape
+    return X.reshape(*batch, n, h, width // h).T
+
+
+@misconception_of("split_heads")
+def the_first_two_axes(X, h):
+    """You exchange the first two axes, counted from the left. For a single matrix these are positions and heads; with batch
+    axes in front they are others. Which way of counting always finds the last three?"""
+    *batch, n, width = X.shape
+    return np.swapaxes(X.reshape(*batch, n, h, width // h), 0, 1)
 
 
 # merge_heads
@@ -199,6 +231,37 @@ def positions_across(O):
     return np.swapaxes(O, -1, -2).reshape(*batch, h * d, n)
 
 
+@misconception_of("merge_heads")
+def goes_along_the_first_axis(O):
+    """You go through the first axis of O and put what you find side by side. With no batch these are the heads. With a batch
+    they are the sequences, and what belongs to different sequences ends up in one. Heads are always the third axis
+    from the right."""
+    return np.concatenate(list(O), axis=1)
+
+
+@misconception_of("merge_heads")
+def the_batch_merged_instead(O):
+    """You go through the first axis of O and put what you find side by side, column after column. With no batch these are the
+    heads. With a batch they are the sequences, and these must stay apart. Heads are always the third axis from the right."""
+    return np.concatenate(list(O), axis=-1)
+
+
+@misconception_of("merge_heads")
+def the_first_two_axes_exchanged(O):
+    """You exchange the first two axes, counted from the left. With no batch these are heads and positions; with batch axes in
+    front they are others. Which way of counting always finds the last three?"""
+    *batch, h, n, d = O.shape
+    return np.swapaxes(O, 0, 1).reshape(*batch, n, h * d)
+
+
+@misconception_of("merge_heads")
+def positions_and_columns_exchanged(O):
+    """You exchanged the last two axes, positions and columns. The ones that must change places are heads and positions: only
+    then do the columns of all the heads at one position lie side by side."""
+    *batch, h, n, d = O.shape
+    return np.swapaxes(O, -1, -2).reshape(*batch, n, h * d)
+
+
 # multi_head_attention
 
 
@@ -261,10 +324,10 @@ def one_mask_for_all_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 
 @misconception_of("multi_head_attention")
-def an_axis_put_into_the_mask(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You put an axis for the heads into the mask. The mask already broadcasts against (…, h, n_q, n_k) as it is given:
-    where it belongs to a batch, the axis of size 1 for the heads is there. A second one moves everything to its left by
-    one place."""
+def every_head_meets_the_whole_mask(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """Each of your heads meets the whole mask, with the parts for other heads or other sequences. The mask already broadcasts
+    against (…, h, n_q, n_k) as it is given. Where all the heads run in one call it needs no further axis; where you go
+    through the heads one by one, each must get its own part of it."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q, K, V, None if mask is None else np.expand_dims(mask, -3))
     return merge_heads(O) @ W_O, weights
@@ -405,6 +468,107 @@ def softmax_over_queries(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(weights @ V) @ W_O, weights
 
 
+@misconception_of("multi_head_attention")
+def three_axes_taken_for_a_batch(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You put an axis for the heads into every mask of three axes. You took the first of them for a batch, but the mask
+    broadcasts against (…, h, n_q, n_k): the third axis from the right is that of the heads, and a mask for a batch comes
+    with an axis of size 1 in that place."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    given = np.expand_dims(mask, -3) if mask is not None and mask.ndim == 3 else mask
+    O, weights = masked_attention(Q, K, V, given)
+    return merge_heads(O) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def values_from_x_q(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You made the values from X_q. Keys and values come in pairs, one of each for every position that is asked: both are
+    made from X_kv. In self-attention the two are the same, which hides this."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_q @ W_V, h)
+    O, weights = masked_attention(Q, K, V, mask)
+    return merge_heads(O) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def scaled_twice(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """Your scores are divided by sqrt(d_k) twice, and that makes d_k. `masked_attention` does it already."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    O, weights = masked_attention(Q / np.sqrt(Q.shape[-1]), K, V, mask)
+    return merge_heads(O) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def scaled_by_the_number_of_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You divided the scores by sqrt(h). A score is a dot product of two vectors of length d_k; how many heads there are makes
+    no difference to its spread. Which array knows d_k?"""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(h)
+    weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
+    return merge_heads(weights @ V) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def head_width_from_d_model(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You take d_model / h for the width of a head. h · d_k need not be d_model, and d_v need not be d_k: the width of a head
+    follows from the columns of W_Q, W_K and W_V, for each of them by itself."""
+    d = X_q.shape[-1] // h
+    parts = [slice(i * d, (i + 1) * d) for i in range(h)]
+    full = None if mask is None else np.broadcast_to(mask, (*X_q.shape[:-2], h, X_q.shape[-2], X_kv.shape[-2]))
+    pairs = [
+        masked_attention(
+            X_q @ W_Q[:, p], X_kv @ W_K[:, p], X_kv @ W_V[:, p], None if full is None else full[..., i, :, :]
+        )
+        for i, p in enumerate(parts)
+    ]
+    return np.concatenate([o for o, _ in pairs], axis=-1) @ W_O, np.stack([w for _, w in pairs], axis=-3)
+
+
+@misconception_of("multi_head_attention")
+def w_o_turned_round(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You multiplied with W_O turned round, as `W_O.T`. The merged heads are rows of h · d_v numbers, and W_O has a row for each
+    of these: it fits as it is."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    O, weights = masked_attention(Q, K, V, mask)
+    return merge_heads(O) @ W_O.T, weights
+
+
+@misconception_of("multi_head_attention")
+def x_q_added(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You added X_q to the output. A transformer block does so around its attention (a residual connection), but here the
+    attention alone is asked for."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    O, weights = masked_attention(Q, K, V, mask)
+    return X_q + merge_heads(O) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def one_attention_and_no_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You ran one single attention over all the columns: `h` has no part in it, and the weights have no axis for the heads. Each
+    head has weights of its own, from its own d_k columns of Q and K."""
+    O, weights = masked_attention(X_q @ W_Q, X_kv @ W_K, X_kv @ W_V, mask)
+    return O @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def scores_times_the_mask(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You multiplied the scores with the mask. That makes the forbidden scores 0, and exp(0) is 1: they still take their share.
+    A forbidden score has to lie far below all the others."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores if mask is None else scores * mask)
+    return merge_heads(weights @ V) @ W_O, weights
+
+
+@misconception_of("multi_head_attention")
+def exp_with_no_shift(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
+    """You take exp of the scores as they are. From 710 on that is inf, and inf / inf is nan. Subtract the largest score of each
+    row first: it changes no weight. The given `softmax` does it."""
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    e = np.exp(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]))
+    e = e if mask is None else e * mask
+    weights = e / e.sum(axis=-1, keepdims=True)
+    return merge_heads(weights @ V) @ W_O, weights
+
+
 # head_contributions
 
 
@@ -415,6 +579,14 @@ def a_block_of_the_output_each(O, W_O):
     output = merge_heads(O) @ W_O
     blocks = np.array_split(np.arange(output.shape[-1]), len(O))
     return np.array([np.where(np.isin(np.arange(output.shape[-1]), block), output, 0.0) for block in blocks])
+
+
+@misconception_of("head_contributions")
+def columns_of_w_o(O, W_O):
+    """You cut W_O into blocks of columns, and each of your parts has only d_model / h columns. Every head reaches every column
+    of the output: it is the rows of W_O that belong to heads. Head i's d_v numbers meet d_v rows of W_O: which ones?"""
+    width = W_O.shape[1] // len(O)
+    return np.stack([merge_heads(O) @ W_O[:, i * width : (i + 1) * width] for i in range(len(O))])
 
 
 @misconception_of("head_contributions")
@@ -597,6 +769,44 @@ def local_goes_two_steps(weights):
     n = len(weights)
     i, j = np.indices((n, n))
     return scores_of(weights, local=(weights * (abs(i - j) <= 2)).sum(axis=1).mean())
+
+
+@misconception_of("pattern_scores")
+def local_starts_from_minus_one(weights):
+    """For "local" your query 0 counts nothing: a slice that begins at key -1 begins, for Python, at the last key, and is
+    empty. Key -1 does not exist, so the neighbourhood of query 0 begins at key 0."""
+    return scores_of(weights, local=np.mean([weights[i, i - 1 : i + 2].sum() for i in range(len(weights))]))
+
+
+@misconception_of("pattern_scores")
+def local_round_the_corner(weights):
+    """For "local" your first query looks at the last key as well, and your last query at the first. For Python index -1 is the
+    last place; here it is a key that does not exist. The ends have one neighbour less."""
+    i = np.arange(len(weights))
+    near = weights[i, i - 1] + weights[i, i] + weights[i, (i + 1) % len(weights)]
+    return scores_of(weights, local=near.mean())
+
+
+@misconception_of("pattern_scores")
+def local_as_three_averages(weights):
+    """For "local" you averaged each of three diagonals and added the averages. The diagonals beside the main one have only n - 1
+    entries, so theirs come out too large, and a score can exceed 1. Add up the weights of each query first; all n of them
+    count the same."""
+    return scores_of(weights, local=sum(np.diagonal(weights, k).mean() for k in (-1, 0, 1)))
+
+
+@misconception_of("pattern_scores")
+def local_is_itself_alone(weights):
+    """For "local" you counted only the weight of each query on its own position. The positions right before and right after
+    it belong to the neighbourhood too: is a distance of 1 let in?"""
+    return scores_of(weights, local=np.diagonal(weights).mean())
+
+
+@misconception_of("pattern_scores")
+def where_the_largest_stands(weights):
+    """For "copying" you averaged the *places* of the largest weights (argmax), not the weights themselves. A place may be 5; a
+    score lies between 0 and 1."""
+    return scores_of(weights, copying=weights.argmax(axis=1).mean())
 
 
 @misconception_of("pattern_scores")
@@ -914,9 +1124,9 @@ def each_row_on_its_own_scale(weights, query_tokens, key_tokens, ax=None):
 
 @misconception_of("equivariance_gap")
 def shuffled_back(attend, X, perm):
-    """After `attend` you shuffled the other way. Shuffled before and shuffled after must be the same shuffle: row i comes from
-    row perm[i] both times. A function that does not care at all then gets a gap, unless undoing the shuffle happens to be
-    the same as doing it again."""
+    """Your two results do not have their rows in the same order: the second shuffle runs the other way, or it was done to the
+    wrong one of the two. Shuffled before and shuffled after must be the same shuffle, X before `attend` and the output
+    after it: row i comes from row perm[i] both times."""
     return np.abs(attend(X[perm]) - attend(X)[np.argsort(perm)]).max()
 
 
@@ -993,6 +1203,20 @@ def the_length_of_the_difference(attend, X, perm):
     """You took the length of the difference, the root of the sum of squares. Asked for is the largest single entry, in
     size."""
     return np.linalg.norm(attend(X[perm]) - attend(X)[perm])
+
+
+@misconception_of("equivariance_gap")
+def largest_sum_of_a_row(attend, X, perm):
+    """You added up the differences of each row and took the largest sum: for a matrix, that is what `np.linalg.norm` with
+    `np.inf` does. Asked for is the largest single entry, in size."""
+    return np.abs(attend(X[perm]) - attend(X)[perm]).sum(axis=1).max()
+
+
+@misconception_of("equivariance_gap")
+def the_difference_squared(attend, X, perm):
+    """You squared the differences. That drops the signs, but a difference of 4 becomes 16. Drop the sign and leave the size as it
+    is."""
+    return ((attend(X[perm]) - attend(X)[perm]) ** 2).max()
 
 
 @misconception_of("equivariance_gap")
