@@ -8,6 +8,7 @@ import re
 import secrets
 import shutil
 import socket
+import stat
 import subprocess
 import sys
 import sysconfig
@@ -22,7 +23,7 @@ from nbgrader.api import Gradebook
 
 from tests.books import marks
 from tests.mini import CHAPTER, RIGHT, copy_course, document, hand_in
-from tests.security.hostile_files import FILES, NOTHING_RIGHT
+from tests.security.hostile import FILES, NOTHING_RIGHT
 
 ATTACKS = {path.stem: path for path in sorted(Path(__file__).with_name("attacks").glob("*.py"))}
 CALL, CELL, SUBMISSION = 0.5, 0.5, 4.0
@@ -70,22 +71,28 @@ class HostileClass:
         """What lies beside the course and is nobody's business."""
         return self.course.root.parent / "beside"
 
+    def bound(self, workers):
+        """The seconds that the course's limits allow for this class: each attack's, an honest one's second, the start."""
+        return (len(self.hostile) * SUBMISSION + len(self.honest)) / workers + 60
+
     def state(self):
         """Every file that grading has no reason to change: its bytes (unless there are many), mode and time of change."""
         root = self.course.root
         found = {}
-        for top in (root, self.beside):
-            for folder, folders, files in os.walk(top):
-                if Path(folder) == root:
-                    folders[:] = [name for name in folders if name not in OWN]
-                    files = [name for name in files if not name.startswith(OWN)]
-                for name in (*folders, *files):
-                    path = Path(folder, name)
-                    what = path.lstat()
-                    plain = path.is_file() and not path.is_symlink() and what.st_size < 1 << 20
-                    times = what.st_mtime_ns if name in files else 0
-                    found[str(path)] = (plain and path.read_bytes(), what.st_mode, what.st_size, times)
+        for path in (path for top in (root, self.beside) for path in _below(top)):
+            if path.relative_to(root.parent).parts[1].startswith(OWN):
+                continue
+            what = path.lstat()
+            regular = stat.S_ISREG(what.st_mode)
+            data = path.read_bytes() if regular and what.st_size < 1 << 20 else b""
+            # A folder's own time changes with the framework's folders in it; that of each file in it is looked at.
+            found[path] = (data, what.st_mode, what.st_size, what.st_mtime_ns if regular else 0)
         return found
+
+
+def _below(top):
+    """Everything below ``top``; links are not followed."""
+    return [Path(folder, name) for folder, folders, files in os.walk(top) for name in (*folders, *files)]
 
 
 def attack_of(name, world):
@@ -117,11 +124,9 @@ def hostile_class():
             world = HostileClass(copy_course(top / "course", config=LIMITS), secret, port, calls=calls)
             _hide(world)
             _hand_in(world)
-            for folder, _folders, files in os.walk(top):
-                os.chmod(folder, 0o777)
-                for name in files:
-                    if not Path(folder, name).is_symlink():
-                        os.chmod(Path(folder, name), 0o666)
+            for path in (top, *_below(top)):
+                if not path.is_symlink():
+                    path.chmod(0o777 if path.is_dir() else 0o666)
             yield world
     finally:
         shutil.rmtree(top)
@@ -143,6 +148,7 @@ def _hide(world):
     try:
         with Gradebook(f"sqlite:///{root / 'gradebook.db'}", "mini") as book:
             book.add_student("former", last_name=world.secret)
+        shutil.copy(root / "gradebook.db", root.parent)
     finally:
         os.environ["PATH"] = path
     world.beside.mkdir()
@@ -213,13 +219,6 @@ class Run:
         path = self.world.course.root / "feedback" / student / CHAPTER / f"{CHAPTER}.html"
         return path.read_text("utf-8") if path.is_file() else ""
 
-    def bound(self):
-        """The seconds that the course's own limits allow for this class, start and end of the program included."""
-        hostile = [self.verdict(one.student) for one in self.world.hostile.values()]
-        overran = sum(any(e["status"] == "timeout" for e in v["exercises"]) for v in hostile)
-        limits = overran * SUBMISSION + (len(hostile) - overran) * (CELL + CALL)
-        return limits / self.workers + 60
-
 
 def run(world, *command, place=(), workers=2):
     """Run ``autograder`` with ``command`` in the course, as whoever grades would."""
@@ -238,6 +237,7 @@ def run(world, *command, place=(), workers=2):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
+        timeout=2 * world.bound(workers),  # a run without end fails here, and does not hold up whoever runs the tests
     )
     seconds = time.monotonic() - started
     said = done.stderr.decode("utf-8", "replace")
@@ -252,15 +252,15 @@ def _in_tmp():
 
 
 def graded(world, place=(), workers=2):
-    """The class graded, with what its gradebook holds afterwards."""
+    """The class graded from the beginning, with what its gradebook holds afterwards."""
     root = world.course.root
     for name in ("autograded", "feedback", ".autograder"):
         shutil.rmtree(root / name, ignore_errors=True)
+    shutil.copy(root.parent / "gradebook.db", root)
     done = run(world, "grade", CHAPTER, place=place, workers=workers)
     url = f"sqlite:///{root / 'gradebook.db'}"
     with Gradebook(url, "mini") as book:
-        former = book.find_student("former")
-        assert former.last_name == world.secret
+        assert book.find_student("former").last_name == world.secret
         book.remove_student("former")
         done.book = marks(url, CHAPTER)
         book.add_student("former", last_name=world.secret)

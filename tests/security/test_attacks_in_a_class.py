@@ -1,6 +1,6 @@
 """Every attack as a submission in one class, graded and checked by the real command, where namespaces work and where not.
 
-One command grades the whole class: all of ``attacks/``, all of ``hostile_files``, and an honest student after each.
+One command grades the whole class: all of ``attacks/``, all of ``hostile/``, and an honest student after each.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import subprocess
 import pytest
 
 from autograder.cli.text import plain
-from tests.mini import CHAPTER
+from autograder.notebook import document_bytes
+from tests.mini import CHAPTER, document
 from tests.security import hostile_class
 from tests.security.hostile_class import ATTACKS, EARNED, FILES, HONEST, attack_of, graded, written
 
@@ -36,10 +37,8 @@ def world():
 
 def without_namespaces():
     """What to put before a command so that it runs where namespaces are forbidden, as in many containers."""
-    if os.geteuid() == 0:
-        forbid = ["--cap-drop", "CAP_SYS_ADMIN"]
-    else:
-        forbid = ["--unshare-user", "--disable-userns"]
+    as_root = os.geteuid() == 0
+    forbid = ["--cap-drop", "CAP_SYS_ADMIN"] if as_root else ["--unshare-user", "--disable-userns"]
     place = [shutil.which("bwrap") or "bwrap", "--dev-bind", "/", "/", *forbid, "--"]
     try:
         subprocess.run([*place, "true"], check=True, capture_output=True)
@@ -123,8 +122,8 @@ def test_nothing_outside_has_changed(grading):
 
 
 def test_the_time_is_bounded_by_the_limits_of_the_course(grading):
-    """What ran out of time took at most its limit, everything else little; side by side where there are two workers."""
-    assert grading.seconds < grading.bound()
+    """Each attack takes at most what a submission may take, and two workers take half as long as one."""
+    assert grading.seconds < grading.world.bound(grading.workers)
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -146,7 +145,20 @@ def test_a_call_with_every_file_harms_nothing(checking):
     assert checking.status == 1
     assert "Traceback" not in checking.said
     assert checking.after == checking.before
-    assert checking.seconds < checking.bound()
+    assert checking.seconds < checking.world.bound(checking.workers)
+
+
+def test_the_suite_notices_harm_and_leaks(world):
+    """The same command without a jail lets a notebook write and read outside, and what the tests look at shows both."""
+    canary = world.beside / "harm"
+    harm = f"open({str(canary)!r}, 'w').write('I was here')"
+    leak = f"raise ValueError(open({str(world.beside / 'canary')!r}).read())"
+    path = world.course.root.parent / "harm.ipynb"
+    path.write_bytes(document_bytes(document(world.course, to_kelvin=f"def to_kelvin(x):\n    {harm}\n    {leak}")))
+    done = hostile_class.run(world, "check", str(path), "--unsafe-local")
+    canary.unlink()
+    assert done.after != done.before
+    assert world.secret in str(done.verdicts)
 
 
 def test_the_class_is_what_it_says(world):
