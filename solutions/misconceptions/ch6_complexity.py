@@ -229,6 +229,14 @@ def one_key_more(n, window):
 
 
 @misconception_of("sliding_window_mask")
+def one_key_too_few(n, window):
+    """Your window has one key too few. The position itself is one of the `window` keys, and window - 1 more come before it: how
+    far back is the last of these, and does your comparison let it in?"""
+    back = np.arange(n)[:, None] - np.arange(n)
+    return (back >= 0) & (back < window - 1)
+
+
+@misconception_of("sliding_window_mask")
 def looks_ahead(n, window):
     """Your window opens the wrong way: each query sees itself and what comes after it. Rows are queries, columns are
     keys, so what came before lies to the left of the diagonal."""
@@ -418,6 +426,31 @@ def one_sum_for_all_queries(Q, K, V, feature_map):
 
 
 @misconception_of("linear_attention")
+def one_sum_for_everything(Q, K, V, feature_map):
+    """You divide everything by one single number, a sum over all the queries (and over a batch, where there is one). Every query
+    has weights of its own, and each row of them must add up to 1."""
+    phi_Q, phi_K = feature_map(Q), feature_map(K)
+    mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
+    return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum()
+
+
+@misconception_of("linear_attention")
+def features_into_the_softmax(Q, K, V, feature_map):
+    """You handed the features to softmax attention. The features are positive so that no softmax is needed, and no division by
+    a root: the weights are the dot products themselves, divided by their sum. And softmax attention makes the whole table."""
+    return attention(feature_map(Q), feature_map(K), V)[0]
+
+
+@misconception_of("linear_attention")
+def exp_whatever_is_asked(Q, K, V, feature_map):
+    """Your features are always exp of the numbers, whatever `feature_map` is. It is an argument so that it can be another
+    function each time: use the one that is handed in."""
+    phi_Q, phi_K = np.exp(Q), np.exp(K)
+    mixed = phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V)
+    return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
+
+
+@misconception_of("linear_attention")
 def each_factor_by_itself(Q, K, V, feature_map):
     """You make the features of each query add up to 1, and each feature add up to 1 over the keys. Then the weights do
     add up to 1, but they are other weights: a key with large features no longer counts for more. Divide once, by the sum
@@ -541,6 +574,35 @@ def last_block_dropped(Q, K, V, block_size):
     2, the third one is never looked at. How many blocks are there when the last one is smaller?"""
     whole = max(K.shape[-2] // block_size, 1) * block_size
     return attention(Q, K[..., :whole, :], V[..., :whole, :])[0]
+
+
+@misconception_of("chunked_attention")
+def whole_blocks_of_keys_only(Q, K, V, block_size):
+    """You go through whole blocks of keys only and leave out the rest: of 3 keys in blocks of 2 the third is never looked at,
+    and with a block larger than all the keys there is nothing to go through (0 / 0 is nan). How many blocks are there when
+    the last one is smaller?"""
+    whole = K.shape[-2] // block_size * block_size
+    if not whole:
+        return np.full((*Q.shape[:-1], V.shape[-1]), np.nan)
+    return attention(Q, K[..., :whole, :], V[..., :whole, :])[0]
+
+
+@misconception_of("chunked_attention")
+def whole_blocks_of_queries_only(Q, K, V, block_size):
+    """Some rows at the end of your output are still zeros: you go through whole blocks of queries only and leave out the rest.
+    How many blocks are there when the last one is smaller, or when one block is larger than everything?"""
+    output = np.zeros((*Q.shape[:-1], V.shape[-1]))
+    whole = Q.shape[-2] // block_size * block_size
+    output[..., :whole, :] = attention(Q[..., :whole, :], K, V)[0]
+    return output
+
+
+@misconception_of("chunked_attention")
+def one_sequence_only(Q, K, V, block_size):
+    """Right for single matrices, but not with a batch: `.T` turns all the axes round, and a slice with nothing in front of it
+    cuts the first axis, which is then the batch. Count axes from the right: `[..., start:stop, :]` cuts the second-last."""
+    starts = range(0, len(Q), block_size)
+    return np.concatenate([softmax(Q[i : i + block_size] @ K.T / np.sqrt(Q.shape[1])) @ V for i in starts])
 
 
 @misconception_of("chunked_attention")
@@ -724,6 +786,15 @@ def last_entry_overwritten(q, k, v, cache_K, cache_V):
 
 
 @misconception_of("decode_step")
+def last_entry_overwritten_in_place(q, k, v, cache_K, cache_V):
+    """You write the new key and value over the last ones, in the very caches you were given. The caches grow by one row at each
+    step and nothing in them is lost; and the arrays that came in must stay as they were."""
+    cache_K[-1], cache_V[-1] = k, v
+    weights = softmax(cache_K @ q / np.sqrt(len(q)))
+    return weights @ cache_V, cache_K, cache_V
+
+
+@misconception_of("decode_step")
 def rolled_in_place(q, k, v, cache_K, cache_V):
     """You push the oldest entry out and write the new one into the caches you were given. The caches grow by one row at
     each step, nothing is forgotten; and the arrays that came in must stay as they were."""
@@ -804,6 +875,30 @@ def the_output_alone(q, k, v, cache_K, cache_V):
 
 
 @misconception_of("decode_step")
+def caches_exchanged(q, k, v, cache_K, cache_V):
+    """Your output is right, and both caches are; but they come back in the wrong order. The keys come first, then the values."""
+    K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
+    return softmax(K @ q / np.sqrt(len(q))) @ V, V, K
+
+
+@misconception_of("decode_step")
+def weights_instead_of_the_output(q, k, v, cache_K, cache_V):
+    """You return the weights, one for each position. They still have to mix the values: the output is one vector of shape
+    (d_v,)."""
+    K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
+    return softmax(K @ q / np.sqrt(len(q))), K, V
+
+
+@misconception_of("decode_step")
+def exp_with_no_shift(q, k, v, cache_K, cache_V):
+    """You take exp of the scores as they are. From 710 on that is inf, and inf / inf is nan. Subtract the largest score first: it
+    changes no weight. The given `softmax` does it."""
+    K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
+    e = np.exp(K @ q / np.sqrt(len(q)))
+    return e / e.sum() @ V, K, V
+
+
+@misconception_of("decode_step")
 def caches_first(q, k, v, cache_K, cache_V):
     """You return the caches first and the output last. The output comes first: (output, new_cache_K, new_cache_V)."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
@@ -851,131 +946,132 @@ def the_newest_is_hidden(q, k, v, cache_K, cache_V):
 
 @misconception_of("quiz_ch6")
 def equal_where_n_is_d():
-    """At n = 768 = d_model the projections still cost twice as much: 8nd² is then 8d³, and 4n²d is 4d³. Set the two
-    equal and solve for n."""
+    """Question 1: At n = 768 = d_model the projections still cost twice as much: 8nd² is then 8d³, and 4n²d is 4d³.
+    Set the two equal and solve for n."""
     return {"q1": 768}
 
 
 @misconception_of("quiz_ch6")
 def equal_at_half_of_d():
-    """You have the factor upside down: at n = 384 the projections cost four times as much as the part with n². Set 8nd²
-    equal to 4n²d and divide both sides by 4nd."""
+    """Question 1: You have the factor upside down: at n = 384 the projections cost four times as much as the part with
+    n². Set 8nd² equal to 4n²d and divide both sides by 4nd."""
     return {"q1": 384}
 
 
 @misconception_of("quiz_ch6")
 def equal_at_four_times_d():
-    """At n = 3072 the part with n² costs twice as much as the projections. Set 8nd² equal to 4n²d and divide both sides
-    by 4nd."""
+    """Question 1: At n = 3072 the part with n² costs twice as much as the projections. Set 8nd² equal to 4n²d and
+    divide both sides by 4nd."""
     return {"q1": 3072}
 
 
 @misconception_of("quiz_ch6")
 def equal_at_three_halves_of_d():
-    """1152 is what three projections, 6nd², would give. There are four: W_O counts too."""
+    """Question 1: 1152 is what three projections, 6nd², would give. There are four: W_O counts too."""
     return {"q1": 1152}
 
 
 @misconception_of("quiz_ch6")
 def doubling_doubles():
-    """It would be times 2 if nothing but the projections were there. The part with n² is a third of the cost at n = 512,
-    and that part grows fourfold."""
+    """Question 2: It would be times 2 if nothing but the projections were there. The part with n² is a third of the
+    cost at n = 512, and that part grows fourfold."""
     return {"q2": "a"}
 
 
 @misconception_of("quiz_ch6")
 def doubling_triples():
-    """Times 3 is right where both parts cost the same, at n = 1024 for this layer. At n = 512 the projections are still
-    two thirds of the cost."""
+    """Question 2: Times 3 is right where both parts cost the same, at n = 1024 for this layer. At n = 512 the
+    projections are still two thirds of the cost."""
     return {"q2": "c"}
 
 
 @misconception_of("quiz_ch6")
 def doubling_quadruples():
-    """Only the part with n² grows fourfold. The projections treat every position by itself: twice as many cost twice as
-    much. At n = 512 they are two thirds of the whole."""
+    """Question 2: Only the part with n² grows fourfold. The projections treat every position by itself: twice as many
+    cost twice as much. At n = 512 they are two thirds of the whole."""
     return {"q2": "d"}
 
 
 @misconception_of("quiz_ch6")
 def a_window_is_exact():
-    """A sliding window gives weight 0 to what lies further back. Unless these weights were 0 anyway, the output is
-    another one: your own picture shows how far off."""
+    """Question 3: A sliding window gives weight 0 to what lies further back. Unless these weights were 0 anyway, the
+    output is another one: your own picture shows how far off."""
     return {"q3": "a"}
 
 
 @misconception_of("quiz_ch6")
 def linear_is_exact():
-    """Linear attention has other weights: dot products of features in place of exp(score). It is exact for what it
-    defines, but that is not softmax attention."""
+    """Question 3: Linear attention has other weights: dot products of features in place of exp(score). It is exact for
+    what it defines, but that is not softmax attention."""
     return {"q3": "b"}
 
 
 @misconception_of("quiz_ch6")
 def nothing_is_exact():
-    """One of them is: it works with the same scores, the same exps and the same sums, in another order. Your own
-    `chunked_attention` gives the plain output to the last digits, with any block size."""
+    """Question 3: One of them is: it works with the same scores, the same exps and the same sums, in another order.
+    Your own `chunked_attention` gives the plain output to the last digits, with any block size."""
     return {"q3": "d"}
 
 
 @misconception_of("quiz_ch6")
 def the_cache_makes_steps_constant():
-    """The new query still meets every key in the cache, and there is one more at each step. What is saved is working the
-    old keys and values out again."""
+    """Question 4: The new query still meets every key in the cache, and there is one more at each step. What is saved
+    is working the old keys and values out again."""
     return {"q4": "a"}
 
 
 @misconception_of("quiz_ch6")
 def the_cache_approximates():
-    """Nothing is approximated: keys and values of earlier positions are what they were, as under a causal mask they do
-    not depend on what comes later. Your own `decode_step` gave the very rows of the whole attention."""
+    """Question 4: Nothing is approximated: keys and values of earlier positions are what they were, as under a causal
+    mask they do not depend on what comes later. Your own `decode_step` gave the very rows of the whole attention."""
     return {"q4": "b"}
 
 
 @misconception_of("quiz_ch6")
 def the_cache_saves_memory():
-    """A cache is memory spent in order to save time: two rows more for each position, in each layer, for as long as the
-    text goes on."""
+    """Question 4: A cache is memory spent in order to save time: two rows more for each position, in each layer, for
+    as long as the text goes on."""
     return {"q4": "c"}
 
 
 @misconception_of("quiz_ch6")
 def attention_came_in_2017():
-    """2017 is the year of the transformer, which does without recurrence. Attention for translation is from 2014
-    (Bahdanau, Cho, Bengio), and Luong, Pham and Manning compared variants of it in 2015."""
+    """Question 5: 2017 is the year of the transformer, which does without recurrence. Attention for translation is
+    from 2014 (Bahdanau, Cho, Bengio), and Luong, Pham and Manning compared variants of it in 2015."""
     return {"q5": "b"}
 
 
 @misconception_of("quiz_ch6")
 def attention_needs_words():
-    """Attention takes rows of numbers, wherever they come from. The Vision Transformer makes rows of the patches of an
-    image; speech, music and proteins have been treated alike."""
+    """Question 5: Attention takes rows of numbers, wherever they come from. The Vision Transformer makes rows of the
+    patches of an image; speech, music and proteins have been treated alike."""
     return {"q5": "c"}
 
 
 @misconception_of("quiz_ch6")
 def longformer_is_n_root_n():
-    """Longformer and BigBird let each query see a fixed number of keys (a window, a few global tokens, in BigBird some
-    random ones), so their cost is linear in n. n√n belongs to the Sparse Transformer of 2019."""
+    """Question 5: Longformer and BigBird let each query see a fixed number of keys (a window, a few global tokens, in
+    BigBird some random ones), so their cost is linear in n. n√n belongs to the Sparse Transformer of 2019."""
     return {"q5": "d"}
 
 
 @misconception_of("quiz_ch6")
 def weight_is_importance():
-    """What a key contributes is its weight times its value. If that value is near zero, a weight of 0.6 moves next to
-    nothing; and the output then passes W_O, other heads and other layers. The weight alone says where this head looked."""
+    """Question 6: What a key contributes is its weight times its value. If that value is near zero, a weight of 0.6
+    moves next to nothing; and the output then passes W_O, other heads and other layers. The weight alone says where
+    this head looked."""
     return {"q6": "a"}
 
 
 @misconception_of("quiz_ch6")
 def small_weight_is_harmless():
-    """A small weight on a large value can move the output more than a large weight on a small one; and other heads may
-    give "the" more. Nobody knows before it has been taken away and the answer looked at."""
+    """Question 6: A small weight on a large value can move the output more than a large weight on a small one; and
+    other heads may give "the" more. Nobody knows before it has been taken away and the answer looked at."""
     return {"q6": "c"}
 
 
 @misconception_of("quiz_ch6")
 def weights_explain_the_decision():
-    """That the weights add up to 1 makes them shares of this head's average, not of a decision. Quite different
-    weights can lead to the same answer (Jain and Wallace, 2019)."""
+    """Question 6: That the weights add up to 1 makes them shares of this head's average, not of a decision. Quite
+    different weights can lead to the same answer (Jain and Wallace, 2019)."""
     return {"q6": "d"}

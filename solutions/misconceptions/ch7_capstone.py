@@ -122,6 +122,24 @@ def one_length_for_the_batch(target, memory, weights, h, memory_lengths):
 
 
 @misconception_of("decoder_attention")
+def cut_to_the_shortest_memory(target, memory, weights, h, memory_lengths):
+    """You cut all the memories to the length of the shortest one. No padding is read that way, but the longer ones lose rows that
+    are real. Each sequence has a length of its own: a mask can say so row by row."""
+    mask = causal_mask(target.shape[1])
+    seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=mask)
+    return multi_head_attention(seen, memory[:, : memory_lengths.min()], **weights["cross"], h=h)[0]
+
+
+@misconception_of("decoder_attention")
+def cut_to_the_longest_memory(target, memory, weights, h, memory_lengths):
+    """You cut all the memories to the length of the longest one. The shorter ones still have padding within that length, and
+    your queries read it. Each sequence has a length of its own: a mask can say so row by row."""
+    mask = causal_mask(target.shape[1])
+    seen, _ = multi_head_attention(target, target, **weights["self"], h=h, mask=mask)
+    return multi_head_attention(seen, memory[:, : memory_lengths.max()], **weights["cross"], h=h)[0]
+
+
+@misconception_of("decoder_attention")
 def keys_from_the_target(target, memory, weights, h, memory_lengths):
     """The keys of your cross-attention come from the target, and only its values from the memory. A key says what its value
     can be found by, so the two come from the same rows: those of the memory. With as many rows in both, NumPy does not
@@ -417,6 +435,28 @@ def scores_of_ten(n, d_model):
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
     return {"W_Q": 10 * position @ one_before, "W_K": position, "W_V": token, "W_O": token.T}
+
+
+def _of_size(size, n, d_model):
+    n_tokens = d_model - n
+    token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
+    return {"W_Q": size * position @ np.eye(n, k=-1), "W_K": position, "W_V": token, "W_O": token.T}
+
+
+@misconception_of("previous_token_head")
+def scores_of_twenty(n, d_model):
+    """The right position gets nearly all the weight in short sequences, but not in longer ones: your matching score is 20 before
+    the division by sqrt(d_k), and where d_k grows with n it shrinks. With d_k = 6 about 8 is left, and exp(8) is only some
+    3000 times as much as exp(0). How large must it be for any n?"""
+    return _of_size(20, n, d_model)
+
+
+@misconception_of("previous_token_head")
+def scores_of_fifty(n, d_model):
+    """Sharp enough for short sequences, but not for long ones: your matching score is 50 before the division by sqrt(d_k), and
+    where d_k grows with n it shrinks. With d_k = 40 about 8 is left, and 39 other positions take their share. How large must
+    it be for any n?"""
+    return _of_size(50, n, d_model)
 
 
 @misconception_of("previous_token_head")
