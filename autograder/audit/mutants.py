@@ -10,6 +10,7 @@ import ast
 import copy
 import inspect
 import textwrap
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -122,7 +123,9 @@ def _replace(definition: ast.FunctionDef, index: int, replacement: ast.AST | Non
 def _compiled(source: str, function: Callable[..., Any], name: str) -> Callable[..., Any] | None:
     namespace = dict(getattr(inspect.unwrap(function), "__globals__", {}))
     try:
-        exec(compile(source, f"<mutant of {name}>", "exec"), namespace)  # noqa: S102 - the course's own code, changed by us
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # nonsense is what a mutant may be: it worries no author
+            exec(compile(source, f"<mutant of {name}>", "exec"), namespace)  # noqa: S102 - the course's own code, changed by us
     except SyntaxError:
         return None
     return namespace[name]  # type: ignore[no-any-return]

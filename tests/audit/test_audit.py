@@ -147,6 +147,17 @@ def test_mutants_are_the_same_every_time():
     assert [m.label for m in mutants_of(sample, "sample")] == [m.label for m in mutants_of(sample, "sample")]
 
 
+def column(x):
+    """Something that becomes nonsense without its call."""
+    return np.max([x, x], axis=0)[..., None]
+
+
+def test_nonsense_among_the_mutants_is_made_in_silence(recwarn):
+    """What Python itself would warn of is no news to an author: a mutant is meant to be wrong."""
+    assert any(m.label.endswith("→ `[x, x]`") for m in mutants_of(column, "column"))
+    assert not recwarn.list
+
+
 def test_a_class_shows_the_author_what_no_misconception_explains(mini):
     """Two students with one unknown mistake are one group, with their code; a known mistake is not listed."""
     source = json.loads(mini.source("ch1_units").read_text())
