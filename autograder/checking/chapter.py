@@ -194,7 +194,8 @@ def _pairs(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[Cal
         # Where there are no arrays to turn, only whole numbers, some other call of the plan comes in between.
         own = [call for call in plan if call.function == exercise]
         pairs = [(call, _another(call, own)) for call in own]
-    return pairs[:1] if pairs and pairs[0][0].probe else pairs[:3]  # what a probe looks at is dear to make
+    # What a probe looks at is dear to make: there, one small pair.
+    return pairs[-1:] if pairs and pairs[0][0].probe else pairs[:3]
 
 
 def _another(call: Call, calls: Sequence[Call]) -> Call:

@@ -112,15 +112,16 @@ class Conversation:
         for first, second in self._care[:3]:
             if self.stopped:
                 raise self.stopped_failure(first)
-            one, two, again, two_again = self._put([first, second, first, second], hold=True)
-            if any(a.stopped for a in (one, two, again, two_again)):
-                self.stopped = next(a.stopped for a in (one, two, again, two_again) if a.stopped)
-                raise self.stopped_failure(first)
-            alone = self.ask(first)
-            if not same_answer(one, again, first) or not same_answer(two, two_again, second):
-                self._unsteady(first, one, again)
-            if not same_answer(one, alone, first):
-                self._unsteady(first, alone, one)
+            # What a probe looks at (a drawn figure) is dear to make and is seen at once: no result is held on to there.
+            questions = [first, second, first, second] if not first.probe else [second, first]
+            said = {key_of(first): self.ask(first)}
+            for call, answer in zip(questions, self._put(questions, hold=True), strict=True):
+                earlier = said.setdefault(key_of(call), answer)
+                if earlier.stopped or answer.stopped:
+                    self.stopped = earlier.stopped or answer.stopped
+                    raise self.stopped_failure(call)
+                if not same_answer(earlier, answer, call):
+                    self._unsteady(call, earlier, answer)
 
     def stopped_failure(self, call: Call) -> CheckStopped:
         """The failure for a call that had to be stopped."""

@@ -43,7 +43,8 @@ def probe_with_axes(
     from matplotlib.axes import Axes  # noqa: PLC0415
 
     with _closing_figures():
-        _, (ax, _other) = plt.subplots(1, 2)  # the second one is current
+        _, ax = plt.subplots()
+        plt.figure()  # the current one from now on, and empty
         found = function(weights, rows, columns, ax=ax)
         kind = "ax" if found is ax else "other Axes" if isinstance(found, Axes) else type(found).__name__
         return {"returned": kind, **read(ax, weights)}
