@@ -230,7 +230,9 @@ def _is_text(path: str) -> bool:
 def _unnamed(job: Job, chapter: str, worth: float) -> Verdict:
     """The verdict on what lies in a folder with such a name. No gradebook and no page can be told whose it is."""
     path, student = (text.encode("utf-8", "backslashreplace").decode() for text in (str(job.path), str(job.student)))
-    reason = f"The name of the folder {student} is not UTF-8 text, so no mark can be entered. Rename it and grade again."
+    reason = (
+        f"The name of the folder {student} is not UTF-8 text, so no mark can be entered. Rename it and grade again."
+    )
     return replace(ungradable(job, reason, chapter, worth), notebook=path, student=student)
 
 
