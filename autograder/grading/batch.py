@@ -284,7 +284,7 @@ class _ChapterBatch:
 
     def _submissions(self, jobs: _Lookahead, open_cells: Callable[..., Session]) -> Iterator[Submission]:
         while jobs:
-            job = jobs.take()
+            job = self.in_hand = jobs.take()
             try:
                 submission = Submission(
                     job,
@@ -298,7 +298,6 @@ class _ChapterBatch:
             except NotebookError as error:
                 self._fail(job, str(error), settled=not isinstance(error.__cause__, OSError))
                 continue
-            self.in_hand = job
             yield submission
 
     def _judged(self, submission: Subject, exercises: tuple[ExerciseVerdict, ...]) -> None:

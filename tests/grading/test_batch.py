@@ -101,6 +101,24 @@ def test_a_submission_that_breaks_the_grader_is_nobodys_zero(course, monkeypatch
     assert verdicts[2].score == MAX_SCORE
 
 
+@pytest.mark.parametrize("broken", ["ada", "bob"])
+def test_a_notebook_that_cannot_even_be_opened_ends_nothing(course, monkeypatch, broken):
+    """Our own mistake before a notebook is run, with the first or a later one, is that one's reason."""
+
+    class Breaks(Submission):
+        def __init__(self, job, *args, **options):
+            if job.student == broken:
+                raise RuntimeError("our own mistake")
+            super().__init__(job, *args, **options)
+
+    monkeypatch.setattr("autograder.grading.batch.Submission", Breaks)
+    verdicts = grade_notebooks(course, jobs(course, **{n: document(course, **RIGHT) for n in ("ada", "bob", "eve")}))
+    assert {v.student: v.status for v in verdicts} == {
+        name: "ungradable" if name == broken else "graded" for name in ("ada", "bob", "eve")
+    }
+    assert "our own mistake" in next(v.reason for v in verdicts if v.student == broken)
+
+
 def test_an_endless_loop_costs_its_own_exercise_only(course):
     """A function that never ends is stopped; the student's other exercises and the next student are right."""
     loop = document(course, **{**RIGHT, "mean_kelvin": "def mean_kelvin(c):\n    while True: pass"})
