@@ -23,7 +23,7 @@ from autograder.checking.runner import Grader, with_checks
 from autograder.course import Course, load_course
 from autograder.misconception import Alternative, alternatives_in
 from autograder.notebook import blank_exercises, read_notebook
-from autograder.sandbox.protocol import Session
+from autograder.sandbox.protocol import Answer, Call, Session
 
 __all__ = ["audit"]
 
@@ -99,6 +99,9 @@ class _Exercise:
         for other in self.checks.specs.values():
             if other.answers:
                 self.right.update(self.checks.references[other.name]())
+        # What is asked, and what a right solution answers, is the same for every mutant: worked out when first wanted.
+        self._questions: dict[int, list[Call]] = {}
+        self._answers: dict[tuple[str, int], list[Answer]] = {}
 
     def measured(self, *, blank: bool, mutants: bool, draws: int) -> ExerciseAudit:
         name = self.spec.name
@@ -213,24 +216,31 @@ class _Exercise:
             (a.name, self._with(a.function)) for a in self.alternatives if mutant.label.startswith(f"{a.name}: ")
         ]
         for name, model in models:
-            calls = self._calls_answered_alike(model, self._with(mutant.function))
+            calls = self._calls_answered_alike(name, model, self._with(mutant.function))
             if calls:
                 return f"gives {name}'s answers on {calls} further inputs"
         return ""
 
-    def _calls_answered_alike(self, model: Mapping[str, Any], other: Mapping[str, Any]) -> int:
-        """How many further questions two solutions answered alike; 0 where they differ in any."""
+    def _calls_answered_alike(self, name: str, model: Mapping[str, Any], other: Mapping[str, Any]) -> int:
+        """How many further questions ``other`` answered as ``model``, called ``name``, does; 0 where they differ in any."""
         calls = 0
         for number in range(_MORE_DRAWS):
-            secret = hashlib.sha256(f"more {number}".encode()).digest()
-            names = tuple(c.name for c in self.spec.checks if not c.visible)
-            plan = telling(self.spec.name, self.checks.dry_run(self.spec.name, names, secret))
-            ours = InProcessSession(model).batch(plan)
+            plan = self._further_questions(number)
+            if (name, number) not in self._answers:
+                self._answers[name, number] = InProcessSession(model).batch(plan)
+            ours = self._answers[name, number]
             theirs = InProcessSession(other, call_seconds=_SECONDS).batch(plan)
             if not all(same_answer(a, b, c) for a, b, c in zip(ours, theirs, plan, strict=True)):
                 return 0
             calls += len(plan)
         return calls
+
+    def _further_questions(self, number: int) -> list[Call]:
+        if number not in self._questions:
+            secret = hashlib.sha256(f"more {number}".encode()).digest()
+            names = tuple(c.name for c in self.spec.checks if not c.visible)
+            self._questions[number] = telling(self.spec.name, self.checks.dry_run(self.spec.name, names, secret))
+        return self._questions[number]
 
     def _flaky(self, draws: int) -> dict[str, str]:
         """Checks that refuse a right solution when the course's secret is another one."""
@@ -239,10 +249,16 @@ class _Exercise:
         for number in range(draws):
             secret = hashlib.sha256(f"draw {number}".encode()).digest()
             checks = dataclasses.replace(self.checks, secret=secret, _plans={}, _care={})
+            # What visible checks ask is published: another secret does not change it, and once is enough.
+            spec = self.spec if number == 0 else _hidden_part(self.spec)
             for name, namespace in solutions:
-                for check in _failing(checks, self.spec, namespace, planned=False):
+                for check in _failing(checks, spec, namespace, planned=False):
                     found.setdefault(check, name)
         return found
+
+
+def _hidden_part(spec: ExerciseSpec) -> ExerciseSpec:
+    return dataclasses.replace(spec, checks=tuple(c for c in spec.checks if not c.visible))
 
 
 def _failing(
