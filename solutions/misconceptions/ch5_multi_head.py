@@ -804,7 +804,7 @@ def local_is_itself_alone(weights):
 
 @misconception_of("pattern_scores")
 def where_the_largest_stands(weights):
-    """For "copying" you averaged the *places* of the largest weights (argmax), not the weights themselves. A place may be 5; a
+    """For "copying" you averaged the places of the largest weights (argmax), not the weights themselves. A place may be 5; a
     score lies between 0 and 1."""
     return scores_of(weights, copying=weights.argmax(axis=1).mean())
 

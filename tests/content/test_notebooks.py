@@ -6,6 +6,7 @@ import inspect
 import itertools
 import json
 import re
+import sys
 import textwrap
 from functools import cache
 from pathlib import Path
@@ -38,6 +39,7 @@ def checks_of(chapter):
     path = COURSE.checks(chapter)
     spec = importlib.util.spec_from_file_location(f"content_{chapter}", path)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # else Python finds no source for the classes that are sent along with a probe
     spec.loader.exec_module(module)
     return ChapterChecks.of(COURSE, chapter, module)
 
@@ -227,6 +229,19 @@ def test_hints_are_three(chapter):
     """Every exercise has three hints, and no two are the same."""
     for name, spec in checks_of(chapter).specs.items():
         assert len(set(spec.hints)) == 3, name
+
+
+def test_hints_and_messages_hold_no_marks_that_a_card_would_show_raw(chapter):
+    """They are told as they are written: backticks make code, but stars, formulas and links would stay what they are."""
+    checks = checks_of(chapter)
+    told = {name: list(spec.hints) for name, spec in checks.specs.items()}
+    for name, wrong in checks.misconceptions.items():
+        told[name] += [misconception.message for misconception in wrong]
+    raw_marks = re.compile(r"(?<![\w*(])\*{1,2}[^\s*][^*]*\*|\$[^$]+\$|\]\(")
+    for name, texts in told.items():
+        for text in texts:
+            found = raw_marks.search(re.sub(r"`[^`\n]+`", "", text))
+            assert not found, f"{name}: {found[0]} in: {text}"
 
 
 @pytest.mark.slow
