@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import inspect
 import multiprocessing
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -249,16 +250,21 @@ class _Exercise:
         for number in range(draws):
             secret = hashlib.sha256(f"draw {number}".encode()).digest()
             checks = dataclasses.replace(self.checks, secret=secret, _plans={}, _care={})
-            # What visible checks ask is published: another secret does not change it, and once is enough.
-            spec = self.spec if number == 0 else _hidden_part(self.spec)
+            # What visible checks ask is published, and some hidden ones draw nothing: another secret changes neither.
+            spec = self.spec if number == 0 else self._drawn_from_the_secret()
             for name, namespace in solutions:
                 for check in _failing(checks, spec, namespace, planned=False):
                     found.setdefault(check, name)
         return found
 
+    def _drawn_from_the_secret(self) -> ExerciseSpec:
+        def draws(name: str) -> bool:
+            check = getattr(self.checks.classes[self.spec.name], name)
+            return hasattr(check, "__given__") or "rng" in inspect.signature(check).parameters
 
-def _hidden_part(spec: ExerciseSpec) -> ExerciseSpec:
-    return dataclasses.replace(spec, checks=tuple(c for c in spec.checks if not c.visible))
+        return dataclasses.replace(
+            self.spec, checks=tuple(c for c in self.spec.checks if not c.visible and draws(c.name))
+        )
 
 
 def _failing(
