@@ -20,14 +20,17 @@ __all__ = [
     "assert_sums_to_one",
     "assert_within",
     "careful",
+    "choice",
     "drawn_from",
     "exercise",
     "floats",
     "given",
     "integers",
     "linked",
+    "number",
     "points",
     "probabilities",
+    "quiz",
     "visible",
 ]
 
@@ -35,6 +38,7 @@ _HOMES = {
     "Rng": "autograder.sandbox.protocol",
     "Source": "autograder.sandbox.protocol",
     **dict.fromkeys(["after", "careful", "exercise", "points", "visible"], "autograder.checking.marks"),
+    **dict.fromkeys(["choice", "number", "quiz"], "autograder.checking.quizzes"),
     **dict.fromkeys(
         ["arrays_nd", "drawn_from", "floats", "given", "integers", "linked", "probabilities"],
         "autograder.checking.properties",

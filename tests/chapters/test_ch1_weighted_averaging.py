@@ -5,23 +5,20 @@ import numpy as np
 from autograder.checking import (
     after,
     arrays_nd,
-    assert_choice,
     assert_matches,
-    assert_number,
-    assert_one_of,
     assert_sums_to_one,
     careful,
+    choice,
     exercise,
     floats,
     given,
     integers,
     linked,
+    number,
     points,
+    quiz,
     visible,
 )
-from autograder.checking.asserts import CheckFailed
-
-LETTERS = ("a", "b", "c", "d")
 
 
 def some_weights(rng, n):
@@ -445,10 +442,9 @@ class TestSoftLookup:
     test_care = after("test_small_example")(careful(points=0.5))
 
 
-@exercise(
+TestQuiz = quiz(
     "quiz_ch1",
     points=3,
-    answers=("q1", "q2", "q3", "q4", "q5", "q6"),
     hints=(
         (
             "Each question can be tried out: make a small example with three numbers and put it through your own "
@@ -463,72 +459,12 @@ class TestSoftLookup:
             "down the two scores after the temperature, then exp of each, then the share of the first."
         ),
     ),
+    questions=[
+        choice("which position supplies most"),
+        choice("how far an average can go"),
+        choice("a huge temperature"),
+        choice("the same number added to every score"),
+        choice("why training needs the soft lookup"),
+        number("a weight at temperature 0.5", within=0.005),
+    ],
 )
-class TestQuiz:
-    @visible
-    def test_question_1_is_answered(self, student):
-        """question 1 has an answer"""
-        assert_one_of(student["q1"], LETTERS, call="q1")
-
-    @visible
-    def test_question_2_is_answered(self, student):
-        """question 2 has an answer"""
-        assert_one_of(student["q2"], LETTERS, call="q2")
-
-    @visible
-    def test_question_3_is_answered(self, student):
-        """question 3 has an answer"""
-        assert_one_of(student["q3"], LETTERS, call="q3")
-
-    @visible
-    def test_question_4_is_answered(self, student):
-        """question 4 has an answer"""
-        assert_one_of(student["q4"], LETTERS, call="q4")
-
-    @visible
-    def test_question_5_is_answered(self, student):
-        """question 5 has an answer"""
-        assert_one_of(student["q5"], LETTERS, call="q5")
-
-    @visible
-    def test_question_6_is_answered(self, student):
-        """question 6 has a number"""
-        assert_number(student["q6"], call="q6")
-
-    @after("test_question_1_is_answered")
-    @points(0.5)
-    def test_question_1(self, student, reference):
-        """question 1: which position supplies most"""
-        assert_choice(student["q1"], reference["q1"], call="q1")
-
-    @after("test_question_2_is_answered")
-    @points(0.5)
-    def test_question_2(self, student, reference):
-        """question 2: how far an average can go"""
-        assert_choice(student["q2"], reference["q2"], call="q2")
-
-    @after("test_question_3_is_answered")
-    @points(0.5)
-    def test_question_3(self, student, reference):
-        """question 3: a huge temperature"""
-        assert_choice(student["q3"], reference["q3"], call="q3")
-
-    @after("test_question_4_is_answered")
-    @points(0.5)
-    def test_question_4(self, student, reference):
-        """question 4: the same number added to every score"""
-        assert_choice(student["q4"], reference["q4"], call="q4")
-
-    @after("test_question_5_is_answered")
-    @points(0.5)
-    def test_question_5(self, student, reference):
-        """question 5: why training needs the soft lookup"""
-        assert_choice(student["q5"], reference["q5"], call="q5")
-
-    @after("test_question_6_is_answered")
-    @points(0.5)
-    def test_question_6(self, student, reference):
-        """question 6: a weight at temperature 0.5"""
-        answer = np.asarray(student["q6"]).item()
-        if not abs(answer - reference["q6"]) <= 0.005:
-            raise CheckFailed(f"{answer:g} is not the answer.")

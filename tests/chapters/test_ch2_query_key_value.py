@@ -4,25 +4,23 @@ import numpy as np
 
 from autograder.checking import (
     after,
-    assert_choice,
     assert_einsum,
     assert_matches,
-    assert_number,
-    assert_one_of,
     assert_shape,
     assert_string,
     assert_sums_to_one,
     careful,
+    choice,
     exercise,
     floats,
     given,
     linked,
+    number,
     points,
+    quiz,
     visible,
 )
-from autograder.checking.asserts import CheckFailed
 
-LETTERS = ("a", "b", "c", "d")
 SELF = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0], [-1.0, 1.0, 0.0]])
 
 
@@ -429,10 +427,9 @@ class TestEinsumAttention:
             assert_einsum(student["MIX_EQ"], weights @ V, call="np.einsum(MIX_EQ, weights, V)", weights=weights, V=V)
 
 
-@exercise(
+TestQuiz = quiz(
     "quiz_ch2",
     points=3,
-    answers=("q1", "q2", "q3", "q4", "q5", "q6"),
     hints=(
         (
             "Each question can be tried out: make small arrays of the shapes in question and put them through "
@@ -449,72 +446,12 @@ class TestEinsumAttention:
             "the same number."
         ),
     ),
+    questions=[
+        choice("who asks in a translation"),
+        choice("the shapes that come out"),
+        choice("why there are three projections"),
+        choice("what a large dot product tells"),
+        choice("what is wrong with the printed weights"),
+        number("a query twice as long", within=0.005),
+    ],
 )
-class TestQuiz:
-    @visible
-    def test_question_1_is_answered(self, student):
-        """question 1 has an answer"""
-        assert_one_of(student["q1"], LETTERS, call="q1")
-
-    @visible
-    def test_question_2_is_answered(self, student):
-        """question 2 has an answer"""
-        assert_one_of(student["q2"], LETTERS, call="q2")
-
-    @visible
-    def test_question_3_is_answered(self, student):
-        """question 3 has an answer"""
-        assert_one_of(student["q3"], LETTERS, call="q3")
-
-    @visible
-    def test_question_4_is_answered(self, student):
-        """question 4 has an answer"""
-        assert_one_of(student["q4"], LETTERS, call="q4")
-
-    @visible
-    def test_question_5_is_answered(self, student):
-        """question 5 has an answer"""
-        assert_one_of(student["q5"], LETTERS, call="q5")
-
-    @visible
-    def test_question_6_is_answered(self, student):
-        """question 6 has a number"""
-        assert_number(student["q6"], call="q6")
-
-    @after("test_question_1_is_answered")
-    @points(0.5)
-    def test_question_1(self, student, reference):
-        """question 1: who asks in a translation"""
-        assert_choice(student["q1"], reference["q1"], call="q1")
-
-    @after("test_question_2_is_answered")
-    @points(0.5)
-    def test_question_2(self, student, reference):
-        """question 2: the shapes that come out"""
-        assert_choice(student["q2"], reference["q2"], call="q2")
-
-    @after("test_question_3_is_answered")
-    @points(0.5)
-    def test_question_3(self, student, reference):
-        """question 3: why there are three projections"""
-        assert_choice(student["q3"], reference["q3"], call="q3")
-
-    @after("test_question_4_is_answered")
-    @points(0.5)
-    def test_question_4(self, student, reference):
-        """question 4: what a large dot product tells"""
-        assert_choice(student["q4"], reference["q4"], call="q4")
-
-    @after("test_question_5_is_answered")
-    @points(0.5)
-    def test_question_5(self, student, reference):
-        """question 5: what is wrong with the printed weights"""
-        assert_choice(student["q5"], reference["q5"], call="q5")
-
-    @after("test_question_6_is_answered")
-    @points(0.5)
-    def test_question_6(self, student, reference):
-        """question 6: a query twice as long"""
-        answer = np.asarray(student["q6"]).item()
-        if not abs(answer - reference["q6"]) <= 0.005:
-            raise CheckFailed(f"{answer:g} is not the answer.")

@@ -7,26 +7,23 @@ from autograder.checking import (
     Source,
     after,
     arrays_nd,
-    assert_choice,
     assert_matches,
-    assert_number,
-    assert_one_of,
     assert_shape,
     assert_sums_to_one,
     assert_within,
     careful,
+    choice,
     exercise,
     floats,
     given,
     linked,
+    number,
     points,
     probabilities,
+    quiz,
     visible,
 )
 from autograder.checking.asserts import CheckFailed
-
-LETTERS = ("a", "b", "c", "d")
-
 
 # score_variance is judged by how its answers are distributed over generators. For n pairs the variance of q . k has
 # mean d_k (d_k * (1 - 1/n) with the mean taken away) and, as E[(q . k)^4] = 3 d_k^2 + 6 d_k, a relative variance of
@@ -708,10 +705,9 @@ class TestQueryGradient:
     test_care = after("test_small_example")(careful(points=0.5))
 
 
-@exercise(
+TestQuiz = quiz(
     "quiz_ch3",
     points=3,
-    answers=("q1", "q2", "q3", "q4", "q5", "q6"),
     hints=(
         (
             "All of it can be tried out with your own functions: put the numbers of a question into them, or into a short "
@@ -726,72 +722,12 @@ class TestQueryGradient:
             "of their variances. For 6, write the five weights down and ask your attention_entropy."
         ),
     ),
+    questions=[
+        choice("what a variance of 1 needs"),
+        choice("a key far behind"),
+        choice("the Jacobian when one key has all the weight"),
+        choice("can a gradient vanish on a short path"),
+        choice("entries of another size"),
+        number("an entropy in nats", within=0.005),
+    ],
 )
-class TestQuiz:
-    @visible
-    def test_question_1_is_answered(self, student):
-        """question 1 has an answer"""
-        assert_one_of(student["q1"], LETTERS, call="q1")
-
-    @visible
-    def test_question_2_is_answered(self, student):
-        """question 2 has an answer"""
-        assert_one_of(student["q2"], LETTERS, call="q2")
-
-    @visible
-    def test_question_3_is_answered(self, student):
-        """question 3 has an answer"""
-        assert_one_of(student["q3"], LETTERS, call="q3")
-
-    @visible
-    def test_question_4_is_answered(self, student):
-        """question 4 has an answer"""
-        assert_one_of(student["q4"], LETTERS, call="q4")
-
-    @visible
-    def test_question_5_is_answered(self, student):
-        """question 5 has an answer"""
-        assert_one_of(student["q5"], LETTERS, call="q5")
-
-    @visible
-    def test_question_6_is_answered(self, student):
-        """question 6 has a number"""
-        assert_number(student["q6"], call="q6")
-
-    @after("test_question_1_is_answered")
-    @points(0.5)
-    def test_question_1(self, student, reference):
-        """question 1: what a variance of 1 needs"""
-        assert_choice(student["q1"], reference["q1"], call="q1")
-
-    @after("test_question_2_is_answered")
-    @points(0.5)
-    def test_question_2(self, student, reference):
-        """question 2: a key far behind"""
-        assert_choice(student["q2"], reference["q2"], call="q2")
-
-    @after("test_question_3_is_answered")
-    @points(0.5)
-    def test_question_3(self, student, reference):
-        """question 3: the Jacobian when one key has all the weight"""
-        assert_choice(student["q3"], reference["q3"], call="q3")
-
-    @after("test_question_4_is_answered")
-    @points(0.5)
-    def test_question_4(self, student, reference):
-        """question 4: can a gradient vanish on a short path"""
-        assert_choice(student["q4"], reference["q4"], call="q4")
-
-    @after("test_question_5_is_answered")
-    @points(0.5)
-    def test_question_5(self, student, reference):
-        """question 5: entries of another size"""
-        assert_choice(student["q5"], reference["q5"], call="q5")
-
-    @after("test_question_6_is_answered")
-    @points(0.5)
-    def test_question_6(self, student, reference):
-        """question 6: an entropy in nats"""
-        answer = np.asarray(student["q6"]).item()
-        if not abs(answer - reference["q6"]) <= 0.005:
-            raise CheckFailed(f"{answer:g} is not the answer.")

@@ -5,21 +5,19 @@ import numpy as np
 from autograder.checking import (
     Source,
     after,
-    assert_choice,
     assert_matches,
-    assert_number,
-    assert_one_of,
     careful,
+    choice,
     exercise,
     floats,
     given,
     linked,
+    number,
     points,
+    quiz,
     visible,
 )
 from autograder.checking.asserts import CheckFailed
-
-LETTERS = ("a", "b", "c", "d")
 
 
 def attend(text):
@@ -702,10 +700,9 @@ class TestIsCausal:
     test_care = after("test_small_examples")(careful(points=0.25))
 
 
-@exercise(
+TestQuiz = quiz(
     "quiz_ch4",
     points=3,
-    answers=("q1", "q2", "q3", "q4", "q5", "q6"),
     hints=(
         "Questions 1 to 3 can be tried out in a cell of your own: make the mask, or the three scores, and look.",
         (
@@ -717,72 +714,12 @@ class TestIsCausal:
             "For 6, think of the functions that your `is_causal` had to judge: which of them would pass this test?"
         ),
     ),
+    questions=[
+        number("how many places are allowed"),
+        choice("-1e9 added to a whole row, in float64"),
+        choice("the same in float32"),
+        choice("a mask put on after the softmax"),
+        choice("what becomes of padded queries"),
+        choice("what one test shows"),
+    ],
 )
-class TestQuiz:
-    @visible
-    def test_question_1_is_answered(self, student):
-        """question 1 has a number"""
-        assert_number(student["q1"], call="q1")
-
-    @visible
-    def test_question_2_is_answered(self, student):
-        """question 2 has an answer"""
-        assert_one_of(student["q2"], LETTERS, call="q2")
-
-    @visible
-    def test_question_3_is_answered(self, student):
-        """question 3 has an answer"""
-        assert_one_of(student["q3"], LETTERS, call="q3")
-
-    @visible
-    def test_question_4_is_answered(self, student):
-        """question 4 has an answer"""
-        assert_one_of(student["q4"], LETTERS, call="q4")
-
-    @visible
-    def test_question_5_is_answered(self, student):
-        """question 5 has an answer"""
-        assert_one_of(student["q5"], LETTERS, call="q5")
-
-    @visible
-    def test_question_6_is_answered(self, student):
-        """question 6 has an answer"""
-        assert_one_of(student["q6"], LETTERS, call="q6")
-
-    @after("test_question_1_is_answered")
-    @points(0.5)
-    def test_question_1(self, student, reference):
-        """question 1: how many places are allowed"""
-        answer = np.asarray(student["q1"]).item()
-        if not abs(answer - reference["q1"]) <= 1e-6:
-            raise CheckFailed(f"{answer:g} is not the answer.")
-
-    @after("test_question_2_is_answered")
-    @points(0.5)
-    def test_question_2(self, student, reference):
-        """question 2: -1e9 added to a whole row, in float64"""
-        assert_choice(student["q2"], reference["q2"], call="q2")
-
-    @after("test_question_3_is_answered")
-    @points(0.5)
-    def test_question_3(self, student, reference):
-        """question 3: the same in float32"""
-        assert_choice(student["q3"], reference["q3"], call="q3")
-
-    @after("test_question_4_is_answered")
-    @points(0.5)
-    def test_question_4(self, student, reference):
-        """question 4: a mask put on after the softmax"""
-        assert_choice(student["q4"], reference["q4"], call="q4")
-
-    @after("test_question_5_is_answered")
-    @points(0.5)
-    def test_question_5(self, student, reference):
-        """question 5: what becomes of padded queries"""
-        assert_choice(student["q5"], reference["q5"], call="q5")
-
-    @after("test_question_6_is_answered")
-    @points(0.5)
-    def test_question_6(self, student, reference):
-        """question 6: what one test shows"""
-        assert_choice(student["q6"], reference["q6"], call="q6")

@@ -8,23 +8,21 @@ import numpy as np
 from autograder.checking import (
     Source,
     after,
-    assert_choice,
     assert_matches,
-    assert_number,
-    assert_one_of,
     careful,
+    choice,
     exercise,
     given,
     heatmap,
     linked,
+    number,
     points,
+    quiz,
     visible,
 )
 from autograder.checking.asserts import CheckFailed
 
 mpl.use("Agg")  # the references draw where the checks run, and that may have no screen
-
-LETTERS = ("a", "b", "c", "d")
 
 LOOK = inspect.getsource(heatmap)
 LOOK_WITH_AXES = f"{LOOK}\n\nprobe = probe_with_axes\n"
@@ -764,10 +762,9 @@ class TestEquivarianceGap:
     test_care = after("test_small_example")(careful(points=0.25))
 
 
-@exercise(
+TestQuiz = quiz(
     "quiz_ch5",
     points=3,
-    answers=("q1", "q2", "q3", "q4", "q5", "q6"),
     hints=(
         (
             "Questions 1 and 2: write down the shapes of W_Q, W_K, W_V and W_O, and multiply. Question 3: draw the matrix, or "
@@ -783,72 +780,12 @@ class TestEquivarianceGap:
             "decides how many heads a model has, and when."
         ),
     ),
+    questions=[
+        number("how many numbers the four matrices hold"),
+        choice("fewer, wider heads"),
+        choice("the name of a pattern"),
+        choice("reshape alone"),
+        choice("shuffled words"),
+        choice("twelve heads"),
+    ],
 )
-class TestQuiz:
-    @visible
-    def test_question_1_is_answered(self, student):
-        """question 1 has a number"""
-        assert_number(student["q1"], call="q1")
-
-    @visible
-    def test_question_2_is_answered(self, student):
-        """question 2 has an answer"""
-        assert_one_of(student["q2"], LETTERS, call="q2")
-
-    @visible
-    def test_question_3_is_answered(self, student):
-        """question 3 has an answer"""
-        assert_one_of(student["q3"], LETTERS, call="q3")
-
-    @visible
-    def test_question_4_is_answered(self, student):
-        """question 4 has an answer"""
-        assert_one_of(student["q4"], LETTERS, call="q4")
-
-    @visible
-    def test_question_5_is_answered(self, student):
-        """question 5 has an answer"""
-        assert_one_of(student["q5"], LETTERS, call="q5")
-
-    @visible
-    def test_question_6_is_answered(self, student):
-        """question 6 has an answer"""
-        assert_one_of(student["q6"], LETTERS, call="q6")
-
-    @after("test_question_1_is_answered")
-    @points(0.5)
-    def test_question_1(self, student, reference):
-        """question 1: how many numbers the four matrices hold"""
-        answer = np.asarray(student["q1"]).item()
-        if not abs(answer - reference["q1"]) <= 1e-6:
-            raise CheckFailed(f"{answer:g} is not the answer.")
-
-    @after("test_question_2_is_answered")
-    @points(0.5)
-    def test_question_2(self, student, reference):
-        """question 2: fewer, wider heads"""
-        assert_choice(student["q2"], reference["q2"], call="q2")
-
-    @after("test_question_3_is_answered")
-    @points(0.5)
-    def test_question_3(self, student, reference):
-        """question 3: the name of a pattern"""
-        assert_choice(student["q3"], reference["q3"], call="q3")
-
-    @after("test_question_4_is_answered")
-    @points(0.5)
-    def test_question_4(self, student, reference):
-        """question 4: reshape alone"""
-        assert_choice(student["q4"], reference["q4"], call="q4")
-
-    @after("test_question_5_is_answered")
-    @points(0.5)
-    def test_question_5(self, student, reference):
-        """question 5: shuffled words"""
-        assert_choice(student["q5"], reference["q5"], call="q5")
-
-    @after("test_question_6_is_answered")
-    @points(0.5)
-    def test_question_6(self, student, reference):
-        """question 6: twelve heads"""
-        assert_choice(student["q6"], reference["q6"], call="q6")

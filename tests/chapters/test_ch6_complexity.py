@@ -5,22 +5,20 @@ import numpy as np
 from autograder.checking import (
     Source,
     after,
-    assert_choice,
     assert_matches,
-    assert_number,
-    assert_one_of,
     careful,
+    choice,
     exercise,
     floats,
     given,
     integers,
     linked,
+    number,
     points,
+    quiz,
     visible,
 )
-from autograder.checking.asserts import CheckFailed
 
-LETTERS = ("a", "b", "c", "d")
 EXACTLY = {"rtol": 1e-12, "atol": 1e-6}  # counts, perhaps written as floats
 
 # The memory limit. One table of N_Q x N_K takes 45 MiB, 23 in float32; the plain form holds three at a time. What works
@@ -531,10 +529,9 @@ def step_inputs(seed, t, d_k, d_v):
     return {name: rng.uniform(-2, 2, size=shape).round(1) for name, shape in shapes.items()}
 
 
-@exercise(
+TestQuiz = quiz(
     "quiz_ch6",
     points=3,
-    answers=("q1", "q2", "q3", "q4", "q5", "q6"),
     hints=(
         "Questions 1 and 2 can be worked out with your own `layer_flops`, in a cell of your own.",
         (
@@ -547,72 +544,12 @@ def step_inputs(seed, t, d_k, d_v):
             "multiplied by."
         ),
     ),
+    questions=[
+        number("where both parts cost the same"),
+        choice("what doubling n costs a layer"),
+        choice("exact or not"),
+        choice("what a cache saves"),
+        choice("history and applications"),
+        choice("a weight and what it means"),
+    ],
 )
-class TestQuiz:
-    @visible
-    def test_question_1_is_answered(self, student):
-        """question 1 has a number"""
-        assert_number(student["q1"], call="q1")
-
-    @visible
-    def test_question_2_is_answered(self, student):
-        """question 2 has an answer"""
-        assert_one_of(student["q2"], LETTERS, call="q2")
-
-    @visible
-    def test_question_3_is_answered(self, student):
-        """question 3 has an answer"""
-        assert_one_of(student["q3"], LETTERS, call="q3")
-
-    @visible
-    def test_question_4_is_answered(self, student):
-        """question 4 has an answer"""
-        assert_one_of(student["q4"], LETTERS, call="q4")
-
-    @visible
-    def test_question_5_is_answered(self, student):
-        """question 5 has an answer"""
-        assert_one_of(student["q5"], LETTERS, call="q5")
-
-    @visible
-    def test_question_6_is_answered(self, student):
-        """question 6 has an answer"""
-        assert_one_of(student["q6"], LETTERS, call="q6")
-
-    @after("test_question_1_is_answered")
-    @points(0.5)
-    def test_question_1(self, student, reference):
-        """question 1: where both parts cost the same"""
-        answer = np.asarray(student["q1"]).item()
-        if not abs(answer - reference["q1"]) <= 1e-6:
-            raise CheckFailed(f"{answer:g} is not the answer.")
-
-    @after("test_question_2_is_answered")
-    @points(0.5)
-    def test_question_2(self, student, reference):
-        """question 2: what doubling n costs a layer"""
-        assert_choice(student["q2"], reference["q2"], call="q2")
-
-    @after("test_question_3_is_answered")
-    @points(0.5)
-    def test_question_3(self, student, reference):
-        """question 3: exact or not"""
-        assert_choice(student["q3"], reference["q3"], call="q3")
-
-    @after("test_question_4_is_answered")
-    @points(0.5)
-    def test_question_4(self, student, reference):
-        """question 4: what a cache saves"""
-        assert_choice(student["q4"], reference["q4"], call="q4")
-
-    @after("test_question_5_is_answered")
-    @points(0.5)
-    def test_question_5(self, student, reference):
-        """question 5: history and applications"""
-        assert_choice(student["q5"], reference["q5"], call="q5")
-
-    @after("test_question_6_is_answered")
-    @points(0.5)
-    def test_question_6(self, student, reference):
-        """question 6: a weight and what it means"""
-        assert_choice(student["q6"], reference["q6"], call="q6")
