@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["defines", "is_attempted", "last_definition_is_blank", "names_made", "parsed"]
+__all__ = ["defines", "is_attempted", "last_definition_is_blank", "names_made", "parsed", "words"]
 
 # A name can also be made where no parser sees it; such a notebook is run rather than called blank.
 _UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\bimport\s*\*")
@@ -70,6 +70,11 @@ def names_made(source: str) -> frozenset[str] | None:
     return frozenset(names)
 
 
+def words(source: str) -> frozenset[str]:
+    """Every word of ``source``: names, and what stands in texts and comments."""
+    return _words(source) if len(source) <= _COMMON else _words.__wrapped__(source)
+
+
 def last_definition_is_blank(name: str, sources: Iterable[str]) -> bool:
     """Whether the definition of ``name`` that stands at the end is an empty stub."""
     last = None
@@ -90,6 +95,11 @@ def parsed(source: str) -> ast.Module | None:
     if len(source) > _LARGEST:
         return None
     return _parsed(source) if len(source) <= _COMMON else _parsed.__wrapped__(source)
+
+
+@lru_cache(maxsize=256)
+def _words(source: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", source))
 
 
 @lru_cache(maxsize=128)  # a submission's cells are asked about once an exercise, the released ones for every submission

@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 import json
 import math
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -98,7 +97,7 @@ class Notebook:
             if PICTURE in cell.tags and cell.role is None:
                 made = attempt.names_made(cell.source)
                 others = (other.source for other in code if other is not cell)
-                if made is not None and not any(re.search(rf"\b{name}\b", other) for other in others for name in made):
+                if made is not None and all(made.isdisjoint(attempt.words(other)) for other in others):
                     found.add(cell.index)
         return frozenset(found)
 
@@ -183,8 +182,13 @@ def metadata_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def document_bytes(document: Mapping[str, Any]) -> bytes:
-    """A notebook's JSON as Jupyter writes it to a file."""
-    return (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode()
+    """A notebook's JSON with one cell to a line: written many times faster than an indented one, and ``diff`` still helps."""
+    cells = ",\n  ".join(_encode(cell) for cell in document.get("cells", ()))
+    rest = "".join(f',\n "{key}": {_encode(value)}' for key, value in document.items() if key != "cells")
+    return f'{{\n "cells": [\n  {cells}\n ]{rest}\n}}\n'.encode()
+
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def splice(notebook_data: Mapping[str, Any], code: Mapping[str, str]) -> dict[str, Any]:

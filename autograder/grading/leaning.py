@@ -10,6 +10,7 @@ import ast
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from autograder.attempt import parsed
@@ -26,6 +27,7 @@ _UNSEEN = re.compile(
 )
 # A figure's looks are the pictures' own business: who touches them draws other pictures.
 _STYLE = re.compile(r"\b(matplotlib|rcParams|plt|pyplot|seaborn)\b")
+_COMMON = 10_000  # characters; what longer cells hold is not remembered, as a student could fill the memory with it
 _HARMLESS = frozenset({"print", "check", "hint", "display", "help"})
 
 
@@ -68,15 +70,10 @@ class Leaning:
         return found
 
     def _read(self, cell: CodeCell, names: dict[str, list[_Binding]]) -> bool:
-        tree = parsed(cell.source)
-        if tree is None:
-            return False
-        for statement in tree.body:
-            mentions = frozenset(node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
-            for name in _given(statement):
-                text = ast.unparse(statement) if isinstance(statement, ast.Import | ast.ImportFrom) else ""
-                names[name].append(_Binding(cell.index, mentions - {name}, text))
-        return True
+        found = _bindings_in(cell.source) if len(cell.source) <= _COMMON else _bindings_in.__wrapped__(cell.source)
+        for name, mentions, text in found or ():
+            names[name].append(_Binding(cell.index, mentions, text))
+        return found is not None
 
     def exercises_of(self, picture: CodeCell) -> frozenset[str] | None:
         """The exercises whose functions the picture comes to call; None where it also meets something of the student's."""
@@ -105,6 +102,20 @@ class Leaning:
                     (mentioned, own) for binding in self._course.get(name, ()) for mentioned in binding.mentions
                 ]
         return frozenset(reached)
+
+
+@lru_cache(maxsize=128)  # the course's cells stand in every submission
+def _bindings_in(source: str) -> list[tuple[str, frozenset[str], str]] | None:
+    """Each name that a cell gives, what its statement mentions, and the statement's text where it imports."""
+    tree = parsed(source)
+    if tree is None:
+        return None
+    found = []
+    for statement in tree.body:
+        mentions = frozenset(node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
+        text = ast.unparse(statement) if isinstance(statement, ast.Import | ast.ImportFrom) else ""
+        found += [(name, mentions - {name}, text) for name in _given(statement)]
+    return found
 
 
 def _given(statement: ast.stmt) -> list[str]:

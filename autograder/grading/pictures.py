@@ -1,8 +1,8 @@
 """Pictures that a student's notebook brings along, so that they need not be drawn again.
 
 Drawing takes most of the time that a submission takes, and no check looks at what the course's own picture cells draw.
-Where such a cell stands as it was handed out and its stored output is an image, that output is kept for whoever reads
-the graded notebook. A student could have stored any other image there: it is shown, and decides nothing.
+Where such a cell stands as it was handed out, its stored output is kept for whoever reads the graded notebook. A student
+could have stored any other image there: it is shown, and decides nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from autograder.notebook import Notebook
     from autograder.sandbox.protocol import CodeCell
 
-__all__ = ["kept_pictures"]
+__all__ = ["kept_pictures", "shows_image"]
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _MAX_BYTES = 1 << 20
@@ -61,12 +61,16 @@ def kept_pictures(
     return kept
 
 
+def shows_image(outcome: CellOutcome) -> bool:
+    """Whether there is an image among the outputs; text alone may say that there was nothing to see yet."""
+    return any("image/png" in output.get("data", {}) for output in outcome.outputs)
+
+
 def _sane(outputs: Any, max_text: int) -> tuple[dict[str, Any], ...] | None:
-    """Stored outputs as they may be shown: at least one image, and text; None where there is anything else."""
+    """Stored outputs as they may be shown, images and text; None where there is anything else."""
     if not isinstance(outputs, list) or not 0 < len(outputs) <= _MAX_OUTPUTS:
         return None
     sane: list[dict[str, Any]] = []
-    pictures = 0
     for output in outputs:
         kind = output.get("output_type") if isinstance(output, dict) else None
         if kind == "stream":
@@ -81,12 +85,11 @@ def _sane(outputs: Any, max_text: int) -> tuple[dict[str, Any], ...] | None:
                 if not _is_png(picture):
                     return None
                 data["image/png"] = picture
-                pictures += 1
             sane.append({"output_type": "display_data", "data": data, "metadata": {}})
         else:
             return None
         max_text -= len(text)
-    return tuple(sane) if pictures and max_text >= 0 else None
+    return tuple(sane) if max_text >= 0 else None
 
 
 def _is_png(encoded: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.attempt import last_definition_is_blank
 from autograder.grading.document import restored
-from autograder.grading.pictures import kept_pictures
+from autograder.grading.pictures import kept_pictures, shows_image
 from autograder.notebook import blank_exercises, load_document, metadata_of, notebook_of
 
 if TYPE_CHECKING:
@@ -79,8 +79,10 @@ class Submission:
         self._code = self.notebook.code_cells()
         self._plain = [cell for cell in self._code if not cell.optional]
         kept = kept_pictures(submitted, self.notebook, self._code, output_kb << 10) if pictures and not redraw else {}
-        self._keep(kept.values())
-        self._missing = [cell for cell in self._code if cell.optional and cell.index not in kept] if pictures else []
+        self._stored = {index: outcome for index, outcome in kept.items() if not shows_image(outcome)}
+        self._keep(outcome for index, outcome in kept.items() if index not in self._stored)
+        seen = kept.keys() - self._stored.keys()
+        self._missing = [cell for cell in self._code if cell.optional and cell.index not in seen] if pictures else []
         self._open_session = open_session
 
     def open(self, *, memory_mb: int | None = None) -> Session:
@@ -96,7 +98,8 @@ class Submission:
         ``known(cells, pictures)`` tells the outcomes of those pictures that need not be drawn.
         """
         if self._missing and known is not None:
-            found = known(self._code, self._missing)
+            # A line that the notebook brings along may be older than the student's last change.
+            found = {**self._stored, **known(self._code, self._missing)}
             self._keep(found.values())
             self._missing = [cell for cell in self._missing if cell.index not in found]
         if self._missing or self.sandbox is None:

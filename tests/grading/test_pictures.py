@@ -74,7 +74,6 @@ def test_a_stored_picture_is_kept_and_its_cell_not_run(drawing):
     "outputs",
     [
         [],
-        [{"output_type": "stream", "name": "stdout", "text": "text alone"}],
         [picture(png()), {"output_type": "error", "ename": "E", "evalue": "", "traceback": []}],
         [picture("not base64!")],
         [picture(base64.b64encode(b"GIF89a, not a PNG at all").decode())],
@@ -87,7 +86,7 @@ def test_a_stored_picture_is_kept_and_its_cell_not_run(drawing):
         {"output_type": "display_data"},
     ],
     ids=[
-        "none", "text", "error", "not base64", "not a PNG", "a hundred thousand pixels wide", "cut off", "too many bytes",
+        "none", "error", "not base64", "not a PNG", "a hundred thousand pixels wide", "cut off", "too many bytes",
         "too much text", "too many", "nonsense", "no list",
     ],
 )  # fmt: skip
@@ -128,3 +127,9 @@ def test_a_tag_of_the_students_own_changes_nothing(drawing):
     grade(drawing, [Job(path, "eve", CHAPTER)], done.append)
     assert load_document(path.read_bytes())["cells"][1]["metadata"]["tags"] == ["picture"]
     assert done[0].verdict.score == done[0].verdict.max_score
+
+
+def test_a_line_that_a_picture_cell_printed_is_kept(drawing):
+    """Text without an image is kept too, where nothing better is known: it need not be run for the reader's sake."""
+    line = {"output_type": "stream", "name": "stdout", "text": "Nothing to see yet.\x1b[31m"}
+    assert [output["text"] for output in shown(drawing, [line])] == ["Nothing to see yet."]
