@@ -502,7 +502,7 @@ def scaled_by_the_number_of_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     no difference to its spread. Which array knows d_k?"""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(h)
-    weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
+    weights = masked_softmax(scores, np.True_ if mask is None else mask)
     return merge_heads(weights @ V) @ W_O, weights
 
 
@@ -553,7 +553,7 @@ def scores_times_the_mask(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You multiplied the scores with the mask. That makes the forbidden scores 0, and exp(0) is 1: they still take their share.
     A forbidden score has to lie far below all the others."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
-    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    scores = Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1])
     weights = softmax(scores if mask is None else scores * mask)
     return merge_heads(weights @ V) @ W_O, weights
 
@@ -563,7 +563,7 @@ def exp_with_no_shift(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You take exp of the scores as they are. From 710 on that is inf, and inf / inf is nan. Subtract the largest score of each
     row first: it changes no weight. The given `softmax` does it."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
-    e = np.exp(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]))
+    e = np.exp(Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1]))
     e = e if mask is None else e * mask
     weights = e / e.sum(axis=-1, keepdims=True)
     return merge_heads(weights @ V) @ W_O, weights
