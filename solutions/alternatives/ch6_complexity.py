@@ -316,6 +316,27 @@ def running_average(Q, K, V, block_size):
 
 
 @alternative_of("chunked_attention")
+def halves_of_halves(Q, K, V, block_size):
+    """The keys are halved until they fit into a block; what two halves bring is put together on the way back."""
+
+    def bring(keys, values):
+        n = keys.shape[-2]
+        if n <= block_size:
+            scores = Q @ keys.swapaxes(-1, -2) / np.sqrt(Q.shape[-1])
+            top = scores.max(axis=-1, keepdims=True)
+            e = np.exp(scores - top)
+            return top, e.sum(axis=-1, keepdims=True), e @ values
+        left = bring(keys[..., : n // 2, :], values[..., : n // 2, :])
+        right = bring(keys[..., n // 2 :, :], values[..., n // 2 :, :])
+        top = np.maximum(left[0], right[0])
+        a, b = np.exp(left[0] - top), np.exp(right[0] - top)
+        return top, left[1] * a + right[1] * b, left[2] * a + right[2] * b
+
+    _, total, mixed = bring(K, V)
+    return mixed / total
+
+
+@alternative_of("chunked_attention")
 def tiles_of_queries_and_keys(Q, K, V, block_size):
     """Blocks both ways, for a matrix at a time, as on a graphics card."""
     output = np.zeros((*Q.shape[:-1], V.shape[-1]))

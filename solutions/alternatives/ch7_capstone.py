@@ -223,6 +223,16 @@ def very_sharp_and_in_lists(n, d_model):
 
 
 @alternative_of("previous_token_head")
+def codes_drawn_at_random(n, d_model):
+    """Every position has a long random code, from a seed of its own: two of them are nearly at right angles."""
+    tokens = d_model - n
+    codes = np.random.default_rng(0).normal(size=(n, 200))
+    W_Q, W_K = np.zeros((d_model, 200)), np.zeros((d_model, 200))
+    W_Q[tokens + 1 :], W_K[tokens:] = 50 * codes[:-1], codes
+    return {"W_Q": W_Q, "W_K": W_K, "W_V": np.eye(d_model, tokens), "W_O": np.eye(tokens, d_model)}
+
+
+@alternative_of("previous_token_head")
 def everything_else_pushed_away(n, d_model):
     """No score is raised: every other position's is lowered by 60, with d_k = n + 1; float32."""
     tokens = d_model - n
