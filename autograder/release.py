@@ -16,7 +16,7 @@ from autograder.checking.runner import Grader, with_checks
 from autograder.course import Course
 from autograder.recording import recorded
 
-__all__ = ["ReleaseError", "record_examples", "release"]
+__all__ = ["ReleaseError", "draw_pictures", "record_examples", "release"]
 
 
 class ReleaseError(Exception):
@@ -57,7 +57,7 @@ def release(course: Course, chapters: Sequence[str], *, mutants: bool = True) ->
         if not report.ok:
             raise ReleaseError("\n".join(report.problems))
         record_examples(course, chapter)
-        _draw_pictures(course, chapter)
+        draw_pictures(course, chapter)
         command = [sys.executable, "-m", "nbgrader", "generate_assignment", chapter, "--force"]
         # nbgrader starts `alembic` by name: it lies beside this interpreter, whether a virtual environment is active or not.
         path = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
@@ -70,7 +70,7 @@ def release(course: Course, chapters: Sequence[str], *, mutants: bool = True) ->
             )
 
 
-def _draw_pictures(course: Course, chapter: str) -> None:
+def draw_pictures(course: Course, chapter: str) -> None:
     """Draw what grading would else draw; where there is no sandbox yet, nothing is graded here either."""
     from autograder.grading.gallery import Gallery  # noqa: PLC0415 - reading examples needs none of it
     from autograder.notebook import load_document, read_bytes  # noqa: PLC0415
