@@ -82,12 +82,13 @@ class _StandIn:
     notes: Mapping[str, str] = {}
     blank: frozenset[str] = frozenset()
 
-    def __init__(self, label: str, namespace: Mapping[str, Any]) -> None:
+    def __init__(self, label: str, namespace: Mapping[str, Any], seconds: float) -> None:
         self.label = label
         self._namespace = namespace
+        self._seconds = seconds
 
     def open(self, *, memory_mb: int | None = None) -> Session:  # noqa: ARG002 - each call carries its own limit
-        return InProcessSession(self._namespace, call_seconds=_SECONDS)
+        return InProcessSession(self._namespace, call_seconds=self._seconds)
 
 
 class _Exercise:
@@ -100,17 +101,19 @@ class _Exercise:
         for other in self.checks.specs.values():
             if other.answers:
                 self.right.update(self.checks.references[other.name]())
+        # A right solution has as long as a student's, so that a busy machine refuses none.
+        self._patience = self.checks.course.limits.call_seconds
         # What is asked, and what a right solution answers, is the same for every mutant: worked out when first wanted.
         self._questions: dict[int, list[Call]] = {}
         self._answers: dict[tuple[str, int], list[Answer]] = {}
 
     def measured(self, *, blank: bool, mutants: bool, draws: int) -> ExerciseAudit:
         name = self.spec.name
-        reference = self._grade(self.right)
+        reference = self._grade(self.right, self._patience)
         rejected = {
             a.name: next((c.message.splitlines()[0] for c in v.checks if c.message), v.status)
             for a in self.alternatives
-            if (v := self._grade(self._with(a.function))).status != "passed"
+            if (v := self._grade(self._with(a.function), self._patience)).status != "passed"
         }
         wrong = self.checks.misconceptions.get(name, [])
         uncaught, misnamed = [], {}
@@ -141,8 +144,8 @@ class _Exercise:
             return {**self.right, **function()}
         return {**self.right, self.spec.name: function}
 
-    def _grade(self, namespace: Mapping[str, Any]) -> Any:
-        [verdict] = self.grader.grade(_StandIn(self.spec.name, namespace), only=frozenset({self.spec.name}))
+    def _grade(self, namespace: Mapping[str, Any], seconds: float = _SECONDS) -> Any:
+        [verdict] = self.grader.grade(_StandIn(self.spec.name, namespace, seconds), only=frozenset({self.spec.name}))
         return verdict
 
     def _stub_earns_nothing(self) -> bool:
@@ -253,7 +256,7 @@ class _Exercise:
             # What visible checks ask is published, and some hidden ones draw nothing: another secret changes neither.
             spec = self.spec if number == 0 else self._drawn_from_the_secret()
             for name, namespace in solutions:
-                for check in _failing(checks, spec, namespace, planned=False):
+                for check in _failing(checks, spec, namespace, planned=False, seconds=self._patience):
                     found.setdefault(check, name)
         return found
 
@@ -268,9 +271,14 @@ class _Exercise:
 
 
 def _failing(
-    checks: ChapterChecks, spec: ExerciseSpec, namespace: Mapping[str, Any], *, planned: bool = True
+    checks: ChapterChecks,
+    spec: ExerciseSpec,
+    namespace: Mapping[str, Any],
+    *,
+    planned: bool = True,
+    seconds: float = _SECONDS,
 ) -> set[str]:
-    session = InProcessSession(namespace, call_seconds=_SECONDS)
+    session = InProcessSession(namespace, call_seconds=seconds)
     conversation = checks.converse(spec.name, lambda: session, planned=planned)
     failing: set[str] = set()
     for check in spec.checks:
