@@ -18,7 +18,9 @@ from sqlalchemy.pool import NullPool
 
 from autograder.course import load_course
 from autograder.grading import turns
+from autograder.grading.classroom import grade_class
 from autograder.grading.gradebook import Entry, gradebook_url, write_entries
+from autograder.grading.submission import Job
 from autograder.grading.turns import in_turn, until_alone
 from autograder.verdict import ExerciseVerdict, Verdict
 from tests.books import marks
@@ -31,6 +33,7 @@ WRITE = """
 import sys
 from pathlib import Path
 from autograder.course import load_course
+from autograder.grading.classroom import grade_class
 from autograder.grading.gradebook import Entry, write_entries
 from tests.postgres.test_postgres import verdict
 course, first = load_course(Path(sys.argv[1])), int(sys.argv[2])
@@ -175,6 +178,30 @@ def test_nbgrader_itself_reads_the_marks(course, tmp_path):
     assert run.returncode == 0, run.stderr
     with to.open() as file:
         assert {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)} == {"ada": 5.5, "bob": 4.0}
+
+
+def test_an_unchanged_class_is_passed_over(course, book):
+    """What is in PostgreSQL as it was entered is left alone, and what somebody changed there is entered again."""
+    jobs = [
+        Job(hand_in(course, student, document(course, **{**RIGHT, **own})), student, CHAPTER)
+        for student, own in {"ada": {}, "bob": {"to_kelvin": WRONG_SIGN}, "eve": {}}.items()
+    ]
+    verdicts = grade_class(course, CHAPTER, jobs)
+    pages = sorted(path for kind in ("autograded", "feedback") for path in (course.root / kind).rglob("*.*"))
+    assert len(pages) >= 6
+    before = [path.stat().st_mtime_ns for path in pages]
+    assert grade_class(course, CHAPTER, jobs) == verdicts
+    assert [path.stat().st_mtime_ns for path in pages] == before
+    engine = create_engine(book)
+    with engine.begin() as connection:
+        changed = connection.execute(text("UPDATE grade SET auto_score = 0.25 WHERE auto_score = 2"))
+        assert changed.rowcount
+    engine.dispose()
+    assert grade_class(course, CHAPTER, jobs) == verdicts
+    assert [path.stat().st_mtime_ns for path in pages] != before
+    with Gradebook(book) as gradebook:
+        for job, found in zip(jobs, verdicts, strict=True):
+            assert gradebook.find_submission(CHAPTER, job.student).score == found.score
 
 
 def test_turns_are_taken(book):
