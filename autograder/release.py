@@ -57,7 +57,6 @@ def release(course: Course, chapters: Sequence[str], *, mutants: bool = True) ->
         if not report.ok:
             raise ReleaseError("\n".join(report.problems))
         record_examples(course, chapter)
-        draw_pictures(course, chapter)
         command = [sys.executable, "-m", "nbgrader", "generate_assignment", chapter, "--force"]
         # nbgrader starts `alembic` by name: it lies beside this interpreter, whether a virtual environment is active or not.
         path = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])

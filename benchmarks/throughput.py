@@ -97,7 +97,7 @@ def _class(folder: Path, size: int, chapter: str, *, bare: bool) -> Path:
 
 def _grade(folder: Path, chapter: str, line: str = "") -> float:
     """How long it takes to grade the class from nothing."""
-    for name in (".autograder", "autograded", "feedback"):
+    for name in (".autograder/verdicts", "autograded", "feedback"):
         shutil.rmtree(folder / name, ignore_errors=True)
     shutil.copy(folder / "gradebook.fresh", folder / "gradebook.db")
     shutil.copy(folder / "course_config.fresh", folder / "course_config.py")

@@ -62,9 +62,16 @@ class Gallery:
         self._ready = not notebook.pictures() or self._load()
 
     def known(
-        self, cells: Iterable[CodeCell], pictures: Iterable[CodeCell], verdicts: Iterable[ExerciseVerdict]
+        self,
+        cells: Iterable[CodeCell],
+        pictures: Iterable[CodeCell],
+        stored: Collection[int],
+        verdicts: Iterable[ExerciseVerdict],
     ) -> dict[int, CellOutcome]:
-        """The outcomes, by place, of those ``pictures`` of a submission's ``cells`` that need not be drawn."""
+        """The outcomes, by place, of those ``pictures`` of a submission's ``cells`` that need not be drawn.
+
+        For the places in ``stored`` the notebook brings something along itself: nothing is drawn for their sake.
+        """
         leaning = Leaning.of(cells, self._sources, self._exercises)
         by_name = {verdict.name: verdict for verdict in verdicts}
         full = {name for name, v in by_name.items() if v.status == "passed" and v.score >= v.max_score}
@@ -80,7 +87,7 @@ class Gallery:
                 found[picture.index] = _not_drawn(picture.index, reached & endless)
             elif reached <= full or reached <= blank:
                 looked_up.append((picture, reached <= full))
-        if looked_up and not self._ready:
+        if not self._ready and any(picture.index not in stored for picture, _ in looked_up):
             self._asked += 1
             if self._asked > _WORTH_IT:
                 self.draw()

@@ -95,11 +95,11 @@ class Submission:
     def finish(self, known: Callable[..., Mapping[int, CellOutcome]] | None = None) -> None:
         """Fill ``cells`` with what is not there yet: the outcomes of a notebook that no check asked for, and pictures.
 
-        ``known(cells, pictures)`` tells the outcomes of those pictures that need not be drawn.
+        ``known(cells, pictures, stored)`` tells the outcomes of those pictures that need not be drawn.
         """
         if self._missing and known is not None:
             # A line that the notebook brings along may be older than the student's last change.
-            found = {**self._stored, **known(self._code, self._missing)}
+            found = {**self._stored, **known(self._code, self._missing, self._stored.keys())}
             self._keep(found.values())
             self._missing = [cell for cell in self._missing if cell.index not in found]
         if self._missing or self.sandbox is None:

@@ -107,9 +107,9 @@ def drawn(tmp_path_factory):
     class Looked(Gallery):
         """The real one, which says what it spared."""
 
-        def known(self, cells, pictures, verdicts):
+        def known(self, cells, pictures, stored, verdicts):
             self.draw()
-            found = super().known(cells, pictures, verdicts)
+            found = super().known(cells, pictures, stored, verdicts)
             spared.append(len(found))
             return found
 
