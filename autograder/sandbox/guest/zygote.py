@@ -45,10 +45,12 @@ class Zygote:
         return {"ready": True, "nested": self._nested, "landlock": self._confine.landlock_version()}
 
     def _try_namespaces(self) -> bool:
-        pid = os.fork()
+        try:
+            pid = self._confine.fork_into_namespaces()
+        except (OSError, KeyError):  # refused, or a processor that nobody has tried yet
+            return False
         if pid == 0:
             try:
-                self._confine.enter_namespaces()
                 self._confine.private_tmp(1)
             except OSError:
                 os._exit(1)
@@ -63,7 +65,12 @@ class Zygote:
                 return
             order = json.loads(message)
             if order["do"] == "spawn":
-                self._children[order["id"]] = self._spawn(order, descriptors[0])
+                try:
+                    self._children[order["id"]] = self._spawn(order, descriptors[0])
+                except (
+                    OSError
+                ) as error:  # no process was made: whoever asked hears it where the child would have spoken
+                    _complain(descriptors[0], error)
                 os.close(descriptors[0])
             elif order["do"] == "end":
                 self._end(order)
@@ -71,20 +78,12 @@ class Zygote:
                 self._preload(order["module"])
 
     def _spawn(self, order: dict[str, Any], line: int) -> int:
-        pid = os.fork()
+        pid = self._confine.fork_into_namespaces() if self._nested else os.fork()
         if pid:
             return pid
         try:
             self._control.close()
             self._confine.die_with_parent()
-            if self._nested:
-                self._confine.enter_namespaces()
-                inner = os.fork()  # the first process of the new pid namespace
-                if inner:
-                    os.close(line)
-                    status = os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
-                    os._exit(status if status >= 0 else 128 - status)
-                self._confine.die_with_parent()
             self._become_student(order, line)
         except BaseException as error:  # noqa: BLE001 - whatever went wrong, nothing of the student's was run
             _complain(line, error)
@@ -121,10 +120,12 @@ class Zygote:
             while not found and time.monotonic() < deadline:
                 time.sleep(0.002)
                 found, raw = os.waitpid(pid, os.WNOHANG)
-            if not found:
+            if found:
+                status = os.waitstatus_to_exitcode(raw)
+                status = status if status >= 0 else 128 - status
+            else:
                 os.kill(pid, signal.SIGKILL)
-                _found, raw = os.waitpid(pid, 0)
-            status = os.waitstatus_to_exitcode(raw)
+                os.waitpid(pid, 0)
         if order["answer"]:
             self._control.send(json.dumps({"status": status}).encode())
 
