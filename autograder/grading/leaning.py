@@ -25,8 +25,9 @@ __all__ = ["Leaning"]
 _UNSEEN = re.compile(
     r"\b(exec|eval|globals|locals|setattr|vars|__\w+__|global|nonlocal)\b|\bimport\s*\*|^\s*[%!]", re.MULTILINE
 )
-# A figure's looks are the pictures' own business: who touches them draws other pictures.
-_STYLE = re.compile(r"\b(matplotlib|rcParams|plt|pyplot|seaborn)\b")
+# The looks of all figures are the pictures' own business: who changes them draws other pictures.
+_STYLE = re.compile(r"\b(rcParams\w*|rc|rc_context|rcdefaults|style|xkcd|set_cmap|switch_backend|use|seaborn)\b")
+_DRAWING = frozenset({"plt", "pyplot", "matplotlib", "mpl", "ax", "axes", "fig"})
 _COMMON = 10_000  # characters; what longer cells hold is not remembered, as a student could fill the memory with it
 _HARMLESS = frozenset({"print", "check", "hint", "display", "help"})
 
@@ -76,7 +77,7 @@ class Leaning:
         return found is not None
 
     def exercises_of(self, picture: CodeCell) -> frozenset[str] | None:
-        """The exercises whose functions the picture comes to call; None where it also meets something of the student's."""
+        """The exercises whose functions the picture comes to call; None where it may look like nobody else's."""
         tree = parsed(picture.source)
         if not self.tame or tree is None:
             return None
@@ -96,6 +97,8 @@ class Leaning:
                 reached.add(name)
             elif mine and not own:
                 return None
+            if any(binding.mentions & _DRAWING for binding in mine):
+                return None  # right as it may be, how it draws is its author's own
             waiting += [(mentioned, True) for binding in mine for mentioned in binding.mentions]
             if not mine:
                 waiting += [

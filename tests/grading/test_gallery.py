@@ -77,6 +77,12 @@ def test_trying_things_out_leaves_the_pictures_alone(own):
     assert leaning(own) == {"first", "second"}
 
 
+def test_a_function_that_draws_has_its_own_hand():
+    """Colours and titles are free where an exercise is to draw: full marks do not make two such pictures alike."""
+    assert leaning(second="def second(x, ax=None):\n    ax = ax or plt.gca()\n    ax.imshow(x)\n    return ax") is None
+    assert leaning("def third(ax):\n    ax.imshow(SHADES)") == {"first", "second"}
+
+
 def test_a_definition_below_the_picture_is_not_what_it_shows():
     """The picture shows what stood above it; the checks ask the definition that stands last."""
     assert leaning(second="# moved down", below="def second(x):\n    return x") is None
