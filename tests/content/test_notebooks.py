@@ -18,7 +18,7 @@ from nbclient import NotebookClient
 from autograder.checking.chapter import ChapterChecks
 from autograder.course import load_course
 from autograder.misconception import alternatives_in, misconceptions_in
-from autograder.notebook import splice
+from autograder.notebook import read_notebook, splice
 from autograder.recording import recorded
 
 COURSE = load_course(Path(__file__).parent)
@@ -274,3 +274,12 @@ def run(data, chapter, folder):
     resources = {"metadata": {"path": str(folder)}}
     NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True, resources=resources).execute()
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def test_every_cell_that_only_draws_is_known_as_a_picture(chapter):
+    """Its tag is not in vain: no other cell mentions a name that it makes, so grading may leave it out."""
+    notebook = read_notebook(COURSE.source(chapter))
+    pictures = notebook.pictures()
+    for cell in notebook.cells:
+        if cell.kind == "code" and ("picture" in cell.tags or cell.source.startswith("@uses(")):
+            assert cell.index in pictures, f"cell {cell.index} of {chapter}"
