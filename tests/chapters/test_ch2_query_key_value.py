@@ -208,18 +208,20 @@ class TestAttentionScores:
     @points(0.25)
     def test_distinct_and_equal_sizes(self, student, reference, rng):
         """sizes that all differ, sizes that are all the same, large scores, and float32"""
-        for batch, (n_q, n_k, d_k), size, dtype in (
-            ((), (3, 4, 5), 1.0, np.float64),
-            ((), (4, 4, 4), 1.0, np.float64),
-            ((2,), (3, 4, 5), 1.0, np.float64),
-            ((4,), (4, 4, 4), 1.0, np.float64),
-            ((2, 3), (4, 5, 6), 1.0, np.float64),
-            ((3, 3), (3, 3, 3), 1.0, np.float64),
-            ((), (5, 6, 64), 50.0, np.float64),
-            ((2,), (3, 4, 5), 1.0, np.float32),
+        for batch, (n_q, n_k, d_k), largest, dtype in (
+            ((), (3, 4, 5), 4.0, np.float64),
+            ((), (4, 4, 4), 4.0, np.float64),
+            ((2,), (3, 4, 5), 4.0, np.float64),
+            ((4,), (4, 4, 4), 4.0, np.float64),
+            ((2, 3), (4, 5, 6), 4.0, np.float64),
+            ((3, 3), (3, 3, 3), 4.0, np.float64),
+            ((), (5, 6, 64), 2000.0, np.float64),
+            ((2,), (3, 4, 5), 4.0, np.float32),
         ):
-            Q = (size * rng.normal(size=(*batch, n_q, d_k))).astype(dtype)
-            K = rng.normal(size=(*batch, n_k, d_k)).astype(dtype)
+            Q = rng.normal(size=(*batch, n_q, d_k))
+            K = rng.normal(size=(*batch, n_k, d_k))
+            scores = Q @ np.swapaxes(K, -1, -2)
+            Q, K = (Q * largest / scores.flat[np.abs(scores).argmax()]).astype(dtype), K.astype(dtype)
             found = student.attention_scores(Q, K)
             assert_matches(found, reference.attention_scores(Q, K), call="attention_scores(Q, K)", Q=Q, K=K)
 
