@@ -116,12 +116,14 @@ class _Exercise:
             if (v := self._grade(self._with(a.function), self._patience)).status != "passed"
         }
         wrong = self.checks.misconceptions.get(name, [])
+        told = {misconception.name: misconception.message for misconception in wrong}
         uncaught, misnamed = [], {}
         for misconception in wrong:
             verdict = self._grade(self._with(misconception.function))
             if verdict.score >= verdict.max_score:
                 uncaught.append(misconception.name)
-            elif verdict.misconception != misconception.name:
+            elif told.get(verdict.misconception or "") != misconception.message:
+                # Two ways of writing one mistake may share their words: then the student hears the same.
                 misnamed[misconception.name] = verdict.misconception or ""
         result = ExerciseAudit(
             name=name,
