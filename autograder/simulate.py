@@ -125,7 +125,7 @@ class _Carrier:
                 continue  # a builtin or one of the node's own names
             self.seen.add(target)
             statement, origin = found
-            if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name != target:
+            if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name != name:
                 # Imported under another name (``as attention``): its own is what the notebook gets to see.
                 target = renames[name] = statement.name
                 if target in self.seen or target in self.there:
