@@ -12,6 +12,7 @@ import shutil
 import statistics
 import sys
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -21,18 +22,13 @@ from simulated import CHAPTER, HERE, course_in, fill
 
 from autograder.release import record_examples
 
-STOCK = """c = get_config()
+STOCK = """from nbgrader.converters import GenerateAssignment
+
+c = get_config()
 c.CourseDirectory.course_id = "attention"
 # The one change: no stub holds a solution region, and this step would empty it.
-c.GenerateAssignment.preprocessors = [
-    "nbgrader.preprocessors.IncludeHeaderFooter",
-    "nbgrader.preprocessors.LockCells",
-    "nbgrader.preprocessors.ClearOutput",
-    "nbgrader.preprocessors.CheckCellMetadata",
-    "nbgrader.preprocessors.ComputeChecksums",
-    "nbgrader.preprocessors.SaveCells",
-    "nbgrader.preprocessors.CheckCellMetadata",
-]
+steps = GenerateAssignment.preprocessors.default()
+c.GenerateAssignment.preprocessors = [step for step in steps if step.__name__ != "ClearSolutions"]
 """
 
 
@@ -53,17 +49,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as fresh:
         folder = options.folder or Path(fresh)
         stock: list[float] = []
-        each: dict[int, float] = {}
+        ours_each: dict[int, list[float]] = defaultdict(list)
         for round_ in range(options.rounds):
             for size in sorted(options.students):
                 ours = _class(folder / f"class-{size}", size, chapter, bare=options.bare)
-                times = [_grade(ours, chapter)]
+                whole = _grade(ours, chapter)
                 again = seconds(command("autograder", "grade", chapter, "--json"), ours, may_fail=True)
-                each[size] = min(each.get(size, times[0] / size), times[0] / size)
-                print(f"round {round_ + 1}: {size} notebooks: {times[0]:.1f} s, again: {again:.2f} s", flush=True)
+                ours_each[size].append(whole / size)
+                print(f"round {round_ + 1}: {size} notebooks: {whole:.1f} s, again: {again:.2f} s", flush=True)
                 row(
                     f"regrading an unchanged class of {size:,}, of grading it",
-                    f"{100 * again / times[0]:.2f} %",
+                    f"{100 * again / whole:.2f} %",
                     "≤ 2 %",
                 )
                 if options.redraw:
@@ -72,6 +68,7 @@ def main() -> None:
             if options.stock:
                 stock.append(_stock(folder, min(options.students), options.stock, chapter))
                 print(f"round {round_ + 1}: stock: {stock[-1]:.2f} s a notebook", flush=True)
+    each = {size: statistics.median(costs) for size, costs in ours_each.items()}
     for size, cost in each.items():
         if stock:
             target = "≥ 50×" if size >= 1000 else "≥ 20×"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import secrets
-import socket
-import threading
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+from tests.security.hostile_class import listening
 
 FILES = ("gradebook.db", "autograded/me.ipynb", "solutions/ch1.py", "tests/chapters/test_ch1.py", ".course_secret")
 
@@ -50,18 +49,5 @@ def outside(tmp_path, monkeypatch):
         path.write_text(f"# {secret}\n", "utf-8")
         path.chmod(0o666)  # nothing but the jail stands in the way
     monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", secret)
-    with closing(socket.create_server(("127.0.0.1", 0))) as server:
-        world = Outside(course, secret, server.getsockname()[1])
-
-        def listen():
-            while True:
-                try:
-                    connection, _address = server.accept()
-                except OSError:
-                    return
-                world.calls.append(1)
-                connection.close()
-
-        threading.Thread(target=listen, daemon=True).start()
-        yield world
-        server.shutdown(socket.SHUT_RDWR)
+    with listening() as (port, calls):
+        yield Outside(course, secret, port, calls)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.mini import CHAPTER, cell
-from tests.security.hostile.registry import MARKED_UP, SCRIPT, check_cells, hostile, png, save, wrong
+from tests.security.hostile.registry import MARKED_UP, SCRIPT, check_cells, code_cells, hostile, png, save, wrong
 
 # What a notebook says of itself: points, names, outcomes.
 
@@ -96,11 +96,11 @@ def unlocked_checks(folder, course, _world):
 def answers_called_pictures(folder, course, _world):
     """Every cell called a picture, with a foreign image, so that it is kept instead of run."""
     notebook = wrong(course)
+    data = {"image/png": png(), "text/plain": "6.0"}
     for one in notebook["cells"]:
         one["metadata"]["tags"] = ["picture"]
-        if one["cell_type"] == "code":
-            data = {"image/png": png(), "text/plain": "6.0"}
-            one["outputs"] = [{"output_type": "display_data", "data": data, "metadata": {}}]
+    for one in code_cells(notebook):
+        one["outputs"] = [{"output_type": "display_data", "data": data, "metadata": {}}]
     save(folder, notebook)
 
 
@@ -111,13 +111,12 @@ def answers_called_pictures(folder, course, _world):
 def stored_scripts(folder, course, _world):
     """Markup and scripts in the stored outputs of every cell, the course's own picture among them."""
     notebook = wrong(course)
-    for one in notebook["cells"]:
-        if one["cell_type"] == "code":
-            one["outputs"] = [
-                {"output_type": "display_data", "data": {**MARKED_UP, "image/png": png()}, "metadata": {"x": SCRIPT}},
-                {"output_type": "error", "ename": SCRIPT, "evalue": SCRIPT, "traceback": [SCRIPT]},
-                {"output_type": "stream", "name": SCRIPT, "text": [SCRIPT]},
-            ]
+    for one in code_cells(notebook):
+        one["outputs"] = [
+            {"output_type": "display_data", "data": {**MARKED_UP, "image/png": png()}, "metadata": {"x": SCRIPT}},
+            {"output_type": "error", "ename": SCRIPT, "evalue": SCRIPT, "traceback": [SCRIPT]},
+            {"output_type": "stream", "name": SCRIPT, "text": [SCRIPT]},
+        ]
     save(folder, notebook)
 
 

@@ -65,6 +65,11 @@ def png():
     return base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(parts)).decode()
 
 
+def code_cells(notebook):
+    """The cells of code of a notebook."""
+    return [c for c in notebook["cells"] if c["cell_type"] == "code"]
+
+
 def check_cells(notebook):
     """The graded cells of a notebook."""
     return [c for c in notebook["cells"] if c["metadata"].get("nbgrader", {}).get("grade")]
