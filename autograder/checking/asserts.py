@@ -10,7 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 from _pytest.outcomes import Failed
 
-from autograder.checking.compare import Finding, describe_failure, evaluate, named, tolerances
+from autograder.checking.closeness import tolerances
+from autograder.checking.compare import Finding, describe_failure, named
+from autograder.checking.predicates import evaluate
 
 __all__ = [
     "CheckFailed",

@@ -12,7 +12,7 @@ import numpy as np
 
 from autograder.checking.arrays import paste
 from autograder.checking.asserts import CheckFailed, CheckStopped
-from autograder.checking.compare import equal, tolerances
+from autograder.checking.closeness import equal, tolerances
 from autograder.checking.errors import NOT_AS_ASKED, explain, explain_stop, signature_of_error
 from autograder.checking.values import arrived, fresh, key_of
 from autograder.course import Limits

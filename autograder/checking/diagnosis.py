@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.compare import choice_of, equal
+from autograder.checking.closeness import equal
 from autograder.checking.composition import compositions
 from autograder.checking.conversation import same_answer
 from autograder.checking.errors import signature_of_error
 from autograder.checking.inprocess import InProcessSession
+from autograder.checking.predicates import choice_of
 from autograder.checking.values import key_of
 from autograder.misconception import Misconception
 from autograder.sandbox.protocol import Answer, Call

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.compare import close
+from autograder.checking.closeness import close
 from autograder.sandbox.protocol import Call, Opaque, Rng, Source
 
 __all__ = ["arrived", "changed_arguments", "fingerprint", "fresh", "key_of", "remember"]

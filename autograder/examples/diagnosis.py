@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from autograder.checking import compare
+from autograder.checking.closeness import equal, tolerances
 from autograder.checking.errors import signature_of_error
 from autograder.examples.values import decode_value
 
@@ -71,5 +71,5 @@ def _agree(outcome: Outcome, answer: Answer) -> bool:
         given, recorded = (signature_of_error(outcome.error, text) for text in (answer.error.message, recorded_text))
         return not outcome.message or given == recorded
     value = decode_value(outcome.value)
-    rtol, atol = compare.tolerances(value, answer.value)
-    return compare.equal(answer.value, value, rtol=rtol, atol=atol)
+    rtol, atol = tolerances(value, answer.value)
+    return equal(answer.value, value, rtol=rtol, atol=atol)

@@ -69,7 +69,7 @@ class VariableStep:
 
 @dataclass(frozen=True, slots=True)
 class AssertStep:
-    """One assertion, named as in ``autograder.checking.compare``.
+    """One assertion, named as in ``autograder.checking.predicates``.
 
     ``expected`` is a ``Ref``, an encoded value or ``NOTHING``.
     """

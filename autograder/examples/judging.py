@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from autograder.checking import compare, errors
 from autograder.checking.arrays import paste
 from autograder.checking.compare import Finding
+from autograder.checking.predicates import evaluate
 from autograder.examples.asking import Answers, at
 from autograder.examples.format import NOTHING, AssertStep, CallStep, CheckExample, ExerciseExamples, Ref, VariableStep
 from autograder.examples.values import decode_value
@@ -96,7 +97,7 @@ def _assertion_fault(step: AssertStep, answers: Answers) -> Fault | None:
         whole = at(Ref(step.actual.step), answers)
         finding: Finding | None = Finding(_no_such_part(step.actual, whole), "type")
     else:
-        finding = compare.evaluate(step.name, actual, _expected(step, answers), step.params)
+        finding = evaluate(step.name, actual, _expected(step, answers), step.params)
     if finding is None:
         return None
     example = compare.describe_failure(finding, call=step.call, inputs=inputs, with_reason=False)

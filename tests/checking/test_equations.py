@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.checking.asserts import CheckFailed, assert_einsum
-from autograder.checking.compare import evaluate
+from autograder.checking.predicates import evaluate
 
 Q = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, -1.0]])
 K = np.array([[3.0, 0.0, 1.0], [1.0, 2.0, 0.0], [0.0, 4.0, 1.0], [2.0, 1.0, 5.0]])

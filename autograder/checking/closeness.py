@@ -1,0 +1,79 @@
+"""When two numbers, arrays or whole outcomes are the same: the course's tolerances, and comparison at them.
+
+NumPy and the standard library only: a student's own machine runs this too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["ATOL", "RTOL", "as_array", "close", "equal", "tolerances"]
+
+RTOL, ATOL = 1e-5, 1e-6
+_RTOL32, _ATOL32 = 1e-3, 1e-4
+
+
+def tolerances(*values: Any) -> tuple[float, float]:
+    """``(rtol, atol)`` for inputs like these: looser where any array among them is float32 (or narrower)."""
+    narrow = any(_has_narrow_float(v) for v in values)
+    return (_RTOL32, _ATOL32) if narrow else (RTOL, ATOL)
+
+
+def close(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> Any:
+    """``np.isclose(found, expected, rtol, atol, equal_nan=True)``, several times as fast for the small arrays of checks.
+
+    Two boolean arrays are compared as they are: no tolerance makes True of False.
+    """
+    if found.dtype.kind == "b" and expected.dtype.kind == "b":
+        return found == expected
+    if found.dtype.kind in "biu":
+        found = found.astype(np.float64)
+    if expected.dtype.kind in "biu":
+        expected = expected.astype(np.float64)
+    with np.errstate(all="ignore"):
+        near = (np.abs(found - expected) <= atol + rtol * np.abs(expected)) & np.isfinite(expected)
+        return near | (found == expected) | ((found != found) & (expected != expected))  # noqa: PLR0124 - NaN is not itself
+
+
+def equal(left: Any, right: Any, *, rtol: float = RTOL, atol: float = ATOL) -> bool:
+    """Whether two outcomes are the same answer: same structure, shape and values at tolerance, NaN equal to NaN."""
+    if isinstance(left, np.ndarray | np.generic | float | int | bool) and isinstance(
+        right, np.ndarray | np.generic | float | int | bool
+    ):
+        a, b = np.asarray(left), np.asarray(right)
+        if a.shape != b.shape or (a.dtype.kind == "b") != (b.dtype.kind == "b"):
+            return False
+        return bool(close(a, b, rtol, atol).all())
+    if isinstance(left, list) != isinstance(right, list) and isinstance(
+        left if isinstance(right, list) else right, np.ndarray
+    ):
+        a_list, b_list = as_array(left), as_array(right)  # rows in a list are the array of those rows
+        return a_list is not None and b_list is not None and equal(a_list, b_list, rtol=rtol, atol=atol)
+    if isinstance(left, tuple | list) and isinstance(right, tuple | list):
+        return len(left) == len(right) and all(
+            equal(a, b, rtol=rtol, atol=atol) for a, b in zip(left, right, strict=True)
+        )
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(equal(left[k], right[k], rtol=rtol, atol=atol) for k in left)
+    return type(left) is type(right) and bool(left == right)
+
+
+def as_array(value: Any) -> np.ndarray | None:
+    """The numbers in ``value`` as an array, whatever holds them; ``None`` where there are none, or rows of several lengths."""
+    if isinstance(value, str | dict) or hasattr(value, "type"):
+        return None
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError):
+        return None
+    return array if array.dtype.kind in "biufc" else None
+
+
+def _has_narrow_float(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(_has_narrow_float(v) for v in value.values())
+    if isinstance(value, tuple | list):
+        return any(_has_narrow_float(v) for v in value)
+    return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fc" and value.dtype.itemsize < 8

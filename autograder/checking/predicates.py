@@ -1,0 +1,182 @@
+"""Assertions by name: equality with an expected value, and the properties that a right answer has whatever the reference says.
+
+A recorded example names its assertions in the same way, so a student's own machine judges as the grader does. NumPy and
+the standard library only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autograder.checking.arrays import shape_words, show
+from autograder.checking.closeness import ATOL, RTOL, as_array, close
+from autograder.checking.compare import RETURNED_NONE, Finding, kind_of, matches, wrong_type
+
+__all__ = ["choice_of", "evaluate", "property_names"]
+
+_UNANSWERED = Finding("It is still None: write your answer there.", "none")
+_LONGEST_EQUATION = 100
+_EQUATION = re.compile(r"[A-Za-z.,> -]*")
+
+
+def evaluate(name: str, actual: Any, expected: Any = None, params: Mapping[str, Any] | None = None) -> Finding | None:
+    """What is wrong with ``actual`` under the assertion called ``name``; ``None`` when nothing is."""
+    params = dict(params or {})
+    if name == "matches":
+        return matches(actual, expected, **params)
+    return _PROPERTIES[name](actual, **params)
+
+
+def property_names() -> frozenset[str]:
+    """The assertions that need no expected value."""
+    return frozenset(_PROPERTIES)
+
+
+def choice_of(answer: str) -> str:
+    """A choice as it was meant: ``" (B) "``, ``"b)"`` and ``"b."`` are all ``"b"``."""
+    return answer.strip().strip("()[].:'\" ").lower()
+
+
+def _sums_to_one(actual: Any, *, axis: int = -1, rtol: float = RTOL, atol: float = ATOL) -> Finding | None:
+    found = as_array(actual)
+    if found is None or not found.ndim:
+        return wrong_type(actual, "an array")
+    sums = found.sum(axis=axis)
+    if close(np.asarray(sums), np.ones_like(sums), max(rtol, 1e-5), max(atol, 1e-6)).all():
+        return None
+    where = (
+        "each row"
+        if axis == -1 and found.ndim > 1
+        else ("the weights" if found.ndim == 1 else f"each slice along axis {axis}")
+    )
+    return Finding(f"{where[0].upper()}{where[1:]} should sum to 1; found {show(np.asarray(sums))}.", "property", found)
+
+
+def _within(actual: Any, *, low: float | None = None, high: float | None = None, atol: float = ATOL) -> Finding | None:
+    found = as_array(actual)
+    if found is None:
+        return wrong_type(actual, "an array")
+    bounds = (
+        f"between {low:g} and {high:g}"
+        if low is not None and high is not None
+        else (f"at least {low:g}" if low is not None else f"at most {high:g}")
+    )
+    fine = np.isfinite(found)
+    if low is not None:
+        fine &= found >= low - atol
+    if high is not None:
+        fine &= found <= high + atol
+    return (
+        None
+        if fine.all()
+        else Finding(
+            f"{'Every entry' if found.ndim else 'It'} should be {bounds}; found {show(found)}.", "property", found
+        )
+    )
+
+
+def _finite(actual: Any) -> Finding | None:
+    found = as_array(actual)
+    if found is None:
+        return wrong_type(actual, "an array")
+    if np.isfinite(found).all():
+        return None
+    return Finding("Some entries are NaN or infinite; every one should be a finite number.", "nan", found)
+
+
+def _has_shape(actual: Any, *, shape: Any) -> Finding | None:
+    if actual is None:
+        return RETURNED_NONE
+    found = as_array(actual)
+    if found is None:
+        return wrong_type(actual, f"an array of {shape_words(tuple(shape))}")
+    if found.shape == tuple(shape):
+        return None
+    return Finding(f"It has {shape_words(found.shape)}; it should have {shape_words(tuple(shape))}.", "shape", None)
+
+
+def _one_of(actual: Any, *, choices: Any) -> Finding | None:
+    if actual is None:
+        return _UNANSWERED
+    if isinstance(actual, str) and choice_of(actual) in [choice_of(c) for c in choices]:
+        return None
+    return Finding(f"It is {show(actual)}; write one of {', '.join(repr(c) for c in choices)}.", "type")
+
+
+def _chosen(actual: Any, *, right: str) -> Finding | None:
+    if actual is None:
+        return Finding("There is no answer.", "none")
+    return (
+        None
+        if isinstance(actual, str) and choice_of(actual) == choice_of(right)
+        else Finding(f"{show(actual)} is not the answer.", "values")
+    )
+
+
+def _is_number(actual: Any) -> Finding | None:
+    if actual is None:
+        return _UNANSWERED
+    found = as_array(actual)
+    if found is not None and found.size == 1 and found.dtype.kind in "iuf" and np.isfinite(found).all():
+        return None
+    return Finding(f"It is {show(actual)}; write a number.", "type")
+
+
+def _is_string(actual: Any) -> Finding | None:
+    if actual is None:
+        return _UNANSWERED
+    return None if isinstance(actual, str) else Finding(f"It is {kind_of(actual)}; write a string in quotes.", "type")
+
+
+def _einsum_gives(actual: Any, *, operands: Any, right: Any) -> Finding | None:
+    """An einsum equation is judged by what it computes from ``operands`` (nested lists), however it is spelled."""
+    if (finding := _is_string(actual)) is not None:
+        return finding
+    if len(actual) > _LONGEST_EQUATION or not _EQUATION.fullmatch(actual):
+        return Finding(
+            f"{show(actual)} is no einsum equation: letters, commas and one `->` are all that it needs.", "type"
+        )
+    arrays = [np.asarray(o, dtype=np.float64) for o in operands]
+    try:
+        found = np.einsum(actual, *arrays)
+    except Exception as error:  # noqa: BLE001 - whatever NumPy says of the equation is the finding
+        why = _letter_of_two_sizes(actual, arrays) or str(error)[:200].rstrip(". ")
+        return Finding(f"NumPy cannot use the equation {show(actual)}: {why}.", "type")
+    finding = matches(found, np.asarray(right, dtype=np.float64))
+    if finding is None or "->" in actual:
+        return finding
+    rule = (
+        "Without `->`, NumPy keeps the letters that occur once, in alphabetical order; after `->` you choose the order."
+    )
+    return replace(finding, reason=f"{finding.reason} {rule}")
+
+
+def _letter_of_two_sizes(equation: str, arrays: Sequence[np.ndarray]) -> str:
+    terms = equation.split("->", maxsplit=1)[0].replace(" ", "").split(",")
+    sizes: dict[str, int] = {}
+    for term, array in zip(terms, arrays, strict=False):
+        if len(term) != array.ndim:
+            letters = f"{len(term)} letter{'s' * (len(term) != 1)}"
+            return f"{term!r} is {letters} for an array of {array.ndim} axes" if "." not in term else ""
+        for letter, size in zip(term, array.shape, strict=True):
+            if sizes.setdefault(letter, size) != size:
+                return f"the letter {letter} stands for an axis of size {sizes[letter]} and for one of size {size}"
+    return ""
+
+
+_PROPERTIES: dict[str, Callable[..., Finding | None]] = {
+    "sums_to_one": _sums_to_one,
+    "within": _within,
+    "finite": _finite,
+    "has_shape": _has_shape,
+    "one_of": _one_of,
+    "chosen": _chosen,
+    "is_number": _is_number,
+    "is_string": _is_string,
+    "einsum_gives": _einsum_gives,
+}

@@ -1,0 +1,42 @@
+"""When two numbers, arrays or outcomes are the same, and at which tolerance."""
+
+import numpy as np
+import pytest
+
+from autograder.checking.closeness import close, equal, tolerances
+
+ROWS = np.array([[0.2, 0.8], [0.5, 0.5]])
+
+
+def test_float32_inputs_are_judged_more_loosely():
+    """Seven digits in, fewer out: the course's float32 tolerance."""
+    assert tolerances(np.ones(2)) == (1e-5, 1e-6)
+    assert tolerances(np.ones(2, np.float32)) == (1e-3, 1e-4)
+    assert tolerances({"W": [np.ones(2, np.float32)]}) == (1e-3, 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [
+        (ROWS, ROWS.tolist(), True),
+        (ROWS, (ROWS,), False),
+        (np.array([np.nan]), np.array([np.nan]), True),
+        (np.array([True]), np.array([1.0]), False),
+        ("a", "a", True),
+        (1.0, "1.0", False),
+        ((ROWS, 1.0), (ROWS, 1.0 + 1e-9), True),
+    ],
+)
+def test_two_outcomes_are_equal_only_as_answers(left, right, same):
+    """For diagnosis: same structure, shape and numbers."""
+    assert equal(left, right) is same
+
+
+def test_closeness_is_numpys():
+    """The fast comparison says what ``np.isclose`` says, infinities, NaN and other dtypes included."""
+    values = [0.0, -0.0, 1.0, 1.0 + 1e-6, 1.0 + 1e-4, -1.0, 1e300, np.inf, -np.inf, np.nan, 5e-7]
+    found, expected = (a.ravel() for a in np.meshgrid(values, values))
+    assert (close(found, expected, 1e-5, 1e-6) == np.isclose(found, expected, 1e-5, 1e-6, equal_nan=True)).all()
+    for dtype in (np.float32, np.int64, np.uint8, np.bool_, np.complex128):
+        a, b = np.array([0, 1, 3, 3], dtype), np.array([1, 0, 3, 2], dtype)
+        assert (close(a, b, 1e-5, 1e-6) == np.isclose(a, b, 1e-5, 1e-6)).all()

@@ -1,0 +1,24 @@
+"""What holds of a right answer whatever the reference says, and what a student is told where it does not."""
+
+import numpy as np
+import pytest
+
+from autograder.checking.predicates import evaluate
+
+
+@pytest.mark.parametrize("written", ["b", " B ", "(b)", "b)", "b.", "'b'"])
+def test_a_choice_counts_however_it_is_written(written):
+    """Capitals, brackets and blanks do not change an answer."""
+    assert evaluate("one_of", written, params={"choices": ["a", "b"]}) is None
+    assert evaluate("chosen", written, params={"right": "b"}) is None
+
+
+@pytest.mark.parametrize(("answer", "words"), [(None, "still None"), ("e", "write one of 'a', 'b'"), (2, "It is 2")])
+def test_an_answer_that_is_no_choice_is_told_so(answer, words):
+    """Before grading, a quiz says whether each answer is well formed."""
+    assert words in evaluate("one_of", answer, params={"choices": ["a", "b"]}).reason
+
+
+def test_rows_that_do_not_sum_to_one_are_shown():
+    """A property needs no reference, and says what it found."""
+    assert "found [1.5, 1]" in evaluate("sums_to_one", np.array([[1.0, 0.5], [0.5, 0.5]])).reason
