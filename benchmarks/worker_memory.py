@@ -19,7 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from clocks import row
 from simulated import CHAPTER, course_in, fill
 
-from autograder.grading.batch import Graded, grade
+from autograder.grading.batch import grade
+from autograder.grading.graded import Graded
 from autograder.grading.pages import Pages
 from autograder.grading.submission import Job
 

@@ -12,8 +12,9 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from autograder.course import CourseError
-from autograder.grading.batch import Graded, grade, points_of, store_for, ungradable
+from autograder.grading.batch import grade, store_for
 from autograder.grading.gradebook import Entry, gradebook_url, load_nbgrader, write_entries
+from autograder.grading.graded import Graded, points_of, ungradable
 from autograder.grading.ledger import Ledger
 from autograder.grading.pages import Pages, Returned, folder_of
 from autograder.grading.submission import Job

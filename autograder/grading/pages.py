@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from autograder.course import Course
-    from autograder.grading.batch import Graded
+    from autograder.grading.graded import Graded
     from autograder.grading.submission import Job
 
 __all__ = ["BESIDE", "Pages", "Returned", "beside", "folder_of"]

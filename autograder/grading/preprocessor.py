@@ -11,10 +11,11 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Enum
 
 from autograder.course import Course, CourseError
-from autograder.grading.batch import Graded, grade
+from autograder.grading.batch import grade
 from autograder.grading.disclosure import disclosed
 from autograder.grading.document import restored, with_outcomes, with_verdict
 from autograder.grading.gradebook import Entry, write_entries
+from autograder.grading.graded import Graded
 from autograder.grading.submission import Job
 from autograder.notebook import load_document, read_bytes
 

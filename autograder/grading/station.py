@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any
 import autograder
 
 if TYPE_CHECKING:
-    from autograder.grading.batch import Graded
     from autograder.grading.gradebook import Entry
+    from autograder.grading.graded import Graded
     from autograder.grading.pages import Pages
     from autograder.sandbox.confinement import Confinement
     from autograder.sandbox.protocol import CellOutcome
@@ -228,7 +228,7 @@ class _Crew:
     def _start(self) -> None:
         if self._process is not None:
             return
-        from autograder.grading.batch import work  # noqa: PLC0415
+        from autograder.grading.grader import work  # noqa: PLC0415
         from autograder.grading.pool import Task  # noqa: PLC0415
 
         order = self.bundle.order

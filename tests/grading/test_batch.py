@@ -111,7 +111,7 @@ def test_a_notebook_that_cannot_even_be_opened_ends_nothing(course, monkeypatch,
                 raise RuntimeError("our own mistake")
             super().__init__(job, *args, **options)
 
-    monkeypatch.setattr("autograder.grading.batch.Submission", Breaks)
+    monkeypatch.setattr("autograder.grading.grader.Submission", Breaks)
     verdicts = grade_notebooks(course, jobs(course, **{n: document(course, **RIGHT) for n in ("ada", "bob", "eve")}))
     assert {v.student: v.status for v in verdicts} == {
         name: "ungradable" if name == broken else "graded" for name in ("ada", "bob", "eve")

@@ -120,11 +120,11 @@ def drawn(tmp_path_factory):
             return found
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("autograder.grading.batch.Gallery", Looked)
+        patch.setattr("autograder.grading.grader.Gallery", Looked)
         patch.setattr(Gallery, "_path", lambda _self: folder / "pictures.json")
         first, second = {}, {}
         grade(ATTENTION, list(jobs), lambda g: first.update({jobs[g.job]: g.cells}))
-        patch.setattr("autograder.grading.batch.Gallery", lambda *_: None)
+        patch.setattr("autograder.grading.grader.Gallery", lambda *_: None)
         grade(ATTENTION, list(jobs), lambda g: second.update({jobs[g.job]: g.cells}))
     return first, second, dict(zip(students, spared, strict=True))
 
