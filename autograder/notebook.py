@@ -318,7 +318,10 @@ def _tags(tags: Any) -> tuple[str, ...]:
 
 def _text(source: Any) -> str:
     if isinstance(source, list):
-        source = "".join(line for line in source if isinstance(line, str))
+        try:
+            source = "".join(source)
+        except TypeError:
+            source = "".join(line for line in source if isinstance(line, str))
     # JSON can spell half a character; nothing further on could write it down.
     if not isinstance(source, str):
         return ""

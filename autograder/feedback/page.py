@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import string
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["feedback_page", "reason_page"]
 
-_BASE64 = re.compile(r"[A-Za-z0-9+/=]+\Z")
+_BASE64 = (string.ascii_letters + string.digits + "+/=").encode()
 
 
 def feedback_page(course_title: str, verdict: Verdict, document: Mapping[str, Any]) -> str:
@@ -67,7 +67,7 @@ def _cell(index: int, raw: Mapping[str, Any], outcomes: Mapping[str, ExerciseVer
     }
 
 
-def _outputs(outputs: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, str]]:
+def _outputs(outputs: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
     for output in outputs:
         match output.get("output_type"):
             case "stream":
@@ -79,24 +79,34 @@ def _outputs(outputs: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, str]]:
                 yield _shown(output["data"])
 
 
-def _shown(data: Mapping[str, str]) -> dict[str, str]:
+def _shown(data: Mapping[str, str]) -> dict[str, Any]:
     text = clean(data.get("text/plain", ""))
     for mime in ("image/png", "image/jpeg"):
         encoded = "".join(data.get(mime, "").split())
-        if _BASE64.match(encoded):
-            return {"kind": "picture", "source": f"data:{mime};base64,{encoded}", "text": text}
+        if encoded and not encoded.encode("ascii", "replace").translate(None, _BASE64):
+            source = Markup(f"data:{mime};base64,{encoded}")  # noqa: S704 - base64, as was just seen
+            return {"kind": "picture", "source": source, "text": text}
     return {"kind": "result", "text": text or clean(data.get("text/latex", ""))}
 
 
 def _render(**fields: Any) -> str:
-    # Names of files and folders are a student's as well: terminal codes go from the page as a whole.
-    return clean(_template().render(**fields))
+    return _template().render(**fields)
+
+
+def _finished(value: Any) -> Any:
+    # Names of files and folders are a student's as well: terminal codes go from all that is not markup made here.
+    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache
 def _template() -> Template:
     loader = PackageLoader("autograder.feedback", "templates")
     environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finished,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     return environment.get_template("page.html.j2")

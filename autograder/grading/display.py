@@ -6,6 +6,7 @@ Everything a student wrote, or made a message carry, is text here: markup, termi
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,8 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u20
 
 def clean(text: str) -> str:
     """``text`` without terminal codes and control characters; line breaks and tabs stay."""
+    if not _CONTROL.search(text):  # a terminal code begins with one, too
+        return text
     return _CONTROL.sub("", _TERMINAL_CODES.sub("", text.replace("\r\n", "\n")))
 
 
@@ -53,6 +56,7 @@ def standing(exercise: ExerciseVerdict) -> str:
     return STANDINGS[exercise.status]
 
 
+@lru_cache(maxsize=512)  # most of a class has most of an exercise alike
 def exercise_text(exercise: ExerciseVerdict) -> str:
     """The outcome as plain text, one line a check and its message below it."""
     lines = [f"{exercise.name}   {points(exercise.score, exercise.max_score)}   {standing(exercise)}"]
@@ -75,6 +79,7 @@ def told_once(exercise: ExerciseVerdict) -> list[str]:
     return texts
 
 
+@lru_cache(maxsize=512)
 def exercise_html(exercise: ExerciseVerdict) -> str:
     """The outcome as a fragment of HTML that needs no style sheet and holds no script."""
     items = "".join(_item(check, exercise) for check in exercise.checks)

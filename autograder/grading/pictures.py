@@ -74,13 +74,13 @@ def _sane(outputs: Any, max_text: int) -> tuple[dict[str, Any], ...] | None:
     for output in outputs:
         kind = output.get("output_type") if isinstance(output, dict) else None
         if kind == "stream":
-            text = _text(output.get("text"))
+            text = clean(_joined(output.get("text")))
             name = "stderr" if output.get("name") == "stderr" else "stdout"
             sane.append({"output_type": "stream", "name": name, "text": text})
         elif kind in {"display_data", "execute_result"} and isinstance(output.get("data"), dict):
-            text = _text(output["data"].get("text/plain", ""))
+            text = clean(_joined(output["data"].get("text/plain")))
             data = {"text/plain": text}
-            picture = _text(output["data"].get("image/png", "")).replace("\n", "")
+            picture = "".join(_joined(output["data"].get("image/png")).split())
             if picture:
                 if not _is_png(picture):
                     return None
@@ -109,7 +109,7 @@ def _is_png(encoded: str) -> bool:
     )
 
 
-def _text(text: Any) -> str:
+def _joined(text: Any) -> str:
     if isinstance(text, list):
         text = "".join(part for part in text if isinstance(part, str))
-    return clean(text) if isinstance(text, str) else ""
+    return text if isinstance(text, str) else ""
