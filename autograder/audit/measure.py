@@ -254,7 +254,7 @@ class _Exercise:
         solutions = [("the reference", self.right)] + [(a.name, self._with(a.function)) for a in self.alternatives]
         for number in range(draws):
             secret = hashlib.sha256(f"draw {number}".encode()).digest()
-            checks = dataclasses.replace(self.checks, secret=secret, _plans={}, _care={})
+            checks = dataclasses.replace(self.checks, secret=secret, _prepared={})
             # What visible checks ask is published, and some hidden ones draw nothing: another secret changes neither.
             spec = self.spec if number == 0 else self._drawn_from_the_secret()
             for name, namespace in solutions:

@@ -19,12 +19,25 @@ from autograder.checking.secret import course_secret
 from autograder.checking.values import fingerprint, key_of, remember
 from autograder.course import Course, CourseError
 from autograder.misconception import Misconception, misconceptions_in
-from autograder.sandbox.protocol import Call, Session
+from autograder.sandbox.protocol import Call, Script, Session
 
 __all__ = ["ChapterChecks", "drawing", "reference_functions", "rng_for"]
 
 PUBLIC = b"public"
 FIXTURES = frozenset({"student", "reference", "rng"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What is asked about an exercise.
+
+    ``plan`` is every call that its checks make of a student who is right, each once; ``asked`` those that go over at the
+    first question; ``care``, for ``careful``, calls with what is asked after them: others of the same shapes, and they again.
+    """
+
+    plan: Sequence[Call] = ()
+    asked: Sequence[Call] = ()
+    care: Sequence[tuple[Call, Sequence[Call]]] = ()
 
 
 @dataclass
@@ -39,8 +52,7 @@ class ChapterChecks:
     misconceptions: dict[str, list[Misconception]]
     secret: bytes
     reference: ReferenceProxy = field(init=False)
-    _plans: dict[str, list[Call]] = field(default_factory=dict)
-    _care: dict[str, list[tuple[Call, Call]]] = field(default_factory=dict)
+    _prepared: dict[str, _Prepared] = field(default_factory=dict)
     _wanted: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -76,15 +88,9 @@ class ChapterChecks:
         function = self.references.get(name)
         return inspect.signature(function) if function is not None else None
 
-    def plan(self, exercise: str) -> list[Call]:
+    def plan(self, exercise: str) -> Sequence[Call]:
         """Every call that the exercise's checks make of a student who is right, each once."""
-        self._prepare(exercise)
-        return self._plans[exercise]
-
-    def care_pairs(self, exercise: str) -> list[tuple[Call, Call]]:
-        """Pairs of calls with inputs of the same shapes and other numbers, for ``careful``."""
-        self._prepare(exercise)
-        return self._care[exercise]
+        return self._prepare(exercise).plan
 
     def converse(
         self,
@@ -95,11 +101,12 @@ class ChapterChecks:
         planned: bool = True,
     ) -> Conversation:
         """A conversation about ``exercise`` with the submission behind ``session``; ``limited`` opens it with less memory."""
+        prepared = self._prepare(exercise) if planned else _Prepared()
         return Conversation(
             session,
             limited=limited,
-            planned=self.plan(exercise) if planned else (),
-            care=self.care_pairs(exercise) if planned else (),
+            planned=prepared.asked,
+            care=prepared.care,
             limits=self.course.limits,
             signature=self.signature,
         )
@@ -140,15 +147,19 @@ class ChapterChecks:
                     self.run_check(exercise, name, StudentProxy(conversation))
         return [call for call, _answer in conversation.log if not call.kwargs.get("variable")]
 
-    def _prepare(self, exercise: str) -> None:
-        if exercise in self._plans:
-            return
+    def _prepare(self, exercise: str) -> _Prepared:
+        if exercise in self._prepared:
+            return self._prepared[exercise]
         names = tuple(c.name for c in self.specs[exercise].checks)
         plan = self.dry_run(exercise, names, self.secret)
         other = self.dry_run(exercise, names, self.secret[::-1])
-        remember(plan)
-        self._plans[exercise] = plan
-        self._care[exercise] = _pairs(exercise, plan, other)
+        pairs = _pairs(exercise, plan, other)
+        remember([*plan, *(call for pair in pairs for call in pair)])
+        # A call with a memory limit takes long and a session of its own: it waits until its check comes, if it does.
+        asked = Script(call for call in plan if call.memory_mb is None)
+        # What a probe looks at (a drawn figure) is dear to make and is seen at once: nothing is held on to there.
+        care = [(a, Script([b, a] if a.probe else [a, b, a, b])) for a, b in pairs]
+        return self._prepared.setdefault(exercise, _Prepared(plan, asked, care))
 
 
 def reference_functions(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:

@@ -16,7 +16,7 @@ from autograder.checking.closeness import equal, tolerances
 from autograder.checking.errors import NOT_AS_ASKED, explain, explain_stop, signature_of_error
 from autograder.checking.values import arrived, fresh, key_of
 from autograder.course import Limits
-from autograder.sandbox.protocol import Answer, Call, Session, Source
+from autograder.sandbox.protocol import Answer, Call, Script, Session, Source
 
 __all__ = ["Conversation", "ReferenceProxy", "StudentProxy", "Subject", "same_answer"]
 
@@ -34,6 +34,8 @@ class Subject(Protocol):
 
 def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
     """Whether two answers are the same outcome: value at tolerance, or the same kind of error; same inputs changed."""
+    if left.serial is not None and left.serial == right.serial:
+        return True
     if left.stopped or right.stopped or left.changed != right.changed:
         return False
     if (left.error is None) != (right.error is None):
@@ -51,6 +53,9 @@ class Conversation:
 
     The calls that every student is asked are known before (``planned``): they go over in one batch, at the first
     question. Anything else is asked as it comes.
+
+    ``told``, once they are answered, is equal for two submissions only if they answered all of these alike to the last
+    byte; ``None`` where nobody can say. ``beyond`` counts what else of the submission was looked at.
     """
 
     def __init__(
@@ -59,7 +64,7 @@ class Conversation:
         *,
         limited: Callable[[int], Session] | None = None,
         planned: Sequence[Call] = (),
-        care: Sequence[tuple[Call, Call]] = (),
+        care: Sequence[tuple[Call, Sequence[Call]]] = (),
         limits: Limits | None = None,
         signature: Callable[[str], inspect.Signature | None] = lambda _name: None,
     ) -> None:
@@ -71,6 +76,9 @@ class Conversation:
         self._signature = signature
         self._answers: dict[tuple[Any, ...], Answer] = {}
         self._fetched = False
+        self._planned_keys: frozenset[tuple[Any, ...]] = frozenset()
+        self.told: tuple[int | None, ...] | None = None
+        self.beyond = 0
         self.log: list[tuple[Call, Answer]] = []
         self.stopped = ""
 
@@ -78,6 +86,7 @@ class Conversation:
         """The student's answer to one call; the same answer when the same thing is asked again."""
         self.fetch()
         key = key_of(call)
+        self.beyond += key not in self._planned_keys
         if key not in self._answers:
             if self.stopped:
                 return Answer(stopped=self.stopped)
@@ -88,6 +97,7 @@ class Conversation:
         """The student's value of a variable."""
         call = Call(name, (), {"variable": True})
         key = key_of(call)
+        self.beyond += 1
         if key not in self._answers:
             self._note(call, key, self._session().value(name))
         return self._answers[key]
@@ -97,11 +107,12 @@ class Conversation:
         if self._fetched:
             return
         self._fetched = True
-        # A call with a memory limit takes long and a session of its own: it waits until its check comes, if it does.
-        planned = [call for call in self._planned if call.memory_mb is None]
-        if planned:
-            for call, answer in zip(planned, self._put(planned), strict=True):
+        if self._planned:
+            for call, answer in zip(self._planned, self._put(self._planned), strict=True):
                 self._note(call, key_of(call), answer)
+            self._planned_keys = frozenset(self._answers)
+            serials = tuple(answer.serial for answer in self._answers.values())
+            self.told = None if None in serials else serials
 
     def care(self) -> None:
         """Hold the function to what every function owes its caller; raises ``CheckFailed`` where it does not."""
@@ -109,11 +120,10 @@ class Conversation:
         for call, answer in self.log:
             if answer.changed and not call.kwargs.get("variable"):
                 self._changed(call, answer)
-        for first, second in self._care[:3]:
+        for first, questions in self._care:
             if self.stopped:
                 raise self.stopped_failure(first)
-            # What a probe looks at (a drawn figure) is dear to make and is seen at once: no result is held on to there.
-            questions = [first, second, first, second] if not first.probe else [second, first]
+            self.beyond += len(questions)
             said = {key_of(first): self.ask(first)}
             for call, answer in zip(questions, self._put(questions, hold=True), strict=True):
                 earlier = said.setdefault(key_of(call), answer)
@@ -155,7 +165,8 @@ class Conversation:
     def _put(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
         """Ask the session: plain calls in one batch, and after them, one by one, those with a probe or a memory limit."""
         session = self._session()
-        plain = iter(session.batch([c for c in calls if not c.probe and c.memory_mb is None], hold=hold))
+        script = calls if isinstance(calls, Script) else Script(calls)
+        plain = iter(session.batch(script.plain, hold=hold))
         answers: list[Answer] = []
         for call in calls:
             if call.memory_mb is not None:
@@ -225,7 +236,7 @@ class StudentProxy:
             )
         if answer.stopped:
             raise CheckStopped(explain_stop(answer.stopped, function=name), stopped=answer.stopped)
-        return answer.value
+        return _copied(answer.value)
 
     def take_care(self) -> None:
         """Hold the exercise's function to what every function owes its caller."""
@@ -244,13 +255,17 @@ class StudentProxy:
         asked = Call(function, args, kwargs, source)
         return self._value(asked, self._conversation.ask(asked))
 
+    def _names(self) -> Iterable[str]:
+        self._conversation.beyond += 1
+        return self._known()
+
     def _value(self, call: Call, answer: Answer) -> Any:
         if answer.stopped:
             raise self._conversation.stopped_failure(call)
         if answer.error is not None:
             error = answer.error
             if error.type == "NameError" and not error.line and f"'{call.function}'" in error.message:
-                near = get_close_matches(call.function, list(self._known()), 1, 0.6)
+                near = get_close_matches(call.function, list(self._names()), 1, 0.6)
                 instead = f" The notebook has `{near[0]}`: is that the one?" if near else ""
                 raise CheckFailed(
                     f"There is no function called {call.function}: its cell is missing, has another name in its `def` line, "
@@ -265,7 +280,7 @@ class StudentProxy:
                     kind="memory",
                 )
             text = explain(
-                error.type, error.message, line=error.line, function=call.function, known=self._known(), cell=error.cell
+                error.type, error.message, line=error.line, function=call.function, known=self._names(), cell=error.cell
             )
             raise CheckFailed(
                 text, self._conversation.described(call), kind="values" if error.type == NOT_AS_ASKED else "error"

@@ -48,6 +48,9 @@ _WITHOUT = [
 ]
 
 
+_REMEMBERED = 20_000  # outcomes of checks, at a kilobyte or less
+
+
 def run_checks(
     course: Course,
     chapter: str,
@@ -193,6 +196,7 @@ class Grader:
             if spec is not None:
                 self._items[spec.name, item.originalname] = item  # type: ignore[attr-defined]
         self._plain = frozenset(item for item in items if _is_plain(item))
+        self._passed: dict[tuple[str, str, tuple[int | None, ...] | None], CheckResult] = {}
         self.scorer = Scorer(checks)
         self.failure: BaseException | None = None
         self.student: StudentProxy
@@ -241,11 +245,27 @@ class Grader:
             if waits or stopped_before or careless:
                 results[check.name] = CheckResult(check.name, check.title, "not_tried", "", check.visible, check.points)
             else:
-                results[check.name] = self._check(spec, check)
+                results[check.name] = self._check(spec, check, conversation)
         return list(results.values())
 
-    def _check(self, spec: ExerciseSpec, check: CheckSpec) -> CheckResult:
+    def _check(self, spec: ExerciseSpec, check: CheckSpec, conversation: Conversation) -> CheckResult:
         item = self._items[spec.name, check.name]
+        if item not in self._plain:
+            return self._outcome(spec, check, item)
+        # A check that looks at nothing but the planned answers passes for everybody who gave the same ones.
+        conversation.fetch()
+        key = (spec.name, check.name, conversation.told)
+        if key in self._passed:
+            return self._passed[key]
+        before = conversation.beyond
+        result = self._outcome(spec, check, item)
+        if result.status == "passed" and conversation.told is not None and conversation.beyond == before:
+            if len(self._passed) >= _REMEMBERED:
+                self._passed.clear()
+            self._passed[key] = result
+        return result
+
+    def _outcome(self, spec: ExerciseSpec, check: CheckSpec, item: pytest.Item) -> CheckResult:
         self.failure = None
         with drawing(self.checks.secret_for(spec.name, check.name)):
             if item in self._plain:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Channel", "HungUp", "TimedOut"]
 
 _CHUNK = 1 << 16
+_LOOK_SECONDS = 0.05
 
 
 class HungUp(Exception):  # noqa: N818 - an event, told apart from a failure by whoever catches it
@@ -24,10 +26,15 @@ class TimedOut(Exception):  # noqa: N818
 
 
 class Channel:
-    """Frames over a stream socket; ``max_bytes`` caps the array bytes of one incoming frame."""
+    """Frames over a stream socket; ``max_bytes`` caps the array bytes of one incoming frame.
 
-    def __init__(self, connection: socket.socket, max_bytes: int) -> None:
+    Where there is a ``bell``, a second socket, this side sleeps until the child rings it, and looks for frames every
+    twentieth of a second besides: a child that dies, or stands still, may not have rung for what it said before.
+    """
+
+    def __init__(self, connection: socket.socket, max_bytes: int, bell: socket.socket | None = None) -> None:
         self._socket = connection
+        self._bell = bell
         self._max_blob = max_bytes + ALIGN * 10_000
         self._buffer = bytearray()
 
@@ -43,8 +50,13 @@ class Channel:
         except OSError as error:
             raise HungUp from error
 
-    def receive(self, deadline: float) -> tuple[dict[str, Any], bytearray]:
+    def receive(self, deadline: float) -> tuple[dict[str, Any], bytes | bytearray]:
         """The next frame's JSON object and bytes; raises ``TimedOut``, ``HungUp`` or ``WireError`` (over the caps)."""
+        head, blob = self.receive_raw(deadline)
+        return parse_head(head), blob
+
+    def receive_raw(self, deadline: float) -> tuple[bytes, bytes | bytearray]:
+        """As ``receive``, with the JSON as it came. A frame that is not large comes as ``bytes``, which nobody can change."""
         self._fill(HEADER.size, deadline)
         head_length, blob_length = HEADER.unpack_from(self._buffer)
         if head_length > MAX_HEAD or blob_length > self._max_blob:
@@ -52,13 +64,11 @@ class Channel:
         body = HEADER.size + head_length
         if blob_length <= _CHUNK:
             self._fill(body + blob_length, deadline)
-            blob = self._buffer[body : body + blob_length]
-            head = parse_head(self._buffer[HEADER.size : body])
+            head, blob = bytes(self._buffer[HEADER.size : body]), bytes(self._buffer[body : body + blob_length])
             del self._buffer[: body + blob_length]
             return head, blob
         self._fill(body, deadline)
-        head = parse_head(self._buffer[HEADER.size : body])
-        return head, self._take_large(body, blob_length, deadline)
+        return bytes(self._buffer[HEADER.size : body]), self._take_large(body, blob_length, deadline)
 
     def _take_large(self, body: int, length: int, deadline: float) -> bytearray:
         # Grown as bytes arrive: what a child announces costs nothing before it is sent.
@@ -74,8 +84,10 @@ class Channel:
 
     def _some(self, deadline: float, at_most: int) -> bytes:
         try:
-            self._socket.settimeout(_left(deadline))
-            data = self._socket.recv(at_most)
+            data = self._announced(deadline, at_most)
+            if data is None:
+                self._socket.settimeout(_left(deadline))
+                data = self._socket.recv(at_most)
         except TimeoutError as error:
             raise TimedOut from error
         except OSError as error:
@@ -84,9 +96,25 @@ class Channel:
             raise HungUp
         return data
 
+    def _announced(self, deadline: float, at_most: int) -> bytes | None:
+        """What is there, or comes when the bell rings; None where there is no bell."""
+        while self._bell is not None:
+            self._socket.settimeout(0.0)
+            try:
+                return self._socket.recv(at_most)
+            except BlockingIOError:
+                self._bell.settimeout(min(_left(deadline), _LOOK_SECONDS))
+            with contextlib.suppress(TimeoutError):
+                if not self._bell.recv(_CHUNK):
+                    self._bell.close()
+                    self._bell = None  # the child has let go of it: from now on every frame wakes this side
+        return None
+
     def close(self) -> None:
         """Hang up."""
         self._socket.close()
+        if self._bell is not None:
+            self._bell.close()
 
 
 def _left(deadline: float) -> float:

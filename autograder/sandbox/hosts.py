@@ -10,6 +10,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+from autograder.sandbox.channel import Channel
 from autograder.sandbox.confinement import Launch, SandboxUnavailable, plan_local
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ class Zygote:
         """Whether every child gets namespaces of its own."""
         return bool(self.hello.get("nested"))
 
-    def spawn(self, limits: Limits, folder: str = "") -> tuple[socket.socket, int]:
-        """A new child, as the socket to talk to it and its number; it may read ``folder`` and starts there."""
+    def spawn(self, limits: Limits, folder: str = "") -> tuple[Channel, int]:
+        """A new child, as the channel to talk to it and its number; it may read ``folder`` and starts there."""
         with self._lock:
             self._next += 1
             order = {
@@ -89,14 +90,17 @@ class Zygote:
                 "cpu_seconds": int(limits.submission_seconds) + 5,
                 "folder": folder,
             }
-            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-            with theirs:
+            line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+            bell, rope = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+            with theirs, rope:
+                rope.settimeout(0.0)
+                message, ends = json.dumps(order).encode(), [theirs.fileno(), rope.fileno()]
                 try:
-                    socket.send_fds(self._control, [json.dumps(order).encode()], [theirs.fileno()])
+                    socket.send_fds(self._control, [message], ends)
                 except OSError:
                     self.restart()
-                    socket.send_fds(self._control, [json.dumps(order).encode()], [theirs.fileno()])
-            return ours, self._next
+                    socket.send_fds(self._control, [message], ends)
+            return Channel(line, limits.result_mb << 20, bell), self._next
 
     def end(self, number: int, patience: float) -> int:
         """End a child, after waiting so many seconds for it to end by itself; its exit status."""
@@ -161,8 +165,8 @@ class Local:
         self._children: dict[int, tuple[subprocess.Popen[bytes], Launch]] = {}
         self._next = 0
 
-    def spawn(self, _limits: Limits, _folder: str = "") -> tuple[socket.socket, int]:
-        """A new child, as the socket to talk to it and its number."""
+    def spawn(self, limits: Limits, _folder: str = "") -> tuple[Channel, int]:
+        """A new child, as the channel to talk to it and its number."""
         launch = plan_local()
         ours, theirs = socket.socketpair()
         with theirs:
@@ -181,7 +185,7 @@ class Local:
             process.stdin.close()
         self._next += 1
         self._children[self._next] = process, launch
-        return ours, self._next
+        return Channel(ours, limits.result_mb << 20), self._next
 
     def end(self, number: int, patience: float) -> int:
         """End a child, after waiting so many seconds for it to end by itself; its exit status."""

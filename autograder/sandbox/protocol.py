@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["Answer", "Call", "CellOutcome", "CodeCell", "Opaque", "Rng", "Session", "Source", "StudentError"]
+__all__ = ["Answer", "Call", "CellOutcome", "CodeCell", "Opaque", "Rng", "Script", "Session", "Source", "StudentError"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,21 @@ class Call:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     probe: str = ""
     memory_mb: int | None = None
+
+
+class Script(tuple[Call, ...]):  # noqa: SLOT001 - a tuple cannot have slots that hold something
+    """Calls that every submission is asked, in this order: what goes over the wire for them is written down once."""
+
+    @cached_property
+    def plain(self) -> Script:
+        """Those that can go over together: no probe, no memory limit of their own."""
+        plain = [call for call in self if not call.probe and call.memory_mb is None]
+        return self if len(plain) == len(self) else Script(plain)
+
+    @cached_property
+    def frames(self) -> dict[bool, Any]:
+        """What was sent for them, by ``hold``."""
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +84,14 @@ class Answer:
 
     ``stopped`` is empty, or says why the child is no more: ``"timeout"``, ``"memory"``, ``"crash"`` or ``"protocol"``.
     ``changed`` names the array arguments (positions as text, or keywords) that differ at tolerance after the call.
+    ``serial`` is the same for two answers only if not one byte of them differs; ``None`` where nobody knows.
     """
 
     value: Any = None
     error: StudentError | None = None
     stopped: str = ""
     changed: tuple[str, ...] = ()
+    serial: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

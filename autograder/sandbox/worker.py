@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
-from autograder.sandbox.channel import Channel
 from autograder.sandbox.confinement import (
     Confinement,
     SandboxUnavailable,
@@ -17,6 +16,7 @@ from autograder.sandbox.confinement import (
     plan_landlock,
 )
 from autograder.sandbox.hosts import Local, Zygote
+from autograder.sandbox.known import KnownAnswers
 from autograder.sandbox.packages import PackageMissing
 from autograder.sandbox.protocol import CellOutcome, CodeCell
 from autograder.sandbox.session import ChildNotConfined, ChildSession
@@ -67,6 +67,7 @@ class Worker:
         self._limits = limits
         self._packages = frozenset(packages)
         self._host = host
+        self._known = KnownAnswers()
 
     def open(
         self,
@@ -152,14 +153,15 @@ class Worker:
     def _converse(
         self, order: dict[str, Any], cells: Sequence[CodeCell], limits: Limits, deadline: float, given: _Given
     ) -> tuple[ChildSession, list[CellOutcome]]:
-        line, number = self._host.spawn(limits, given.folder)
+        channel, number = self._host.spawn(limits, given.folder)
         host = self._host
         session = ChildSession(
-            Channel(line, limits.result_mb << 20),
+            channel,
             lambda patience: host.end(number, patience),
             sandbox=self.sandbox,
             limits=limits,
             deadline=deadline,
+            known=self._known,
         )
         return session, list(session.run(order, cells, given.blobs))
 

@@ -1,8 +1,15 @@
 """What a submission deserves, check by check: points, status, words, and nothing of one student in another's."""
 
+import pickle
+from collections import Counter
+from dataclasses import replace
+from typing import ClassVar
+from unittest import mock
+
 import numpy as np
 import pytest
 
+from autograder.checking.chapter import ChapterChecks
 from autograder.checking.runner import _Helped, run_checks
 from autograder.course import CourseError
 from autograder.sandbox.protocol import Call
@@ -238,6 +245,93 @@ def test_one_student_leaves_no_trace_in_the_next(mini):
     run_checks(mini, "ch1_units", students, lambda s, v: found.append((s.label, sum(e.score for e in v))))
     assert found[0][1] == found[2][1] == 6.0
     assert found[1][1] < 6.0
+
+
+class Numbered(Student):
+    """A student whose answers come with numbers, as over a wire: the same for the same bytes."""
+
+    serials: ClassVar[dict[bytes, int]] = {}
+
+    def open(self, *, memory_mb=None):
+        sitting = super().open(memory_mb=memory_mb)
+        plain = sitting.batch
+
+        def batch(calls, *, hold=False):
+            return [replace(answer, serial=self.number(answer)) for answer in plain(calls, hold=hold)]
+
+        sitting.batch = batch
+        return sitting
+
+    def number(self, answer):
+        return self.serials.setdefault(pickle.dumps((answer.value, answer.error, answer.changed)), len(self.serials))
+
+
+def outcomes(mini, students):
+    """What each student deserves, and how often each check was run."""
+    ran = Counter()
+    plain = ChapterChecks.run_check
+
+    def counting(checks, exercise, check, student):
+        ran[student_label.get("now"), exercise, check] += 1
+        plain(checks, exercise, check, student)
+
+    student_label = {}
+
+    def in_turn():
+        for student in students:
+            student_label["now"] = student.label
+            yield student
+
+    found = {}
+    with mock.patch.object(ChapterChecks, "run_check", counting):
+        run_checks(mini, "ch1_units", in_turn(), lambda s, v: found.update({s.label: v}))
+    return found, ran
+
+
+def test_students_who_answer_alike_are_checked_once(mini):
+    """A check that looks at the planned answers only is not run again for the same answers, and its outcome is the same."""
+    class_ = [Numbered("first", **right()), Numbered("second", **right())]
+    found, ran = outcomes(mini, class_)
+    assert found["first"] == found["second"]
+    again = {(exercise, check) for who, exercise, check in ran if who == "second"}
+    # Care asks more than was planned, and a quiz has no plan: these are for everybody.
+    assert {check for exercise, check in again if exercise != "quiz_ch1_units"} == {"test_care"}
+
+
+def test_whoever_answers_otherwise_is_checked(mini):
+    """A digit in the last place, or an input changed, is another answer: the verdict is what it would be alone."""
+    slightly = {**right(), "to_kelvin": lambda celsius: celsius + 273.15 + 1e-13}
+    wrong = {**right(), "to_kelvin": lambda celsius: celsius + 273.0}
+
+    def changing(celsius):
+        celsius += 273.15
+        return celsius
+
+    class_ = [("right", right()), ("slightly", slightly), ("wrong", wrong), ("right again", right())]
+    class_ += [("changing", {**right(), "to_kelvin": changing}), ("wrong again", wrong)]
+    found, ran = outcomes(mini, [Numbered(label, **code) for label, code in class_])
+    alone, _ = {}, None
+    for label, code in class_:
+        alone |= outcomes(mini, [Student(label, **code)])[0]
+    assert found == alone
+    assert found["wrong"] == found["wrong again"]
+    assert any(who == "slightly" for who, _exercise, check in ran if "care" not in check)
+
+
+def test_care_is_taken_of_everybody(mini):
+    """Who answers the planned questions alike and then otherwise is found out, whoever was right before."""
+    calls = Counter()
+
+    def unsteady(celsius):
+        calls[celsius.tobytes()] += 1
+        return celsius + 273.15 + (calls[celsius.tobytes()] > 1)
+
+    sly = {**right(), "to_kelvin": unsteady}
+    found, _ = outcomes(mini, [Numbered("right", **right()), Numbered("sly", **sly)])
+    assert found["right"][0].status == "passed"
+    care = found["sly"][0].checks[-1]
+    assert (care.name, care.status) == ("test_care", "failed")
+    assert "two different answers to the same question" in care.message
 
 
 def test_checks_that_cannot_be_read_are_the_courses_error(mini):

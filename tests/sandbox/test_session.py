@@ -300,3 +300,58 @@ def test_closing_twice_is_closing(run):
     session.close()
     assert not session.alive
     assert session.value("x").stopped
+
+
+@pytest.mark.parametrize(
+    ("end", "stopped"),
+    [
+        ("import os; os._exit(0)", "crash"),
+        ("import ctypes; ctypes.string_at(0)", "crash"),
+        ("loop()", "timeout"),
+        ("stubborn()", "timeout"),
+    ],
+)
+@pytest.mark.parametrize("hold", [False, True])
+def test_what_was_answered_before_the_end_counts(run, end, stopped, hold):
+    """A child that dies or hangs in the middle of a batch has answered what came before, and nothing after."""
+    session = run(
+        "def loop():\n    while True: pass",
+        "def stubborn():\n    while True:\n        try: loop()\n        except BaseException: pass",
+        f"def f(n):\n    if n == 7: {end}\n    return n",
+    )
+    answers = session.batch([Call("f", (n,)) for n in range(10)], hold=hold)
+    # Held answers are written down after the last call: there is none, unless the child itself broke off the endless one.
+    answered = 0 if hold and end != "loop()" else 7
+    assert [a.value for a in answers] == [*range(answered)] + [None] * (10 - answered)
+    assert [a.stopped for a in answers] == [""] * answered + [stopped] * (10 - answered)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "import os; os.close(4)",
+        "import os; os.set_blocking(4, True); [os.write(4, b'!') for _ in range(100)]",
+        "import os; os.read(4, 0)",
+    ],
+)
+def test_a_child_that_plays_with_the_bell_is_answered_for(run, before):
+    """The bell is rung too often, or never again: every answer arrives all the same."""
+    session = run(f"def f(n): return n\ndef play(): {before}")
+    session.call(Call("play"))
+    assert [a.value for a in session.batch([Call("f", (n,)) for n in range(300)])] == list(range(300))
+
+
+@pytest.mark.parametrize("hold", [False, True])
+def test_more_answers_than_a_socket_holds(run, hold):
+    """Thousands of small answers, and a few large ones among them, come through in order."""
+    session = run("import numpy as np\ndef f(n): return np.full(n, 1.0)")
+    sizes = [100_000 if n % 1000 == 500 else n % 3 for n in range(3000)]
+    answers = session.batch([Call("f", (n,)) for n in sizes], hold=hold)
+    assert [a.value.size for a in answers] == sizes
+
+
+def test_slow_calls_are_timed_one_by_one(run):
+    """Each call of a batch has the whole of its time, however many there are and whether or not they are held."""
+    session = run("import time\ndef f(n):\n    time.sleep(0.4)\n    return n")
+    for hold in (False, True):
+        assert [a.value for a in session.batch([Call("f", (n,)) for n in range(6)], hold=hold)] == list(range(6))

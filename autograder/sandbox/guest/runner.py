@@ -15,6 +15,8 @@ from .wire import HEADER, Decoder, Encoder, TooBig, WireError, pack, parse_head
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    Work = Callable[[], tuple[Any, list[str]]]
+
 __all__ = ["OUT_OF_MEMORY", "serve"]
 
 OUT_OF_MEMORY = 66  # the exit status of a child that has no memory left to answer with
@@ -26,11 +28,23 @@ _exit = os._exit  # the only exit that no student's code can catch
 Pair = tuple[dict[str, Any], bytearray]
 
 
-class Line:
-    """The child's end of the connection: whole frames in, whole frames out. It trusts the other side."""
+_UNSAID = 1 << 14  # bytes that may lie in the socket without a word: far fewer than it holds
+_FRAME = 256  # what a small frame takes there at least, about
+_PART = 1 << 15
 
-    def __init__(self, receive_into: Callable[[memoryview], int], send: Callable[[Any], int]) -> None:
-        self._receive_into, self._send = receive_into, send
+
+class Line:
+    """The child's end of the connection: whole frames in, whole frames out. It trusts the other side.
+
+    Where there is a bell, the other side sleeps until it is rung: waking it for each of a hundred answers would cost
+    more than most of them.
+    """
+
+    def __init__(
+        self, receive_into: Callable[[memoryview], int], send: Callable[[Any], int], ring: Callable[[], None]
+    ) -> None:
+        self._receive_into, self._send, self._ring = receive_into, send, ring
+        self._unsaid = 0
 
     def receive(self) -> Pair:
         """The next frame; ends the process when the other side has hung up."""
@@ -47,14 +61,20 @@ class Line:
             at += got
         return buffer
 
-    def send(self, frame: bytes) -> None:
-        """Write a whole frame; ends the process when nobody reads."""
+    def send(self, frame: bytes, *, more: bool = False) -> None:
+        """Write a whole frame; ends the process when nobody reads. With ``more`` to come, the bell is left for later."""
         view = memoryview(frame)
+        self._unsaid += _FRAME
         while view:
             try:
-                view = view[self._send(view) :]
+                sent = self._send(view[:_PART])
             except OSError:
                 _exit(0)
+            view = view[sent:]
+            self._unsaid += sent
+            if self._unsaid > _UNSAID or not (view or more):
+                self._unsaid = 0
+                self._ring()
 
 
 def _stays(value: Any) -> list[Any]:
@@ -84,38 +104,36 @@ class Runner:
         namespace = self._notebook.namespace
         decode = Decoder(blob, self._special, copy=True)
         held: list[Callable[[], bytes]] = []
+        left = len(head["calls"])
         for name, args, kwargs in head["calls"]:
+            left -= 1
 
             def work(name: str = name, args: Any = args, kwargs: Any = kwargs) -> tuple[Any, list[str]]:
-                positional = [decode(item) for item in args]
-                named = {key: decode(item) for key, item in kwargs}
-                before = _Witness(positional, named)
+                witness = _Witness(decode)
+                positional, named = witness.arguments(args, kwargs)
                 value = self._look_up(namespace, name)(*positional, **named)
-                return value, before.changed()
+                return value, witness.changed()
 
-            write_down = self._guarded(work)
             if head["hold"]:
-                held.append(write_down)
-                self._line.send(_TICK)  # so that the trusted side can time each call
+                held.append(self._held(work))
+                self._line.send(_TICK, more=True)  # so that the trusted side can time each call
             else:
-                self._line.send(write_down())
-        for write_down in held:
-            self._line.send(write_down())
+                self._line.send(self._answered(work), more=left > 0)
+        for place, write_down in enumerate(held, start=1):
+            self._line.send(write_down(), more=place < len(held))
 
     def _probe(self, head: dict[str, Any], blob: bytearray) -> None:
         def work() -> tuple[Any, list[str]]:
-            decode = Decoder(blob, self._special, copy=True)
-            positional = [decode(item) for item in head["args"]]
-            named = {key: decode(item) for key, item in head["kwargs"]}
+            witness = _Witness(Decoder(blob, self._special, copy=True))
+            positional, named = witness.arguments(head["args"], head["kwargs"])
             probe = self._special("s", [head["source"], "probe"])
-            before = _Witness(positional, named)
             value = probe(self._look_up(self._notebook.namespace, head["name"]), *positional, **named)
-            return value, before.changed()
+            return value, witness.changed()
 
-        self._line.send(self._guarded(work)())
+        self._line.send(self._answered(work))
 
     def _value(self, head: dict[str, Any], _blob: bytearray) -> None:
-        self._line.send(self._guarded(lambda: (self._look_up(self._notebook.namespace, head["name"]), []))())
+        self._line.send(self._answered(lambda: (self._look_up(self._notebook.namespace, head["name"]), [])))
 
     def _substitute(self, head: dict[str, Any], _blob: bytearray) -> None:
         name = head["name"]
@@ -155,35 +173,38 @@ class Runner:
         _exec(_compile(text, "<given>", "exec"), namespace)
         return namespace[name]
 
-    def _guarded(self, work: Callable[[], tuple[Any, list[str]]]) -> Callable[[], bytes]:
+    def _answered(self, work: Work) -> bytes:
+        """Do ``work`` and write its answer down, within its time."""
+        return self._within(lambda: self._packed(*work()))
+
+    def _held(self, work: Work) -> Callable[[], bytes]:
         """Do ``work`` within its time; what is returned writes the answer down, also within a limit."""
-        run = self._notebook.clock.run
+        done: list[tuple[Any, list[str]]] = []
+
+        def hold() -> bytes:
+            done.append(work())
+            return b""
+
+        failure = self._within(hold)
+        return lambda: failure or self._within(lambda: self._packed(*done[0]))
+
+    def _within(self, work: Callable[[], bytes]) -> bytes:
         try:
-            value, changed = run(self._seconds, work)
-        except TimeIsUp:
-            return lambda: pack({"stopped": "timeout"})
-        except BaseException as error:  # noqa: BLE001 - a student's class may do anything when it is looked at
-            told = self._notebook.told(error)
-            error.__traceback__ = None  # its frames may hold gigabytes
-            return lambda: pack({"error": told})
-        return lambda: self._written(value, changed)
-
-    def _written(self, value: Any, changed: list[str]) -> bytes:
-        encode = Encoder(_stays, self._max_bytes)
-
-        def write() -> bytes:
-            return pack({"value": encode(value), "changed": changed}, encode.blobs)
-
-        try:
-            written: bytes = self._notebook.clock.run(self._seconds, write)
+            frame: bytes = self._notebook.clock.run(self._seconds, work)
         except TimeIsUp:
             return pack({"stopped": "timeout"})
         except TooBig as error:
             message = f"The result is too big to be looked at: {error}."
             return pack({"error": {"type": "ResultTooBig", "message": message}})
         except BaseException as error:  # noqa: BLE001 - a student's class may do anything when it is looked at
-            return pack({"error": self._notebook.told(error)})
-        return written
+            told = self._notebook.told(error)
+            error.__traceback__ = None  # its frames may hold gigabytes
+            return pack({"error": told})
+        return frame
+
+    def _packed(self, value: Any, changed: list[str]) -> bytes:
+        encode = Encoder(_stays, self._max_bytes)
+        return pack({"value": encode(value), "changed": changed}, encode.blobs)
 
 
 _TICK = pack({"tick": True})
@@ -194,20 +215,35 @@ _KNOWN_ERRORS: dict[str, type[Exception]] = {
 
 
 class _Witness:
-    """Remembers the array arguments of a call, also those inside lists and dicts, to tell which of them it changed."""
+    """Makes the arguments of a call, and tells afterwards which of their arrays, also inside lists and dicts, it changed."""
 
-    def __init__(self, positional: list[Any], named: dict[str, Any]) -> None:
-        self._arguments = {**{str(place): item for place, item in enumerate(positional)}, **named}
-        self._before = {label: list(_arrays_in(item)) for label, item in self._arguments.items()}
-        self._copies = {label: [a.copy() for a in arrays] for label, arrays in self._before.items()}
+    def __init__(self, decode: Decoder) -> None:
+        self._decode = decode
+        self._watched: list[tuple[str, Any, list[Any]]] = []
+
+    def arguments(self, args: list[Any], kwargs: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The positional arguments and the named ones that the trees describe."""
+        positional = [self._argument(str(place), tree) for place, tree in enumerate(args)]
+        return positional, {key: self._argument(key, tree) for key, tree in kwargs}
+
+    def _argument(self, label: str, tree: Any) -> Any:
+        known = len(self._decode.originals)
+        value = self._decode(tree)
+        if type(value) in _MAY_HOLD_ARRAYS:
+            self._watched.append((label, value, self._decode.originals[known:]))
+        return value
 
     def changed(self) -> list[str]:
         """The labels (positions or keywords) whose arrays differ from before at rtol 1e-5, atol 1e-6."""
-        return [label for label in self._arguments if not self._same(label)]
+        return [label for label, value, originals in self._watched if not _same_arrays(value, originals)]
 
-    def _same(self, label: str) -> bool:
-        now, copies = list(_arrays_in(self._arguments[label])), self._copies[label]
-        return len(now) == len(copies) and all(_same_array(a, b) for a, b in zip(now, copies, strict=True))
+
+_MAY_HOLD_ARRAYS = (_ndarray, list, tuple, dict)
+
+
+def _same_arrays(value: Any, before: list[Any]) -> bool:
+    now = list(_arrays_in(value))
+    return len(now) == len(before) and all(map(_same_array, now, before))
 
 
 def _arrays_in(value: Any) -> Any:
@@ -244,9 +280,13 @@ def _lay_out(files: list[list[Any]], blob: bytearray) -> None:
         sys.path.insert(0, "")
 
 
-def serve(receive_into: Callable[[memoryview], int], send: Callable[[Any], int]) -> None:
+def serve(
+    receive_into: Callable[[memoryview], int],
+    send: Callable[[Any], int],
+    ring: Callable[[], None] = lambda: None,
+) -> None:
     """Be the child of one submission: the first frame brings its cells; never returns."""
-    line = Line(receive_into, send)
+    line = Line(receive_into, send, ring)
     status = 1
     try:
         order, blob = line.receive()
@@ -269,7 +309,7 @@ def serve(receive_into: Callable[[memoryview], int], send: Callable[[Any], int])
                 except (TooBig, UnicodeError):
                     outcome |= {"outputs": [], "error": _UNTELLABLE}
                     frame = pack({"cell": outcome})
-            line.send(frame)
+            line.send(frame, more=True)
         names = [name[:200] for name in notebook.names()[:5000]]
         line.send(pack({"names": names}))
         Runner(line, notebook, order).loop()

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import math
 import struct
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,9 +99,12 @@ class Encoder:
     def _encode_array(self, value: Any, kind: type) -> Any:
         if value.dtype.kind not in "biufc":
             return self._special(value)
-        # ``subok=False`` takes the plain array that lies under a matrix, a masked array or a subclass.
-        plain = _array(value, dtype=value.dtype.newbyteorder("="), subok=False, order="C", copy=None)
-        if plain.dtype.str not in DTYPES:
+        plain = value
+        if kind is not _ndarray or not value.dtype.isnative or not value.flags.c_contiguous:
+            # ``subok=False`` takes the plain array that lies under a matrix, a masked array or a subclass.
+            plain = _array(value, dtype=value.dtype.newbyteorder("="), subok=False, order="C", copy=None)
+        code = plain.dtype.str
+        if code not in DTYPES:
             return self._special(value)
         self._room -= plain.nbytes
         if self._room < 0:
@@ -109,21 +113,24 @@ class Encoder:
         self.blobs.append(raw)
         if short := -len(raw) % ALIGN:
             self.blobs.append(b"\0" * short)
-        return ["g", plain.dtype.str] if issubclass(kind, _generic) else ["a", plain.dtype.str, list(plain.shape)]
+        return ["g", code] if issubclass(kind, _generic) else ["a", code, list(plain.shape)]
 
 
 class Decoder:
     """Turns trees back into values, taking the bytes of arrays from ``blob`` in order.
 
     ``special(tag, items)`` answers for the tags ``"o"``, ``"s"`` and ``"r"``; with ``copy`` every array owns its memory,
-    else arrays are writable views of ``blob``. Raises ``WireError`` for anything that is not exactly as it should be.
+    and ``originals`` holds what each was copied from, in order; else arrays are views of ``blob``, and as writable as it is. Raises ``WireError`` for anything that is not exactly as it should be.
     """
 
-    def __init__(self, blob: bytearray, special: Callable[[str, list[Any]], Any], *, copy: bool = False) -> None:
+    def __init__(
+        self, blob: bytes | bytearray, special: Callable[[str, list[Any]], Any], *, copy: bool = False
+    ) -> None:
         self._blob = blob
         self._special = special
         self._copy = copy
         self._at = 0
+        self.originals: list[Any] = []
 
     def __call__(self, tree: Any, depth: int = 0) -> Any:
         """The value that ``tree`` describes."""
@@ -141,7 +148,11 @@ class Decoder:
         if tag == "c" and len(items) == 2 and all(type(part) in (int, float) for part in items):
             return complex(*items)
         if tag == "a" and len(items) == 2:
-            return self._decode_array(*items)
+            array = self._decode_array(*items)
+            if not self._copy:
+                return array
+            self.originals.append(array)
+            return array.copy()
         if tag == "g" and len(items) == 1:
             return self._decode_array(items[0], [])[()]
         if tag in ("o", "s") and all(type(item) is str for item in items):
@@ -159,24 +170,34 @@ class Decoder:
         return result
 
     def _decode_array(self, code: Any, shape: Any) -> Any:
-        if type(code) is not str or code not in DTYPES:
-            raise WireError("an array has a dtype that may not cross")
-        if type(shape) is not list or len(shape) > 32 or any(type(n) is not int or not 0 <= n < 2**40 for n in shape):
-            raise WireError("an array has no proper shape")
-        dtype = _dtype(code)
-        count = math.prod(shape)
+        if type(code) is not str or type(shape) is not list or len(shape) > 32:
+            raise WireError("an array has no proper dtype and shape")
+        try:
+            dtype, sides, count = _form(code, *shape)
+        except TypeError as error:  # a side that cannot even be looked up
+            raise WireError("an array has no proper shape") from error
         end = self._at + count * dtype.itemsize
         if end > len(self._blob):
             raise WireError("an array is longer than the bytes that came with it")
         try:
             flat = _frombuffer(self._blob, dtype, count=count, offset=self._at) if count else _empty(0, dtype)
-            result = flat.reshape(shape)
+            result = flat.reshape(sides)
         except (ValueError, OverflowError) as error:
             raise WireError("an array has no proper shape") from error
         self._at = end + -end % ALIGN
         if dtype.kind == "b":  # a byte that is neither 0 nor 1 would make a bool that is neither
             return result.view("u1") != 0
-        return result.copy() if self._copy else result
+        return result
+
+
+@lru_cache(maxsize=1024, typed=True)  # typed: 1, 1.0 and True are three things here
+def _form(code: str, *shape: Any) -> tuple[Any, tuple[int, ...], int]:
+    """The dtype, shape and number of elements of an array, checked."""
+    if code not in DTYPES:
+        raise WireError("an array has a dtype that may not cross")
+    if any(type(n) is not int or not 0 <= n < 2**40 for n in shape):
+        raise WireError("an array has no proper shape")
+    return _dtype(code), shape, math.prod(shape)
 
 
 def pack(head: Any, blobs: Sequence[Any] = ()) -> bytes:

@@ -1,7 +1,7 @@
 """The warm process inside the jail: NumPy is imported once, and every submission gets a fork of it.
 
 It runs no student's code itself. Orders come over a socket from the trusted side, one JSON object a message:
-``spawn`` (with the child's end of a new connection), ``end``, ``preload``.
+``spawn`` (with the child's ends of a new connection and of its bell), ``end``, ``preload``.
 """
 
 from __future__ import annotations
@@ -60,42 +60,43 @@ class Zygote:
     def loop(self) -> None:
         """Obey until the trusted side hangs up."""
         while True:
-            message, descriptors, _flags, _address = socket.recv_fds(self._control, 1 << 16, 1)
+            message, descriptors, _flags, _address = socket.recv_fds(self._control, 1 << 16, 2)
             if not message:
                 return
             order = json.loads(message)
             if order["do"] == "spawn":
                 try:
-                    self._children[order["id"]] = self._spawn(order, descriptors[0])
-                except (
-                    OSError
-                ) as error:  # no process was made: whoever asked hears it where the child would have spoken
+                    self._children[order["id"]] = self._spawn(order, *descriptors)
+                except OSError as error:
+                    # No process was made: whoever asked hears it where the child would have spoken.
                     _complain(descriptors[0], error)
-                os.close(descriptors[0])
+                for descriptor in descriptors:
+                    os.close(descriptor)
             elif order["do"] == "end":
                 self._end(order)
             elif order["do"] == "preload":
                 self._preload(order["module"])
 
-    def _spawn(self, order: dict[str, Any], line: int) -> int:
+    def _spawn(self, order: dict[str, Any], line: int, bell: int) -> int:
         pid = self._confine.fork_into_namespaces() if self._nested else os.fork()
         if pid:
             return pid
         try:
             self._control.close()
             self._confine.die_with_parent()
-            self._become_student(order, line)
+            self._become_student(order, line, bell)
         except BaseException as error:  # noqa: BLE001 - whatever went wrong, nothing of the student's was run
             _complain(line, error)
         os._exit(1)
 
-    def _become_student(self, order: dict[str, Any], line: int) -> None:
+    def _become_student(self, order: dict[str, Any], line: int, bell: int) -> None:
         confine = self._confine
         memory = confine.address_space() + (order["memory_mb"] << 20)
         if self._nested:
             confine.private_tmp(order["disk_mb"])
-        os.dup2(line, 3)
-        os.closerange(4, 1 << 20)
+        os.dup2(line, 3)  # the bell came after the line, so it is not 3
+        os.dup2(bell, 4)
+        os.closerange(5, 1 << 20)
         folder = order["folder"]
         ruleset = confine.make_ruleset([*self._plan["readable"], *([folder] if folder else [])])
         os.chdir(folder or "/")
@@ -109,7 +110,12 @@ class Zygote:
         from .runner import serve  # noqa: PLC0415 - imported long ago, by the warm-up
 
         read, write = os.readv, os.write
-        serve(lambda view: read(3, [view]), lambda view: write(3, view))
+
+        def ring() -> None:
+            with contextlib.suppress(OSError):  # rung often enough already
+                write(4, b"!")
+
+        serve(lambda view: read(3, [view]), lambda view: write(3, view), ring)
 
     def _end(self, order: dict[str, Any]) -> None:
         pid = self._children.pop(order["id"], None)
