@@ -82,6 +82,7 @@ class Grader:
         if self.pictures and not self.visible_only and not self.course.redraw_pictures:
             self._gallery = Gallery(self.course, self.chapter, self.released, start)
         with closing(start()) as worker:
+            worker.prepare(notebook_of(self.released).code_cells())
             while coming:
                 self._pass(coming, worker.open)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -14,11 +15,14 @@ from autograder.sandbox.channel import Channel
 from autograder.sandbox.confinement import Launch, SandboxUnavailable, plan_local
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from autograder.course import Limits
 
 __all__ = ["Local", "Zygote"]
 
 _START_SECONDS = 60.0
+_MAX_ORDER = 1 << 16  # bytes of one order that the warm process reads
 
 
 class Zygote:
@@ -30,6 +34,7 @@ class Zygote:
         self._launch = launch
         self._lock = threading.RLock()
         self._loaded: set[str] = set()
+        self._cells: dict[int, str] = {}
         self._next = 0
         self._start()
 
@@ -65,6 +70,7 @@ class Zygote:
         # Nobody reads what the process might still write there.
         assert self._process.stderr is not None  # noqa: S101 - it was asked for above
         self._process.stderr.close()
+        self._send_cells()
 
     def _last_words(self) -> str:
         try:
@@ -114,6 +120,19 @@ class Zygote:
             if module not in self._loaded:
                 self._ask({"do": "preload", "module": module, "answer": True}, _START_SECONDS)
                 self._loaded.add(module)
+
+    def compile(self, cells: Mapping[int, str]) -> None:
+        """Have the warm process compile cells of the course's own, by their places: never a student's."""
+        with self._lock:
+            self._cells = dict(cells)
+            self._send_cells()
+
+    def _send_cells(self) -> None:
+        with contextlib.suppress(OSError):  # a process that is gone is noticed by the next who needs it
+            for index, source in self._cells.items():
+                order = json.dumps({"do": "compile", "index": index, "source": source}).encode()
+                if len(order) < _MAX_ORDER:
+                    self._control.send(order)
 
     def _ask(self, order: dict[str, Any], seconds: float) -> dict[str, Any]:
         """Send an order and, where it is to be answered, wait; a process that is gone or hangs is started again."""
@@ -205,6 +224,9 @@ class Local:
 
     def preload(self, module: str) -> None:
         """Nothing: every child imports what it needs."""
+
+    def compile(self, cells: Mapping[int, str]) -> None:
+        """Nothing: every child compiles what it runs."""
 
     def restart(self) -> None:
         """Nothing: every child is a process of its own."""

@@ -69,6 +69,10 @@ class Worker:
         self._host = host
         self._known = KnownAnswers()
 
+    def prepare(self, cells: Sequence[CodeCell]) -> None:
+        """Make ready for cells of the course's own that many notebooks will hold: never for a student's."""
+        self._host.compile({cell.index: cell.source for cell in cells})
+
     def open(
         self,
         cells: Sequence[CodeCell],

@@ -9,6 +9,8 @@ import pytest
 
 from autograder.sandbox.protocol import Call, CodeCell
 
+from .conftest import cells
+
 
 def outputs(session, index=0):
     """The outputs of one cell, shortened to (kind, text)."""
@@ -266,3 +268,41 @@ def test_pictures_after_an_overrun_are_not_waited_for_as_long(jail):
     with closing(jail.open([CodeCell(0, "a", loop), *pictures])) as session:
         assert [cell.stopped for cell in session.cells] == ["timeout"] * 4
         assert session.alive
+
+
+def test_a_cell_of_the_courses_own_is_compiled_before(jail):
+    """What the warm process has compiled runs as it would have otherwise: results, errors and later imports included."""
+    course = cells(
+        "import numpy as np\nx = np.arange(3)\nx.sum()",
+        "def where():\n    raise ValueError('here')",
+        "from __future__ import annotations",
+        "def f(a: missing = 1): return a",
+        "this is no Python",
+    )
+    wanted = []
+    for prepare in (False, True):
+        jail.prepare(course if prepare else [])
+        with closing(jail.open(course)) as session:
+            error = session.call(Call("where")).error
+            wanted.append(
+                (
+                    [(cell.outputs, cell.error, cell.stopped) for cell in session.cells],
+                    (error.line, error.lineno, error.cell, error.message),
+                    session.call(Call("f")).value,
+                )
+            )
+    assert wanted[0] == wanted[1]
+    assert wanted[1][1] == ("raise ValueError('here')", 2, "cell 2", "here")
+    with closing(jail.open(cells("x = 1\n"))) as session:  # another cell in the same place
+        assert session.value("x").value == 1
+    jail.prepare([])
+
+
+def test_a_new_warm_process_has_the_courses_cells_too(jail):
+    """The process that replaces one that was killed is told the cells again."""
+    jail.prepare(cells("x = 6\nx * 7"))
+    jail._host.restart()
+    with closing(jail.open(cells("x = 6\nx * 7", "y = x"))) as session:
+        assert [o["data"] for o in session.cells[0].outputs] == [{"text/plain": "42"}]
+        assert session.value("y").value == 6
+    jail.prepare([])

@@ -10,7 +10,7 @@ import linecache
 import random
 import sys
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,12 @@ from . import magics
 from .failures import CELL, Clock, TimeIsUp, describe, refuse_input
 from .outputs import Stream, Tape, bundle_of, take_figures
 
-__all__ = ["Notebook"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    Piece = tuple[types.CodeType, bool]
+
+__all__ = ["Notebook", "make_ready"]
 
 _exec, _eval = exec, eval
 
@@ -103,18 +108,44 @@ class Notebook:
             backend.when_shown[:] = [lambda: take_figures(self.tape)]
 
     def _execute(self, source: str, filename: str) -> None:
-        tree = magics.parse(source, filename)
-        last = None
-        if tree.body and isinstance(tree.body[-1], ast.Expr):
-            last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
+        pieces: Iterable[Piece] | None = None
+        if self._compile.flags == _FLAGS:
+            pieces = _ready.get((filename, source))
         # IPython forgets from cell to cell which warnings it has shown.
         self.namespace.pop("__warningregistry__", None)
-        for statement in tree.body:
-            # One by one, as IPython does it: what stands above a misplaced ``return`` is done all the same.
-            module = ast.Module(body=[statement], type_ignores=[])
-            _exec(self._compile(module, filename, "exec"), self.namespace)  # type: ignore[arg-type]
-        if last is not None:
-            value = _eval(self._compile(last, filename, "eval"), self.namespace)  # type: ignore[arg-type]
+        for code, shown in pieces or _compiled(source, filename, self._compile):
+            if not shown:
+                _exec(code, self.namespace)
+                continue
+            value = _eval(code, self.namespace)
             if value is not None and not source.rstrip().endswith(";"):
                 builtins._ = value  # type: ignore[attr-defined]
                 self.tape.show("result", bundle_of(value))
+
+
+_FLAGS = codeop.Compile().flags  # what a notebook has until it imports something from ``__future__``
+_ready: dict[tuple[str, str], list[Piece]] = {}
+
+
+def make_ready(index: int, source: str) -> None:
+    """Compile a cell of the course's own now, so that no child has to where it stands at the place ``index``."""
+    compiler = codeop.Compile()
+    filename = f"{CELL}{index}>"
+    with contextlib.suppress(Exception):  # whoever runs it will hear what is wrong
+        pieces = list(_compiled(source, filename, compiler))
+        if compiler.flags == _FLAGS:
+            _ready[filename, source] = pieces
+
+
+def _compiled(source: str, filename: str, compiler: codeop.Compile) -> Iterator[Piece]:
+    """The code of a cell, each statement when it is asked for, and whether it is an expression whose value is shown."""
+    tree = magics.parse(source, filename)
+    last = None
+    if tree.body and isinstance(tree.body[-1], ast.Expr):
+        last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
+    for statement in tree.body:
+        # One by one, as IPython does it: what stands above a misplaced ``return`` is done all the same.
+        module = ast.Module(body=[statement], type_ignores=[])
+        yield compiler(module, filename, "exec"), False  # type: ignore[arg-type]
+    if last is not None:
+        yield compiler(last, filename, "eval"), True  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
 """The warm process inside the jail: NumPy is imported once, and every submission gets a fork of it.
 
 It runs no student's code itself. Orders come over a socket from the trusted side, one JSON object a message:
-``spawn`` (with the child's ends of a new connection and of its bell), ``end``, ``preload``.
+``spawn`` (with the child's ends of a new connection and of its bell), ``end``, ``preload``, ``compile``.
 """
 
 from __future__ import annotations
@@ -76,6 +76,8 @@ class Zygote:
                 self._end(order)
             elif order["do"] == "preload":
                 self._preload(order["module"])
+            elif order["do"] == "compile":
+                self._compile(order["index"], order["source"])
 
     def _spawn(self, order: dict[str, Any], line: int, bell: int) -> int:
         pid = self._confine.fork_into_namespaces() if self._nested else os.fork()
@@ -134,6 +136,12 @@ class Zygote:
                 os.waitpid(pid, 0)
         if order["answer"]:
             self._control.send(json.dumps({"status": status}).encode())
+
+    @staticmethod
+    def _compile(index: int, source: str) -> None:
+        from .notebook import make_ready  # noqa: PLC0415 - imported long ago, by the warm-up
+
+        make_ready(index, source)
 
     def _preload(self, module: str) -> None:
         loaded = True
