@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,7 @@ class _Hand:
 
     process: Any
     pipe: Connection
+    place: int
     holds: deque[int] = field(default_factory=deque)
 
 
@@ -81,10 +83,15 @@ class _Pool:
         self._open = set(self._waiting)
         self._deaths: dict[int, int] = {}
         self._hands: list[_Hand] = []
+        self._cores: list[int] = []
         # Spawned, not forked: a fork would copy threads' locks, and an open database, into every child.
         self._context = multiprocessing.get_context("spawn")
 
     def run(self, workers: int) -> None:
+        # A grader and its jail take turns: on one core, neither has to be woken on another. Only where every core gets
+        # its share, as a core with two of them would be waited for while another has none.
+        cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+        self._cores = cores if workers >= len(cores) else []
         for _ in range(workers):
             self._hire()
         while self._open:
@@ -115,10 +122,13 @@ class _Pool:
 
     def _hire(self) -> None:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=serve, args=(self._task, theirs), daemon=True)
+        taken = {hand.place for hand in self._hands}
+        place = next(place for place in count() if place not in taken)
+        core = self._cores[place % len(self._cores)] if self._cores else None
+        process = self._context.Process(target=serve, args=(self._task, theirs, core), daemon=True)
         process.start()
         theirs.close()
-        hand = _Hand(process, ours)
+        hand = _Hand(process, ours, place)
         self._hands.append(hand)
         self._feed(hand)
 
@@ -166,8 +176,11 @@ def ending(code: int | None) -> str:
     return f"ended with status {code}"
 
 
-def serve(task: Task, pipe: Connection) -> None:
-    """What a grading process does: take items until there are no more."""
+def serve(task: Task, pipe: Connection, core: int | None = None) -> None:
+    """What a grading process does: take items until there are no more; on one ``core`` where it is given one."""
+    if core is not None:
+        with suppress(OSError):  # taken away meanwhile: any other will do
+            os.sched_setaffinity(0, {core})
     # Ctrl-C reaches the whole group; only the process at home decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
