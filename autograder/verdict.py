@@ -5,6 +5,7 @@ The JSON made here is a contract that programs outside the project rely on: keys
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -95,12 +96,14 @@ class Verdict:
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as the JSON object of the command line's contract."""
+        return {**_fields(self), "exercises": list(map(_exercise_fields, self.exercises))}
+
+    def json_line(self) -> str:
+        """``to_json`` as text on one line; what most of a class has alike is written down once."""
         whole = _fields(self)
-        whole["exercises"] = [
-            {**_fields(exercise), "checks": [_fields(check) for check in exercise.checks]}
-            for exercise in self.exercises
-        ]
-        return whole
+        del whole["exercises"]
+        exercises = ", ".join(_exercise_text(e, repr((e.score, e.max_score))) for e in self.exercises)
+        return f'{json.dumps(whole, ensure_ascii=False)[:-1]}, "exercises": [{exercises}]}}'
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Verdict:
@@ -120,6 +123,16 @@ class Verdict:
     def relabelled(self, *, notebook: str, student: str | None) -> Verdict:
         """The same verdict for the same bytes found elsewhere."""
         return replace(self, notebook=notebook, student=student)
+
+
+def _exercise_fields(exercise: ExerciseVerdict) -> dict[str, Any]:
+    return {**_fields(exercise), "checks": [_fields(check) for check in exercise.checks]}
+
+
+@lru_cache(maxsize=4096)
+def _exercise_text(exercise: ExerciseVerdict, _scores: str) -> str:
+    # The scores once more as text: 0 and 0.0 are equal, but not written alike.
+    return json.dumps(_exercise_fields(exercise), ensure_ascii=False)
 
 
 def _check(told: dict[str, Any]) -> CheckResult:

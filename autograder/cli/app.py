@@ -324,7 +324,7 @@ def _run(
 def _finish(verdicts: Sequence[Verdict], seconds: float, *, as_json: bool, brief: bool = False) -> None:
     if as_json:
         # A line for each: it can be read, and is written ten times as fast as with every key on a line of its own.
-        lines = ",\n".join(json.dumps(verdict.to_json(), ensure_ascii=False) for verdict in verdicts)
+        lines = ",\n".join(verdict.json_line() for verdict in verdicts)
         sys.stdout.write(f"[\n{lines}\n]\n")
     if not brief:
         say(summary(verdicts, seconds))

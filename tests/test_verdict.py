@@ -1,0 +1,37 @@
+"""A verdict as JSON: the contract that programs outside the project read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
+
+CHECKS = (
+    CheckResult("test_a", "rows sum to 1", "passed", visible=True, points=1.0),
+    CheckResult("test_b", "é", "failed"),
+)
+EXERCISE = ExerciseVerdict("softmax", 1.0, 2.0, "partial", "columns", "“You” normalised\nthe columns.", None, CHECKS)
+VERDICT = Verdict(
+    "a.ipynb", "ada", "ch1", "graded", None, 1.0, 2.0, "bubblewrap", (EXERCISE, replace(EXERCISE, name="x"))
+)
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        VERDICT,
+        replace(VERDICT, exercises=()),
+        replace(VERDICT, exercises=(replace(EXERCISE, score=0.0),)),
+        replace(VERDICT, exercises=(replace(EXERCISE, score=0),)),
+        replace(VERDICT, exercises=(replace(EXERCISE, checks=()),)),
+        replace(VERDICT, student=None, status="ungradable", reason='It is "cut" off: 雪', sandbox=None, exercises=()),
+    ],
+)
+def test_a_line_is_the_object_as_text(verdict):
+    """To the letter what ``json.dumps`` writes, also the second time, when parts of it are known."""
+    for _ in range(2):
+        assert verdict.json_line() == json.dumps(verdict.to_json(), ensure_ascii=False)
+    assert Verdict.from_json(json.loads(verdict.json_line())) == verdict
