@@ -125,13 +125,13 @@ def _matches_dict(actual: Any, expected: Mapping[str, Any], rtol: float, atol: f
 
 def _matches_sequence(actual: Any, expected: Any, rtol: float, atol: float, what: str) -> Finding | None:
     count = len(expected)
-    asked = "a pair is asked for" if count == 2 else f"{count} values are asked for"
+    asked = {1: "one value is asked for", 2: "a pair is asked for"}.get(count, f"{count} values are asked for")
     if isinstance(actual, np.ndarray) and actual.ndim and len(actual) == count and _plausible(actual, expected):
         actual = list(actual)
     if not isinstance(actual, tuple | list):
         return Finding(f"{_is(what)} {kind_of(actual)}; {asked}.", "type")
     if len(actual) != count:
-        return Finding(f"It has {len(actual)} parts; {asked}.", "length", None)
+        return Finding(f"It has {len(actual)} part{'' if len(actual) == 1 else 's'}; {asked}.", "length", None)
     names = {2: ("first", "second"), 3: ("first", "second", "third")}.get(
         count, tuple(f"{i + 1}." for i in range(count))
     )

@@ -17,7 +17,7 @@ from autograder.checking.arrays import shape_words, show
 from autograder.checking.closeness import ATOL, RTOL, as_array, close
 from autograder.checking.compare import RETURNED_NONE, Finding, kind_of, matches, wrong_type
 
-__all__ = ["choice_of", "evaluate", "property_names"]
+__all__ = ["choice_of", "evaluate"]
 
 _UNANSWERED = Finding("It is still None: write your answer there.", "none")
 _LONGEST_EQUATION = 100
@@ -30,11 +30,6 @@ def evaluate(name: str, actual: Any, expected: Any = None, params: Mapping[str, 
     if name == "matches":
         return matches(actual, expected, **params)
     return _PROPERTIES[name](actual, **params)
-
-
-def property_names() -> frozenset[str]:
-    """The assertions that need no expected value."""
-    return frozenset(_PROPERTIES)
 
 
 def choice_of(answer: str) -> str:
@@ -97,7 +92,8 @@ def _has_shape(actual: Any, *, shape: Any) -> Finding | None:
         return wrong_type(actual, f"an array of {shape_words(tuple(shape))}")
     if found.shape == tuple(shape):
         return None
-    return Finding(f"It has {shape_words(found.shape)}; it should have {shape_words(tuple(shape))}.", "shape", None)
+    is_, be = ("has" if found.shape else "is"), ("have" if shape else "be")
+    return Finding(f"It {is_} {shape_words(found.shape)}; it should {be} {shape_words(tuple(shape))}.", "shape", None)
 
 
 def _one_of(actual: Any, *, choices: Any) -> Finding | None:

@@ -114,3 +114,17 @@ def test_a_failure_reads_like_a_case_that_can_be_pasted():
 def test_an_empty_array_is_pasted_with_its_shape():
     """A cache with nothing in it yet still has columns."""
     assert paste("cache", np.zeros((0, 3))) == "cache = np.zeros((0, 3))"
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "words"),
+    [
+        ((1.0,), (1.0, 2.0), "It has 1 part; a pair is asked for."),
+        ((), (1.0, 2.0), "It has 0 parts; a pair is asked for."),
+        ([1.0, 2.0], (1.0,), "It has 2 parts; one value is asked for."),
+        ((1.0, 2.0), (1.0, 2.0, 3.0), "It has 2 parts; 3 values are asked for."),
+    ],
+)
+def test_the_number_of_parts_is_told_in_words(actual, expected, words):
+    """One part is not parts, and two are a pair."""
+    assert matches(actual, expected).reason == words

@@ -22,3 +22,17 @@ def test_an_answer_that_is_no_choice_is_told_so(answer, words):
 def test_rows_that_do_not_sum_to_one_are_shown():
     """A property needs no reference, and says what it found."""
     assert "found [1.5, 1]" in evaluate("sums_to_one", np.array([[1.0, 0.5], [0.5, 0.5]])).reason
+
+
+@pytest.mark.parametrize(
+    ("actual", "shape", "words"),
+    [
+        (np.ones((2, 3)), [3, 2], "It has shape (2, 3); it should have shape (3, 2)."),
+        (2.0, [2], "It is a single number; it should have shape (2,)."),
+        (np.ones(2), [], "It has shape (2,); it should be a single number."),
+    ],
+)
+def test_a_shape_is_told_in_words(actual, shape, words):
+    """A single number has no shape, and is not said to have one."""
+    assert evaluate("has_shape", actual, params={"shape": shape}).reason == words
+    assert evaluate("has_shape", np.ones(shape), params={"shape": shape}) is None
