@@ -6,6 +6,7 @@ The JSON made here is a contract that programs outside the project rely on: keys
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -93,6 +94,20 @@ class Verdict:
     max_score: float
     sandbox: str | None
     exercises: tuple[ExerciseVerdict, ...] = field(default=())
+
+    @classmethod
+    def graded(
+        cls,
+        notebook: str,
+        student: str | None,
+        chapter: str | None,
+        sandbox: str | None,
+        exercises: tuple[ExerciseVerdict, ...],
+    ) -> Verdict:
+        """The verdict on a notebook that was judged: its score is what its exercises earned."""
+        score = round(math.fsum(exercise.score for exercise in exercises), 9)
+        max_score = round(math.fsum(exercise.max_score for exercise in exercises), 9)
+        return cls(notebook, student, chapter, "graded", None, score, max_score, sandbox, exercises)
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as the JSON object of the command line's contract."""

@@ -117,13 +117,13 @@ class Conversation:
     def care(self) -> None:
         """Hold the function to what every function owes its caller; raises ``CheckFailed`` where it does not."""
         self.fetch()
+        self.beyond += 1  # the questions below, and answers of the log that were not planned
         for call, answer in self.log:
             if answer.changed and not call.kwargs.get("variable"):
                 self._changed(call, answer)
         for first, questions in self._care:
             if self.stopped:
                 raise self.stopped_failure(first)
-            self.beyond += len(questions)
             said = {key_of(first): self.ask(first)}
             for call, answer in zip(questions, self._put(questions, hold=True), strict=True):
                 earlier = said.setdefault(key_of(call), answer)

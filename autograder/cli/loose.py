@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING
 
@@ -70,14 +69,4 @@ def _check(path: Path, only: set[str] | None, open_cells: Callable[[list[CodeCel
             if only is None or name in only:
                 session = session if session.alive else reopen()
                 exercises.append(replay(exercise, session, reopen=reopen))
-    return Verdict(
-        notebook=str(path),
-        student=None,
-        chapter=examples.chapter,
-        status="graded",
-        reason=None,
-        score=round(math.fsum(e.score for e in exercises), 9),
-        max_score=round(math.fsum(e.max_score for e in exercises), 9),
-        sandbox=session.sandbox,
-        exercises=tuple(exercises),
-    )
+    return Verdict.graded(str(path), None, examples.chapter, session.sandbox, tuple(exercises))

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autograder.verdict import CheckResult, ExerciseVerdict
 
-__all__ = ["clean", "exercise_html", "exercise_text", "paragraphs", "points", "standing", "told_once"]
+__all__ = ["clean", "exercise_html", "exercise_text", "joined", "paragraphs", "points", "standing", "told_once"]
 
 MARKS = {"passed": "✓", "failed": "✗", "error": "✗", "timeout": "✗", "not_tried": "·"}
 WORDS = {
@@ -44,6 +44,13 @@ def clean(text: str) -> str:
     if not _CONTROL.search(text):  # a terminal code begins with one, too
         return text
     return _CONTROL.sub("", _TERMINAL_CODES.sub("", text.replace("\r\n", "\n")))
+
+
+def joined(text: Any) -> str:
+    """A text of a notebook's JSON, which may stand there as a list of lines; empty for anything else."""
+    if isinstance(text, list):
+        text = "".join(part for part in text if isinstance(part, str))
+    return text if isinstance(text, str) else ""
 
 
 def points(score: float, max_score: float) -> str:

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from autograder.grading.display import clean, exercise_html, exercise_text, points
+from autograder.grading.display import clean, exercise_html, exercise_text, joined, points
 from autograder.notebook import PICTURE, cell_of, metadata_of
 
 if TYPE_CHECKING:
@@ -195,12 +195,12 @@ def _safe(output: Any, count: int) -> dict[str, Any] | None:
     kind = output.get("output_type")
     if kind == "stream":
         name = "stderr" if output.get("name") == "stderr" else "stdout"
-        return {"output_type": "stream", "name": name, "text": clean(_joined(output.get("text")))}
+        return {"output_type": "stream", "name": name, "text": clean(joined(output.get("text")))}
     if kind in {"display_data", "execute_result"}:
         bundle = output.get("data")
         if not isinstance(bundle, dict):
             return None
-        data = {mime: _joined(bundle[mime]) for mime in sorted(_SAFE & bundle.keys())}
+        data = {mime: joined(bundle[mime]) for mime in sorted(_SAFE & bundle.keys())}
         data = {mime: text if mime.startswith("image/") else clean(text) for mime, text in data.items()}
         if not data:
             kinds = clean(", ".join(map(str, bundle)))[:60] or "nothing"
@@ -209,14 +209,8 @@ def _safe(output: Any, count: int) -> dict[str, Any] | None:
     if kind == "error":
         lines = output.get("traceback")
         traceback = [clean(line) for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
-        return _error(clean(_joined(output.get("ename"))), clean(_joined(output.get("evalue"))), traceback)
+        return _error(clean(joined(output.get("ename"))), clean(joined(output.get("evalue"))), traceback)
     return None
-
-
-def _joined(text: Any) -> str:
-    if isinstance(text, list):
-        text = "".join(part for part in text if isinstance(part, str))
-    return text if isinstance(text, str) else ""
 
 
 def _output(kind: str, data: dict[str, str], **more: Any) -> dict[str, Any]:

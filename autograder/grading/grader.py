@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
@@ -150,17 +149,7 @@ class Grader:
         known = None if self._gallery is None else partial(self._gallery.known, verdicts=exercises)
         submission.finish(known)
         job = submission.job
-        verdict = Verdict(
-            notebook=str(job.path),
-            student=job.student,
-            chapter=self.chapter,
-            status="graded",
-            reason=None,
-            score=round(math.fsum(exercise.score for exercise in exercises), 9),
-            max_score=round(math.fsum(exercise.max_score for exercise in exercises), 9),
-            sandbox=submission.sandbox,
-            exercises=exercises,
-        )
+        verdict = Verdict.graded(str(job.path), job.student, self.chapter, submission.sandbox, exercises)
         key = ""
         if self.store:
             key = self.store.key(submission.data)

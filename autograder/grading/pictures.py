@@ -12,7 +12,7 @@ import binascii
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any
 
-from autograder.grading.display import clean
+from autograder.grading.display import clean, joined
 from autograder.notebook import cell_of
 from autograder.sandbox.protocol import CellOutcome
 
@@ -74,13 +74,13 @@ def _sane(outputs: Any, max_text: int) -> tuple[dict[str, Any], ...] | None:
     for output in outputs:
         kind = output.get("output_type") if isinstance(output, dict) else None
         if kind == "stream":
-            text = clean(_joined(output.get("text")))
+            text = clean(joined(output.get("text")))
             name = "stderr" if output.get("name") == "stderr" else "stdout"
             sane.append({"output_type": "stream", "name": name, "text": text})
         elif kind in {"display_data", "execute_result"} and isinstance(output.get("data"), dict):
-            text = clean(_joined(output["data"].get("text/plain")))
+            text = clean(joined(output["data"].get("text/plain")))
             data = {"text/plain": text}
-            picture = "".join(_joined(output["data"].get("image/png")).split())
+            picture = "".join(joined(output["data"].get("image/png")).split())
             if picture:
                 if not _is_png(picture):
                     return None
@@ -107,9 +107,3 @@ def _is_png(encoded: str) -> bool:
         and 0 < height <= _MAX_SIDE
         and data[-8:-4] == b"IEND"
     )
-
-
-def _joined(text: Any) -> str:
-    if isinstance(text, list):
-        text = "".join(part for part in text if isinstance(part, str))
-    return text if isinstance(text, str) else ""
