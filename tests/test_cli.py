@@ -68,10 +68,10 @@ def handed_in_by(folder, student):
 
 
 def test_version_is_told_without_loading_anything():
-    """`autograder --version` prints the version, and has loaded neither NumPy nor Typer nor Rich to do so."""
+    """`autograder --version` prints the version, and has loaded neither NumPy nor Click nor Rich to do so."""
     asked = (
         "import sys, atexit; sys.argv = ['autograder', '--version']; "
-        "atexit.register(lambda: print(sorted({'numpy', 'typer', 'rich', 'traitlets'} & set(sys.modules)))); "
+        "atexit.register(lambda: print(sorted({'numpy', 'click', 'rich', 'traitlets'} & set(sys.modules)))); "
         "from autograder.cli import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", asked], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
+from click.exceptions import Exit
 
 from autograder import __version__
 from autograder.cli.progress import grading_progress, say
@@ -22,56 +22,56 @@ from autograder.verdict import Verdict
 
 __all__ = ["app"]
 
-app = typer.Typer(
-    help="Autograded Jupyter exercises: confined, fast, and measured for being right.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+FOLDER_OR_FILE = click.Path(path_type=Path)
+
+chapters_argument = click.argument("chapters", metavar="[CHAPTER]...", nargs=-1)
+course_option = click.option(
+    "--course",
+    "course_folder",
+    metavar="FOLDER",
+    type=FOLDER_OR_FILE,
+    help="The course folder; by default the one around here.",
+)
+unsafe_option = click.option(
+    "--unsafe-local", is_flag=True, help="Run students' code as yourself, with no jail. For trying things out."
+)
+workers_option = click.option(
+    "--workers", metavar="N", type=click.IntRange(min=1), help="How many notebooks at a time; by default one a core."
+)
+scheduler_option = click.option(
+    "--scheduler", metavar="ADDRESS", help="Grade on the Dask cluster whose scheduler is at this address."
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON array to stdout and nothing else there."
 )
 
-CourseFolder = Annotated[
-    Path | None,
-    typer.Option("--course", metavar="FOLDER", help="The course folder; by default the one around here."),
-]
-UnsafeLocal = Annotated[
-    bool, typer.Option("--unsafe-local", help="Run students' code as yourself, with no jail. For trying things out.")
-]
-Workers = Annotated[
-    int | None, typer.Option("--workers", min=1, help="How many notebooks at a time; by default one a core.")
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler", metavar="ADDRESS", help="Grade on the Dask cluster whose scheduler is at this address."
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON array to stdout and nothing else there.")]
-Chapters = Annotated[list[str] | None, typer.Argument(metavar="CHAPTER")]
+
+class _Verbs(click.Group):
+    """Verbs listed in the order in which a course needs them, each with its whole sentence."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(self.commands)
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        cmd.short_help = cmd.help  # which Click would cut to one line
+        super().add_command(cmd, name)
 
 
-def _tell_version(wanted: bool) -> None:
-    # `autograder --version` alone is answered in autograder.cli, before this module is imported.
-    if wanted:
-        typer.echo(f"autograder {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _autograder(
-    version: Annotated[
-        bool, typer.Option("--version", "-V", help="Print the version and stop.", callback=_tell_version, is_eager=True)
-    ] = False,
-) -> None:
-    del version
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+# Alone, `autograder --version` is answered in autograder.cli, before this module is imported.
+@click.version_option(
+    __version__, "--version", "-V", message="autograder %(version)s", help="Print the version and stop."
+)
+def app() -> None:
+    """Autograded Jupyter exercises: confined, fast, and measured for being right."""
 
 
 @app.command()
-def release(
-    chapters: Chapters = None,
-    everything: Annotated[bool, typer.Option("--all", help="Every finished chapter.")] = False,
-    course_folder: CourseFolder = None,
-) -> None:
+@chapters_argument
+@click.option("--all", "everything", is_flag=True, help="Every finished chapter.")
+@course_option
+def release(chapters: Sequence[str], *, everything: bool, course_folder: Path | None) -> None:
     """Prove a chapter's checks, record its examples and make the version that students get."""
     from autograder.release import ReleaseError
     from autograder.release import release as release_chapters
@@ -84,21 +84,27 @@ def release(
                 release_chapters(course, [chapter])
             except ReleaseError as error:
                 say(f"{chapter} is not released. {error}")
-                raise typer.Exit(1) from error
+                raise Exit(1) from error
             say(f"{chapter}: released to {course.root / 'release' / chapter}")
 
 
 @app.command()
+@click.argument("chapter")
+@click.option("--student", "students", metavar="ID", multiple=True, help="Only this student; may be given again.")
+@json_option
+@course_option
+@unsafe_option
+@workers_option
+@scheduler_option
 def grade(
-    chapter: Annotated[str, typer.Argument(metavar="CHAPTER")],
-    students: Annotated[
-        list[str] | None, typer.Option("--student", metavar="ID", help="Only this student; may be given again.")
-    ] = None,
-    as_json: AsJson = False,
-    course_folder: CourseFolder = None,
-    unsafe_local: UnsafeLocal = False,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
+    chapter: str,
+    *,
+    students: Sequence[str],
+    as_json: bool,
+    course_folder: Path | None,
+    unsafe_local: bool,
+    workers: int | None,
+    scheduler: str | None,
 ) -> None:
     """Grade what was handed in for a chapter, into nbgrader's gradebook."""
     from autograder.grading.classroom import grade_class, handed_in
@@ -124,15 +130,24 @@ def grade(
 
 
 @app.command()
+@click.argument("notebooks", metavar="NOTEBOOK...", nargs=-1, required=True, type=FOLDER_OR_FILE)
+@click.option("--exercise", metavar="NAME", help="Only this exercise.")
+@click.option("--visible", is_flag=True, help="Only the checks that students see too.")
+@json_option
+@course_option
+@unsafe_option
+@workers_option
+@scheduler_option
 def check(
-    notebooks: Annotated[list[Path], typer.Argument(metavar="NOTEBOOK")],
-    exercise: Annotated[str | None, typer.Option("--exercise", metavar="NAME", help="Only this exercise.")] = None,
-    visible: Annotated[bool, typer.Option("--visible", help="Only the checks that students see too.")] = False,
-    as_json: AsJson = False,
-    course_folder: CourseFolder = None,
-    unsafe_local: UnsafeLocal = False,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
+    notebooks: Sequence[Path],
+    *,
+    exercise: str | None,
+    visible: bool,
+    as_json: bool,
+    course_folder: Path | None,
+    unsafe_local: bool,
+    workers: int | None,
+    scheduler: str | None,
 ) -> None:
     """Grade loose notebook files: with every check in a course folder, with the visible ones elsewhere."""
     from autograder.cli.loose import check_by_examples
@@ -173,17 +188,23 @@ def check(
             say("No jail can be had here (`autograder doctor` tells why), so the code runs as you.")
             verdicts, seconds = _run(partial(run, "local"), len(notebooks), "Checking")
         if not as_json:
-            typer.echo("\n\n".join(verdict_text(verdict) for verdict in verdicts))
+            click.echo("\n\n".join(verdict_text(verdict) for verdict in verdicts))
         _finish(verdicts, seconds, as_json=as_json, brief=len(notebooks) == 1)
 
 
 @app.command()
-def demo(
-    students: Annotated[int, typer.Option("--students", min=1, help="How many students to simulate.")] = 24,
-    course_folder: CourseFolder = None,
-    unsafe_local: UnsafeLocal = False,
-    workers: Workers = None,
-) -> None:
+@click.option(
+    "--students",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=24,
+    show_default=True,
+    help="How many students to simulate.",
+)
+@course_option
+@unsafe_option
+@workers_option
+def demo(*, students: int, course_folder: Path | None, unsafe_local: bool, workers: int | None) -> None:
     """Watch it all work on a class of simulated students, in a new folder: release, collect, grade, give feedback."""
     from autograder.demo.run import run_demo
 
@@ -193,12 +214,12 @@ def demo(
             students,
             confinement=_confinement(unsafe_local=unsafe_local),
             workers=workers or _cores(),
-            say=typer.echo,
+            say=click.echo,
             progress=grading_progress,
         )
         if report.refused:
             say(f"Not released: {', '.join(report.refused)}. The reasons stand above.")
-            raise typer.Exit(1)
+            raise Exit(1)
 
 
 @app.command()
@@ -206,11 +227,13 @@ def doctor() -> None:
     """Say what holds on this machine, what is missing and how to get it."""
     from autograder.doctor import report
 
-    raise typer.Exit(0 if report() else 1)
+    raise Exit(0 if report() else 1)
 
 
 @app.command()
-def examples(chapters: Chapters = None, course_folder: CourseFolder = None) -> None:
+@chapters_argument
+@course_option
+def examples(chapters: Sequence[str], *, course_folder: Path | None) -> None:
     """Record a chapter's examples, by which check() in a notebook of this folder judges; by default every chapter's."""
     from autograder.release import record_examples
 
@@ -221,22 +244,24 @@ def examples(chapters: Chapters = None, course_folder: CourseFolder = None) -> N
 
 
 @app.command()
+@chapters_argument
+@json_option
+@click.option("--page", metavar="FILE", type=FOLDER_OR_FILE, help="Write the findings as a page for a browser, too.")
+@click.option(
+    "--from-class",
+    metavar="CHAPTER",
+    help="List the wrong answers in what was handed in that no misconception explains, grouped, with their code.",
+)
+@course_option
+@workers_option
 def audit(
-    chapters: Chapters = None,
-    as_json: AsJson = False,
-    page: Annotated[
-        Path | None, typer.Option("--page", metavar="FILE", help="Write the findings as a page for a browser, too.")
-    ] = None,
-    from_class: Annotated[
-        str | None,
-        typer.Option(
-            "--from-class",
-            metavar="CHAPTER",
-            help="List the wrong answers in what was handed in that no misconception explains, grouped, with their code.",
-        ),
-    ] = None,
-    course_folder: CourseFolder = None,
-    workers: Workers = None,
+    chapters: Sequence[str],
+    *,
+    as_json: bool,
+    page: Path | None,
+    from_class: str | None,
+    course_folder: Path | None,
+    workers: int | None,
 ) -> None:
     """Measure how good a chapter's checks are: what they catch, what they name, what they wrongly refuse."""
     from autograder.audit import audit as audit_chapters
@@ -253,10 +278,10 @@ def audit(
             page.write_text(audit_page(reports, course.title or course.course_id), encoding="utf-8")
             say(f"The page is {page}.")
         if as_json:
-            typer.echo(json.dumps([report.to_json() for report in reports], ensure_ascii=False, indent=2))
+            click.echo(json.dumps([report.to_json() for report in reports], ensure_ascii=False, indent=2))
         else:
-            typer.echo("\n\n".join(str(report) for report in reports))
-        raise typer.Exit(0 if all(report.ok for report in reports) else 1)
+            click.echo("\n\n".join(str(report) for report in reports))
+        raise Exit(0 if all(report.ok for report in reports) else 1)
 
 
 def _learn_from(course: Course, chapter: str, workers: int) -> None:
@@ -266,7 +291,7 @@ def _learn_from(course: Course, chapter: str, workers: int) -> None:
 
     jobs = handed_in(course, course.require_chapter(chapter))
     groups = unexplained(course, grade_notebooks(course, jobs, workers=workers))
-    typer.echo("\n\n".join(map(str, groups)) or f"Every wrong answer in {chapter} is explained by a misconception.")
+    click.echo("\n\n".join(map(str, groups)) or f"Every wrong answer in {chapter} is explained by a misconception.")
 
 
 @contextmanager
@@ -276,13 +301,13 @@ def _told() -> Iterator[None]:
         yield
     except CourseError as error:
         say(str(error))
-        raise typer.Exit(2) from error
+        raise Exit(2) from error
     except (SandboxUnavailable, ClusterError) as error:
         say(str(error))
-        raise typer.Exit(1) from error
+        raise Exit(1) from error
     except KeyboardInterrupt as error:
         say("Stopped. What was graded is kept: the same command goes on from here.")
-        raise typer.Exit(getattr(error, "status", 130)) from error
+        raise Exit(getattr(error, "status", 130)) from error
 
 
 def _one_of(workers: int | None, scheduler: str | None) -> None:
@@ -290,7 +315,7 @@ def _one_of(workers: int | None, scheduler: str | None) -> None:
         raise CourseError("--workers counts processes here, --scheduler has none here: say one of them.")
 
 
-def _wanted(course: Course, chapters: Sequence[str] | None, *, everything: bool) -> list[str]:
+def _wanted(course: Course, chapters: Sequence[str], *, everything: bool) -> list[str]:
     if everything and chapters:
         raise CourseError("Name chapters or say --all, not both.")
     if everything:
@@ -331,4 +356,4 @@ def _finish(verdicts: Sequence[Verdict], seconds: float, *, as_json: bool, brief
         if missing := needs_a_person(verdicts):
             say(missing)
     if any(verdict.status == "ungradable" for verdict in verdicts):
-        raise typer.Exit(1)
+        raise Exit(1)
