@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from operator import attrgetter
@@ -20,6 +20,7 @@ __all__ = [
     "ExerciseVerdict",
     "Verdict",
     "VerdictStatus",
+    "json_lines",
 ]
 
 CheckStatus = Literal["passed", "failed", "not_tried", "error", "timeout"]
@@ -76,6 +77,15 @@ class ExerciseVerdict:
     checks: tuple[CheckResult, ...] = ()
     alike: str = ""
 
+    def to_json(self) -> dict[str, Any]:
+        """The outcome as a verdict's JSON holds it."""
+        return {**_fields(self), "checks": [_fields(check) for check in self.checks]}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> ExerciseVerdict:
+        """The outcome that ``to_json`` described."""
+        return cls(**{**data, "checks": tuple(map(_check, data["checks"]))})
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -111,22 +121,12 @@ class Verdict:
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as the JSON object of the command line's contract."""
-        return {**_fields(self), "exercises": list(map(_exercise_fields, self.exercises))}
-
-    def json_line(self) -> str:
-        """``to_json`` as text on one line; what most of a class has alike is written down once."""
-        whole = _fields(self)
-        del whole["exercises"]
-        exercises = ", ".join(_exercise_text(e, repr((e.score, e.max_score))) for e in self.exercises)
-        return f'{json.dumps(whole, ensure_ascii=False)[:-1]}, "exercises": [{exercises}]}}'
+        return {**_fields(self), "exercises": [exercise.to_json() for exercise in self.exercises]}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Verdict:
         """The verdict that ``to_json`` described."""
-        exercises = tuple(
-            ExerciseVerdict(**{**e, "checks": tuple(map(_check, e["checks"]))}) for e in data["exercises"]
-        )
-        return cls(**{**data, "exercises": exercises})
+        return cls(**{**data, "exercises": tuple(map(ExerciseVerdict.from_json, data["exercises"]))})
 
     def exercise(self, name: str) -> ExerciseVerdict:
         """The outcome of the exercise called ``name``; raises ``KeyError`` when there is none."""
@@ -140,14 +140,22 @@ class Verdict:
         return replace(self, notebook=notebook, student=student)
 
 
-def _exercise_fields(exercise: ExerciseVerdict) -> dict[str, Any]:
-    return {**_fields(exercise), "checks": [_fields(check) for check in exercise.checks]}
+def json_lines(verdicts: Iterable[Verdict]) -> Iterator[str]:
+    """``to_json`` of each as text on one line; an outcome that verdicts share (``grading.outcomes``) is written once."""
+    texts: dict[int, tuple[ExerciseVerdict, str]] = {}
 
+    def text(exercise: ExerciseVerdict) -> str:
+        known = texts.get(id(exercise))
+        if known is None:
+            # The outcome is kept beside its text: while it lives, no other can have its id.
+            known = texts[id(exercise)] = exercise, json.dumps(exercise.to_json(), ensure_ascii=False)
+        return known[1]
 
-@lru_cache(maxsize=4096)
-def _exercise_text(exercise: ExerciseVerdict, _scores: str) -> str:
-    # The scores once more as text: 0 and 0.0 are equal, but not written alike.
-    return json.dumps(_exercise_fields(exercise), ensure_ascii=False)
+    for verdict in verdicts:
+        whole = _fields(verdict)
+        del whole["exercises"]
+        head = json.dumps(whole, ensure_ascii=False)[:-1]
+        yield f'{head}, "exercises": [{", ".join(map(text, verdict.exercises))}]}}'
 
 
 def _check(told: dict[str, Any]) -> CheckResult:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
+from autograder.verdict import CheckResult, ExerciseVerdict, Verdict, json_lines
 
 CHECKS = (
     CheckResult("test_a", "rows sum to 1", "passed", visible=True, points=1.0),
@@ -32,6 +32,7 @@ VERDICT = Verdict(
 )
 def test_a_line_is_the_object_as_text(verdict):
     """To the letter what ``json.dumps`` writes, also the second time, when parts of it are known."""
-    for _ in range(2):
-        assert verdict.json_line() == json.dumps(verdict.to_json(), ensure_ascii=False)
-    assert Verdict.from_json(json.loads(verdict.json_line())) == verdict
+    lines = list(json_lines([verdict, verdict.relabelled(notebook="other.ipynb", student=None), verdict]))
+    assert lines[0] == lines[2] == json.dumps(verdict.to_json(), ensure_ascii=False)
+    assert Verdict.from_json(json.loads(lines[0])) == verdict
+    assert Verdict.from_json(json.loads(lines[1])).notebook == "other.ipynb"

@@ -1,8 +1,8 @@
 """What has been entered and given back already, so that an unchanged class costs next to nothing to grade again.
 
-One line of JSON a submission, appended when its marks are in the gradebook. A line is believed where the submission, the
-files that the student got back and the gradebook's row are all as they were when it was written; whatever is in doubt is
-written again.
+One line of JSON a submission, appended when its marks are in the gradebook, after the lines of those outcomes that no
+line before it has. A line is believed where the course, the submission, the files that the student got back and the
+gradebook's row are all as they were when it was written; whatever is in doubt is written again.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import autograder
+from autograder.grading.outcomes import Outcomes
 from autograder.grading.pages import BESIDE, Pages, beside
 from autograder.grading.store import write_atomically
 from autograder.notebook import NotebookError, read_bytes
-from autograder.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from autograder.grading.pages import Returned
     from autograder.grading.store import Store
     from autograder.grading.submission import Job
+    from autograder.verdict import Verdict
 
 __all__ = ["Ledger", "book_rows"]
 
@@ -50,6 +51,7 @@ class Ledger:
     url: str | None
     _lines: dict[str, dict[str, Any]] = field(default_factory=dict)
     _seen: dict[str, tuple[Signature | None, str]] = field(default_factory=dict)
+    _outcomes: Outcomes = field(default_factory=Outcomes)
 
     def __post_init__(self) -> None:
         self._path = self.store.folder / "ledger.jsonl"
@@ -60,9 +62,14 @@ class Ledger:
                 read += 1
                 with suppress(ValueError, KeyError, TypeError):
                     found = json.loads(line)
-                    self._lines[found["student"]] = found
-        if read > 2 * len(self._lines) + 100:
-            write_atomically(self._path, "".join(map(_line, self._lines.values())).encode())
+                    if not self._outcomes.read(found):
+                        self._lines.pop(found["student"], None)
+                        if found["base"] == self._base:
+                            self._lines[found["student"]] = found
+        in_use = {name for line in self._lines.values() for name in line["verdict"]["exercises"]}
+        if read > 2 * (len(self._lines) + len(in_use)) + 100:
+            lines = [*self._outcomes.lines(in_use), *self._lines.values()]
+            write_atomically(self._path, "".join(map(_line, lines)).encode())
 
     def settled(self, jobs: Sequence[Job]) -> dict[Job, Verdict]:
         """The verdicts on those of ``jobs`` for which nothing is left to do."""
@@ -76,14 +83,14 @@ class Ledger:
             at_rest = _at_rest(now)
             self._seen[str(job.student)] = now if at_rest else None, "" if at_rest else self._bytes(job)
             line = self._lines.get(str(job.student))
-            if line is None or rows is None or line["base"] != self._base:
+            if line is None or rows is None:
                 continue
             if self.url and (line["row"] is None or rows.get(str(job.student)) != line["row"]):
                 continue
             if line["back"] != _signature(self.pages.names(job)) or not self._same(job, line, now):
                 continue
-            verdict = self._verdict(line)
-            if verdict is not None:
+            with suppress(KeyError, TypeError):  # a part of it is missing: it is looked up in the store, or made again
+                verdict = self._outcomes.expand(line["verdict"])
                 done[job] = verdict.relabelled(notebook=str(job.path), student=job.student)
         return done
 
@@ -94,18 +101,18 @@ class Ledger:
         rows = book_rows(self.url, self.chapter, students) if self.url else {}
         if rows is None:
             return
-        lines = []
+        lines: list[str] = []
         for one in returned:
             student = str(one.job.student)
             handed_in, data = self._seen[student]
-            verdict = None if one.key else one.entry.verdict.to_json()
+            outcomes, verdict = self._outcomes.condense(one.entry.verdict)
+            lines += map(_line, outcomes)
             line = {
                 "student": student,
                 "base": self._base,
                 "in": handed_in,
                 "bytes": one.key or data,
                 "texts": _texts(one.job),
-                "key": one.key,
                 "verdict": verdict,
                 "back": _signature(self.pages.names(one.job)),
                 "row": rows.get(student),
@@ -131,13 +138,6 @@ class Ledger:
             return self.store.key(read_bytes(job.path))
         except NotebookError:
             return ""
-
-    def _verdict(self, line: dict[str, Any]) -> Verdict | None:
-        if line["key"]:
-            return self.store.load(line["key"])
-        with suppress(KeyError, TypeError):
-            return Verdict.from_json(line["verdict"])
-        return None
 
 
 def book_rows(url: str, chapter: str, students: Sequence[str] = ()) -> dict[str, list[Any]] | None:

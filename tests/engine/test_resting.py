@@ -1,5 +1,6 @@
 """What has been graded, entered and given back is left alone, and whatever is in doubt is written again."""
 
+import json
 import os
 import sqlite3
 import subprocess
@@ -150,8 +151,38 @@ def test_a_ledger_cut_short_costs_its_last_lines_only(graded, entered):
 
 
 def test_a_ledger_stays_small(graded):
-    """However often a class is graded, a submission keeps one line."""
+    """However often a class is graded, a submission keeps one line, and so does each outcome that is in use."""
     path = Store(graded, CHAPTER).folder / "ledger.jsonl"
-    path.write_text(path.read_text() * 60)
+    unused = '{"outcome": "unused", "exercise": {"name": "gone", "score": 0, "max_score": 1, "status": "failed", "checks": []}}\n'
+    path.write_text(path.read_text() * 60 + unused)
+    before = again(graded)
+    lines = [json.loads(line) for line in path.read_text().splitlines() if line]
+    outcomes = {line["outcome"] for line in lines if "outcome" in line}
+    assert outcomes == {name for line in lines if "student" in line for name in line["verdict"]["exercises"]}
+    assert len(lines) == 4 + len(outcomes)
+    assert again(graded) == before
+
+
+def test_an_outcome_that_is_missing_is_looked_up_elsewhere(graded, entered):
+    """A line whose outcomes are gone, as those of a power cut may be, is not believed; the verdict is the same."""
+    before = again(graded)
+    path = Store(graded, CHAPTER).folder / "ledger.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if not line.startswith('{"outcome"')))
+    assert again(graded) == before
+    assert sorted(entered) == ["s000", "s001", "s002"]
+    entered.clear()
+    assert again(graded) == before
+    assert entered == []
+
+
+def test_lines_of_another_version_are_passed_by(graded, entered):
+    """What an older or newer version wrote is not understood, and stops nothing."""
+    path = Store(graded, CHAPTER).folder / "ledger.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)) + (
+        '{"student": "s000", "base": "older", "key": "ab", "verdict": null}\n'
+        '{"outcome": "newer", "exercise": {"colour": "green", "checks": []}}\n'
+        '{"outcome": "newer", "exercise": null}\n[]\n7\n'
+    ))  # fmt: skip
     again(graded)
-    assert len([line for line in path.read_text().splitlines() if line]) == 4
+    assert entered == ["s000"]
