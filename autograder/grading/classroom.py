@@ -92,6 +92,8 @@ def grade_class(
                 else:
                     sound.append(job)
             if sound:
+                if writer is not None:
+                    writer.begin()
                 grade(
                     course,
                     sound,
@@ -122,8 +124,6 @@ class _Desk:
         verdict = returned.entry.verdict
         self.verdicts[returned.job] = verdict
         self.waiting.append(returned)
-        if self.writer is not None:
-            self.writer.begin()
         if len(self.waiting) >= BATCH:
             self._enter()
         self.tell(verdict)

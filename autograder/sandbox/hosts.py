@@ -59,6 +59,7 @@ class Zygote:
         ours.settimeout(_START_SECONDS)
         self._control = ours
         self._loaded.clear()
+        self._importing = False
         try:
             self.hello = json.loads(ours.recv(1 << 16) or b"{}")
         except OSError:
@@ -111,15 +112,31 @@ class Zygote:
     def end(self, number: int, patience: float) -> int:
         """End a child, after waiting so many seconds for it to end by itself; its exit status."""
         with self._lock:
-            reply = self._ask({"do": "end", "id": number, "patience": patience, "answer": patience > 0}, 5.0 + patience)
-            return int(reply.get("status", -9))
+            self.settle()
+            order = {"do": "end", "id": number, "patience": patience, "answer": patience > 0}
+            try:
+                self._control.send(json.dumps(order).encode())
+            except OSError:
+                self.restart()
+                return -9
+            return int(self._answer(5.0 + patience).get("status", -9)) if patience > 0 else -9
 
     def preload(self, module: str) -> None:
-        """Have the warm process import ``module`` once, so that no child has to."""
+        """Have the warm process import ``module`` once, so that no child has to; ``settle`` waits until it has."""
         with self._lock:
             if module not in self._loaded:
-                self._ask({"do": "preload", "module": module, "answer": True}, _START_SECONDS)
+                self.settle()
                 self._loaded.add(module)
+                self._importing = True
+                with contextlib.suppress(OSError):  # a process that is gone is noticed by who waits for its answer
+                    self._control.send(json.dumps({"do": "preload", "module": module}).encode())
+
+    def settle(self) -> None:
+        """Wait until the warm process has imported what it was told to: a submission's time should not go by meanwhile."""
+        with self._lock:
+            if self._importing:
+                self._importing = False
+                self._answer(_START_SECONDS)
 
     def compile(self, cells: Mapping[int, str]) -> None:
         """Have the warm process compile cells of the course's own, by their places: never a student's."""
@@ -134,13 +151,10 @@ class Zygote:
                 if len(order) < _MAX_ORDER:
                     self._control.send(order)
 
-    def _ask(self, order: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """Send an order and, where it is to be answered, wait; a process that is gone or hangs is started again."""
+    def _answer(self, seconds: float) -> dict[str, Any]:
+        """The answer to the last order; a process that is gone or hangs is started again."""
         try:
             self._control.settimeout(seconds)
-            self._control.send(json.dumps(order).encode())
-            if not order["answer"]:
-                return {}
             if data := self._control.recv(1 << 16):
                 reply: dict[str, Any] = json.loads(data)
                 return reply
@@ -224,6 +238,9 @@ class Local:
 
     def preload(self, module: str) -> None:
         """Nothing: every child imports what it needs."""
+
+    def settle(self) -> None:
+        """Nothing: there is nothing to wait for."""
 
     def compile(self, cells: Mapping[int, str]) -> None:
         """Nothing: every child compiles what it runs."""

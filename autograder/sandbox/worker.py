@@ -70,8 +70,12 @@ class Worker:
         self._known = KnownAnswers()
 
     def prepare(self, cells: Sequence[CodeCell]) -> None:
-        """Make ready for cells of the course's own that many notebooks will hold: never for a student's."""
+        """Make ready for cells of the course's own that many notebooks will hold: never for a student's.
+
+        It does not wait: whoever opens the first notebook does.
+        """
         self._host.compile({cell.index: cell.source for cell in cells})
+        self._preload(cells)
 
     def open(
         self,
@@ -93,9 +97,9 @@ class Worker:
         where it has a disk of its own, and only read under Landlock alone. ``environment`` adds to its variables.
         """
         limits = self._limits if memory_mb is None else replace(self._limits, memory_mb=memory_mb)
+        self._preload(cells)
+        self._host.settle()
         deadline = time.monotonic() + limits.submission_seconds
-        if "matplotlib" in self._packages and any("matplotlib" in cell.source for cell in cells):
-            self._host.preload("matplotlib")
         killed: dict[int, CellOutcome] = {}
         overrun = set(slow)
         done: dict[int, CellOutcome] = {}
@@ -115,6 +119,10 @@ class Worker:
                 killed[fatal.index] = fatal
                 overrun |= {outcome.index for outcome in outcomes if outcome.stopped == "timeout"}
                 session.close()
+
+    def _preload(self, cells: Sequence[CodeCell]) -> None:
+        if "matplotlib" in self._packages and any("matplotlib" in cell.source for cell in cells):
+            self._host.preload("matplotlib")
 
     def _attempt(
         self,
