@@ -143,6 +143,33 @@ def test_a_killed_worker_starts_again():
             assert session.value("x").value == 1
 
 
+PLOTS = "import matplotlib.pyplot as plt\nimport sys\nthere = 'matplotlib.figure' in sys.modules"
+
+
+def test_what_the_course_imports_is_imported_meanwhile():
+    """The warm process imports it as soon as there is one: a notebook that never asked for it finds it there."""
+    with open_worker(LIMITS, ["numpy", "matplotlib"], confinement="bubblewrap") as worker:
+        worker.prepare(cells(PLOTS))
+        for source in ("import sys\nthere = 'matplotlib.figure' in sys.modules", PLOTS):
+            with closing(worker.open(cells(source))) as session:
+                assert session.value("there").value is True
+
+
+@pytest.mark.parametrize("ended", [True, False], ids=["told that it ended", "still dying"])
+def test_a_worker_killed_while_it_imports_starts_again(ended):
+    """Nothing waits for an answer that never comes; the next notebook gets a new process, which imports on demand."""
+    with open_worker(LIMITS, ["numpy", "matplotlib"], confinement="bubblewrap") as worker:
+        worker.prepare(cells(PLOTS))
+        process = worker._host._process
+        os.kill(process.pid, signal.SIGKILL)
+        if ended:
+            process.wait()
+        for source in ("there = 2", PLOTS, PLOTS):
+            with closing(worker.open(cells(source))) as session:
+                assert session.value("there").value in (2, True)
+        assert worker._host._process is not process
+
+
 def test_a_worker_outlives_the_thread_that_opened_it():
     """A jail ends with the thread that started it: that is never the caller's."""
     opened = []
