@@ -9,6 +9,7 @@ from autograder.course import CourseError
 from autograder.grading.document import restored
 from autograder.grading.graded import Graded, finished, ungradable
 from autograder.grading.grader import Grader, work
+from autograder.grading.order import Order
 from autograder.grading.store import Store
 from autograder.notebook import NotebookError, chapter_of, load_document, read_bytes, read_notebook
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from autograder.sandbox.confinement import Confinement
     from autograder.verdict import Verdict
 
-__all__ = ["grade", "grade_notebooks", "store_for"]
+__all__ = ["grade", "grade_notebooks"]
 
 
 def grade_notebooks(
@@ -53,12 +54,9 @@ def grade_notebooks(
         course,
         jobs,
         note,
-        confinement=confinement,
-        only=only,
-        visible_only=visible_only,
+        Order(confinement, frozenset(only) if only is not None else None, visible_only, pictures=False),
         workers=workers,
         scheduler=scheduler,
-        pictures=False,
     )
     return [verdicts[position] for position in range(len(jobs))]
 
@@ -67,53 +65,31 @@ def grade(
     course: Course,
     jobs: Sequence[Job],
     on_graded: Callable[[Any], None],
+    order: Order | None = None,
     *,
-    confinement: Confinement = "auto",
-    only: set[str] | None = None,
-    visible_only: bool = False,
     workers: int = 1,
     scheduler: str | None = None,
     keep: bool = False,
-    pictures: bool = True,
     finish: Callable[[Graded], Any] | None = None,
 ) -> None:
     """Grade ``jobs`` and hand over each as it is done; with ``keep``, verdicts are stored and looked up.
-
-    With ``pictures=False`` nobody will look at the notebooks, and the course's picture cells are left out.
 
     ``workers`` is how many notebooks may be judged at a time, each in a process of its own. ``finish`` is applied to
     what is graded in the process that graded it, and what it returns is handed over: work that can be done side by
     side. With several workers it has to be something that can be pickled. With ``scheduler``, the address of a Dask
     cluster, its workers grade instead; ``finish`` then has to be a chapter's ``Pages``.
     """
+    order = order or Order()
     by_chapter: dict[str, list[Job]] = {}
     for job in jobs:
         try:
             by_chapter.setdefault(_chapter(course, job), []).append(job)
         except NotebookError as error:
             on_graded(finished(Graded(job, ungradable(job, str(error))), finish))
-    exercises = frozenset(only) if only is not None else None
     for chapter in sorted(by_chapter, key=list(course.chapters).index):
-        store = store_for(course, chapter, confinement, only, visible_only=visible_only) if keep else None
-        grader = Grader(
-            course,
-            chapter,
-            on_graded,
-            confinement=confinement,
-            only=exercises,
-            visible_only=visible_only,
-            store=store,
-            finish=finish,
-            pictures=pictures,
-        )
+        store = Store(course, chapter, order.bearing) if keep else None
+        grader = Grader(course, chapter, on_graded, order, store=store, finish=finish)
         _run(grader, by_chapter[chapter], workers, scheduler)
-
-
-def store_for(
-    course: Course, chapter: str, confinement: Confinement, only: set[str] | None = None, *, visible_only: bool = False
-) -> Store:
-    """Where the verdicts of a run that was asked for in this way are kept."""
-    return Store(course, chapter, (confinement, sorted(only or ()), only is None, visible_only))
 
 
 def _chapter(course: Course, job: Job) -> str:
@@ -164,13 +140,10 @@ def _side_by_side(grader: Grader, jobs: Sequence[Job], workers: int) -> None:
     from autograder.grading.pool import Task, run_pool  # noqa: PLC0415 - where there is more than one notebook
 
     options = (
-        ("confinement", grader.confinement),
-        ("only", grader.only),
-        ("visible_only", grader.visible_only),
+        ("order", grader.order),
         ("folder", grader.store.folder if grader.store else None),
         ("base", grader.store.base if grader.store else None),
         ("finish", grader.finish),
-        ("pictures", grader.pictures),
     )
     task = Task(grader.course.root, grader.chapter, work, options)
 
@@ -188,7 +161,6 @@ def _side_by_side(grader: Grader, jobs: Sequence[Job], workers: int) -> None:
 def _on_cluster(grader: Grader, scheduler: str, jobs: Sequence[Job]) -> None:
     from autograder.grading.cluster import Home, grade_on_cluster, write_pages  # noqa: PLC0415 - where it is asked for
     from autograder.grading.pages import Pages, Returned  # noqa: PLC0415
-    from autograder.grading.station import Order  # noqa: PLC0415
 
     pages = grader.finish if isinstance(grader.finish, Pages) else None
 
@@ -206,5 +178,6 @@ def _on_cluster(grader: Grader, scheduler: str, jobs: Sequence[Job]) -> None:
     def unreadable(job: Job, error: Exception) -> None:
         grader.fail(job, str(error), settled=not isinstance(error.__cause__, OSError))
 
-    order = Order(grader.chapter, grader.confinement, grader.only, grader.visible_only, pages)
-    grade_on_cluster(scheduler, grader.course, order, jobs, Home(marked, grader.fail, unreadable))
+    order = replace(grader.order, pictures=pages is not None)
+    home = Home(marked, grader.fail, unreadable)
+    grade_on_cluster(scheduler, grader.course, grader.chapter, order, jobs, home, pages)

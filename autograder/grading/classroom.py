@@ -12,11 +12,13 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from autograder.course import CourseError
-from autograder.grading.batch import grade, store_for
+from autograder.grading.batch import grade
 from autograder.grading.gradebook import Entry, gradebook_url, load_nbgrader, write_entries
 from autograder.grading.graded import Graded, points_of, ungradable
 from autograder.grading.ledger import Ledger
+from autograder.grading.order import Order
 from autograder.grading.pages import Pages, Returned, folder_of
+from autograder.grading.store import Store
 from autograder.grading.submission import Job
 from autograder.notebook import read_notebook
 
@@ -74,7 +76,8 @@ def grade_class(
     """
     pages = Pages.of(course, chapter)
     url = gradebook_url(course) if confinement != "local" else None
-    ledger = Ledger(course, chapter, store_for(course, chapter, confinement), pages, url)
+    order = Order(confinement)
+    ledger = Ledger(course, chapter, Store(course, chapter, order.bearing), pages, url)
     writer = _Writer(course, early=workers > 1 or scheduler is not None) if url else None
     worth = points_of(read_notebook(course.source(chapter)))
     unnamed = {job: _unnamed(job, chapter, worth) for job in jobs if not _is_text(str(job.path))}
@@ -94,16 +97,7 @@ def grade_class(
             if sound:
                 if writer is not None:
                     writer.begin()
-                grade(
-                    course,
-                    sound,
-                    desk.take,
-                    confinement=confinement,
-                    workers=workers,
-                    scheduler=scheduler,
-                    keep=True,
-                    finish=pages,
-                )
+                grade(course, sound, desk.take, order, workers=workers, scheduler=scheduler, keep=True, finish=pages)
         finally:
             desk.close()  # what was graded before an interruption is not lost
     return [desk.verdicts[job] for job in jobs]

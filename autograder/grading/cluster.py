@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from autograder.course import Course
+    from autograder.grading.order import Order
     from autograder.grading.pages import Pages
-    from autograder.grading.station import Bundle, Lost, Marked, Order, Unit
+    from autograder.grading.station import Bundle, Lost, Marked, Unit
     from autograder.grading.submission import Job
 
 __all__ = ["ClusterError", "Home", "grade_on_cluster", "pack_course", "write_pages"]
@@ -52,8 +53,18 @@ class Home:
     unreadable: Callable[[Job, Exception], None]
 
 
-def grade_on_cluster(address: str, course: Course, order: Order, jobs: Sequence[Job], home: Home) -> None:
+def grade_on_cluster(
+    address: str,
+    course: Course,
+    chapter: str,
+    order: Order,
+    jobs: Sequence[Job],
+    home: Home,
+    pages: Pages | None = None,
+) -> None:
     """Grade ``jobs`` on the Dask cluster whose scheduler is at ``address``; ``home`` hears of each as it comes back.
+
+    ``pages`` writes what students get back, where they get anything.
 
     A worker that dies loses nothing: what it had in hand goes to another. Raises ``ClusterError`` where there is no
     cluster, ``SandboxUnavailable`` where a worker has no jail, ``CourseError`` where one has another version.
@@ -62,7 +73,7 @@ def grade_on_cluster(address: str, course: Course, order: Order, jobs: Sequence[
 
     with _client(address) as client:
         run = uuid.uuid4().hex
-        bundle = Bundle(run, pack_course(course), _secret_text(course), versions(), order)
+        bundle = Bundle(run, pack_course(course), _secret_text(course), versions(), chapter, order, pages)
         _Run(client, address, bundle, jobs, home).go()
 
 

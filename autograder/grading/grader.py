@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from autograder.checking.conversation import Subject
     from autograder.course import Course
+    from autograder.grading.order import Order
     from autograder.grading.submission import Job
-    from autograder.sandbox.confinement import Confinement
     from autograder.sandbox.protocol import Session
     from autograder.sandbox.worker import Worker
     from autograder.verdict import ExerciseVerdict
@@ -35,19 +35,16 @@ __all__ = ["Grader", "work"]
 class Grader:
     """Grades submissions of one chapter in this process, in as few sessions of the checking room as it takes.
 
-    Raises ``CourseError`` where the chapter has no exercise of a name in ``only``.
+    Raises ``CourseError`` where the chapter has no exercise of a name in ``order.only``.
     """
 
     course: Course
     chapter: str
     on_graded: Callable[[Any], None]
+    order: Order
     _: KW_ONLY
-    confinement: Confinement
-    only: frozenset[str] | None
-    visible_only: bool
     store: Store | None
     finish: Callable[[Graded], Any] | None
-    pictures: bool
     released: dict[str, Any] = field(init=False)
     max_score: float = field(init=False)
     _done: int = field(default=0, init=False)
@@ -60,8 +57,8 @@ class Grader:
         source = self.course.source(self.chapter)
         self.released = load_document(read_bytes(source), source)
         released = notebook_of(self.released, source)
-        self.max_score = points_of(released, self.only)
-        unknown = (self.only or frozenset()) - set(released.exercises())
+        self.max_score = points_of(released, self.order.only)
+        unknown = (self.order.only or frozenset()) - set(released.exercises())
         if unknown:
             raise CourseError(
                 f"Chapter {self.chapter!r} has no exercise {', '.join(sorted(unknown))}. "
@@ -75,10 +72,10 @@ class Grader:
         coming = _Lookahead(jobs)
 
         def start() -> Worker:
-            return open_worker(self.course.limits, list(self.course.packages), confinement=self.confinement)
+            return open_worker(self.course.limits, list(self.course.packages), confinement=self.order.confinement)
 
         # Marks by the visible checks alone do not prove that a function draws what the reference draws.
-        if self.pictures and not self.visible_only and not self.course.redraw_pictures:
+        if self.order.pictures and not self.order.visible_only and not self.course.redraw_pictures:
             self._gallery = Gallery(self.course, self.chapter, self.released, start)
         with closing(start()) as worker:
             worker.prepare(notebook_of(self.released).code_cells())
@@ -108,8 +105,8 @@ class Grader:
                 self.chapter,
                 self._submissions(jobs, open_cells),
                 self._judged,
-                only=self.only,
-                visible_only=self.visible_only,
+                only=self.order.only,
+                visible_only=self.order.visible_only,
             )
         except CourseError:
             raise
@@ -135,7 +132,7 @@ class Grader:
                     read_bytes(job.path),
                     self.released,
                     open_cells,
-                    pictures=self.pictures,
+                    pictures=self.order.pictures,
                     redraw=self.course.redraw_pictures,
                     output_kb=self.course.limits.output_kb,
                 )
@@ -179,13 +176,10 @@ def work(
     items: Iterable[tuple[int, Job]],
     done: Callable[[int, Any], None],
     *,
-    confinement: Confinement,
-    only: frozenset[str] | None,
-    visible_only: bool,
+    order: Order,
     folder: Path | None,
     base: bytes | None,
     finish: Callable[[Graded], Any] | None,
-    pictures: bool,
 ) -> None:
     """What a grading process does with the items that it is handed (see ``pool``)."""
     positions: dict[int, int] = {}
@@ -199,15 +193,5 @@ def work(
         done(positions.pop(id(graded.job)), finished(graded, finish))
 
     store = Store.at(folder, base) if folder is not None and base is not None else None
-    grader = Grader(
-        course,
-        chapter,
-        hand_over,
-        confinement=confinement,
-        only=only,
-        visible_only=visible_only,
-        store=store,
-        finish=None,  # ``hand_over`` sees to that: what was finished may no longer tell which job it was
-        pictures=pictures,
-    )
-    grader.grade(jobs())
+    # ``hand_over`` sees to finishing: what was finished may no longer tell which job it was.
+    Grader(course, chapter, hand_over, order, store=store, finish=None).grade(jobs())

@@ -16,6 +16,7 @@ from autograder.grading.disclosure import disclosed
 from autograder.grading.document import restored, with_outcomes, with_verdict
 from autograder.grading.gradebook import Entry, write_entries
 from autograder.grading.graded import Graded
+from autograder.grading.order import Order
 from autograder.grading.submission import Job
 from autograder.notebook import load_document, read_bytes
 
@@ -64,7 +65,7 @@ class GradeConfined(NbGraderPreprocessor):
         path = Path(place["path"], f"{place['name']}.ipynb")
         done: list[Graded] = []
         job = Job(path, names["student"], names["assignment"])
-        grade(course, [job], done.append, confinement=self.confinement, keep=True)
+        grade(course, [job], done.append, Order(self.confinement), keep=True)
         verdict = done[0].verdict
         if verdict.status == "ungradable":
             write_entries(course, [Entry(verdict)], db_url=names["db_url"])

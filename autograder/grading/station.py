@@ -30,37 +30,32 @@ import autograder
 if TYPE_CHECKING:
     from autograder.grading.gradebook import Entry
     from autograder.grading.graded import Graded
+    from autograder.grading.order import Order
     from autograder.grading.pages import Pages
-    from autograder.sandbox.confinement import Confinement
     from autograder.sandbox.protocol import CellOutcome
     from autograder.verdict import Verdict
 
-__all__ = ["Bundle", "Chunk", "Lost", "Marked", "Order", "Refused", "Unit", "dismiss", "grade_chunk", "versions"]
+__all__ = ["Bundle", "Chunk", "Lost", "Marked", "Refused", "Unit", "dismiss", "grade_chunk", "versions"]
 
 _DEATHS = 2  # processes that a notebook may take with it
 _IDLE = 8  # grading processes that wait for more in one worker, at most
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """How notebooks are to be graded; ``pages`` writes what their students get back, where they get anything."""
-
-    chapter: str
-    confinement: Confinement
-    only: frozenset[str] | None
-    visible_only: bool
-    pages: Pages | None
-
-
-@dataclass(frozen=True, slots=True)
 class Bundle:
-    """A run's course, packed: ``archive`` is a zip, ``secret`` the text from which hidden inputs are drawn."""
+    """A run's course, packed, and what is to be done with it.
+
+    ``archive`` is a zip, ``secret`` the text from which hidden inputs are drawn; ``pages`` writes what students get back,
+    where they get anything.
+    """
 
     run: str
     archive: bytes = field(repr=False)
     secret: str = field(repr=False)
     versions: dict[str, str]
+    chapter: str
     order: Order
+    pages: Pages | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +198,7 @@ class _Crew:
         how = ""
         for _ in range(_DEATHS):
             place = Path(self._folder.name) / "unit"
-            job = _laid_out(unit, self.bundle.order.chapter, place)
+            job = _laid_out(unit, self.bundle.chapter, place)
             try:
                 self._start()
                 self._pipe.send((unit.position, job))
@@ -231,16 +226,8 @@ class _Crew:
         from autograder.grading.grader import work  # noqa: PLC0415
         from autograder.grading.pool import Task  # noqa: PLC0415
 
-        order = self.bundle.order
-        options = (
-            ("confinement", order.confinement),
-            ("only", order.only),
-            ("visible_only", order.visible_only),
-            ("folder", None),
-            ("base", None),
-            ("finish", _Finish(order.pages)),
-            ("pictures", order.pages is not None),
-        )
+        bundle = self.bundle
+        options = (("order", bundle.order), ("folder", None), ("base", None), ("finish", _Finish(bundle.pages)))
         self._pipe, theirs = Pipe()
         # A plain child: a worker that its nanny started is daemonic and may have no children of multiprocessing's kind.
         code = f"from autograder.grading.station import serve; serve({theirs.fileno()})"
@@ -251,7 +238,7 @@ class _Crew:
             command, pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL, cwd=self._folder.name
         )
         theirs.close()
-        self._pipe.send((self.bundle.secret, Task(self._root, order.chapter, work, options)))
+        self._pipe.send((bundle.secret, Task(self._root, bundle.chapter, work, options)))
 
     def _bury(self) -> str:
         from autograder.grading.pool import ending  # noqa: PLC0415

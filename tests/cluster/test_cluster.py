@@ -20,6 +20,7 @@ from autograder.grading import station
 from autograder.grading.classroom import grade_class, handed_in
 from autograder.grading.cluster import ClusterError, pack_course
 from autograder.grading.gradebook import gradebook_url
+from autograder.grading.order import Order
 from autograder.sandbox.confinement import SandboxUnavailable
 from tests.books import marks
 from tests.mini import CHAPTER
@@ -202,7 +203,6 @@ def test_what_travels_is_the_course_and_nothing_else(course):
 
 def test_a_secret_is_in_no_text_that_a_log_may_hold():
     """What travels can be printed without telling the secret, or the checks."""
-    order = station.Order(CHAPTER, "auto", None, visible_only=False, pages=None)
-    bundle = station.Bundle("run", b"checks of the course", "the secret", {}, order)
+    bundle = station.Bundle("run", b"checks of the course", "the secret", {}, CHAPTER, Order(), None)
     assert "the secret" not in repr(bundle)
     assert "checks of the course" not in repr(bundle)
