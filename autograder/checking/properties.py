@@ -188,7 +188,7 @@ def _smallest(strategy: Any, seed: int, check: Callable[[dict[str, Any]], None],
         nonlocal runs
         runs += 1
         if runs > _SHRINK_RUNS:
-            return
+            raise _EnoughError  # Hypothesis would go on making inputs that nobody looks at, for seconds
         try:
             check(values)
         except CheckStopped:
@@ -198,9 +198,13 @@ def _smallest(strategy: Any, seed: int, check: Callable[[dict[str, Any]], None],
             raise
 
     # Hypothesis raises the failure again, or reports that it did not repeat: ours is in `best` either way.
-    with suppress(Exception, CheckFailed), steady_draws():
+    with suppress(Exception, CheckFailed, _EnoughError), steady_draws():
         attempt()
     return min(best, key=_length)
+
+
+class _EnoughError(BaseException):
+    """Ends a search: like an interruption, it is none of the failures that Hypothesis looks for."""
 
 
 def _length(failure: BaseException) -> tuple[int, int]:
