@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.closeness import close
+from autograder.sandbox.guest.wire import objects_of
 from autograder.sandbox.protocol import Call, Opaque, Rng, Source
 
 __all__ = ["arrived", "changed_arguments", "fingerprint", "fresh", "key_of", "remember"]
@@ -34,10 +35,15 @@ def fresh(value: Any) -> Any:
 
 def arrived(value: Any, depth: int = 0) -> Any:
     """A result as it would look after crossing a pipe: plain arrays (copied), numbers, containers, or ``Opaque``."""
-    if value is None or isinstance(value, bool | str):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, str):
+        return str.__str__(value)
     if isinstance(value, np.ndarray | np.generic):
-        array = np.array(value, subok=False, copy=True)
+        held = objects_of(value) if value.dtype.kind == "O" else None
+        if isinstance(held, list):
+            return arrived(held, depth)
+        array = np.array(value if held is None else held, subok=False, copy=True)
         if array.dtype.kind not in "biufc":
             return Opaque(f"array of dtype {array.dtype}")
         return array[()] if isinstance(value, np.generic) else array

@@ -7,6 +7,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from autograder.checking.values import arrived
 from autograder.sandbox.protocol import Answer, Call, Opaque, Rng, Session, Source
 
 from .conftest import cells
@@ -81,6 +82,9 @@ def test_a_change_within_tolerance_or_put_back_is_none(run):
         ("(i for i in range(3))", Opaque("generator")),
         ("{1, 2}", Opaque("set")),
         ("np.array([1, 'a'], dtype=object)", Opaque("ndarray of dtype object")),
+        ("np.array([None, 1.0])", Opaque("ndarray of dtype object")),
+        ("np.array([10**200, 1], dtype=object)", Opaque("ndarray of dtype object")),
+        ("np.str_('ij')", "ij"),
         ("np.array(['a'])", Opaque("ndarray of dtype <U1")),
         ("np.zeros(2, dtype=[('a', 'f8')])", Opaque("ndarray of dtype [('a', '<f8')]")),
         ("[lambda: 0, 1]", [Opaque("function"), 1]),
@@ -109,6 +113,36 @@ def test_arrays_of_every_make_cross_as_plain_ones(run, expression):
     assert type(value) is np.ndarray
     assert value.dtype == np.dtype("f8")
     np.testing.assert_array_equal(value, [[1.0, 2.0]])
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("np.frompyfunc(abs, 1, 1)(np.array([[-1.5, 2.0]]))", np.array([[1.5, 2.0]])),
+        ("np.array([1, 2.5, np.float32(3), True], dtype=object)", np.array([1, 2.5, 3, 1])),
+        ("np.array([], dtype=object).reshape(0, 3)", np.zeros((0, 3))),
+        ("np.array(2, dtype=object)", np.array(2)),
+    ],
+)
+def test_arrays_of_objects_that_are_numbers_are_arrays_of_numbers(run, expression, value):
+    """A ``frompyfunc`` gives right numbers in an array of objects: dtype is not what anybody is asked for."""
+    found = run("import numpy as np", f"def f(): return {expression}").call(Call("f")).value
+    assert found.dtype.kind == value.dtype.kind
+    assert found.shape == value.shape
+    np.testing.assert_array_equal(found, value)
+    np.testing.assert_array_equal(arrived(eval(expression)), value)  # noqa: S307 - written above
+
+
+def test_a_pair_in_an_array_of_objects_is_a_pair(run):
+    """Two arrays of different shapes in an array of objects cross as the list of them."""
+    source = (
+        "def f():\n    pair = np.empty(2, dtype=object)\n    pair[:] = [np.ones((2, 3)), np.zeros(4)]\n    return pair"
+    )
+    here: dict = {"np": np}
+    exec(source, here)  # noqa: S102 - written above
+    for value in (run("import numpy as np", source).call(Call("f")).value, arrived(here["f"]())):
+        assert type(value) is list
+        assert [part.shape for part in value] == [(2, 3), (4,)]
 
 
 @pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "g", "F", "D"])

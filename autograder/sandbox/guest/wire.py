@@ -71,10 +71,13 @@ class Encoder:
         kind = type(value)
         if value is None or kind is bool or kind is float:
             return value
-        if issubclass(kind, (_ndarray, _generic)):
-            return self._encode_array(value, kind)
-        if issubclass(kind, str):
+        if issubclass(kind, str):  # NumPy's own texts too
             return str.__str__(value) if len(value) <= MAX_TEXT else self._special(value)
+        if issubclass(kind, (_ndarray, _generic)):
+            held = objects_of(value) if value.dtype.kind == "O" and value.size <= MAX_NODES else None
+            if held is None:
+                return self._encode_array(value, kind)
+            return self._encode_array(held, _ndarray) if type(held) is _ndarray else self(held, depth)
         if issubclass(kind, int):
             return int(value) if int.bit_length(value) <= MAX_INT_BITS else self._special(value)
         if issubclass(kind, float):
@@ -188,6 +191,25 @@ class Decoder:
         if dtype.kind == "b":  # a byte that is neither 0 nor 1 would make a bool that is neither
             return result.view("u1") != 0
         return result
+
+
+def objects_of(array: Any) -> Any:
+    """What an array of objects comes to: numbers are the array of them, a row of arrays is their list; else ``None``.
+
+    ``np.frompyfunc`` and ``np.array([a, b], dtype=object)`` make such arrays out of honest values.
+    """
+    items = _array(array, subok=False).ravel().tolist()
+    if all(map(_is_number, items)):
+        held = _array(items) if items else _empty(0)
+        return held.reshape(array.shape) if held.dtype.kind in "biufc" else None
+    if array.ndim == 1 and all(type(item) is _ndarray or _is_number(item) for item in items):
+        return items
+    return None
+
+
+def _is_number(item: Any) -> bool:
+    kind = type(item)
+    return kind in (bool, int, float, complex) or (issubclass(kind, _generic) and item.dtype.kind in "biufc")
 
 
 @lru_cache(maxsize=1024, typed=True)  # typed: 1, 1.0 and True are three things here
