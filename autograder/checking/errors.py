@@ -18,6 +18,11 @@ _MATMUL = re.compile(
 _ALIGNED = re.compile(
     r"shapes \((?P<left>[\d,]+)\) and \((?P<right>[\d,]+)\) not aligned: (?P<a>\d+) \(dim (?P<i>\d+)\) != (?P<b>\d+) \(dim (?P<j>\d+)\)"
 )
+_BARE = re.compile(r"matmul: Input operand (?P<which>\d) does not have enough dimensions")
+_STACKS = re.compile(
+    r"original->remapped\]: \((?P<left>[\d,]*)\)->\([^)]*newaxis,newaxis\) \((?P<right>[\d,]*)\)->\([^)]*newaxis,newaxis\) +"
+    r"and requested shape"
+)
 _BROADCAST = re.compile(r"operands could not be broadcast together with (?:remapped )?shapes (?P<shapes>.*)$")
 _NAME = re.compile(r"name '(?P<name>[^']+)' is not defined")
 _LOCAL = re.compile(r"cannot access local variable '(?P<name>[^']+)'|local variable '(?P<old>[^']+)' referenced before")
@@ -111,10 +116,24 @@ def _meaning(kind: str, message: str, known: Any, other: str = "") -> str:
             "Write the shape of each array beside its letters: one letter for every axis, or `...` for those in front, "
             "and after the arrow only letters that stand before it."
         )
-    if "matmul" in message or "einsum" in message or "original->remapped" in message:
+    if found := _BARE.search(message):
+        side = "left" if found["which"] == "0" else "right"
+        return (
+            f"What stands {side} of `@` is a single number or None, with no axes to multiply along: was its last axis summed "
+            "away, or is a `return` missing where it comes from?"
+        )
+    if found := _STACKS.search(message):
+        return (
+            f"`@` multiplies the last two axes; those in front of them have to fit, and in ({found['left']}) and ({found['right']}) "
+            "they do not: lined up from the right, each pair must be equal or 1. Print both shapes: is an axis in another place than you think?"
+        )
+    if "einsum" in message or "original->remapped" in message:
         return "Write the shape of each array beside its letters: a letter must stand for one size everywhere."
     if found := _BROADCAST.search(message):
-        shapes = " and ".join(dict.fromkeys(part for part in found["shapes"].split() if part.startswith("(")))
+        parts = (
+            part for part in found["shapes"].split() if part.startswith("(") and part != "()"
+        )  # a number always fits
+        shapes = " and ".join(dict.fromkeys(parts))
         return (
             f"The shapes {shapes or found['shapes']} do not fit: axes are lined up from the right, and each pair must be equal or 1. "
             "A sum or a maximum drops its axis unless it is told to keep it; `x[:, None]` adds one."
