@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["difference", "paste", "shape_words", "show"]
+__all__ = ["difference", "paste", "shape_words", "show", "show_apart"]
 
 _MOST_ITEMS = 48
 _MOST_TEXT = 400
@@ -41,6 +41,16 @@ def show(value: Any, digits: int = 4) -> str:
     if isinstance(value, str | int) or value is None:
         return _cut(repr(value))
     return f"a {getattr(value, 'type', type(value).__name__)}"
+
+
+def show_apart(found: Any, expected: Any) -> tuple[str, str]:
+    """Both as ``show`` has them, with as many digits as it takes to tell them apart: what looks the same is no difference."""
+    shortest = show(found), show(expected)
+    for digits in range(4, 18):
+        left, right = show(found, digits), show(expected, digits)
+        if left != right:
+            return left, right
+    return shortest
 
 
 def paste(name: str, value: Any) -> str:
@@ -75,11 +85,7 @@ def difference(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> st
     count = int(wrong.sum())
     place = f"at index [{', '.join(map(str, where))}] it is" if where else "it is"
     more = "" if count == 1 else f" ({count} of {wrong.size} entries differ)"
-    left, right = show(found[where]), show(expected[where])
-    for digits in range(5, 18):  # two numbers that look the same are no difference to a reader
-        if left != right:
-            break
-        left, right = _numbers(np.asarray(found[where]), digits), _numbers(np.asarray(expected[where]), digits)
+    left, right = show_apart(found[where], expected[where])
     return f"{place} {left} where {right} is right{more}"
 
 

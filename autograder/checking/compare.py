@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.arrays import difference, paste, shape_words, show
+from autograder.checking.arrays import difference, paste, shape_words, show, show_apart
 from autograder.checking.closeness import ATOL, RTOL, as_array, close
 
 __all__ = ["RETURNED_NONE", "Finding", "describe_failure", "kind_of", "matches", "named", "wrong_type"]
@@ -70,7 +70,7 @@ def describe_failure(
     lines += [paste(name, value) for name, value in (inputs or {}).items()]
     if finding.found is not None or finding.has_expected:
         subject = f"{call} gave" if call else "found"
-        found, right = show(finding.found), show(finding.expected)
+        found, right = show_apart(finding.found, finding.expected)
         width = max(len(subject), len("it should be"))
         lines.append(f"{subject:<{width}}  {found}")
         if finding.has_expected:

@@ -128,3 +128,19 @@ def test_an_empty_array_is_pasted_with_its_shape():
 def test_the_number_of_parts_is_told_in_words(actual, expected, words):
     """One part is not parts, and two are a pair."""
     assert matches(actual, expected).reason == words
+
+
+@pytest.mark.parametrize("right", [np.array([[17.998, 2.0]]), 17.998, np.array([1e-9]), (17.998, [0.5])])
+def test_two_lines_that_differ_look_different(right):
+    """Digits are added until what came back and what should have can be told apart."""
+    found = (18.0, [0.5]) if isinstance(right, tuple) else np.round(right)
+    told = describe_failure(matches(found, right, atol=0.0), call="f(x)").splitlines()
+    gave, should_be = (line.split("  ", 1)[1].strip() for line in told[-2:])
+    assert gave != should_be
+
+
+def test_more_digits_only_where_they_are_needed():
+    """Four digits are read more easily than seventeen."""
+    told = describe_failure(matches(np.array([1 / 3]), np.array([2 / 3])), call="f(x)")
+    assert "[0.3333]" in told
+    assert "[0.6667]" in told
