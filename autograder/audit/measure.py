@@ -90,6 +90,9 @@ class _StandIn:
     def open(self, *, memory_mb: int | None = None) -> Session:  # noqa: ARG002 - each call carries its own limit
         return InProcessSession(self._namespace, call_seconds=self._seconds)
 
+    def before_redefined(self, exercise: str) -> None:
+        """Nothing is defined twice in a dictionary."""
+
 
 class _Exercise:
     """One exercise under audit."""

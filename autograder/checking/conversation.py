@@ -31,6 +31,9 @@ class Subject(Protocol):
     def open(self, *, memory_mb: int | None = None) -> Session:
         """A fresh session: the notebook runs again from its first cell, with another limit on memory where one is given."""
 
+    def before_redefined(self, exercise: str) -> Subject | None:
+        """The notebook as far as the cell of another exercise that defines ``exercise`` again; None where none does."""
+
 
 def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
     """Whether two answers are the same outcome: value at tolerance, or the same kind of error; same inputs changed."""

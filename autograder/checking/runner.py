@@ -48,6 +48,7 @@ _WITHOUT = [
 ]
 
 
+_WRONG = frozenset({"partial", "failed", "error", "timeout"})
 _REMEMBERED = 20_000  # outcomes of checks, at a kilobyte or less
 
 
@@ -224,7 +225,27 @@ class Grader:
         if verdict.status == "timeout" and _overloaded():
             # On a machine with far more to do than cores, a call may stand still through no fault of its own.
             verdict = self._tried(spec, sitting, visible_only=visible_only)
+        if verdict.status in _WRONG:
+            verdict = self._as_its_own_cell_left_it(spec, verdict, sitting.subject, visible_only=visible_only)
         return verdict
+
+    def _as_its_own_cell_left_it(
+        self, spec: ExerciseSpec, verdict: ExerciseVerdict, subject: Subject, *, visible_only: bool
+    ) -> ExerciseVerdict:
+        """The better of a wrong exercise's verdict and that on what its own cell defined.
+
+        A student may write a helper of the same name for a later exercise. What stood there when the exercise's own
+        check ran in the notebook was right all the same.
+        """
+        earlier = subject.before_redefined(spec.name)
+        if earlier is None:
+            return verdict
+        sitting = _Sitting(earlier)
+        try:
+            again = self._tried(spec, sitting, visible_only=visible_only)
+        finally:
+            sitting.close()
+        return again if again.score > verdict.score else verdict
 
     def _tried(self, spec: ExerciseSpec, sitting: _Sitting, *, visible_only: bool) -> ExerciseVerdict:
         conversation = self.checks.converse(spec.name, sitting.session, sitting.limited)
@@ -290,7 +311,7 @@ class Grader:
         """Try a failed exercise again with the failed ones it leans on answered by the reference."""
         spec = self.checks.specs[verdict.name]
         wrong = [n for n in spec.leans_on if n in found and found[n].status != "passed" and n in self.checks.references]
-        if not wrong or verdict.status not in {"partial", "failed", "error", "timeout"}:
+        if not wrong or verdict.status not in _WRONG:
             return verdict
         helped = _Helped(subject, {name: self.checks.references[name] for name in wrong})
         sitting = _Sitting(helped)
@@ -330,6 +351,14 @@ class _Helped:
         for name, function in self._functions.items():
             session.substitute(name, self._noting(name, function))
         return session
+
+    def before_redefined(self, exercise: str) -> Subject | None:
+        earlier = self._subject.before_redefined(exercise)
+        if earlier is None:
+            return None
+        helped = _Helped(earlier, self._functions)
+        helped.asked = self.asked
+        return helped
 
     def _noting(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def answer(*args: Any, **kwargs: Any) -> Any:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from autograder.attempt import last_definition_is_blank
+from autograder.attempt import defines, last_definition_is_blank
 from autograder.grading.document import restored
 from autograder.grading.pictures import kept_pictures, shows_image
 from autograder.notebook import blank_exercises, load_document, metadata_of, notebook_of
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
+    from autograder.checking.conversation import Subject
     from autograder.notebook import Notebook
     from autograder.sandbox.protocol import CellOutcome, CodeCell, Session
 
@@ -22,6 +24,10 @@ __all__ = ["Job", "Submission"]
 COPIED = (
     "The cell of {name} stands more than once in this notebook. Both were run, in order, "
     "so the last one is what was checked."
+)
+REDEFINED = (
+    "{name} is defined again in the cell of {other}, and that one is wrong for this exercise. What {name}'s own cell made "
+    "of it was checked; a name of its own for the helper would keep the two apart."
 )
 COVERED = (
     "You defined {name}, but the empty stub stands below your definition and replaces it. "
@@ -92,6 +98,20 @@ class Submission:
         """
         return self._run(self._plain, first=self.sandbox is None, memory_mb=memory_mb)
 
+    def before_redefined(self, exercise: str) -> Subject | None:
+        """The notebook as far as the cell of another exercise that defines ``exercise`` again; None where none does."""
+        own = max((cell.index for cell in self._plain if cell.name == exercise), default=None)
+        others = set(self.notebook.exercises()) - {exercise}
+        for cell in self._plain:
+            if own is not None and cell.index > own and cell.name in others and defines(exercise, cell.source):
+                return _Beginning(self, exercise, cell)
+        return None
+
+    def open_before(self, index: int, *, memory_mb: int | None = None) -> Session:
+        """A fresh session in which only the cells before the place ``index`` have been run."""
+        cells = [cell for cell in self._plain if cell.index < index]
+        return self._run(cells, first=False, memory_mb=memory_mb)
+
     def finish(self, known: Callable[..., Mapping[int, CellOutcome]] | None = None) -> None:
         """Fill ``cells`` with what is not there yet: the outcomes of a notebook that no check asked for, and pictures.
 
@@ -127,6 +147,26 @@ class Submission:
 
     def _keep(self, outcomes: Iterable[CellOutcome]) -> None:
         self.cells = tuple(sorted([*self.cells, *outcomes], key=lambda outcome: outcome.index))
+
+
+class _Beginning:
+    """A submission's notebook up to, and without, the cell in which ``exercise`` is defined again."""
+
+    def __init__(self, whole: Submission, exercise: str, end: CodeCell) -> None:
+        self.label, self.blank = whole.label, whole.blank
+        note = REDEFINED.format(name=exercise, other=end.name)
+        self.notes: Mapping[str, str] = {
+            **whole.notes,
+            exercise: " ".join(filter(None, [whole.notes.get(exercise), note])),
+        }
+        self._open = partial(whole.open_before, end.index)
+
+    def open(self, *, memory_mb: int | None = None) -> Session:
+        return self._open(memory_mb=memory_mb)
+
+    def before_redefined(self, exercise: str) -> Subject | None:
+        del exercise
+        return None
 
 
 _latest: list[tuple[Mapping[str, Any], Notebook]] = []

@@ -64,6 +64,39 @@ def test_a_copied_cell_is_graded_and_told(course):
     assert "stands more than once" in verdict.exercise("to_kelvin").message
 
 
+WITH_HELPER = (
+    "def to_kelvin(row):\n    assert row.ndim == 1\n    return row - 273.15\n\n"
+    "def mean_kelvin(celsius):\n    return np.mean(celsius + 273.15, axis=-1)"
+)
+
+
+def test_a_helper_of_the_same_name_takes_no_marks(course):
+    """What an exercise's own cell made of its name counts, where a later exercise's cell makes something else of it."""
+    notebook = document(course, **{**RIGHT, "mean_kelvin": WITH_HELPER})
+    [verdict] = grade_notebooks(course, jobs(course, ada=notebook))
+    assert verdict.score == MAX_SCORE
+    assert "defined again in the cell of mean_kelvin" in verdict.exercise("to_kelvin").message
+    assert verdict.exercise("mean_kelvin").message == ""
+
+
+def test_the_last_definition_counts_where_it_is_the_better_one(course):
+    """Who mends an exercise in a later cell, another exercise's or one of their own, has it mended."""
+    mended = f"{RIGHT['to_kelvin']}\n\n{RIGHT['mean_kelvin']}"
+    first = document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN, "mean_kelvin": mended})
+    second = document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN})
+    second["cells"].append({"cell_type": "code", "metadata": {}, "source": RIGHT["to_kelvin"], "outputs": []})
+    for verdict in grade_notebooks(course, jobs(course, ada=first, ben=second)):
+        assert verdict.score == MAX_SCORE
+
+
+def test_two_wrong_definitions_earn_nothing_together(course):
+    """The later one is what the student is told about."""
+    both = {**RIGHT, "to_kelvin": "def to_kelvin(celsius):\n    return celsius * 2.0", "mean_kelvin": WITH_HELPER}
+    [verdict] = grade_notebooks(course, jobs(course, ada=document(course, **both)))
+    assert verdict.exercise("to_kelvin").score == 0
+    assert "defined again" not in verdict.exercise("to_kelvin").message
+
+
 def test_a_definition_above_its_empty_stub_is_told(course):
     """A student whose code is replaced by the stub below it hears where to write."""
     notebook = document(course)
