@@ -52,6 +52,21 @@ def test_a_mistake_is_named_and_counted_once(course):
     assert verdict.exercise("mean_kelvin").follow_through
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def mean_kelvin(celsius, convert=to_kelvin):\n    return np.mean(convert(celsius), axis=-1)",
+        "kelvin_of = to_kelvin\ndef mean_kelvin(celsius):\n    return np.mean(kelvin_of(celsius), axis=-1)",
+    ],
+)
+def test_a_mistake_counts_once_however_it_is_called_upon(course, code):
+    """Also where the wrong function was kept under another name when the notebook ran."""
+    wrong = {**RIGHT, "to_kelvin": WRONG_SIGN, "mean_kelvin": code}
+    [verdict] = grade_notebooks(course, jobs(course, bob=document(course, **wrong)))
+    assert verdict.exercise("mean_kelvin").score == 3
+    assert verdict.exercise("mean_kelvin").follow_through
+
+
 def test_a_copied_cell_is_graded_and_told(course):
     """Where a cell stands twice both run, the last one counts, and the student hears of it."""
     notebook = document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN})

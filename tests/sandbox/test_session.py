@@ -301,6 +301,35 @@ def test_a_substitute_answers_inside_the_notebook(run):
     assert len(asked) == 3
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        "def twice(x):\n    return 2 * f(x)",
+        "g = f\ndef twice(x):\n    return 2 * g(x)",
+        "def twice(x, how=f):\n    return 2 * how(x)",
+        "def twice(x, *, how=f):\n    return 2 * how(x)",
+        "from functools import partial\ng = partial(f, y=1)\ndef twice(x):\n    return 2 * g(x)",
+        "from functools import partial\ndef twice(x, how=partial(f, y=1)):\n    return 2 * how(x)",
+        "def made(how):\n    def twice(x):\n        return 2 * how(x)\n    return twice\ntwice = made(f)",
+    ],
+)
+def test_a_substitute_stands_wherever_the_function_was_kept(run, use):
+    """Also under another name, as a default, in a ``partial``, or enclosed by another function."""
+    session = run("def f(x, y=1):\n    return -x", use)
+    assert session.call(Call("twice", (3,))).value == -6
+    session.substitute("f", lambda x, y=1: x * y)
+    assert session.call(Call("twice", (3,))).value == 6
+
+
+def test_a_substitute_takes_the_place_of_that_function_only(run):
+    """Where a student's name stands for one of NumPy's functions, NumPy's function goes on being itself."""
+    session = run(
+        "import numpy as np\nf = np.exp\ng = np.exp\nn = None\ndef both(x, how=np.exp): return f(x), g(x), how(x)"
+    )
+    session.substitute("f", lambda x: x)
+    assert session.call(Call("both", (0.0,))).value == (0.0, 1.0, 1.0)
+
+
 def test_a_substitute_is_not_asked_for_the_impossible(run):
     """A child cannot make the trusted side work on arrays far larger than those of the check."""
     session = run("import numpy as np\ndef f(x): return x\ndef g(x): return f(np.zeros((100000, 1)))")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from functools import partial
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -153,7 +156,7 @@ class Runner:
             return Decoder(blob, self._special, copy=True)(reply["value"])
 
         ask.__name__ = ask.__qualname__ = name
-        self._notebook.namespace[name] = ask
+        _put_in_place(self._notebook.namespace, name, ask)
         self._line.send(pack({"done": True}))
 
     @staticmethod
@@ -205,6 +208,32 @@ class Runner:
     def _packed(self, value: Any, changed: list[str]) -> bytes:
         encode = Encoder(_stays, self._max_bytes)
         return pack({"value": encode(value), "changed": changed}, encode.blobs)
+
+
+def _put_in_place(namespace: dict[str, Any], name: str, new: Any) -> None:
+    """Let ``name`` be ``new``, also where the old one was kept under another name, as a default, in a ``partial``, or enclosed."""
+    old = namespace.get(name)
+    namespace[name] = new
+    if type(old) is not FunctionType:  # NumPy's own, say, may be meant for something else elsewhere
+        return
+
+    def swapped(value: Any) -> Any:
+        if value is old:
+            return new
+        if type(value) is partial and value.func is old:
+            return partial(new, *value.args, **value.keywords)
+        return value
+
+    for key, value in list(namespace.items()):
+        namespace[key] = swapped(value)
+        if type(value) is FunctionType:
+            if value.__defaults__:
+                value.__defaults__ = tuple(map(swapped, value.__defaults__))
+            if value.__kwdefaults__:
+                value.__kwdefaults__ = {word: swapped(default) for word, default in value.__kwdefaults__.items()}
+            for cell in value.__closure__ or ():
+                with contextlib.suppress(ValueError):  # nothing has been put into that cell yet
+                    cell.cell_contents = swapped(cell.cell_contents)
 
 
 _TICK = pack({"tick": True})
