@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.conversation import Conversation, ReferenceProxy, StudentProxy
+from autograder.checking.conversation import Care, Conversation, ReferenceProxy, StudentProxy, same_answer
 from autograder.checking.inprocess import InProcessSession
 from autograder.checking.marks import ExerciseSpec, exercises_of
 from autograder.checking.properties import draw_seed, seed_number, shrinking
@@ -37,7 +37,7 @@ class _Prepared:
 
     plan: Sequence[Call] = ()
     asked: Sequence[Call] = ()
-    care: Sequence[tuple[Call, Sequence[Call]]] = ()
+    care: Sequence[Care] = ()
 
 
 @dataclass
@@ -97,16 +97,21 @@ class ChapterChecks:
         exercise: str,
         session: Callable[[], Session],
         limited: Callable[[int], Session] | None = None,
+        anew: Callable[[], Session] | None = None,
         *,
         planned: bool = True,
     ) -> Conversation:
-        """A conversation about ``exercise`` with the submission behind ``session``; ``limited`` opens it with less memory."""
+        """A conversation about ``exercise`` with the submission behind ``session``.
+
+        ``limited`` opens it with less memory, ``anew`` in a process that has not been asked anything.
+        """
         prepared = self._prepare(exercise) if planned else _Prepared()
         return Conversation(
             session,
             limited=limited,
             planned=prepared.asked,
             care=prepared.care,
+            anew=anew,
             limits=self.course.limits,
             signature=self.signature,
         )
@@ -158,8 +163,17 @@ class ChapterChecks:
         # A call with a memory limit takes long and a session of its own: it waits until its check comes, if it does.
         asked = Script(call for call in plan if call.memory_mb is None)
         # What a probe looks at (a drawn figure) is dear to make and is seen at once: nothing is held on to there.
-        care = [(a, Script([b, a] if a.probe else [a, b, a, b])) for a, b in pairs]
+        care = [
+            Care(a, b, Script([b, a] if a.probe else [a, b, a, b]), apart=self._answered_apart(a, b)) for a, b in pairs
+        ]
         return self._prepared.setdefault(exercise, _Prepared(plan, asked, care))
+
+    def _answered_apart(self, one: Call, other: Call) -> bool:
+        """Whether whoever is right answers two questions differently."""
+        if one.probe:
+            return False
+        left, right = self.right_session().batch([one, other])
+        return left.error is None and right.error is None and not same_answer(left, right, one)
 
 
 def reference_functions(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, Protocol
@@ -18,7 +19,7 @@ from autograder.checking.values import arrived, fresh, key_of
 from autograder.course import Limits
 from autograder.sandbox.protocol import Answer, Call, Script, Session, Source
 
-__all__ = ["Conversation", "ReferenceProxy", "StudentProxy", "Subject", "same_answer"]
+__all__ = ["Care", "Conversation", "ReferenceProxy", "StudentProxy", "Subject", "same_answer"]
 
 
 class Subject(Protocol):
@@ -51,6 +52,19 @@ def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
     return equal(left.value, right.value, rtol=rtol, atol=atol)
 
 
+@dataclass(frozen=True, slots=True)
+class Care:
+    """Two questions of one shape, and in which order they are asked after ``first``.
+
+    ``apart``: the right answers to the two can be told apart.
+    """
+
+    first: Call
+    other: Call
+    questions: Sequence[Call]
+    apart: bool = False
+
+
 class Conversation:
     """What the checks of one exercise ask of one submission.
 
@@ -67,7 +81,8 @@ class Conversation:
         *,
         limited: Callable[[int], Session] | None = None,
         planned: Sequence[Call] = (),
-        care: Sequence[tuple[Call, Sequence[Call]]] = (),
+        care: Sequence[Care] = (),
+        anew: Callable[[], Session] | None = None,
         limits: Limits | None = None,
         signature: Callable[[str], inspect.Signature | None] = lambda _name: None,
     ) -> None:
@@ -75,6 +90,7 @@ class Conversation:
         self._limited = limited
         self._planned = planned
         self._care = care
+        self._anew = anew
         self._limits = limits or Limits()
         self._signature = signature
         self._answers: dict[tuple[Any, ...], Answer] = {}
@@ -124,17 +140,31 @@ class Conversation:
         for call, answer in self.log:
             if answer.changed and not call.kwargs.get("variable"):
                 self._changed(call, answer)
-        for first, questions in self._care:
+        for care in self._care:
             if self.stopped:
-                raise self.stopped_failure(first)
-            said = {key_of(first): self.ask(first)}
-            for call, answer in zip(questions, self._put(questions, hold=True), strict=True):
+                raise self.stopped_failure(care.first)
+            said = {key_of(care.first): self.ask(care.first)}
+            for call, answer in zip(care.questions, self._put(care.questions, hold=True), strict=True):
                 earlier = said.setdefault(key_of(call), answer)
                 if earlier.stopped or answer.stopped:
                     self.stopped = earlier.stopped or answer.stopped
                     raise self.stopped_failure(call)
                 if not same_answer(earlier, answer, call):
                     self._unsteady(call, earlier, answer)
+            if care.apart:
+                self._of_its_own(care.other, said[key_of(care.first)], said[key_of(care.other)])
+
+    def _of_its_own(self, call: Call, before: Answer, answer: Answer) -> None:
+        """Ask once more where nothing was asked before, if ``call`` got the answer to another question: it may have been kept."""
+        if self._anew is None or before.error is not None or not same_answer(before, answer, call):
+            return
+        session = self._anew()
+        try:
+            alone = session.call(call)
+        finally:
+            session.close()
+        if not alone.stopped and not same_answer(alone, answer, call):
+            self._unsteady(call, alone, answer)
 
     def stopped_failure(self, call: Call) -> CheckStopped:
         """The failure for a call that had to be stopped."""

@@ -248,7 +248,7 @@ class Grader:
         return again if again.score > verdict.score else verdict
 
     def _tried(self, spec: ExerciseSpec, sitting: _Sitting, *, visible_only: bool) -> ExerciseVerdict:
-        conversation = self.checks.converse(spec.name, sitting.session, sitting.limited)
+        conversation = self.checks.converse(spec.name, sitting.session, sitting.limited, sitting.subject.open)
         results = self._results(spec, conversation, sitting, visible_only=visible_only)
         return self.scorer.score(spec, results, conversation, sitting.session, sitting.subject.notes.get(spec.name, ""))
 

@@ -67,6 +67,24 @@ def test_a_mistake_counts_once_however_it_is_called_upon(course, code):
     assert verdict.exercise("mean_kelvin").follow_through
 
 
+def test_an_answer_kept_by_shape_is_not_careful(course):
+    """Where no two questions of the checks have one shape, an answer kept for a shape looks right: until it is asked alone."""
+    kept = "_kept = {}\ndef to_kelvin(c):\n    return _kept.setdefault(c.shape, c + 273.15)"
+    steady = "def to_kelvin(c):\n    return np.array(_of(c))\n\ndef _of(c):\n    return c + 273.15"
+    found = grade_notebooks(
+        course,
+        jobs(
+            course,
+            eve=document(course, **{**RIGHT, "to_kelvin": kept}),
+            ada=document(course, **{**RIGHT, "to_kelvin": steady}),
+        ),
+    )
+    care = [verdict.exercise("to_kelvin").checks[-1] for verdict in found]
+    assert [check.status for check in care] == ["failed", "passed"]
+    assert "two different answers to the same question" in care[0].message
+    assert [verdict.exercise("to_kelvin").score for verdict in found] == [1.5, 2.0]
+
+
 def test_a_copied_cell_is_graded_and_told(course):
     """Where a cell stands twice both run, the last one counts, and the student hears of it."""
     notebook = document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN})
