@@ -572,6 +572,26 @@ def best_value_only(q, K, V, temperature=1.0):
 
 
 @misconception_of("soft_lookup")
+def hard_when_it_is_cold(q, K, V, temperature=1.0):
+    """At low temperatures you return the best key's value and nothing else. A low temperature is not yet a hard lookup:
+    scores 0.01 apart at temperature 0.02 are 0.5 apart after the division, and their weights are 0.62 and 0.38. The
+    softmax goes over into the hard choice by itself, where the scores allow it."""
+    if temperature < 0.1:
+        return V[np.argmax(K @ q)]
+    return softmax(K @ q / temperature) @ V
+
+
+@misconception_of("soft_lookup")
+def mean_when_it_is_hot(q, K, V, temperature=1.0):
+    """At high temperatures you return the plain mean of the values. A high temperature is not yet an infinite one:
+    scores 0 and 30 at temperature 30 are 0 and 1 after the division, and their weights are 0.27 and 0.73. The softmax
+    evens the weights out by itself, where the scores allow it."""
+    if temperature > 10:
+        return V.mean(axis=0)
+    return softmax(K @ q / temperature) @ V
+
+
+@misconception_of("soft_lookup")
 def plain_mean_of_the_values(q, K, V, temperature=1.0):
     """Your answer is the plain mean of the values, whatever the query asks. That is right only at a very high
     temperature. Do the weights depend on how well each key matches q?"""

@@ -177,6 +177,14 @@ def all_the_scores(d_k, n_samples, rng):
 
 
 @misconception_of("score_variance")
+def always_a_hundred_pairs(d_k, n_samples, rng):
+    """You draw 100 pairs whatever n_samples says. Ten times as many pairs should make the measurement more exact; your
+    answers for 1000 scatter from seed to seed as much as those for 100. How many rows do your queries have?"""
+    q, k = _pairs(d_k, 100, rng)
+    return (q * k).sum(axis=-1).var()
+
+
+@misconception_of("score_variance")
 def spread_of_the_sizes(d_k, n_samples, rng):
     """You measure the variance of the scores without their signs. Folding the negative half over makes the spread
     smaller: -2 and 2 then count as equal, and they are 4 apart."""
@@ -871,6 +879,14 @@ def flat_answer(f, x, eps=1e-5):
     """The slopes are right and stand in one long row. Asked for is the shape of x, each slope in the place of its
     entry."""
     return _slopes(x, lambda e: (f(x + eps * e) - f(x - eps * e)) / (2 * eps)).ravel()
+
+
+@misconception_of("numerical_gradient")
+def rows_and_columns_exchanged(f, x, eps=1e-5):
+    """The slopes are right, but their axes have changed places: the slope of the entry in row i and column j stands in
+    row j and column i. That keeps the shape of a square x and of no other matrix. Each slope belongs in the place of
+    its entry."""
+    return _slopes(x, lambda e: (f(x + eps * e) - f(x - eps * e)) / (2 * eps)).T
 
 
 @misconception_of("numerical_gradient")

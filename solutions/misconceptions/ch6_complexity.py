@@ -654,8 +654,9 @@ def no_maximum_at_all(Q, K, V, block_size):
 
 @misconception_of("chunked_attention")
 def maximum_starts_at_zero(Q, K, V, block_size):
-    """Your running maximum starts at 0, so it is never less, even if all the scores are. With scores near -2000 every
-    exp(score - 0) is 0, and 0 / 0 is nan. Which number is less than every score?"""
+    """Your running maximum starts at a number that scores can lie far below (0, for example), and it never comes down.
+    For a query whose scores are all down there, every exp(score - maximum) is 0, and 0 / 0 is nan. Which start is less
+    than every score?"""
     top, total, mixed = np.zeros((*Q.shape[:-1], 1)), 0.0, 0.0
     for K_block, V_block in _blocks(K, V, block_size):
         scores = _scores(Q, K_block)

@@ -121,6 +121,7 @@ class TestWeightedAverage:
 @exercise(
     "hard_lookup",
     points=2,
+    leans_on=("weighted_average",),
     hints=(
         ("There are three steps: a score for every key, the place of the largest score, the value at that place."),
         (
@@ -180,8 +181,9 @@ class TestHardLookup:
     @after("test_small_example")
     @points(0.25)
     def test_any_sizes(self, student, reference, rng):
-        """any number of keys, and keys and values of any size"""
-        for n, d_k, d_v in ((5, 3, 2), (2, 4, 3), (7, 2, 4), (30, 8, 5), (4, 1, 3), (6, 3, 1), (5, 4, 3), (4, 4, 4)):
+        """any number of keys, and keys and values of any size, the same sizes twice among them"""
+        sizes = ((5, 3, 2), (2, 4, 3), (7, 2, 4), (30, 8, 5), (4, 1, 3), (6, 3, 1), (5, 4, 3), (4, 4, 4))
+        for n, d_k, d_v in (*sizes, (5, 3, 2), (7, 2, 4)):
             q, K, V = something_to_look_up(rng, n, d_k, d_v, margin=0.1)
             found = student.hard_lookup(q, K, V)
             assert_matches(found, reference.hard_lookup(q, K, V), call="hard_lookup(q, K, V)", q=q, K=K, V=V)
@@ -280,7 +282,7 @@ class TestSoftmax:
     @points(0.5)
     def test_every_axis(self, student, reference, rng):
         """every axis of arrays with up to four axes, counted from either end"""
-        for shape in ((4,), (3, 5), (4, 4), (2, 3, 4), (3, 3, 3), (2, 3, 4, 5)):
+        for shape in ((4,), (3, 5), (4, 4), (2, 3, 4), (3, 3, 3), (2, 3, 4, 5), (2, 40)):
             x = 3 * rng.normal(size=shape)
             for axis in range(-len(shape), len(shape)):
                 right = reference.softmax(x, axis=axis)
@@ -411,8 +413,8 @@ class TestSoftLookup:
     @after("test_small_example")
     @points(0.25)
     def test_long_keys(self, student, reference, rng):
-        """long keys, distinct sizes and no temperature named"""
-        for n, d_k, d_v in ((5, 3, 2), (4, 4, 4), (6, 64, 3), (3, 2, 5)):
+        """long keys and many of them, distinct sizes and no temperature named"""
+        for n, d_k, d_v in ((5, 3, 2), (4, 4, 4), (6, 64, 3), (3, 2, 5), (30, 8, 5)):
             q, K, V = something_to_look_up(rng, n, d_k, d_v, margin=0.1)
             K /= np.sqrt(d_k)
             found = student.soft_lookup(q, K, V)
@@ -421,13 +423,21 @@ class TestSoftLookup:
     @after("test_very_cold")
     @points(0.5)
     def test_colder_still(self, student, reference, rng):
-        """scores in the thousands after the division, all positive or all negative, give no nan"""
+        """scores in the thousands give no nan; close ones share when it is cold, distant ones differ when it is hot"""
         for side in (8.0, -8.0):
             q, K, V = something_to_look_up(rng, 6, 3, 4)
             K += side * q / (q @ q)
             right = reference.soft_lookup(q, K, V, temperature=0.002)
             found = student.soft_lookup(q, K, V, temperature=0.002)
             assert_matches(found, right, call="soft_lookup(q, K, V, temperature=0.002)", q=q, K=K, V=V)
+        for temperature in (0.002, 0.02, 0.05, 30.0, 1000.0):
+            q, K, V = something_to_look_up(rng, 5, 3, 4)
+            # Half a temperature from score to score: no weight is near 0, and no two are near each other.
+            scores = temperature * rng.permutation(5) / 2
+            K += np.outer(scores - K @ q, q) / (q @ q)
+            right = reference.soft_lookup(q, K, V, temperature=temperature)
+            found = student.soft_lookup(q, K, V, temperature=temperature)
+            assert_matches(found, right, call=f"soft_lookup(q, K, V, temperature={temperature})", q=q, K=K, V=V)
 
     @after("test_small_example")
     @points(0.25)

@@ -136,6 +136,7 @@ class TestProjectQKV:
             ((), (4, 4, 4, 4, 4), np.float64),
             ((4,), (4, 4, 4, 4, 4), np.float64),
             ((2, 3), (5, 4, 3, 4, 2), np.float64),
+            ((), (7, 30, 64, 12, 5), np.float64),
             ((), (3, 4, 5, 6, 7), np.float32),
         ):
             drawn = sequences(rng, *batch, **dict(zip(("n_q", "n_k", "d_model", "d_k", "d_v"), sizes, strict=True)))
@@ -308,13 +309,14 @@ class TestDotProductAttention:
     @after("test_small_example")
     @points(0.5)
     def test_distinct_and_equal_sizes(self, student, reference, rng):
-        """sizes that all differ, and sizes that are all the same, batch axes included"""
+        """sizes that all differ, and sizes that are all the same, batch axes included; many long keys"""
         for batch, sizes in (
             ((), (3, 4, 5, 6)),
             ((2,), (3, 4, 5, 6)),
             ((), (4, 4, 4, 4)),
             ((4,), (4, 4, 4, 4)),
             ((2, 3), (5, 4, 6, 7)),
+            ((), (7, 30, 64, 5)),
             ((3, 3), (3, 3, 3, 3)),
         ):
             drawn = dict(zip(("n_q", "n_k", "d_k", "d_v"), sizes, strict=True))

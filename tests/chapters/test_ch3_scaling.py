@@ -33,19 +33,19 @@ from autograder.checking.asserts import CheckFailed
 SAMPLES = 100
 
 
-def answers(student, rng, d_k, count):
+def answers(student, rng, d_k, count, samples=SAMPLES):
     """The student's answers for ``count`` generators, each of them a single number."""
     found = []
     for seed in rng.integers(2**32, size=count).tolist():
-        answer = student.score_variance(d_k, SAMPLES, Rng(seed))
-        assert_shape(answer, (), call=f"score_variance({d_k}, {SAMPLES}, np.random.default_rng({seed}))")
+        answer = student.score_variance(d_k, samples, Rng(seed))
+        assert_shape(answer, (), call=f"score_variance({d_k}, {samples}, np.random.default_rng({seed}))")
         found.append(float(answer))
     return np.array(found)
 
 
-def relative_variance(d_k):
+def relative_variance(d_k, samples=SAMPLES):
     """The variance of a right function's answers, in units of d_k squared."""
-    return (2 + 6 / d_k) / SAMPLES
+    return (2 + 6 / d_k) / samples
 
 
 @exercise(
@@ -111,14 +111,19 @@ class TestScoreVariance:
         """from generator to generator the answers differ, by as much as independent normal pairs make them"""
         # The logarithm of the ratio of the two variances is near normal, with a standard deviation of about 0.11: the
         # bounds are six or more of those away on either side. Entries of variance 1 that are not normal fall out at
-        # d_k = 1, pairs that share a vector or an entry at d_k = 16.
-        for d_k, count, high in ((1, 300, 2.1), (16, 200, 1.9)):
-            found = answers(student, rng, d_k, count).std()
-            right = d_k * np.sqrt(relative_variance(d_k))
-            if not 0.45 <= (found / right) ** 2 <= high:
+        # d_k = 1, pairs that share a vector or an entry at d_k = 16. Ten times the pairs make a tenth of the variance:
+        # what always draws 100 is out by a factor of 10, so that few answers tell.
+        for d_k, samples, count, low, high in (
+            (1, SAMPLES, 300, 0.45, 2.1),
+            (16, SAMPLES, 200, 0.45, 1.9),
+            (4, 10 * SAMPLES, 40, 0.15, 3.2),
+        ):
+            found = answers(student, rng, d_k, count, samples).std()
+            right = d_k * np.sqrt(relative_variance(d_k, samples))
+            if not low <= (found / right) ** 2 <= high:
                 raise CheckFailed(
-                    f"For d_k = {d_k} and {SAMPLES} samples, the answers from {count} generators have a standard deviation "
-                    f"of {found:.3g}; with {SAMPLES} independent pairs of normal draws it would be about {right:.3g}. Is every "
+                    f"For d_k = {d_k} and {samples} samples, the answers from {count} generators have a standard deviation "
+                    f"of {found:.3g}; with {samples} independent pairs of normal draws it would be about {right:.3g}. Is every "
                     "pair new, is every entry normal, and does all of it come from `rng`?",
                 )
 
@@ -463,6 +468,7 @@ SIZES = Source(
     "f",
 )
 THREE_AXES = Source("def f(x):\n    return float(np.einsum('abc,abd,ecd->', x, x, x)) + x[1, 0, 1] ** 3\n", "f")
+FOUR_AXES = Source("def f(x):\n    return float((x ** 3).sum() + 2 * x[0, 0, 1, 0] * x[1, 0, 0, 1])\n", "f")
 LARGEST = Source("def f(x):\n    return max(x.ravel().tolist())\n", "f")
 
 
@@ -499,11 +505,13 @@ class TestNumericalGradient:
     @after("test_small_example")
     @points(0.75)
     def test_matrix(self, student, reference):
-        """a matrix: one slope for each entry, and f sees the whole matrix"""
-        x = np.array([[1.0, -2.0, 0.5], [3.0, 1.5, -1.0]])
-        right = reference.numerical_gradient(MIXED, x, eps=0.25)
-        found = student.numerical_gradient(MIXED, x, eps=0.25)
-        assert_matches(found, right, call="numerical_gradient(f, x, eps=0.25)", f=MIXED, x=x)
+        """a matrix, square or not: one slope for each entry, and f sees the whole matrix"""
+        wide = np.array([[1.0, -2.0, 0.5], [3.0, 1.5, -1.0]])
+        square = np.array([[0.5, 2.0, -1.0], [1.5, -0.5, 3.0], [1.0, -2.0, 0.25]])
+        for x in (wide, square):
+            right = reference.numerical_gradient(MIXED, x, eps=0.25)
+            found = student.numerical_gradient(MIXED, x, eps=0.25)
+            assert_matches(found, right, call="numerical_gradient(f, x, eps=0.25)", f=MIXED, x=x)
 
     @visible
     @after("test_small_example")
@@ -537,18 +545,18 @@ class TestNumericalGradient:
     @after("test_matrix")
     @points(0.5)
     def test_three_axes(self, student, reference, rng):
-        """three axes, all sizes different or all equal, and functions that look at single entries"""
+        """three axes and four, sizes different or equal, and functions that look at single entries"""
         for shape in ((2, 3, 4), (3, 3, 3)):
             shaped = THREE_AXES if shape[0] == shape[1] else Source(THREE_AXES.text.replace("ecd", "aed"), "f")
             x = rng.integers(-4, 5, size=shape) / 4
             right = reference.numerical_gradient(shaped, x, eps=0.5)
             found = student.numerical_gradient(shaped, x, eps=0.5)
             assert_matches(found, right, call="numerical_gradient(f, x, eps=0.5)", f=shaped, x=x)
-        for _ in range(2):
-            x = rng.integers(-8, 9, size=(2, 3)) / 4
-            right = reference.numerical_gradient(MIXED, x, eps=0.5)
-            found = student.numerical_gradient(MIXED, x, eps=0.5)
-            assert_matches(found, right, call="numerical_gradient(f, x, eps=0.5)", f=MIXED, x=x)
+        for shape, f in (((2, 3), MIXED), ((3, 3), MIXED), ((2, 1, 2, 2), FOUR_AXES)):
+            x = rng.integers(-8, 9, size=shape) / 4
+            right = reference.numerical_gradient(f, x, eps=0.5)
+            found = student.numerical_gradient(f, x, eps=0.5)
+            assert_matches(found, right, call="numerical_gradient(f, x, eps=0.5)", f=f, x=x)
 
     @after("test_small_example")
     @points(0.25)

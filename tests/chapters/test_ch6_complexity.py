@@ -112,6 +112,7 @@ class TestAttentionCost:
 @exercise(
     "layer_flops",
     points=3,
+    leans_on=("attention_cost",),
     hints=(
         (
             "Make a list of the layer's matrix products, with their shapes: X times W_Q first. There are six of them, if "
@@ -215,7 +216,7 @@ class TestSlidingWindowMask:
     @points(0.75)
     def test_any_sizes(self, student, reference, rng):
         """any number of positions, any window"""
-        cases = [(1, 1), (2, 1), (5, 4), (12, 100), (9, 2)]
+        cases = [(1, 1), (2, 1), (5, 4), (12, 100), (9, 2), (40, 11)]
         cases += [(int(n), int(rng.integers(1, n + 3))) for n in rng.integers(5, 16, size=5)]
         for n, window in cases:
             right = reference.sliding_window_mask(n, window)
@@ -433,6 +434,7 @@ class TestChunkedAttention:
 @exercise(
     "decode_step",
     points=4,
+    leans_on=("chunked_attention",),
     hints=(
         (
             "Do it on paper for two old positions and a new one: how many keys does the query meet, and which rows have the "
@@ -490,9 +492,9 @@ class TestDecodeStep:
     @after("test_longer_cache")
     @points(0.75)
     def test_any_sizes(self, student, reference, rng):
-        """caches of any length, all sizes equal, float32, and a score of a thousand"""
+        """caches of any length, the same sizes twice, all sizes equal, float32, and a score of a thousand"""
         call = "decode_step(q, k, v, cache_K, cache_V)"
-        for t, d_k, d_v in ((4, 4, 4), (1, 3, 7), (9, 5, 2), (2, 1, 1), (6, 8, 3)):
+        for t, d_k, d_v in ((4, 4, 4), (1, 3, 7), (9, 5, 2), (2, 1, 1), (6, 8, 3), (30, 4, 5), (4, 4, 4), (9, 5, 2)):
             inputs = step_inputs(int(rng.integers(1 << 30)), t, d_k, d_v)
             right = reference.decode_step(*inputs.values())
             assert_matches(student.decode_step(*inputs.values()), right, call=call, **inputs)
