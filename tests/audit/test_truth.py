@@ -64,11 +64,14 @@ def test_no_check_depends_on_the_luck_of_the_draw(audited, chapter):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_exercise_has_the_duties_of_the_course(audited, chapter):
-    """Six misconceptions, four alternatives, three hints, and a check of care for every function."""
+    """Six misconceptions, four alternatives, three hints, a check of care for every function, and whole ``leans_on``."""
 
     def look(grader):
         for name, spec in grader.checks.specs.items():
             assert len(spec.hints) == 3, name
+            # An exercise that follow-through has rescued counts as passed for those after it: they name its own too.
+            for leant in spec.leans_on:
+                assert set(grader.checks.specs[leant].leans_on) <= set(spec.leans_on), name
             found = exercise_of(audited(chapter), name)
             assert found.misconceptions >= 6, name
             if not spec.answers:
