@@ -62,7 +62,7 @@ def read(ax: Any, weights: np.ndarray) -> dict[str, Any]:
 
     if not isinstance(ax, Axes):
         return {"drawn": "nothing", "down": "", "across": "", "shown": np.zeros((0, 0))}
-    ax.apply_aspect()
+    _settle(ax)
     down, across = _labels(ax, 1)[::-1], _labels(ax, 0)
     near = _spacing(across, ax.bbox.width) * _NEAR, _spacing(down, ax.bbox.height) * _NEAR
     pieces = _pieces(ax)
@@ -74,6 +74,15 @@ def read(ax: Any, weights: np.ndarray) -> dict[str, Any]:
         "across": " | ".join(t for _, t in across),
         "shown": shown,
     }
+
+
+def _settle(ax: Any) -> None:
+    """Have everything stand where it will be seen: annotations and secondary axes get their places when they are drawn."""
+    from matplotlib.text import Annotation  # noqa: PLC0415
+
+    if ax.child_axes or any(isinstance(text, Annotation) for text in ax.texts):
+        ax.figure.canvas.figure.draw_without_rendering()  # 20 ms, so only where it matters
+    ax.apply_aspect()
 
 
 class _closing_figures:  # noqa: N801 - reads as the verb that it is
@@ -93,12 +102,13 @@ class _closing_figures:  # noqa: N801 - reads as the verb that it is
 
 def _labels(ax: Any, which: int) -> list[tuple[float, str]]:
     """The labels along x (0) or y (1) as (place in pixels, text), in rising order: at ticks, or written beside the Axes."""
-    axis = (ax.xaxis, ax.yaxis)[which]
-    transform = (ax.get_xaxis_transform, ax.get_yaxis_transform)[which]()
     found: set[tuple[float, str]] = set()
-    ticks = [*axis.get_majorticklabels(), *axis.get_minorticklabels()] if ax.axison and axis.get_visible() else []
-    for label in ticks:
-        found.add((float(transform.transform(label.get_position())[which]), label.get_text().strip()))
+    for one in (ax, *(child for child in ax.child_axes if type(child).__name__ == "SecondaryAxis")):
+        axis = (one.xaxis, one.yaxis)[which]
+        transform = (one.get_xaxis_transform, one.get_yaxis_transform)[which]()
+        shown = one.axison and one.get_visible() and axis.get_visible()
+        for label in [*axis.get_majorticklabels(), *axis.get_minorticklabels()] if shown else []:
+            found.add((float(transform.transform(label.get_position())[which]), label.get_text().strip()))
     edges = [(ax.bbox.x0, ax.bbox.x1), (ax.bbox.y0, ax.bbox.y1)]
     for text in ax.texts:
         place = text.get_transform().transform(text.get_position())

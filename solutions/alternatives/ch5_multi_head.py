@@ -491,6 +491,35 @@ def plot_with_coloured_pixels(weights, query_tokens, key_tokens, ax=None):
 
 
 @alternative_of("plot_attention")
+def plot_with_annotations(weights, query_tokens, key_tokens, ax=None):
+    """No ticks: the tokens are annotations, a little outside the picture, and so are the numbers in it."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights)
+    ax.set(xticks=[], yticks=[])
+    for j, token in enumerate(key_tokens):
+        ax.annotate(token, (j, 0), xytext=(j, -0.05), textcoords=("data", "axes fraction"), ha="center", va="top")
+    for i, token in enumerate(query_tokens):
+        ax.annotate(token, (-0.5, i), xytext=(-6, 0), textcoords="offset points", ha="right", va="center")
+    for (i, j), w in np.ndenumerate(weights):
+        ax.annotate(f"{w:.2f}", (j, i), ha="center", va="center")
+    return ax
+
+
+@alternative_of("plot_attention")
+def plot_with_a_secondary_axis(weights, query_tokens, key_tokens, ax=None):
+    """The keys' labels on an axis of their own, above the picture."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights)
+    ax.set_xticks([])
+    above = ax.secondary_xaxis("top")
+    above.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens)
+    return ax
+
+
+@alternative_of("plot_attention")
 def plot_with_edges(weights, query_tokens, key_tokens, ax=None):
     """pcolormesh with edges of its own, so that the middles are whole numbers, and a logarithmic colour scale."""
     if ax is None:

@@ -373,6 +373,22 @@ def hides_every_nan(scores, mask):
 
 
 @misconception_of("masked_softmax")
+def one_nan_spoils_every_row(scores, mask):
+    """A NaN in one row of the scores shows in other rows of your answer as well. Each row stands for itself: its weights
+    come from its own scores and its own part of the mask. Which step of yours looks at more than one row at a time?"""
+    if np.isnan(scores).any():
+        return np.full_like(scores, np.nan)
+    return np.where(mask, softmax(np.where(mask, scores, -1e9)), 0.0)
+
+
+@misconception_of("masked_softmax")
+def lowest_of_all_scores(scores, mask):
+    """A NaN in one row of the scores shows in other rows of your answer as well. Each row stands for itself: its weights
+    come from its own scores and its own part of the mask. Which step of yours looks at more than one row at a time?"""
+    return np.where(mask, softmax(np.where(mask, scores, scores.min() - 1e4)), 0.0)
+
+
+@misconception_of("masked_softmax")
 def down_the_columns(scores, mask):
     """In your answer the columns add up to 1. Each row holds the scores of one query, and a query's weights are what
     must add up to 1: along the last axis."""
@@ -422,6 +438,15 @@ def not_low_enough(scores, mask):
     down to -1000, and where the allowed ones do, your forbidden places win or get their share. Take a number that no
     score comes near."""
     weights = softmax(np.where(mask, scores, -100.0))
+    return np.where(mask.any(axis=-1, keepdims=True), weights, 0.0)
+
+
+@misconception_of("masked_softmax")
+def as_low_as_the_lowest_score(scores, mask):
+    """The number that you put in the place of forbidden scores is not far enough below all the others. Scores may go
+    down to -1000, and where the allowed ones do, your forbidden places win or get their share. Take a number that no
+    score comes near."""
+    weights = softmax(np.where(mask, scores, -1000.0))
     return np.where(mask.any(axis=-1, keepdims=True), weights, 0.0)
 
 
@@ -681,10 +706,20 @@ def needs_a_mask(Q, K, V, mask=None):
 @misconception_of("masked_attention")
 def hides_too_little(Q, K, V, mask=None):
     """The number that stands for a forbidden score in your attention is not far enough below the others. Where a
-    query's allowed scores are themselves far below zero, the forbidden keys win. Scores may go down to -1000: take a
-    number that no score comes near."""
+    query's allowed scores are themselves far below zero, the forbidden keys win, or get their share. Scores may go down
+    to -1000: take a number that no score comes near."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, scores, -100.0))
+    return weights @ V, weights
+
+
+@misconception_of("masked_attention")
+def hides_at_the_lowest_score(Q, K, V, mask=None):
+    """The number that stands for a forbidden score in your attention is not far enough below the others. Where a
+    query's allowed scores are themselves far below zero, the forbidden keys win, or get their share. Scores may go down
+    to -1000: take a number that no score comes near."""
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores if mask is None else np.where(mask, scores, -1000.0))
     return weights @ V, weights
 
 
@@ -874,8 +909,9 @@ def compares_shapes(attend, X):
 
 @misconception_of("is_causal")
 def only_the_last_token(attend, X):
-    """You change the last row of X only. That finds what leaks from there, but not a position 0 that peeks at position
-    1: position 1 is in its future as well. Every position has a future and each needs its turn."""
+    """You try the last row of X only: with it changed, or without it. That finds what leaks from there, but not a
+    position 0 that peeks at position 1: position 1 is in its future as well. Every position has a future and each needs
+    its turn."""
     changed = X.copy()
     changed[-1] += 10.0
     return np.allclose(attend(changed)[:-1], attend(X)[:-1])
@@ -955,8 +991,8 @@ def looks_the_wrong_way(attend, X):
 
 @misconception_of("is_causal")
 def changes_one_feature_only(attend, X):
-    """You change the first column of X only. A leak may run through any feature: a position may look at the last number
-    of a later row and at nothing else. Change whole rows."""
+    """You change one column of X only. A leak may run through any feature: a position may look at another number of a
+    later row and at nothing else. Change whole rows."""
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()
@@ -968,7 +1004,7 @@ def changes_one_feature_only(attend, X):
 
 @misconception_of("is_causal")
 def watches_one_feature_only(attend, X):
-    """You watch the first column of the output only. A leak may end up in any feature of an earlier row: compare whole
+    """You watch one column of the output only. A leak may end up in any feature of an earlier row: compare whole
     rows."""
     Y = attend(X)
     for t in range(1, len(X)):
@@ -1041,6 +1077,32 @@ def returns_the_gap(attend, X):
         changed[t:] = 0.0
         gap = max(gap, float(np.abs(attend(changed)[:t] - Y[:t]).max()))
     return gap
+
+
+@misconception_of("is_causal")
+def compares_a_sum(attend, X):
+    """You compare one number made from many: a sum, or a mean. A leak that adds to one feature what it takes from another
+    leaves such a number as it was. Compare the rows themselves, entry by entry."""
+    Y = attend(X)
+    for t in range(1, len(X)):
+        changed = X.copy()
+        changed[t:] += 10.0
+        if not np.isclose(attend(changed)[:t].sum(), Y[:t].sum()):
+            return False
+    return True
+
+
+@misconception_of("is_causal")
+def compares_a_length(attend, X):
+    """You compare the lengths of what comes out, each one number made from many. A leak that turns a row into another
+    direction leaves its length as it was. Compare the rows themselves, entry by entry."""
+    Y = attend(X)
+    for t in range(1, len(X)):
+        changed = X.copy()
+        changed[t:] += 10.0
+        if not np.isclose(np.linalg.norm(attend(changed)[:t]), np.linalg.norm(Y[:t])):
+            return False
+    return True
 
 
 @misconception_of("is_causal")

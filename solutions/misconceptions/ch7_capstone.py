@@ -3,6 +3,7 @@
 import numpy as np
 
 from autograder.misconception import misconception_of
+from solutions.ch1_weighted_averaging import softmax
 from solutions.ch4_masking import causal_mask, masked_attention, padding_mask
 from solutions.ch5_multi_head import merge_heads, multi_head_attention, split_heads
 
@@ -301,6 +302,35 @@ def scaled_by_d_model_over_h(target, memory, weights, h, memory_lengths):
         Q, K, V = split_heads(X @ W["W_Q"], h), split_heads(Y @ W["W_K"], h), split_heads(Y @ W["W_V"], h)
         O, _ = masked_attention(Q * np.sqrt(Q.shape[-1] * h / X.shape[-1]), K, V, mask)
         return merge_heads(O) @ W["W_O"]
+
+    seen = attend(target, target, weights["self"], causal_mask(target.shape[1]))
+    return attend(seen, memory, weights["cross"], padding_mask(memory_lengths, memory.shape[1])[:, None])
+
+
+@misconception_of("decoder_attention")
+def forbidden_scores_not_low_enough(target, memory, weights, h, memory_lengths):
+    """The number that stands for a forbidden score in your attention is not far enough below the others. Where a query's
+    allowed scores are themselves far below zero, the forbidden rows win, or get their share. Scores may go down to -1000:
+    take a number that no score comes near."""
+
+    def attend(X, Y, W, mask):
+        Q, K, V = split_heads(X @ W["W_Q"], h), split_heads(Y @ W["W_K"], h), split_heads(Y @ W["W_V"], h)
+        scores = Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1])
+        return merge_heads(softmax(np.where(mask, scores, -100.0)) @ V) @ W["W_O"]
+
+    seen = attend(target, target, weights["self"], causal_mask(target.shape[1]))
+    return attend(seen, memory, weights["cross"], padding_mask(memory_lengths, memory.shape[1])[:, None])
+
+
+@misconception_of("decoder_attention")
+def exps_with_no_shift(target, memory, weights, h, memory_lengths):
+    """Your attention takes exp of the scores as they are. From 710 on that is inf, and far below zero it is 0 for a whole
+    row: either way the weights become nan. Subtract the largest score of each row first: it changes no weight."""
+
+    def attend(X, Y, W, mask):
+        Q, K, V = split_heads(X @ W["W_Q"], h), split_heads(Y @ W["W_K"], h), split_heads(Y @ W["W_V"], h)
+        e = np.exp(Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1])) * mask
+        return merge_heads(e / e.sum(axis=-1, keepdims=True) @ V) @ W["W_O"]
 
     seen = attend(target, target, weights["self"], causal_mask(target.shape[1]))
     return attend(seen, memory, weights["cross"], padding_mask(memory_lengths, memory.shape[1])[:, None])

@@ -94,6 +94,23 @@ SHARED_OUT_OVER_ALL = attend(
     "        Y[i] = (e[: i + 1, None] * X[: i + 1]).sum(axis=0) / e.sum()\n"
     "    return Y\n"
 )
+SUMS_KEPT = attend(
+    "def attend(X):\n"
+    "    Y = 20 + np.cumsum(X, axis=0)\n"
+    "    taken = 0.2 * X[1:] @ np.arange(1, X.shape[1] + 1) / X.shape[1]\n"
+    "    Y[:-1, 0] += taken\n"
+    "    Y[:-1, 1] -= taken\n"
+    "    return Y\n"
+)
+LENGTHS_KEPT = attend(
+    "def attend(X):\n"
+    "    Y = np.cumsum(X, axis=0)\n"
+    "    angle = X[1:] @ np.arange(1, X.shape[1] + 1) / X.shape[1]\n"
+    "    a, b = Y[:-1, 0].copy(), Y[:-1, 1].copy()\n"
+    "    Y[:-1, 0] = np.cos(angle) * a - np.sin(angle) * b\n"
+    "    Y[:-1, 1] = np.sin(angle) * a + np.cos(angle) * b\n"
+    "    return Y\n"
+)
 A_FAINT_LEAK = attend("def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[:-1] += 0.005 * X[1:]\n    return Y\n")
 
 SIX_ROWS = np.array([
@@ -249,10 +266,11 @@ class TestPaddingMask:
     def test_any_lengths(self, student, reference, rng):
         """any number of sequences of any length"""
         for batch, n_k in ((4, 7), (7, 4), (5, 5), (2, 12), (9, 1)):
-            lengths = rng.integers(0, n_k + 1, size=batch)
-            call = f"padding_mask(lengths, {n_k})"
-            right = reference.padding_mask(lengths, n_k)
-            assert_matches(student.padding_mask(lengths, n_k), right, call=call, lengths=lengths)
+            drawn = rng.integers(0, n_k + 1, size=batch)
+            for lengths in (drawn, n_k - drawn):  # two questions of one shape have two answers
+                call = f"padding_mask(lengths, {n_k})"
+                right = reference.padding_mask(lengths, n_k)
+                assert_matches(student.padding_mask(lengths, n_k), right, call=call, lengths=lengths)
 
     test_care = after("test_small_example")(careful(points=0.25))
 
@@ -346,7 +364,7 @@ class TestMaskedSoftmax:
     @points(0.5)
     def test_large_scores(self, student, reference):
         """rows near 1000 and near -1000 keep their own weights"""
-        scores = np.array([[-995.0, -994.0, -992.0, -993.0], [990.0, 992.0, 991.0, 994.0], [0.0, 1.0, 2.0, 1.0]])
+        scores = np.array([[-1000.0, -999.5, -996.0, -998.5], [990.0, 992.0, 991.0, 994.0], [0.0, 1.0, 2.0, 1.0]])
         mask = np.array([[True, True, False, True], [True, True, True, False], [False, True, True, True]])
         right = reference.masked_softmax(scores, mask)
         assert_matches(
@@ -355,8 +373,8 @@ class TestMaskedSoftmax:
 
     @after("test_nothing_allowed")
     @points(0.5)
-    def test_a_nan_still_shows(self, student, rng):
-        """a NaN among the allowed scores still shows"""
+    def test_a_nan_still_shows(self, student, reference, rng):
+        """a NaN among the allowed scores still shows, in its row and in no other"""
         scores = rng.uniform(-2, 2, size=(3, 4))
         scores[1, 2] = np.nan
         mask = np.array([[True, False, True, True], [True, True, True, True], [False, False, False, False]])
@@ -365,6 +383,9 @@ class TestMaskedSoftmax:
             raise CheckFailed(
                 "The scores of row 1 have an allowed NaN among them, and its weights are ordinary numbers."
             )
+        right = reference.masked_softmax(scores, mask)
+        call = "masked_softmax(scores, mask)[[0, 2]]"
+        assert_matches(found[[0, 2]], right[[0, 2]], call=call, scores=scores, mask=mask)
 
     @after("test_nothing_allowed", "test_a_mask_that_stretches")
     @points(0.5)
@@ -479,8 +500,8 @@ class TestMaskedAttention:
     @after("test_causal")
     @points(0.25)
     def test_large_scores(self, student, reference):
-        """scores near 900 and near -900, forbidden ones beside them"""
-        Q = np.array([[30.0, 0.0, 0.0, 0.0], [-30.0, 1.0, 0.0, 0.0]])
+        """scores near 900 and near -1000, forbidden ones beside them"""
+        Q = np.array([[30.0, 0.0, 0.0, 0.0], [-33.2, 1.0, 0.0, 0.0]])
         K = np.array([[60.0, 1.0, 0.0, 0.0], [60.1, -1.0, 0.5, 0.0], [60.2, 0.0, 1.0, 2.0]])
         V = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, -6.0], [7.0, -8.0, 9.0]])
         mask = np.array([[True, True, False], [False, True, True]])
@@ -602,10 +623,12 @@ class TestCombineMasks:
         """any number of sequences, queries and keys"""
         for batch, n_q, n_k in ((2, 3, 5), (5, 4, 4), (3, 3, 3), (1, 2, 6), (4, 1, 1), (6, 1, 4)):
             causal = reference.causal_mask(n_q, n_k)
-            padding = reference.padding_mask(rng.integers(0, n_k + 1, size=batch), n_k)
-            right = reference.combine_masks(causal, padding)
-            found = student.combine_masks(causal, padding)
-            assert_matches(found, right, call="combine_masks(causal, padding)", causal=causal, padding=padding)
+            drawn = rng.integers(0, n_k + 1, size=batch)
+            for lengths in (drawn, n_k - drawn):  # two questions of one shape have two answers
+                padding = reference.padding_mask(lengths, n_k)
+                right = reference.combine_masks(causal, padding)
+                found = student.combine_masks(causal, padding)
+                assert_matches(found, right, call="combine_masks(causal, padding)", causal=causal, padding=padding)
 
     test_care = after("test_small_example")(careful(points=0.25))
 
@@ -684,9 +707,9 @@ class TestIsCausal:
     @after("test_small_examples")
     @points(0.5)
     def test_a_faint_leak(self, student, rng):
-        """a faint leak"""
+        """a faint leak, and leaks that leave sums or lengths as they were"""
         X = some_rows(rng, 6, 5)
-        judge_all(student, X, (RUNNING_MEAN, True), (A_FAINT_LEAK, False))
+        judge_all(student, X, (RUNNING_MEAN, True), (A_FAINT_LEAK, False), (SUMS_KEPT, False), (LENGTHS_KEPT, False))
 
     @after("test_what_is_allowed")
     @points(0.25)

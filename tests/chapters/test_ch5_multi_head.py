@@ -218,6 +218,26 @@ def layer(rng, n_q, n_k, d_model, h, d_k, d_v, batch=(), dtype=np.float64):
     return inputs
 
 
+def one_more(W, h, value):
+    """W with a row more and, for each of the h heads, a column more; where these meet stands ``value``, else 0."""
+    wider = np.pad(W.reshape(len(W), h, -1), ((0, 1), (0, 0), (0, 1)))
+    wider[-1, :, -1] = value
+    return wider.reshape(len(W) + 1, -1)
+
+
+def moved(inputs, h, level):
+    """The same with ``level`` added to every score: X has a feature more, always 1, and each head a column for it."""
+    d_k = inputs["W_Q"].shape[1] // h + 1
+    return {
+        "X_q": np.pad(inputs["X_q"], ((0, 0), (0, 1)), constant_values=1.0),
+        "X_kv": np.pad(inputs["X_kv"], ((0, 0), (0, 1)), constant_values=1.0),
+        "W_Q": one_more(inputs["W_Q"], h, 40.0),
+        "W_K": one_more(inputs["W_K"], h, level * np.sqrt(d_k) / 40.0),
+        "W_V": one_more(inputs["W_V"], h, 1.0),
+        "W_O": one_more(inputs["W_O"].T, h, 1.0).T,
+    }
+
+
 def self_attention(inputs):
     """The same with both sequences one and the same."""
     return {**inputs, "X_kv": inputs["X_q"]}
@@ -354,16 +374,19 @@ class TestMultiHeadAttention:
                 for shape in ((*batch, 1, n_q, n_k), (*batch, 1, 1, n_k), (*batch, h, n_q, n_k), (h, n_q, n_k)):
                     compare(student, reference, inputs, h, allowed(rng, *shape))
 
-    @after("test_heads_of_several_columns")
+    @after("test_heads_of_several_columns", "test_a_mask_for_all_heads")
     @points(0.5)
     def test_large_scores(self, student, reference, rng):
-        """scores above 709, where exp is too large for any float"""
+        """scores above 709, where exp is too large for any float, and masked ones near 1000 and near -1000"""
         inputs = layer(rng, 3, 4, 5, 3, 2, 4)
         Q = reference.split_heads(inputs["X_q"] @ inputs["W_Q"], 3)
         K = reference.split_heads(inputs["X_kv"] @ inputs["W_K"], 3)
         scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(2)
         inputs["W_K"] = inputs["W_K"] * 2000 / scores.flat[np.abs(scores).argmax()]  # the farthest from 0 becomes 2000
         compare(student, reference, inputs, 3)
+        mask = np.array([[True, True, False, True], [False, True, True, False], [False, False, True, False]])
+        for level in (-997.0, 997.0):
+            compare(student, reference, moved(layer(rng, 3, 4, 5, 3, 3, 4), 3, level), 3, mask)
 
     @after("test_heads_of_several_columns")
     @points(0.5)
@@ -386,7 +409,7 @@ class TestMultiHeadAttention:
 @exercise(
     "head_contributions",
     points=3,
-    leans_on=("merge_heads",),
+    leans_on=("split_heads", "merge_heads"),
     hints=(
         (
             "Merged, a row is [head 0's numbers, head 1's numbers, …]. Multiplying a row with W_O means: each number times the "

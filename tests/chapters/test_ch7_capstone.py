@@ -30,6 +30,27 @@ def some_case(rng, B, n_q, n_k, d_model, h, d_k, d_v):
     )
 
 
+def one_more(W, h, value):
+    """W with a row more and, for each of the h heads, a column more; where these meet stands ``value``, else 0."""
+    wider = np.pad(W.reshape(len(W), h, -1), ((0, 1), (0, 0), (0, 1)))
+    wider[-1, :, -1] = value
+    return wider.reshape(len(W) + 1, -1)
+
+
+def moved(weights, h, level):
+    """The weights for a feature more, always 1, that adds ``level`` to every score and is 1 again in the output."""
+    wider = {}
+    for which, W in weights.items():
+        d_k = W["W_Q"].shape[1] // h + 1
+        wider[which] = {
+            "W_Q": one_more(W["W_Q"], h, 40.0),
+            "W_K": one_more(W["W_K"], h, level * np.sqrt(d_k) / 40.0),
+            "W_V": one_more(W["W_V"], h, 1.0),
+            "W_O": one_more(W["W_O"].T, h, 1.0 / h).T,
+        }
+    return wider
+
+
 def as_dtype(weights, dtype):
     """The weights in another dtype."""
     return {which: {name: W.astype(dtype) for name, W in four.items()} for which, four in weights.items()}
@@ -173,7 +194,7 @@ class TestDecoderAttention:
     @after("test_a_padded_batch")
     @points(0.5)
     def test_float32_and_extremes(self, student, reference, rng):
-        """float32, long keys, a batch that agrees with its sequences one by one, and sizes of one"""
+        """float32, long keys, a batch that agrees with its sequences one by one, sizes of one, scores near 1000 and -1000"""
         target, memory, weights = some_case(rng, 2, 4, 6, 5, 3, 2, 4)
         target32, memory32 = target.astype(np.float32), memory.astype(np.float32)
         compare(student, reference, target32, memory32, as_dtype(weights, np.float32), 3, np.array([6, 2]))
@@ -185,6 +206,10 @@ class TestDecoderAttention:
             compare(student, reference, target[one], memory[one], weights, 4, lengths[one])
         target, memory, weights = some_case(rng, 1, 1, 1, 1, 1, 1, 1)
         compare(student, reference, target, memory, weights, 1, np.array([1]))
+        for level in (-995.0, 995.0):
+            target, memory, weights = some_case(rng, 2, 3, 5, 4, 3, 2, 2)
+            target, memory = (np.pad(X, ((0, 0), (0, 0), (0, 1)), constant_values=1.0) for X in (target, memory))
+            compare(student, reference, target, memory, moved(weights, 3, level), 3, np.array([4, 2]))
 
     test_care = after("test_small_example")(careful(points=0.5))
 

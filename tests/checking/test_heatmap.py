@@ -131,6 +131,36 @@ def test_labels_written_beside_the_axes_count(ax):
     assert np.array_equal(found["shown"], WEIGHTS)
 
 
+def test_annotations_count_as_text_does(ax):
+    """An annotation stands where it will be drawn, in whatever coordinates it was placed."""
+    ax.imshow(WEIGHTS)
+    ax.set(xticks=[], yticks=[])
+    for j, token in enumerate(COLUMNS):
+        ax.annotate(token, (j, 0), xytext=(j, -0.05), textcoords=("data", "axes fraction"), ha="center", va="top")
+    for i, token in enumerate(ROWS):
+        ax.annotate(token, (-0.5, i), xytext=(-6, 0), textcoords="offset points", ha="right", va="center")
+        ax.annotate("inside", (1, i))
+    found = heatmap.read(ax, WEIGHTS)
+    assert (found["down"], found["across"]) == ("sat | on", "the | cat | the")
+    assert np.array_equal(found["shown"], WEIGHTS)
+
+
+def test_labels_on_a_secondary_axis_count(ax):
+    """A secondary axis stands beside the picture as the first one does; Axes inset into it are another picture."""
+    ax.imshow(WEIGHTS)
+    ax.set_xticks([])
+    above = ax.secondary_xaxis("top")
+    above.set_xticks(range(3), COLUMNS)
+    beside = ax.secondary_yaxis("right")
+    beside.set_yticks(range(2), ROWS)
+    ax.inset_axes((0.8, 0.8, 0.2, 0.2)).set_xticks((0, 1), ["no", "label"])
+    found = heatmap.read(ax, WEIGHTS)
+    assert (found["down"], found["across"]) == ("sat | on", "the | cat | the")
+    assert np.array_equal(found["shown"], WEIGHTS)
+    above.set_visible(False)
+    assert not heatmap.read(ax, WEIGHTS)["across"]
+
+
 def test_punctuation_is_a_label(ax):
     """A token may be a full stop; only what matplotlib itself writes at ticks is left out."""
     ax.imshow(WEIGHTS)
