@@ -110,5 +110,8 @@ def page(browser: sync_api.Browser, lab: str) -> Iterator[sync_api.Page]:
         "**/*",
         lambda route: route.continue_() if route.request.url.startswith((lab, "data:", "blob:")) else route.abort(),
     )
-    yield context.new_page()
+    page = context.new_page()
+    # On a busy machine JupyterLab may ask which kernel to start, before it has heard that there is just one.
+    page.add_locator_handler(page.locator(".jp-Dialog"), lambda asked: asked.locator(".jp-mod-accept").click())
+    yield page
     context.close()

@@ -26,8 +26,6 @@ def set_theme(page, lab, theme):
 
 def open_notebook(page, lab, path):
     """Open a notebook in a tab of its own, and give its code cells when they are there."""
-    # On a busy machine JupyterLab may ask which kernel to start, before it has heard that there is just one.
-    page.add_locator_handler(page.locator(".jp-Dialog"), lambda asked: asked.locator(".jp-mod-accept").click())
     page.goto(f"{lab}/doc/tree/{path}?reset")
     page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=WAIT)
     code = page.locator(".jp-Notebook .jp-CodeCell")
