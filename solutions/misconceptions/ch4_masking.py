@@ -1079,30 +1079,28 @@ def returns_the_gap(attend, X):
     return gap
 
 
-@misconception_of("is_causal")
-def compares_a_sum(attend, X):
-    """You compare one number made from many: a sum, or a mean. A leak that adds to one feature what it takes from another
-    leaves such a number as it was. Compare the rows themselves, entry by entry."""
+def _compares(one_number, attend, X):
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()
         changed[t:] += 10.0
-        if not np.isclose(attend(changed)[:t].sum(), Y[:t].sum()):
+        if not np.isclose(one_number(attend(changed)[:t]), one_number(Y[:t])):
             return False
     return True
+
+
+@misconception_of("is_causal")
+def compares_a_sum(attend, X):
+    """You compare one number made from many: a sum, or a mean. A leak that adds to one feature what it takes from another
+    leaves such a number as it was. Compare the rows themselves, entry by entry."""
+    return _compares(np.sum, attend, X)
 
 
 @misconception_of("is_causal")
 def compares_a_length(attend, X):
     """You compare the lengths of what comes out, each one number made from many. A leak that turns a row into another
     direction leaves its length as it was. Compare the rows themselves, entry by entry."""
-    Y = attend(X)
-    for t in range(1, len(X)):
-        changed = X.copy()
-        changed[t:] += 10.0
-        if not np.isclose(np.linalg.norm(attend(changed)[:t]), np.linalg.norm(Y[:t])):
-            return False
-    return True
+    return _compares(np.linalg.norm, attend, X)
 
 
 @misconception_of("is_causal")

@@ -558,15 +558,19 @@ def scores_times_the_mask(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(weights @ V) @ W_O, weights
 
 
+def _forbidden_are(low, X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask):
+    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
+    scores = Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1])
+    weights = softmax(scores if mask is None else np.where(mask, scores, low))
+    return merge_heads(weights @ V) @ W_O, weights
+
+
 @misconception_of("multi_head_attention")
 def forbidden_scores_not_low_enough(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """The number that stands for a forbidden score in your attention is not far enough below the others. Where a query's
     allowed scores are themselves far below zero, the forbidden keys win, or get their share. Scores may go down to -1000:
     take a number that no score comes near."""
-    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
-    scores = Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1])
-    weights = softmax(scores if mask is None else np.where(mask, scores, -100.0))
-    return merge_heads(weights @ V) @ W_O, weights
+    return _forbidden_are(-100.0, X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask)
 
 
 @misconception_of("multi_head_attention")
@@ -574,10 +578,7 @@ def forbidden_scores_as_low_as_the_lowest(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask
     """The number that stands for a forbidden score in your attention is not far enough below the others. Where a query's
     allowed scores are themselves far below zero, the forbidden keys win, or get their share. Scores may go down to -1000:
     take a number that no score comes near."""
-    Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
-    scores = Q @ K.swapaxes(-1, -2) / np.sqrt(K.shape[-1])
-    weights = softmax(scores if mask is None else np.where(mask, scores, -1000.0))
-    return merge_heads(weights @ V) @ W_O, weights
+    return _forbidden_are(-1000.0, X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask)
 
 
 @misconception_of("multi_head_attention")
