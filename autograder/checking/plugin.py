@@ -105,7 +105,8 @@ def student(request: pytest.FixtureRequest) -> StudentProxy:
     if key not in talks:
         session = (lambda: _notebook_session(request, Path(path))) if path else chapter.right_session
         limited = (lambda mb: _notebook_session(request, Path(path), mb)) if path else None
-        talks[key] = chapter.converse(spec.name, session, limited)
+        anew = (lambda: _new_session(request, Path(path))) if path else None
+        talks[key] = chapter.converse(spec.name, session, limited, anew)
     return StudentProxy(talks[key])
 
 
@@ -144,21 +145,24 @@ def _chapter(request: pytest.FixtureRequest) -> ChapterChecks:
 
 
 def _notebook_session(request: pytest.FixtureRequest, path: Path, memory_mb: int | None = None) -> Session:
-    from autograder.notebook import read_notebook  # noqa: PLC0415 - only with --student
-    from autograder.sandbox import open_worker  # noqa: PLC0415
-
     sessions = request.config.stash[_open]
     key = f"{path} {memory_mb}"
     session: Any = sessions.get(key)
     if session is None or not session.alive:
-        course = _chapter(request).course
-        worker = request.config.stash.get(_worker, None)
-        if worker is None:
-            worker = request.config.stash[_stack].enter_context(open_worker(course.limits, course.packages))
-            request.config.stash[_worker] = worker
-        session = worker.open(read_notebook(path).code_cells(), memory_mb=memory_mb, draw=False)
-        sessions[key] = session
+        session = sessions[key] = _new_session(request, path, memory_mb)
     return session  # type: ignore[no-any-return]
+
+
+def _new_session(request: pytest.FixtureRequest, path: Path, memory_mb: int | None = None) -> Session:
+    from autograder.notebook import read_notebook  # noqa: PLC0415 - only with --student
+    from autograder.sandbox import open_worker  # noqa: PLC0415
+
+    worker = request.config.stash.get(_worker, None)
+    if worker is None:
+        course = _chapter(request).course
+        worker = request.config.stash[_stack].enter_context(open_worker(course.limits, course.packages))
+        request.config.stash[_worker] = worker
+    return worker.open(read_notebook(path).code_cells(), memory_mb=memory_mb, draw=False)
 
 
 def pytest_exception_interact(call: pytest.CallInfo[Any], report: Any) -> None:
