@@ -108,6 +108,9 @@ class _Tape:
         """A limit on memory is the grader's: what is recorded is the call."""
         return self
 
+    def when_graded(self, look: Callable[..., None], *args: Any) -> None:
+        """What works on a returned value where it was graded is no step that a notebook could replay."""
+
     def take_care(self) -> None:
         """Replaying a call tells anyway when it changed its inputs."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import hashlib
 import inspect
@@ -30,9 +31,12 @@ __all__ = ["audit"]
 
 _SECONDS = 1.0  # for one call of a mutant
 _MOST_MUTANTS = 240  # of one exercise; a larger set is thinned evenly
-_MOST_PROBED = 100  # of one whose answers are looked at through a probe
+_MOST_COSTLY = 100  # of one whose answers are looked at through a probe, or that is asked this many questions:
+_MANY_QUESTIONS = 400
+_BY_HEART = 5  # visible answers, each of which is tried as the answer to everything
 DRAWS = 20  # sets of inputs on which alternatives must do well
-_MORE_DRAWS = 6  # further sets of inputs on which a surviving mutant is compared with the reference
+_MORE_DRAWS = 6  # further sets of inputs on which a surviving mutant is compared with the reference,
+_ENOUGH_ALIKE = 1000  # or fewer, once that many questions are answered alike
 
 
 def audit(
@@ -104,7 +108,7 @@ class _Exercise:
         for other in self.checks.specs.values():
             if other.answers:
                 self.right.update(self.checks.references[other.name]())
-        # A right solution has as long as a student's, so that a busy machine refuses none.
+        # A solution that ends has as long as a student's, so that a busy machine refuses none: only a mutant may not end.
         self._patience = self.checks.course.limits.call_seconds
         # What is asked, and what a right solution answers, is the same for every mutant: worked out when first wanted.
         self._questions: dict[int, list[Call]] = {}
@@ -122,7 +126,7 @@ class _Exercise:
         told = {misconception.name: misconception.message for misconception in wrong}
         uncaught, misnamed = [], {}
         for misconception in wrong:
-            verdict = self._grade(self._with(misconception.function))
+            verdict = self._grade(self._with(misconception.function), self._patience)
             if verdict.score >= verdict.max_score:
                 uncaught.append(misconception.name)
             elif told.get(verdict.misconception or "") != misconception.message:
@@ -141,6 +145,7 @@ class _Exercise:
             uncaught=tuple(uncaught),
             misnamed=misnamed,
             flaky=self._flaky(draws),
+            by_heart=0.0 if self.spec.answers else self._by_heart(),
         )
         return self._with_mutants(result) if mutants and not self.spec.answers else result
 
@@ -163,6 +168,17 @@ class _Exercise:
         else:
             namespace[self.spec.name] = stub
         return bool(self._grade(namespace).score == 0)
+
+    def _by_heart(self) -> float:
+        """The largest share of the points that one answer of the reference earns, given to every question."""
+        visible = tuple(c.name for c in self.spec.checks if c.visible)
+        asked = self.checks.dry_run(self.spec.name, visible, self.checks.secret)
+        shares = [0.0]
+        for call in [c for c in asked if c.function == self.spec.name and not c.probe][:_BY_HEART]:
+            [answer] = InProcessSession(self.right).batch([call])
+            verdict = self._grade(self._with(_always(answer.value)), self._patience)
+            shares.append(verdict.score / verdict.max_score)
+        return max(shares)
 
     def _with_mutants(self, result: ExerciseAudit) -> ExerciseAudit:
         killers: dict[str, int] = dict.fromkeys((c.name for c in self.spec.checks), 0)
@@ -201,8 +217,10 @@ class _Exercise:
         found = mutants_of(self.checks.references[self.spec.name], self.spec.name)
         for alternative in self.alternatives:
             found += mutants_of(alternative.function, alternative.name)
-        # What a probe looks at, such as a picture, costs a hundred times what a product of matrices does.
-        most = _MOST_PROBED if any(c.probe for c in self.checks.plan(self.spec.name)) else _MOST_MUTANTS
+        # What a probe looks at, such as a picture, costs a hundred times what a product of matrices does; an experiment
+        # with random numbers is asked for again and again.
+        plan = self.checks.plan(self.spec.name)
+        most = _MOST_COSTLY if len(plan) >= _MANY_QUESTIONS or any(c.probe for c in plan) else _MOST_MUTANTS
         if len(found) <= most:
             return found
         own = [m for m in found if m.label.startswith(f"{self.spec.name}: ")]
@@ -238,10 +256,12 @@ class _Exercise:
             if (name, number) not in self._answers:
                 self._answers[name, number] = InProcessSession(model).batch(plan)
             ours = self._answers[name, number]
-            theirs = InProcessSession(other, call_seconds=_SECONDS).batch(plan)
+            theirs = InProcessSession(other, call_seconds=self._patience).batch(plan)
             if not all(same_answer(a, b, c) for a, b, c in zip(ours, theirs, plan, strict=True)):
                 return 0
             calls += len(plan)
+            if calls >= _ENOUGH_ALIKE:
+                break
         return calls
 
     def _further_questions(self, number: int) -> list[Call]:
@@ -273,6 +293,10 @@ class _Exercise:
         return dataclasses.replace(
             self.spec, checks=tuple(c for c in self.spec.checks if not c.visible and draws(c.name))
         )
+
+
+def _always(value: Any) -> Callable[..., Any]:
+    return lambda *_args, **_kwargs: copy.deepcopy(value)
 
 
 def _failing(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = ["HIDDEN_TARGET", "VISIBLE_TARGET", "ChapterAudit", "ExerciseAudit"]
+__all__ = ["BY_HEART_TARGET", "HIDDEN_TARGET", "VISIBLE_TARGET", "ChapterAudit", "ExerciseAudit"]
 
 HIDDEN_TARGET = 0.99
 VISIBLE_TARGET = 0.90
+BY_HEART_TARGET = 0.5
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,8 @@ class ExerciseAudit:
     Counts of what was tried, and the names of what went wrong: ``rejected`` alternatives, ``uncaught`` and ``misnamed``
     misconceptions (the latter with what they were named), ``survivors`` among the mutants (no check kills them),
     ``seen_by_hidden_only`` (no visible check does), ``equivalent`` mutants with the reason why they are right,
-    ``kills`` per check, ``idle`` checks that nothing but they could show to be needed, and ``flaky`` ones.
+    ``kills`` per check, ``idle`` checks that nothing but they could show to be needed, and ``flaky`` ones. ``by_heart`` is
+    the share of the points that a function earns which answers whatever it is asked with one answer that everybody sees.
     """
 
     name: str
@@ -38,6 +40,7 @@ class ExerciseAudit:
     kills: dict[str, int] = field(default_factory=dict)
     idle: tuple[str, ...] = ()
     flaky: dict[str, str] = field(default_factory=dict)
+    by_heart: float = 0.0
 
     @property
     def killed(self) -> float:
@@ -65,6 +68,11 @@ class ExerciseAudit:
         found += [
             f"{self.name}: the check {n} refuses a right answer with other inputs: {w}" for n, w in self.flaky.items()
         ]
+        if self.by_heart > BY_HEART_TARGET:
+            found.append(
+                f"{self.name}: one visible answer given to every question earns {self.by_heart:.0%} of the points; let more "
+                "checks wait for one that it cannot pass, with @after."
+            )
         return found
 
 

@@ -279,11 +279,18 @@ class StudentProxy:
         """The same student, whose calls may take ``memory_mb`` MiB and no more: ``student.within(memory_mb=64).f(x)``."""
         return StudentProxy(self._conversation, self._known, memory_mb)
 
+    def when_graded(self, look: Callable[..., None], *args: Any) -> None:
+        """Run ``look(student, *args)`` too, which a notebook's ``check()`` cannot: it may work on what a function returned."""
+        look(self, *args)
+
     def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
         """Run ``probe(function, *args, **kwargs)`` beside the student's function, and bring back what it returns.
 
         Where the function gave something that cannot be looked at, ``source`` raises a ``NotAsAsked`` of its own that says
         why: the check fails with that sentence, and nobody is told that the student's function stopped.
+
+        The probe runs in the student's process, where a function may reach into it and write its answer. Where what was
+        returned can be had by itself, look at it here as well: ``student.when_graded``.
         """
         asked = Call(function, args, kwargs, source)
         return self._value(asked, self._conversation.ask(asked))

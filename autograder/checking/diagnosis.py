@@ -109,7 +109,9 @@ class Diagnostician:
                     all(same_answer(a, b, c) for a, b, c in zip(known.answers, one.answers, self._calls, strict=True))
                     for one in own
                 )
-                if known.differs and not alike:
+                # Where one of the two shows and both together do not, its message would tell of what cannot be seen.
+                cancels = {i for one in own for i in one.differs}.difference(known.differs)
+                if known.differs and not alike and not cancels:
                     self._pairs.append(known)
         return self._pairs
 

@@ -108,7 +108,8 @@ def careful(
 
     Its inputs are those of the exercise's other checks. No array argument may differ after a call; a result may not
     change when the function is called again; the second answer to one question is the first one, and so is that to a
-    question asked alone, where two got one answer; NumPy's global random state is not consulted. It waits until some other check has earned points: care is worth nothing in a wrong function.
+    question asked alone, where two got one answer; NumPy's global random state is not consulted. It waits until two
+    other checks have earned points (or the only one): care is worth nothing in a wrong function.
     """
 
     def test_care(self: Any, student: Any, reference: Any) -> None:  # noqa: ARG001 - the fixtures every check has

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -262,8 +262,7 @@ class Grader:
                 continue
             waits = [n for n in check.after if n in results and results[n].status != "passed"]
             stopped_before = conversation.stopped and any(r.status in {"timeout", "error"} for r in results.values())
-            careless = check.care and not any(r.points and r.status == "passed" for r in results.values())
-            if waits or stopped_before or careless:
+            if waits or stopped_before or (check.care and not _worth_care(results.values())):
                 results[check.name] = CheckResult(check.name, check.title, "not_tried", "", check.visible, check.points)
             else:
                 results[check.name] = self._check(spec, check, conversation)
@@ -323,6 +322,12 @@ class Grader:
         if again.score <= verdict.score or not asked:
             return verdict
         return self.scorer.follow_through(again, asked)
+
+
+def _worth_care(others: Collection[CheckResult]) -> bool:
+    """Whether two checks have earned points, or the only one there is: who knows a single answer by heart passes one."""
+    worth = [r for r in others if r.points]
+    return sum(r.status == "passed" for r in worth) >= min(2, max(1, len(worth)))
 
 
 def _is_plain(item: pytest.Item) -> bool:

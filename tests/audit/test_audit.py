@@ -47,6 +47,15 @@ def test_sound_checks_meet_the_targets_on_their_exercises(mini):
     assert report.exercises[0].blank_ok
 
 
+def test_checks_that_ask_one_question_only_are_found_out(mini):
+    """Where every check asks what everybody sees, one answer given to everything earns all the points."""
+    assert audited(mini, "to_kelvin")[1].by_heart == 0.25
+    change(mini.checks("ch1_units"), "x = hidden_input_marker_6620", "x = np.array([0.0])")
+    report, found = audited(mini, "to_kelvin")
+    assert found.by_heart == 1.0
+    assert any("given to every question earns 100% of the points" in problem for problem in report.problems)
+
+
 def test_a_check_that_cannot_fail_is_found_out(mini):
     """Comparing a value with itself lets every misconception through."""
     change(

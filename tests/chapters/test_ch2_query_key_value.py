@@ -291,7 +291,10 @@ class TestDotProductAttention:
     @points(0.5)
     def test_large_scores(self, student, reference):
         """scores in the thousands for one query and small ones for the next give no nan"""
-        Q, K = np.array([[1000.0, 2.0], [1.0, 0.5]]), np.array([[1.0, 0.0], [1.0, 0.5], [-1.0, 1.0], [1.0, -1.0]])
+        Q, K = (
+            np.array([[1000.0, 2.0], [1.0, 0.5], [0.0, 3000.0]]),
+            np.array([[1.0, 0.0], [1.0, 0.5], [-1.0, 1.0], [1.0, -1.0]]),
+        )
         V = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0], [-1.0, -2.0, -3.0]])
         right = reference.dot_product_attention(Q, K, V)
         found = student.dot_product_attention(Q, K, V)

@@ -364,8 +364,17 @@ class TestMaskedSoftmax:
     @points(0.5)
     def test_large_scores(self, student, reference):
         """rows near 1000 and near -1000 keep their own weights"""
-        scores = np.array([[-1000.0, -999.5, -996.0, -998.5], [990.0, 992.0, 991.0, 994.0], [0.0, 1.0, 2.0, 1.0]])
-        mask = np.array([[True, True, False, True], [True, True, True, False], [False, True, True, True]])
+        scores = np.array(
+            [
+                [-1000.0, -999.5, -996.0, -998.5],
+                [990.0, 992.0, 991.0, 994.0],
+                [0.0, 1.0, 2.0, 1.0],
+                [-900.0, 1000.0, -1000.0, -950.0],
+            ]
+        )
+        mask = np.array(
+            [[True, True, False, True], [True, True, True, False], [False, True, True, True], [True, True, False, True]]
+        )
         right = reference.masked_softmax(scores, mask)
         assert_matches(
             student.masked_softmax(scores, mask), right, call="masked_softmax(scores, mask)", scores=scores, mask=mask
@@ -501,10 +510,10 @@ class TestMaskedAttention:
     @points(0.25)
     def test_large_scores(self, student, reference):
         """scores near 900 and near -1000, forbidden ones beside them"""
-        Q = np.array([[30.0, 0.0, 0.0, 0.0], [-33.2, 1.0, 0.0, 0.0]])
+        Q = np.array([[30.0, 0.0, 0.0, 0.0], [-33.2, 1.0, 0.0, 0.0], [0.0, 1900.0, 0.0, 0.0], [0.0, -1900.0, 0.0, 0.0]])
         K = np.array([[60.0, 1.0, 0.0, 0.0], [60.1, -1.0, 0.5, 0.0], [60.2, 0.0, 1.0, 2.0]])
         V = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, -6.0], [7.0, -8.0, 9.0]])
-        mask = np.array([[True, True, False], [False, True, True]])
+        mask = np.array([[True, True, False], [False, True, True], [True, True, False], [True, True, False]])
         right = reference.masked_attention(Q, K, V, mask)
         found = student.masked_attention(Q, K, V, mask)
         assert_matches(found, right, call="masked_attention(Q, K, V, mask)", Q=Q, K=K, V=V, mask=mask)

@@ -502,9 +502,13 @@ class TestDecodeStep:
         right = reference.decode_step(*inputs.values())
         assert_matches(student.decode_step(*inputs.values()), right, call=call, **inputs)
         inputs = step_inputs(int(rng.integers(1 << 30)), 3, 2, 3)
-        inputs |= {"q": np.array([40.0, 0.0]), "k": np.array([36.0, 1.0])}
-        right = reference.decode_step(*inputs.values())
-        assert_matches(student.decode_step(*inputs.values()), right, call=call, **inputs)
+        small, large = inputs["cache_K"], np.array([[35.9, 1.0], [36.0, -1.0], [36.1, 0.5]])
+        q = np.array([40.0, 0.0])
+        # The large score is the newest one, is an old one, is each of them.
+        for k, cache_K in (([36.0, 1.0], small), ([0.5, 1.0], large * [[0.0], [1.0], [0.0]]), ([36.0, 1.0], large)):
+            inputs |= {"q": q, "k": np.array(k), "cache_K": cache_K}
+            right = reference.decode_step(*inputs.values())
+            assert_matches(student.decode_step(*inputs.values()), right, call=call, **inputs)
 
     @after("test_longer_cache", "test_first_step")
     @points(0.75)

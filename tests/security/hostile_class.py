@@ -37,9 +37,8 @@ c.Course.memory_mb = 256
 HONEST = {"right": RIGHT, "wrong": NOTHING_RIGHT, "blank": {}}
 FULL = {"to_kelvin": 2.0, "mean_kelvin": 3.0, "quiz_ch1_units": 1.0}
 EARNED = {"right": FULL, "wrong": dict.fromkeys(FULL, 0.0), "blank": dict.fromkeys(FULL, 0.0)}
-# These know the answer to the example that everyone sees. Answering it is worth its half point, and answering it again
-# in the same way the half point for care.
-KNOWS_THE_EXAMPLE = {"right_the_first_time": 0.5, "memorised_examples": 1.0}
+# These know the answer to the example that everyone sees. Answering it is worth its half point, and no more.
+KNOWS_THE_EXAMPLE = {"right_the_first_time": 0.5, "memorised_examples": 0.5}
 # What the course writes itself.
 OWN = ("autograded", "feedback", "gradebook.db", ".autograder", ".hypothesis")
 
