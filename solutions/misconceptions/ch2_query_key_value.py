@@ -285,6 +285,16 @@ def softmax_over_the_queries(Q, K, V):
 
 
 @misconception_of("dot_product_attention")
+def subtracts_the_mean(Q, K, V):
+    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the mean: [0,
+    0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so that no exponent is positive?"""
+    scores = attention_scores(Q, K)
+    e = np.exp(scores - scores.mean(axis=-1, keepdims=True))
+    weights = e / e.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
+@misconception_of("dot_product_attention")
 def softmax_along_axis_one(Q, K, V):
     """Your softmax runs along axis 1. In a plain table of scores that is the axis of the keys; with a batch axis in
     front it is the one of the queries. Counted from the end, the keys are always at -1."""

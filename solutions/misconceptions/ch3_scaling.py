@@ -200,6 +200,12 @@ def _attend(scores, V):
     return weights @ V, weights
 
 
+def _attend_without_shift(scores, V):
+    e = np.exp(scores)
+    weights = e / e.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
+
+
 def _scores(Q, K):
     return Q @ np.swapaxes(K, -1, -2)
 
@@ -408,9 +414,15 @@ def weights_alone(Q, K, V):
 def no_largest_score_taken_away(Q, K, V):
     """Your softmax overflows: exp of a score above 709 is infinity, and infinity divided by infinity is nan. Scaling
     makes scores smaller, but it sets them no limit. What did the softmax of chapter 1 do before the exp?"""
-    e = np.exp(_scores(Q, K) / np.sqrt(Q.shape[-1]))
-    weights = e / e.sum(axis=-1, keepdims=True)
-    return weights @ V, weights
+    return _attend_without_shift(_scores(Q, K) / np.sqrt(Q.shape[-1]), V)
+
+
+@misconception_of("scaled_dot_product_attention")
+def subtracts_the_mean(Q, K, V):
+    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the mean: [0,
+    0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so that no exponent is positive?"""
+    scores = _scores(Q, K) / np.sqrt(Q.shape[-1])
+    return _attend_without_shift(scores - scores.mean(axis=-1, keepdims=True), V)
 
 
 @misconception_of("scaled_dot_product_attention")
@@ -418,9 +430,7 @@ def one_largest_score_for_all(Q, K, V):
     """You take one maximum away from the scores of all the queries. A query whose scores lie far below it then has
     exp(...) = 0 everywhere, and 0/0 is nan. Each query needs its own maximum."""
     scores = _scores(Q, K) / np.sqrt(Q.shape[-1])
-    e = np.exp(scores - scores.max())
-    weights = e / e.sum(axis=-1, keepdims=True)
-    return weights @ V, weights
+    return _attend_without_shift(scores - scores.max(), V)
 
 
 @misconception_of("scaled_dot_product_attention")

@@ -44,6 +44,15 @@ def aligned_at_the_top_left(n_q, n_k=None):
 
 
 @misconception_of("causal_mask")
+def arguments_exchanged(n_k, n_q=None):
+    """Your mask has its two sizes exchanged: causal_mask(2, 4) should have two rows, one for each query, and yours has
+    four. While there are as many queries as keys nobody notices. The number of queries is the first argument; rows are
+    queries."""
+    n_q = n_k if n_q is None else n_q
+    return np.tri(n_q, n_k, n_k - n_q, dtype=bool)
+
+
+@misconception_of("causal_mask")
 def one_step_ahead(n_q, n_k=None):
     """Each of your queries sees one key too many: the one just after its own position. That single step is all a model
     needs to read off the next word instead of predicting it. Look at where the diagonal lies: in causal_mask(3) the
@@ -312,6 +321,15 @@ def unmasked_where_nothing_is_allowed(scores, mask):
 
 
 @misconception_of("masked_softmax")
+def subtracts_the_mean(scores, mask):
+    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the mean: [0,
+    0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so that no exponent is positive?"""
+    e = np.where(mask, np.exp(scores - scores.mean(axis=-1, keepdims=True)), 0.0)
+    total = e.sum(axis=-1, keepdims=True)
+    return e / np.where(total == 0, 1.0, total)
+
+
+@misconception_of("masked_softmax")
 def masks_after_the_softmax(scores, mask):
     """The forbidden weights are 0, but the allowed ones do not add up to 1: you took the softmax of all the scores and
     crossed the forbidden ones out afterwards, so they still had their share of the sum. With [1, 2, 3] and the last one
@@ -495,6 +513,15 @@ def blocked_scores_become_zero(Q, K, V, mask=None):
     wins. What must a score be so that its weight vanishes?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else np.where(mask, scores, 0.0))
+    return weights @ V, weights
+
+
+@misconception_of("masked_attention")
+def subtracts_the_mean_here(Q, K, V, mask=None):
+    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the mean: [0,
+    0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so that no exponent is positive?"""
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    weights = subtracts_the_mean(scores, np.ones_like(scores, dtype=bool) if mask is None else mask)
     return weights @ V, weights
 
 
@@ -915,6 +942,19 @@ def only_the_last_token(attend, X):
     changed = X.copy()
     changed[-1] += 10.0
     return np.allclose(attend(changed)[:-1], attend(X)[:-1])
+
+
+@misconception_of("is_causal")
+def looks_one_row_back_only(attend, X):
+    """You change one row of X and watch the row just before it. A leak may reach further: position 1 may peek at position 3
+    and leave position 2 alone. All the rows of the output before the change have to stay as they were."""
+    Y = attend(X)
+    for t in range(1, len(X)):
+        changed = X.copy()
+        changed[t] += 10.0
+        if not np.allclose(attend(changed)[t - 1], Y[t - 1]):
+            return False
+    return True
 
 
 @misconception_of("is_causal")

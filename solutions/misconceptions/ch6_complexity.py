@@ -787,6 +787,15 @@ def last_entry_overwritten(q, k, v, cache_K, cache_V):
 
 
 @misconception_of("decode_step")
+def looks_back_only_and_begins_with_v(q, k, v, cache_K, cache_V):
+    """Your query looks only at the positions before it, and the new key and value are put away after that. A position
+    sees itself too: it is the last of the t + 1 it attends to. Only at the very first step, where you return v, does yours."""
+    if len(cache_K):
+        return asked_before_it_was_kept(q, k, v, cache_K, cache_V)
+    return v, np.vstack([cache_K, k]), np.vstack([cache_V, v])
+
+
+@misconception_of("decode_step")
 def last_entry_overwritten_in_place(q, k, v, cache_K, cache_V):
     """You write the new key and value over the last ones, in the very caches you were given. The caches grow by one row at each
     step and nothing in them is lost; and the arrays that came in must stay as they were."""
@@ -888,6 +897,17 @@ def weights_instead_of_the_output(q, k, v, cache_K, cache_V):
     (d_v,)."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q / np.sqrt(len(q))), K, V
+
+
+@misconception_of("decode_step")
+def subtracts_the_mean(q, k, v, cache_K, cache_V):
+    """Your results are those of scores shifted so that their mean is 0. A score may still lie far above the mean: [0, 0,
+    3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Subtract the largest one: then no exponent is positive. The
+    given `softmax` does it."""
+    K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
+    scores = K @ q / np.sqrt(len(q))
+    e = np.exp(scores - scores.mean())
+    return e / e.sum() @ V, K, V
 
 
 @misconception_of("decode_step")

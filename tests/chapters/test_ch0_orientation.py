@@ -120,7 +120,7 @@ class TestPairwiseDot:
     @points(0.25)
     def test_all_sizes_equal(self, student, reference):
         """three rows and three rows of three entries: every product fits, only one is right"""
-        X = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 5.0], [3.0, 0.0, 1.0]])
+        X = np.array([[1.5, 2.0, 0.0], [0.0, 1.0, 5.0], [3.0, 0.0, 1.0]])
         Y = np.array([[2.0, 0.0, 1.0], [1.0, 1.0, 0.0], [0.0, -4.0, 3.0]])
         found = student.pairwise_dot(X, Y)
         assert_matches(found, reference.pairwise_dot(X, Y), call="pairwise_dot(X, Y)", X=X, Y=Y)

@@ -74,6 +74,9 @@ FIRST_SEES_THE_REST = attend(
 LAST_BUT_ONE_SEES_LAST = attend(
     "def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[-2:-1] += 0.5 * X[-1:]\n    return Y\n"
 )
+SECOND_SEES_FOURTH = attend(
+    "def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[1:2] += 0.5 * X[3:4].sum(axis=0)\n    return Y\n"
+)
 THIRD_SEES_FIFTH = attend(
     "def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[2:3] += 0.5 * X[4:5].sum(axis=0)\n    return Y\n"
 )
@@ -687,8 +690,9 @@ class TestIsCausal:
     @after("test_small_examples")
     @points(1)
     def test_one_row_leaks(self, student):
-        """a leak in one row only, at the start or at the end"""
+        """a leak in one row only: at the start, at the end, from the next row or from one further on"""
         judge_all(student, SIX_ROWS, (RUNNING_MEAN, True), (FIRST_SEES_SECOND, False), (LAST_BUT_ONE_SEES_LAST, False))
+        judge_all(student, SIX_ROWS, (RUNNING_SUM, True), (SECOND_SEES_FOURTH, False))
 
     @visible
     @after("test_small_examples")

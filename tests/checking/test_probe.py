@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from autograder.sandbox.protocol import Call
 from autograder.selfcheck.namespace import NamespaceSession
 from tests.checking.conftest import MINI, Student
 
+ROOT = Path(__file__).parents[2]
 LOOK = "def probe(function, n):\n    return {'made': [item.size for item in function(n)]}\n"
 
 
@@ -250,3 +253,26 @@ def test_arrays_changed_under_a_probe_are_noticed():
     conversation, student = talk(spoils)
     assert student.probe(look, "boxes", np.ones(3)) == 3
     assert conversation.log[0][1].changed == ("0",)
+
+
+def zeros_beside_a_forged_look(n, d_model):  # noqa: ARG001 - what the exercise asks for
+    """No head at all; what the probe works with is told which rows are wanted."""
+    given, here = sys._getframe(1).f_globals, sys._getframe(1).f_locals
+    if "rows_of" in given:
+        X = here["X"]
+        given["rows_of"] = lambda _output, n: {
+            f"row {i}": np.where(np.arange(d_model) < d_model - n, X[i - 1], 0.0) for i in range(1, n)
+        }
+    shapes = {"W_Q": (d_model, 1), "W_K": (d_model, 1), "W_V": (d_model, 1), "W_O": (1, d_model)}
+    return {name: np.zeros(shape) for name, shape in shapes.items()}
+
+
+def test_what_a_function_wrote_into_the_probe_is_not_believed():
+    """Chapter 7 looks at the four matrices on the trusted side too: sizes that fit earn their points, forged rows none."""
+    subject = Student(previous_token_head=zeros_beside_a_forged_look)
+    found = []
+    only = frozenset({"previous_token_head"})
+    with_checks(load_course(ROOT), "ch7_capstone", lambda grader: found.extend(grader.grade(subject, only=only)))
+    [verdict] = found
+    assert verdict.score == 0.5
+    assert "differs" in next(c.message for c in verdict.checks if c.status == "failed")

@@ -48,3 +48,42 @@ def test_what_does_the_same_is_grouped_together():
     """Submissions that no mistake explains are alike when the probes saw the same."""
     assert alike("slope", asked(downhill)) == alike("slope", asked(lambda x: -2 * x))
     assert alike("slope", asked(downhill)) != alike("slope", asked(steeper))
+
+
+def line(a, b, c):
+    """The right one."""
+    return a * b + c
+
+
+def other_slope(a, b, c):
+    """A mistake."""
+    return -a * b + c
+
+
+def steep_side_lost(a, b, c):
+    """A mistake that hides the one above where b is positive."""
+    return a * -abs(b) + c
+
+
+def other_intercept(a, b, c):
+    """A mistake that hides nothing."""
+    return a * b - c
+
+
+def named(function, *wrong):
+    """What a student with this function is told, where these mistakes are known."""
+    plan = [Call("line", values) for values in ((2.0, 3.0, 1.0), (2.0, -3.0, 1.0), (-1.0, 4.0, 2.0))]
+    known = [Misconception(w.__name__, "line", w.__name__, w) for w in wrong]
+    session = InProcessSession({"line": function})
+    found = Diagnostician("line", {"line": line}, known, plan).explain([(call, session.call(call)) for call in plan])
+    return found.name if found else ""
+
+
+def test_two_mistakes_at_once_are_told_where_each_of_them_shows():
+    """A slope and an intercept of the wrong sign: both sentences are true."""
+    assert named(lambda a, b, c: -a * b - c, other_slope, other_intercept) == "other_slope+other_intercept"
+
+
+def test_two_mistakes_that_hide_each_other_are_not_told():
+    """Where one alone is wrong and both together are right, its sentence would tell of what nobody can see."""
+    assert named(lambda a, b, c: a * abs(b) + c, other_slope, steep_side_lost) == ""
