@@ -62,6 +62,7 @@ def _audit(course: Course, chapter: str, *, mutants: bool, draws: int) -> Chapte
     found: list[ExerciseAudit] = []
 
     def measure(grader: Grader) -> None:
+        grader.shrinks = False
         alternatives = alternatives_in(course.alternatives(chapter))
         blank = _blank_stubs(course, chapter)
         found.extend(

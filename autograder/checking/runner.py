@@ -187,7 +187,10 @@ class _Sitting:
 
 
 class Grader:
-    """Grades subjects with the checks of one chapter, inside the open pytest session."""
+    """Grades subjects with the checks of one chapter, inside the open pytest session.
+
+    Set ``shrinks`` to ``False`` where nobody will read the messages: looking for a small example takes far longer than judging.
+    """
 
     def __init__(self, checks: ChapterChecks, items: list[pytest.Item]) -> None:
         self.checks = checks
@@ -199,6 +202,7 @@ class Grader:
         self._plain = frozenset(item for item in items if _is_plain(item))
         self._passed: dict[tuple[str, str, tuple[int | None, ...] | None], CheckResult] = {}
         self.scorer = Scorer(checks)
+        self.shrinks = True
         self.failure: BaseException | None = None
         self.student: StudentProxy
 
@@ -287,7 +291,7 @@ class Grader:
 
     def _outcome(self, spec: ExerciseSpec, check: CheckSpec, item: pytest.Item) -> CheckResult:
         self.failure = None
-        with drawing(self.checks.secret_for(spec.name, check.name)):
+        with drawing(self.checks.secret_for(spec.name, check.name), shrink=self.shrinks):
             if item in self._plain:
                 try:
                     self.checks.run_check(spec.name, check.name, self.student)
