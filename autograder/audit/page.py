@@ -37,7 +37,8 @@ def _chapter(audit: ChapterAudit) -> str:
     return (
         f"<section><h2>{escape(audit.chapter)}: {verdict}</h2>\n<table><thead><tr><th>exercise</th>"
         '<th class="n">right solutions accepted</th><th class="n">mistakes caught</th><th class="n">named</th><th class="n">mutants</th>'
-        f'<th class="n">killed</th><th class="n">by visible checks</th></tr></thead>\n<tbody>{rows}</tbody></table>\n{problems}'
+        '<th class="n">killed</th><th class="n">by visible checks</th>'
+        f'<th class="n">points for one answer by heart</th></tr></thead>\n<tbody>{rows}</tbody></table>\n{problems}'
         + "".join(_details(e) for e in audit.exercises)
         + "</section>"
     )
@@ -52,6 +53,7 @@ def _row(e: ExerciseAudit) -> str:
         f"{e.mutants}" if e.mutants else "–",
         f"{e.killed:.1%}" if e.mutants else "–",
         f"{e.killed_visibly:.1%}" if e.mutants else "–",
+        "–" if e.answers else f"{e.by_heart:.0%}",
     )
     return f"<tr><td><code>{escape(e.name)}</code></td>" + "".join(f'<td class="n">{c}</td>' for c in cells) + "</tr>"
 

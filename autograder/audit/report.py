@@ -137,7 +137,9 @@ class ChapterAudit:
         }
 
     def __str__(self) -> str:
-        rows = [("exercise", "alternatives", "misconceptions", "mutants", "killed", "by visible", "survivors")]
+        rows = [
+            ("exercise", "alternatives", "misconceptions", "mutants", "killed", "by visible", "survivors", "by heart")
+        ]
         for e in self.exercises:
             caught = e.misconceptions - len(e.uncaught)
             named = caught - len(e.misnamed)
@@ -150,6 +152,7 @@ class ChapterAudit:
                     f"{e.killed:.1%}" if e.mutants else "–",
                     f"{e.killed_visibly:.1%}" if e.mutants else "–",
                     str(len(e.survivors)),
+                    "–" if e.answers else f"{e.by_heart:.0%}",
                 )
             )
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
