@@ -125,6 +125,9 @@ def _attempts(worker: Worker, secret: Path, port: int) -> Iterator[Probe]:
             "no program can be started": "import subprocess; subprocess.run(['/bin/true']); got_out = True",
             "no process can be forked": "import os\nif os.fork() == 0: os._exit(0)\ngot_out = True",
             "no process can be signalled": "import os; os.kill(os.getppid() or 1, 0); got_out = True",
+            "no descriptor can signal a process": (
+                "import fcntl, os; fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, os.getppid() or 1); got_out = True"
+            ),
             "other processes cannot be seen": "import os; got_out = sorted(os.listdir('/proc'))[0]",
             "the environment holds nothing": "import os; got_out = os.environ['AUTOGRADER_PROBE']",
             "memory is limited": "import numpy as np; a = np.ones(300 << 17); got_out = True",

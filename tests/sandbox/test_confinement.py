@@ -95,6 +95,24 @@ def test_every_probe_holds_in_a_confinement(kind):
     assert [one for one in probe(kind) if not one.holds] == []
 
 
+def test_what_honest_code_asks_of_a_descriptor_is_allowed(everywhere):
+    """Copying one, its flags and locks work as ever; only what would have it send signals does not."""
+    source = """
+import fcntl, os
+r, w = os.pipe()
+os.set_inheritable(r, True)
+fcntl.fcntl(r, fcntl.F_SETFL, fcntl.fcntl(r, fcntl.F_GETFL) | os.O_NONBLOCK)
+os.dup(r)
+fcntl.fcntl(r, fcntl.F_DUPFD_CLOEXEC, 0)
+file = open(os.devnull, "w")
+fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+fcntl.lockf(file, fcntl.LOCK_UN)
+asked = [os.get_blocking(r), bool(fcntl.fcntl(r, fcntl.F_GETFD) & fcntl.FD_CLOEXEC)]
+"""
+    with closing(everywhere.open(cells(source))) as session:
+        assert session.value("asked").value == [False, False], session.cells[0].error
+
+
 def test_every_probe_fails_without_confinement():
     """The same attempts succeed in a plain process: the probes can tell a jail from none."""
     with (

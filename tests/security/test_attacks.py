@@ -146,7 +146,7 @@ for path in ("/tmp", "/dev/shm", "/", "/sandbox", "/sandbox/packages", "/sandbox
 
 def test_the_refused_stays_refused(worker, outside):
     """Attacks that report what they could do report nothing."""
-    for name in ("calls_the_kernel", "opens_devices"):
+    for name in ("calls_the_kernel", "opens_devices", "signals_by_descriptor"):
         source = Path(__file__).with_name("attacks").joinpath(f"{name}.py").read_text("utf-8")
         with closing(worker.open(notebook(outside.aim(source)))) as session:
             answer = session.call(Call("softmax", (INPUTS[0],)))

@@ -1,7 +1,7 @@
 """The system calls that a student's code may make, as a BPF program for the kernel's seccomp filter.
 
 An allowlist: whatever is not named here fails with "operation not permitted". No socket, no new process or thread, no
-signal to anyone, no change of identity, no tracing, no mount.
+signal to anyone, no change of identity, no tracing, no mount. Of ``fcntl`` only some commands are on it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "faccessat": (269, 48),
     "faccessat2": (439, 439),
     "fadvise64": (221, 223),
-    "fcntl": (72, 25),
     "fdatasync": (75, 83),
     "fstat": (5, 80),
     "fstatfs": (138, 44),
@@ -106,11 +105,30 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "write": (1, 64),
     "writev": (20, 66),
 }
+_FCNTL = (72, 25)
+# The same numbers on both machines. Not among them is what makes a descriptor send signals to whomever its owner names
+# (F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE): it would reach every process of the same user.
+_FCNTL_COMMANDS = {
+    "F_DUPFD": 0,
+    "F_GETFD": 1,
+    "F_SETFD": 2,
+    "F_GETFL": 3,
+    "F_GETLK": 5,
+    "F_SETLK": 6,
+    "F_SETLKW": 7,
+    "F_OFD_GETLK": 36,
+    "F_OFD_SETLK": 37,
+    "F_OFD_SETLKW": 38,
+    "F_DUPFD_CLOEXEC": 1030,
+    "F_GETPIPE_SZ": 1032,
+}
+_F_SETFL, _O_ASYNC = 4, 0o20000  # it may be set, but for this flag
 # Python sets close-on-exec with fcntl instead when ioctl fails with EACCES, but gives up on EPERM.
 _IOCTL = (16, 29)
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column above, AUDIT_ARCH_*
 
-_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_IF_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_SECOND, _THIRD = 24, 32  # where the lower halves of these arguments are in struct seccomp_data; both are 32 bits wide
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _X32_BIT = 0x40000000
 
@@ -136,6 +154,17 @@ def program() -> bytes:
     for numbers in ALLOWED.values():
         if (number := numbers[column]) is not None:
             steps += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
+    commands = _fcntl_commands()
+    steps += [(_JUMP_EQUAL, 0, len(commands), _FCNTL[column]), *commands]
     steps += [(_JUMP_EQUAL, 0, 1, _IOCTL[column]), (_RETURN, 0, 0, _ERRNO | errno.EACCES)]
     steps.append((_RETURN, 0, 0, _ERRNO | errno.EPERM))
     return b"".join(struct.pack("=HBBI", *step) for step in steps)
+
+
+def _fcntl_commands() -> list[tuple[int, int, int, int]]:
+    """The steps that decide over a call of ``fcntl`` by its command: none leads out of them."""
+    steps = [(_LOAD, 0, 0, _SECOND)]
+    for command in _FCNTL_COMMANDS.values():
+        steps += [(_JUMP_EQUAL, 0, 1, command), (_RETURN, 0, 0, _ALLOW)]
+    steps += [(_JUMP_EQUAL, 0, 3, _F_SETFL), (_LOAD, 0, 0, _THIRD), (_JUMP_IF_SET, 1, 0, _O_ASYNC)]
+    return [*steps, (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _ERRNO | errno.EPERM)]
