@@ -78,7 +78,7 @@ class StudentError:
     where: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Answer:
     """What came back from one call.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from autograder.sandbox.channel import Channel, HungUp, TimedOut
 from autograder.sandbox.guest.runner import OUT_OF_MEMORY
 from autograder.sandbox.guest.wire import Decoder, Encoder, TooBig, WireError, pack, parse_head
 from autograder.sandbox.known import KnownAnswers
-from autograder.sandbox.protocol import Answer, Call, CellOutcome, CodeCell, Opaque, Rng, Script, Source
+from autograder.sandbox.protocol import Answer, Call, CellOutcome, CodeCell, Opaque, Rng, Script, Source, StudentError
+from autograder.sandbox.questions import Size
 from autograder.sandbox.texts import clean, read_error, read_names, read_outcome
 
 if TYPE_CHECKING:
@@ -24,6 +26,9 @@ __all__ = ["ChildSession"]
 
 _KILLED = 128 + 9
 _QUESTIONS = 20_000  # how often a child may ask the trusted side during one call
+_RESULTS = 2  # how many results of the largest size the answers may make up that are held at one time
+_LARGE = 1 << 16  # bytes above which an answer counts
+_UNPACKED = 4  # bytes that a part of a list takes here for each in which it was written down, about
 
 
 class ChildSession:
@@ -49,7 +54,8 @@ class ChildSession:
         self._closed = False
         self._names: frozenset[str] = frozenset()
         self._substitutes: dict[str, Callable[..., Any]] = {}
-        self._largest = (0, 0)
+        self._own = Size()
+        self._room = _RESULTS * limits.result_mb << 20
         self._known = known or KnownAnswers()
 
     @property
@@ -127,7 +133,7 @@ class ChildSession:
         """Run ``probe(function, *args, **kwargs)``, defined by ``source``, inside, where the values live."""
         encode = Encoder(_sent_as_source, 1 << 32)
         name, args, kwargs = _told(call, encode)
-        self._note_sizes(_largest([call]))
+        self._note_size(_size_of([call]))
         order = {"do": "probe", "source": source, "name": name, "args": args, "kwargs": kwargs}
         return self._receive() if self._send(pack(order, encode.blobs)) else self._gone()
 
@@ -157,17 +163,17 @@ class ChildSession:
 
     def _frame(self, calls: Sequence[Call], *, hold: bool) -> bytes:
         """What asks ``calls``, packed; for a ``Script`` that was done once and for all."""
-        kept: dict[bool, tuple[bytes, tuple[int, int]]] = calls.frames if isinstance(calls, Script) else {}
+        kept: dict[bool, tuple[bytes, Size]] = calls.frames if isinstance(calls, Script) else {}
         if hold not in kept:
             encode = Encoder(_sent_as_source, 1 << 32)
             order = {"do": "calls", "hold": hold, "calls": [_told(call, encode) for call in calls]}
-            kept[hold] = pack(order, encode.blobs), _largest(calls)
-        frame, sizes = kept[hold]
-        self._note_sizes(sizes)
+            kept[hold] = pack(order, encode.blobs), _size_of(calls)
+        frame, size = kept[hold]
+        self._note_size(size)
         return frame
 
-    def _note_sizes(self, sizes: tuple[int, int]) -> None:
-        self._largest = max(self._largest[0], sizes[0]), max(self._largest[1], sizes[1])
+    def _note_size(self, size: Size) -> None:
+        self._own = Size.largest([self._own, size])
 
     def _send(self, frame: bytes) -> bool:
         """Send an order; false when the child is gone, now or already."""
@@ -196,10 +202,25 @@ class ChildSession:
                     questions += 1
                     self._reply(head, blob, by)
                 else:
-                    return self._known.keep(raw, blob, self._read(head, blob))
+                    return self._held(self._known.keep(raw, blob, self._read(head, blob)), len(raw), len(blob))
         except (HungUp, TimedOut, WireError) as event:
             self._stop(event)
             return self._gone()
+
+    def _held(self, answer: Answer, text: int, arrays: int) -> Answer:
+        """``answer``, where there is room for its bytes beside the answers of this session that somebody still holds."""
+        size = _UNPACKED * text + arrays
+        if size <= _LARGE:
+            return answer
+        if size > self._room:
+            told = f"with the results before it, it makes more than {_RESULTS * self._limits.result_mb} MiB"
+            return Answer(error=StudentError("ResultTooBig", f"The result is too big to be looked at: {told}."))
+        self._room -= size
+        weakref.finalize(answer, self._give_back, size).atexit = False
+        return answer
+
+    def _give_back(self, size: int) -> None:
+        self._room += size
 
     def _read(self, head: dict[str, Any], blob: bytes | bytearray) -> Answer:
         if "stopped" in head:
@@ -226,7 +247,8 @@ class ChildSession:
             if type(pair) is not list or len(pair) != 2 or type(pair[0]) is not str:
                 raise WireError("a question's keyword is no keyword")
             named[pair[0]] = decode(pair[1])
-        self._check_size([*positional, *named.values()])
+        if not self._own.allows(Size.of([*positional, *named.values()])):
+            raise WireError("a question's arrays are far larger than the check's own")
         encode = Encoder(_opaque_out, self._limits.result_mb << 20)
         try:
             with np.errstate(all="ignore"):
@@ -234,17 +256,6 @@ class ChildSession:
         except (Exception, TooBig) as error:  # noqa: BLE001 - a student may pass anything to the reference
             frame = pack({"error": type(error).__name__, "message": clean(str(error), 300)})
         self._channel.send(frame, by)
-
-    def _check_size(self, arguments: Sequence[Any]) -> None:
-        """Refuse arguments that could make the trusted side work much harder than the check's own did."""
-        elements, axis = self._largest
-        for array in (x for x in arguments if isinstance(x, np.ndarray)):
-            if (
-                array.size > max(1 << 14, 16 * elements)
-                or max(array.shape, default=0) > max(512, 4 * axis)
-                or array.ndim > 6
-            ):
-                raise WireError("a question's array is far larger than the check's own")
 
     def _stop(self, event: Exception) -> None:
         """The child has ended, or is to be ended now."""
@@ -267,10 +278,8 @@ def _told(call: Call, encode: Encoder) -> list[Any]:
     return [call.function, [encode(item) for item in call.args], [[k, encode(v)] for k, v in call.kwargs.items()]]
 
 
-def _largest(calls: Sequence[Call]) -> tuple[int, int]:
-    """The most elements that an array argument has, and the longest axis."""
-    arrays = [x for call in calls for x in (*call.args, *call.kwargs.values()) if isinstance(x, np.ndarray)]
-    return max((a.size for a in arrays), default=0), max((n for a in arrays for n in a.shape), default=0)
+def _size_of(calls: Sequence[Call]) -> Size:
+    return Size.largest(Size.of([*call.args, *call.kwargs.values()]) for call in calls)
 
 
 def _opaque(tag: str, items: list[Any]) -> Opaque:

@@ -247,6 +247,30 @@ def test_a_result_that_is_too_big_is_refused(run):
     assert c.value == 1
 
 
+def test_results_are_held_as_long_as_there_is_room(run):
+    """Of results that are large together the last are refused, and those who asked say so; what was let go of makes room."""
+    session = run(
+        "import numpy as np\nz = np.zeros(6 << 17)\ndef f(): return z\ndef g(): return z[:3]\ndef h(): return z > 0"
+    )
+    answers = session.batch([Call("f")] * 4 + [Call("g")])
+    assert [answer.value is None for answer in answers] == [False, False, True, True, False]
+    message = "The result is too big to be looked at: with the results before it, it makes more than 16 MiB."
+    assert {answer.error.message for answer in answers[2:4]} == {message}
+    assert session.call(Call("f")).error.message == message
+    del answers
+    assert session.call(Call("f")).value.size == 6 << 17
+    flags = [session.call(Call("h")) for _ in range(40)]
+    assert [answer.error is None for answer in flags] == [True] * 21 + [False] * 19  # bools are bytes
+
+
+def test_long_lists_take_room_too(run):
+    """What came as text counts for what it takes once it is read."""
+    session = run("def f(): return [[1.5] * 100] * 1000")
+    answers = session.batch([Call("f")] * 20)
+    assert answers[0].value[0][0] == 1.5
+    assert answers[-1].error.type == "ResultTooBig"
+
+
 def test_a_value_is_read_by_name(run):
     """A plain variable is read; one that is missing is a NameError."""
     session = run("q1 = 'b'\nSCORES_EQ = 'ik,jk->ij'")
@@ -330,11 +354,22 @@ def test_a_substitute_takes_the_place_of_that_function_only(run):
     assert session.call(Call("both", (0.0,))).value == (0.0, 1.0, 1.0)
 
 
-def test_a_substitute_is_not_asked_for_the_impossible(run):
-    """A child cannot make the trusted side work on arrays far larger than those of the check."""
-    session = run("import numpy as np\ndef f(x): return x\ndef g(x): return f(np.zeros((100000, 1)))")
-    session.substitute("f", lambda x: x @ x.T)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "np.zeros((100000, 1)), 0",
+        "np.zeros((128, 1, 64, 1)), np.zeros((1, 128, 1, 64))",
+        "[[[0]] * 500] * 8, [[[0] * 500]] * 8",
+        "{'a': np.zeros((500, 1, 500, 1)), 'b': (np.zeros((1, 500, 1)),)}, 0",
+    ],
+)
+def test_a_substitute_is_not_asked_for_the_impossible(run, arguments):
+    """A child cannot make the trusted side work on arrays far larger than the check's, nor on what they broadcast to."""
+    session = run(f"import numpy as np\ndef f(x, y): return x\ndef g(x): return f({arguments})")
+    asked = []
+    session.substitute("f", lambda *both: asked.append(both))
     assert session.call(Call("g", (np.ones(2),))).stopped == "protocol"
+    assert not asked
 
 
 def test_a_probe_runs_inside(run):

@@ -1,0 +1,93 @@
+"""How much a child may have the trusted side work out: questions are measured by the check's own calls."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["Size"]
+
+_MOST_AXES = 6
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The size of a call's arguments, those in lists, tuples and dicts among them.
+
+    ``elements`` are those of the largest argument, ``axis`` is the longest one, ``axes`` the most that one has.
+    ``together`` is what the function may make of them: the elements of the array that they all broadcast to, or of the
+    largest product of two last axes, for each place of the leading ones.
+    """
+
+    elements: int = 0
+    axis: int = 0
+    axes: int = 0
+    together: int = 0
+
+    @classmethod
+    def of(cls, arguments: Sequence[Any]) -> Size:
+        """The size of one call's arguments."""
+        shapes = [shape for shape in map(_shape, arguments) if shape]
+        broadcast = _broadcast(shapes)
+        last = sorted((n for shape in shapes for n in shape[-2:]), reverse=True)
+        products = math.prod(broadcast[:-2]) * math.prod(last[:2])
+        return cls(
+            elements=max(map(_elements, arguments), default=0),
+            axis=max(broadcast, default=0),
+            axes=len(broadcast),
+            together=max(math.prod(broadcast), products),
+        )
+
+    @classmethod
+    def largest(cls, sizes: Iterable[Size]) -> Size:
+        """The most of each that any of ``sizes`` has."""
+        found = cls()
+        for one in sizes:
+            found = cls(
+                max(found.elements, one.elements),
+                max(found.axis, one.axis),
+                max(found.axes, one.axes),
+                max(found.together, one.together),
+            )
+        return found
+
+    def allows(self, asked: Size) -> bool:
+        """Whether a question of the size ``asked`` is not far larger than this, what the check itself asks."""
+        return (
+            asked.elements <= max(1 << 14, 16 * self.elements)
+            and asked.axis <= max(512, 4 * self.axis)
+            and asked.axes <= _MOST_AXES
+            and asked.together <= max(1 << 20, 8 * self.together)
+        )
+
+
+def _shape(value: Any) -> Shape:
+    """The shape of the array that NumPy would make of ``value``; no axis is shorter than 1."""
+    if isinstance(value, np.ndarray):
+        return tuple(max(1, n) for n in value.shape)
+    if isinstance(value, list | tuple | dict):
+        items = value.values() if isinstance(value, dict) else value
+        return max(1, len(value)), *_broadcast(set(map(_shape, items)))
+    return ()
+
+
+def _broadcast(shapes: Iterable[Shape]) -> Shape:
+    """The longest axis at each place, counted from the last one: what arrays of these shapes broadcast to, if they do."""
+    return tuple(map(max, zip_longest(*(shape[::-1] for shape in shapes), fillvalue=1)))[::-1]
+
+
+def _elements(value: Any) -> int:
+    if isinstance(value, np.ndarray):
+        return value.size
+    if isinstance(value, list | tuple | dict):
+        return sum(map(_elements, value.values() if isinstance(value, dict) else value))
+    return 1
