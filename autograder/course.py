@@ -26,7 +26,7 @@ class CourseError(Exception):
 class Limits:
     """What one submission may use.
 
-    Seconds are wall-clock; ``memory_mb`` is the address space that a submission may add to what the packages take.
+    Seconds are wall-clock, ``submission_seconds`` those of one session (see ``Allowance``); ``memory_mb`` is the address space that a submission may add to what the packages take.
     """
 
     call_seconds: float = 5.0
@@ -59,7 +59,11 @@ class Course(Configurable):
     ).tag(config=True)
     call_seconds = Float(5.0, help="How long one call of a student's function may take.").tag(config=True)
     cell_seconds = Float(10.0, help="How long one cell of a student's notebook may run.").tag(config=True)
-    submission_seconds = Float(60.0, help="How long grading one notebook may take in all.").tag(config=True)
+    submission_seconds = Float(
+        60.0,
+        help="How long a notebook may take each time it is run for grading, with the calls that follow; four times as long "
+        "in all.",
+    ).tag(config=True)
     redraw_pictures = Bool(
         default_value=False,
         help="Whether the course's own pictures, the cells tagged `picture`, are drawn again when a notebook is graded. By "

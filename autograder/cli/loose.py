@@ -9,6 +9,7 @@ from autograder.course import CourseError, Limits
 from autograder.examples import EXAMPLES_NAME, ExamplesError, load_examples, replay
 from autograder.notebook import NotebookError, read_notebook
 from autograder.sandbox import open_worker
+from autograder.sandbox.protocol import Allowance
 from autograder.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from autograder.sandbox.confinement import Confinement
-    from autograder.sandbox.protocol import CodeCell, Session
+    from autograder.sandbox.protocol import Session
 
 __all__ = ["check_by_examples"]
 
@@ -45,7 +46,7 @@ def check_by_examples(
     return verdicts
 
 
-def _check(path: Path, only: set[str] | None, open_cells: Callable[[list[CodeCell]], Session]) -> Verdict:
+def _check(path: Path, only: set[str] | None, open_cells: Callable[..., Session]) -> Verdict:
     cells = read_notebook(path).code_cells()
     beside = path.parent / EXAMPLES_NAME
     if not beside.is_file():
@@ -58,10 +59,11 @@ def _check(path: Path, only: set[str] | None, open_cells: Callable[[list[CodeCel
     if unknown:
         known = ", ".join(examples.exercises)
         raise CourseError(f"{beside} knows no exercise {', '.join(sorted(unknown))}. Its exercises are: {known}.")
+    allowance = Allowance()
     with ExitStack() as stack:
 
         def reopen() -> Session:
-            return stack.enter_context(closing(open_cells(cells)))
+            return stack.enter_context(closing(open_cells(cells, allowance=allowance)))
 
         session = reopen()
         exercises = []

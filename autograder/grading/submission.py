@@ -10,6 +10,7 @@ from autograder.attempt import defines, last_definition_is_blank
 from autograder.grading.document import restored
 from autograder.grading.pictures import kept_pictures, shows_image
 from autograder.notebook import blank_exercises, load_document, metadata_of, notebook_of
+from autograder.sandbox.protocol import Allowance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -90,11 +91,12 @@ class Submission:
         seen = kept.keys() - self._stored.keys()
         self._missing = [cell for cell in self._code if cell.optional and cell.index not in seen] if pictures else []
         self._open_session = open_session
+        self._allowance = Allowance()
 
     def open(self, *, memory_mb: int | None = None) -> Session:
         """A fresh session in which the notebook's cells have been run, those aside that only draw.
 
-        It is called again after a session was killed.
+        It is called again after a session was killed. All sessions of a submission share its time, whatever they are for.
         """
         return self._run(self._plain, first=self.sandbox is None, memory_mb=memory_mb)
 
@@ -139,7 +141,9 @@ class Submission:
     ) -> Session:
         """Run ``cells``; what they put out is kept the first time, or of the cells in ``take``."""
         slow = [outcome.index for outcome in self.cells if outcome.stopped]
-        session = self._open_session(cells, memory_mb=memory_mb, draw=draw or first, slow=slow)
+        session = self._open_session(
+            cells, memory_mb=memory_mb, draw=draw or first, slow=slow, allowance=self._allowance
+        )
         if first or take is not None:
             self.sandbox = self.sandbox or session.sandbox
             self._keep(outcome for outcome in session.cells if take is None or outcome.index in take)

@@ -5,12 +5,25 @@ A jailed child, a plain child process and the in-process double all offer a ``Se
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
-__all__ = ["Answer", "Call", "CellOutcome", "CodeCell", "Opaque", "Rng", "Script", "Session", "Source", "StudentError"]
+__all__ = [
+    "Allowance",
+    "Answer",
+    "Call",
+    "CellOutcome",
+    "CodeCell",
+    "Opaque",
+    "Rng",
+    "Script",
+    "Session",
+    "Source",
+    "StudentError",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +129,27 @@ class CellOutcome:
     outputs: tuple[dict[str, Any], ...] = ()
     error: StudentError | None = None
     stopped: str = ""
+
+
+class Allowance:
+    """The time of one submission, which all of its sessions share. It begins when the first of them is opened.
+
+    A notebook is run again after a call that ended it, for follow-through and for pictures. Each session may take the
+    submission's seconds, and all together ``TIMES`` as many: so many that an honest notebook may take a third of its time
+    in each of a dozen sessions and miss nothing, and so few that ending every call in turn costs the class little.
+    """
+
+    TIMES = 4
+
+    def __init__(self) -> None:
+        self._end: float | None = None
+
+    def deadline(self, seconds: float) -> float:
+        """When a session that is opened now has to be done, by the monotonic clock, if alone it may take ``seconds``."""
+        now = time.monotonic()
+        if self._end is None:
+            self._end = now + self.TIMES * seconds
+        return min(now + seconds, self._end)
 
 
 @runtime_checkable

@@ -29,6 +29,7 @@ _QUESTIONS = 20_000  # how often a child may ask the trusted side during one cal
 _RESULTS = 2  # how many results of the largest size the answers may make up that are held at one time
 _LARGE = 1 << 16  # bytes above which an answer counts
 _UNPACKED = 4  # bytes that a part of a list takes here for each in which it was written down, about
+_START_SECONDS = 30.0  # in which a child is to be confined
 
 
 class ChildSession:
@@ -69,6 +70,8 @@ class ChildSession:
         """Send the cells and yield what each one did; the last one is ``stopped`` when it was the child's end."""
         cap = self._limits.output_kb << 10
         self._begin(order, blobs)
+        if time.monotonic() >= self._deadline:
+            self._stop(TimedOut())  # whatever it may have said by now: it is not luck who gets more time than there is
         for cell, (*_, seconds) in zip(cells, order["cells"], strict=True):
             if not self._stopped:
                 try:
@@ -90,11 +93,15 @@ class ChildSession:
                 self._stop(event)
 
     def _begin(self, order: dict[str, Any], blobs: Sequence[bytes]) -> None:
-        """Send the order and hear that the child is confined: only then does it run a line of the student's."""
+        """Send the order and hear that the child is confined: only then does it run a line of the student's.
+
+        Until then no time is the submission's: however little it has left, a child that starts late is our own fault.
+        """
+        by = time.monotonic() + _START_SECONDS
         try:
             with contextlib.suppress(HungUp):  # what the child said before it went is read next
-                self._channel.send(pack(order, blobs), self._deadline)
-            head, _blob = self._channel.receive(self._by(10.0))
+                self._channel.send(pack(order, blobs), by)
+            head, _blob = self._channel.receive(by)
         except (HungUp, TimedOut, WireError) as event:
             self._channel.close()
             raise ChildNotConfined(

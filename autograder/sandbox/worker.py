@@ -18,7 +18,7 @@ from autograder.sandbox.confinement import (
 from autograder.sandbox.hosts import Local, Zygote
 from autograder.sandbox.known import KnownAnswers
 from autograder.sandbox.packages import PackageMissing
-from autograder.sandbox.protocol import CellOutcome, CodeCell
+from autograder.sandbox.protocol import Allowance, CellOutcome, CodeCell
 from autograder.sandbox.session import ChildNotConfined, ChildSession
 
 if TYPE_CHECKING:
@@ -87,11 +87,12 @@ class Worker:
         slow: Collection[int] = (),
         files: Mapping[str, bytes] | None = None,
         environment: Mapping[str, str] | None = None,
+        allowance: Allowance | None = None,
     ) -> ChildSession:
         """Run the cells in order in a fresh process; the session then answers calls.
 
         A cell that has to be killed is left out, with all optional ones, and the others are run again, within the
-        submission's time. ``slow`` names the places of cells that are known to overrun: they get little time.
+        submission's time, of which ``allowance`` is what its sessions share: once it is used up, one is stopped at once. ``slow`` names the places of cells that are known to overrun: they get little time.
         ``memory_mb`` replaces the course's limit; with ``draw=False`` figures are closed without being drawn.
         ``files`` (path → content) lie in the current folder while the cells run: copies that the notebook may change
         where it has a disk of its own, and only read under Landlock alone. ``environment`` adds to its variables.
@@ -99,7 +100,7 @@ class Worker:
         limits = self._limits if memory_mb is None else replace(self._limits, memory_mb=memory_mb)
         self._preload(cells)
         self._host.settle()
-        deadline = time.monotonic() + limits.submission_seconds
+        deadline = (allowance or Allowance()).deadline(limits.submission_seconds)
         killed: dict[int, CellOutcome] = {}
         overrun = set(slow)
         done: dict[int, CellOutcome] = {}

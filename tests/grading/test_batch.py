@@ -7,6 +7,7 @@ import pytest
 from autograder.course import CourseError
 from autograder.grading.batch import grade, grade_notebooks
 from autograder.grading.submission import Job, Submission
+from autograder.sandbox.protocol import Allowance
 from tests.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, cell, document, hand_in
 
 
@@ -192,6 +193,35 @@ def test_an_endless_loop_costs_its_own_exercise_only(course):
     verdicts = grade_notebooks(course, jobs(course, ada=loop, bob=document(course, **RIGHT)))
     assert statuses(verdicts[0]) == {"to_kelvin": "passed", "mean_kelvin": "timeout", "quiz_ch1_units": "passed"}
     assert verdicts[1].score == MAX_SCORE
+
+
+class OneSession(Allowance):
+    """The time of a submission that its first session has used up."""
+
+    def __init__(self):
+        super().__init__()
+        self.sessions = 0
+
+    def deadline(self, seconds):
+        self.sessions += 1
+        return super().deadline(seconds) if self.sessions == 1 else 0.0
+
+
+def test_all_sessions_of_a_submission_share_its_time(course, monkeypatch):
+    """Run again after a kill, for follow-through, redefined functions and pictures: it is one allowance, and each has its own."""
+    made = []
+    monkeypatch.setattr("autograder.grading.submission.Allowance", lambda: made.append(OneSession()) or made[-1])
+    code = {
+        "to_kelvin": "import os\ndef to_kelvin(c):\n    os._exit(0)",
+        "mean_kelvin": "def mean_kelvin(c):\n    return to_kelvin(c)\ndef to_kelvin(c):\n    os._exit(0)",
+    }
+    verdicts = grade_notebooks(
+        course, jobs(course, ada=document(course, **{**RIGHT, **code}), bob=document(course, **RIGHT))
+    )
+    assert [statuses(verdict)["mean_kelvin"] for verdict in verdicts] == ["timeout", "passed"]
+    assert verdicts[1].score == MAX_SCORE
+    assert made[0].sessions >= 5
+    assert len(made) == 2
 
 
 def test_one_exercise_and_visible_checks_alone(course):

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from autograder.sandbox.protocol import Call, CodeCell
+from autograder.sandbox.protocol import Allowance, Answer, Call, CodeCell
 
 from .conftest import cells
 
@@ -170,6 +170,30 @@ def test_killing_cells_goes_on_for_so_long_only(run):
     assert len(session.cells) == 12
     assert {cell.stopped for cell in session.cells} == {"crash"}
     assert not session.alive
+
+
+def test_sessions_share_an_allowance(jail):
+    """Once a submission's time is used up, a session is stopped at once, and that costs nobody else the warm process."""
+    used_up = Allowance()
+    used_up.deadline(-1.0)
+    warm = jail._host._process.pid
+    with closing(jail.open(cells("x = 1", "y = 2"), allowance=used_up)) as session:
+        assert not session.alive
+        assert {cell.stopped for cell in session.cells} == {"timeout"}
+        assert session.batch([Call("f")] * 2) == [Answer(stopped="timeout")] * 2
+        assert session.value("x").stopped == "timeout"
+    with closing(jail.open(cells("x = 1"), allowance=Allowance())) as session:
+        assert session.value("x").value == 1
+    assert jail._host._process.pid == warm
+
+
+def test_an_allowance_is_a_few_sessions_long(monkeypatch):
+    """Each session has the submission's time, until all together have had four times as much."""
+    times = iter([100.0, 120.0, 270.0, 300.0, 400.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(times))
+    allowance = Allowance()
+    ends = [allowance.deadline(60.0) for _ in range(5)]
+    assert ends == [160.0, 180.0, 330.0, 340.0, 340.0]
 
 
 def test_over_printing_is_cut(run):
