@@ -21,7 +21,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of a call's arguments, those in lists, tuples and dicts among them.
+    """The size of a call's arguments, those in lists, tuples and dicts among them; NumPy makes arrays of texts, too.
 
     ``elements`` are those of the largest argument, ``axis`` is the longest one, ``axes`` the most that one has.
     ``together`` is what the function may make of them: the elements of the array that they all broadcast to, or of the
@@ -77,7 +77,7 @@ def _shape(value: Any) -> Shape:
     if isinstance(value, list | tuple | dict):
         items = value.values() if isinstance(value, dict) else value
         return max(1, len(value)), *_broadcast(set(map(_shape, items)))
-    return ()
+    return (max(1, len(value)),) if isinstance(value, str) else ()
 
 
 def _broadcast(shapes: Iterable[Shape]) -> Shape:
@@ -90,4 +90,4 @@ def _elements(value: Any) -> int:
         return value.size
     if isinstance(value, list | tuple | dict):
         return sum(map(_elements, value.values() if isinstance(value, dict) else value))
-    return 1
+    return len(value) if isinstance(value, str) else 1

@@ -19,7 +19,7 @@ def test_a_size_counts_what_is_made_of_the_arguments():
     assert Size.of(zeros((8, 1, 7, 1), (1, 9, 1, 6))).together == 8 * 9 * 7 * 6
     assert Size.of(zeros((2, 30, 4), (2, 50, 4))).together == 2 * 30 * 50
     assert Size.of(zeros((6,))) == Size(elements=6, axis=6, axes=1, together=6)
-    assert Size.of([0.5, "mean", None]) == Size(elements=1, axis=0, axes=0, together=1)
+    assert Size.of([0.5, True, None]) == Size(elements=1, axis=0, axes=0, together=1)
     assert Size.of(zeros((0, 5))) == Size(elements=0, axis=5, axes=2, together=5)
 
 
@@ -27,6 +27,12 @@ def test_what_lies_in_lists_and_dicts_counts():
     """A list is the array that NumPy would make of it."""
     assert Size.of([[[1, 2, 3]] * 4]) == Size(elements=12, axis=4, axes=2, together=12)
     assert Size.of([{"a": np.ones((2, 3)), "b": [1, 2]}, ()]) == Size(elements=8, axis=3, axes=3, together=12)
+
+
+def test_a_text_counts_as_its_characters():
+    """NumPy gives every text of a list as much room as the longest."""
+    assert SMALL.allows(Size.of(["ij,kj->ik", np.ones((3, 4))]))
+    assert not SMALL.allows(Size.of([["x" * 60_000] + [""] * 8000]))
 
 
 @pytest.mark.parametrize(
