@@ -92,7 +92,8 @@ class Worker:
         """Run the cells in order in a fresh process; the session then answers calls.
 
         A cell that has to be killed is left out, with all optional ones, and the others are run again, within the
-        submission's time, of which ``allowance`` is what its sessions share: once it is used up, one is stopped at once. ``slow`` names the places of cells that are known to overrun: they get little time.
+        submission's time, of which ``allowance`` is what its sessions share: once it is used up, one is stopped at once.
+        ``slow`` names the places of cells that are known to overrun: they get little time.
         ``memory_mb`` replaces the course's limit; with ``draw=False`` figures are closed without being drawn.
         ``files`` (path → content) lie in the current folder while the cells run: copies that the notebook may change
         where it has a disk of its own, and only read under Landlock alone. ``environment`` adds to its variables.
