@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import re
+import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,8 @@ __all__ = ["defines", "is_attempted", "last_definition_is_blank", "names_made", 
 
 # A name can also be made where no parser sees it; such a notebook is run rather than called blank.
 _UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\bimport\s*\*")
-_MAGIC = re.compile(r"^(\s*)[%!?].*$", re.MULTILINE)
+# Not \s: it takes the ends of lines too, and thousands of empty ones would each be looked through to the last.
+_MAGIC = re.compile(r"^([^\S\n]*)[%!?].*$", re.MULTILINE)
 _LARGEST = 1_000_000  # characters; longer cells are taken as attempted without being parsed
 _COMMON = 10_000  # characters; trees of longer cells are not kept, as a student could fill the memory with them
 
@@ -104,12 +106,17 @@ def _words(source: str) -> frozenset[str]:
 
 @lru_cache(maxsize=128)  # a submission's cells are asked about once an exercise, the released ones for every submission
 def _parsed(source: str) -> ast.Module | None:
-    for text in (source, _MAGIC.sub(r"\1pass", source)):
+    tree = _tree(source)
+    return tree if tree is not None else _tree(_MAGIC.sub(r"\1pass", source))
+
+
+def _tree(text: str) -> ast.Module | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a student's "\d", on the terminal of whoever grades
         try:
             return ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-    return None
+            return None
 
 
 def _bindings(name: str, body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:

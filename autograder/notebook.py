@@ -92,14 +92,12 @@ class Notebook:
     def pictures(self) -> frozenset[int]:
         """The places of the cells tagged ``picture`` that make no name which another code cell mentions."""
         code = [cell for cell in self.cells if cell.kind == "code" and cell.role != "check"]
-        found = set()
-        for cell in code:
-            if PICTURE in cell.tags and cell.role is None:
-                made = attempt.names_made(cell.source)
-                others = (other.source for other in code if other is not cell)
-                if made is not None and all(made.isdisjoint(attempt.words(other)) for other in others):
-                    found.add(cell.index)
-        return frozenset(found)
+        made = {c.index: attempt.names_made(c.source) for c in code if PICTURE in c.tags and c.role is None}
+        names = frozenset().union(*(own for own in made.values() if own))
+        # Each cell is read once, however many copies of a picture there are: in how many cells does each name stand?
+        mentions = Counter(word for cell in code if names for word in names & attempt.words(cell.source))
+        # A name that a cell makes stands in that cell itself.
+        return frozenset(i for i, own in made.items() if own is not None and all(mentions[n] == 1 for n in own))
 
     def stubs(self, exercise: str) -> list[Cell]:
         """The cells that the student fills in for ``exercise``, in order: more than one where a cell was copied."""

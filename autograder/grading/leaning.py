@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Leaning"]
 
 _UNSEEN = re.compile(
-    r"\b(exec|eval|globals|locals|setattr|vars|__\w+__|global|nonlocal)\b|\bimport\s*\*|^\s*[%!]", re.MULTILINE
+    r"\b(exec|eval|globals|locals|setattr|vars|__\w+__|global|nonlocal)\b|\bimport\s*\*|^[^\S\n]*[%!]", re.MULTILINE
 )
 # The looks of all figures are the pictures' own business: who changes them draws other pictures.
 _STYLE = re.compile(r"\b(rcParams\w*|rc|rc_context|rcdefaults|style|xkcd|set_cmap|switch_backend|use|seaborn)\b")
@@ -34,7 +34,10 @@ _HARMLESS = frozenset({"print", "check", "hint", "display", "help"})
 
 @dataclass(frozen=True)
 class _Binding:
-    """A name given at the top level of a cell: where, and which names its statement mentions."""
+    """A name given at the top level of a cell: where, and which names its statement mentions, perhaps itself.
+
+    ``mentions`` is one set for all the names of a statement: one of their own for each of thousands would be gigabytes.
+    """
 
     cell: int
     mentions: frozenset[str]
@@ -53,6 +56,7 @@ class Leaning:
     tame: bool = True
     _course: dict[str, list[_Binding]] = field(default_factory=lambda: defaultdict(list))
     _student: dict[str, list[_Binding]] = field(default_factory=lambda: defaultdict(list))
+    _reached: dict[str, tuple[frozenset[str], int] | None] = field(default_factory=dict)  # by a picture's text
 
     @classmethod
     def of(cls, cells: Iterable[CodeCell], released: Collection[str], exercises: Iterable[str]) -> Leaning:
@@ -78,11 +82,20 @@ class Leaning:
 
     def exercises_of(self, picture: CodeCell) -> frozenset[str] | None:
         """The exercises whose functions the picture comes to call; None where it may look like nobody else's."""
-        tree = parsed(picture.source)
+        if picture.source not in self._reached:
+            self._reached[picture.source] = self._reached_by(picture.source)
+        found = self._reached[picture.source]
+        # What is defined further down is not what this picture shows.
+        return found[0] if found is not None and found[1] <= picture.index else None
+
+    def _reached_by(self, picture: str) -> tuple[frozenset[str], int] | None:
+        """The exercises whose functions a picture of this text calls, and the place of the last of their cells."""
+        tree = parsed(picture)
         if not self.tame or tree is None:
             return None
-        reached: set[str] = set()
+        reached: dict[str, int] = {}
         seen: set[tuple[str, bool]] = set()
+        followed: set[tuple[int, bool]] = set()  # sets of mentions, each of which many names may share
         # (name, whether it is the student's own code that mentions it)
         waiting = [(node.id, False) for node in ast.walk(tree) if isinstance(node, ast.Name)]
         while waiting:
@@ -92,19 +105,19 @@ class Leaning:
             seen.add((name, own))
             mine = self._student.get(name, [])
             if name in self.exercises:
-                if len(mine) != 1 or mine[0].cell > picture.index:
+                if len(mine) != 1:
                     return None  # defined again further down, perhaps otherwise, or not there at all
-                reached.add(name)
+                reached[name] = mine[0].cell
             elif mine and not own:
                 return None
-            if any(binding.mentions & _DRAWING for binding in mine):
+            if any((binding.mentions & _DRAWING) - {name} for binding in mine):
                 return None  # right as it may be, how it draws is its author's own
-            waiting += [(mentioned, True) for binding in mine for mentioned in binding.mentions]
-            if not mine:
-                waiting += [
-                    (mentioned, own) for binding in self._course.get(name, ()) for mentioned in binding.mentions
-                ]
-        return frozenset(reached)
+            by = own or bool(mine)
+            for mentions in (binding.mentions for binding in mine or self._course.get(name, [])):
+                if (id(mentions), by) not in followed:
+                    followed.add((id(mentions), by))
+                    waiting += [(mentioned, by) for mentioned in mentions]
+        return frozenset(reached), max(reached.values(), default=0)
 
 
 @lru_cache(maxsize=128)  # the course's cells stand in every submission
@@ -117,7 +130,7 @@ def _bindings_in(source: str) -> list[tuple[str, frozenset[str], str]] | None:
     for statement in tree.body:
         mentions = frozenset(node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
         text = ast.unparse(statement) if isinstance(statement, ast.Import | ast.ImportFrom) else ""
-        found += [(name, mentions - {name}, text) for name in _given(statement)]
+        found += [(name, mentions, text) for name in _given(statement)]
     return found
 
 

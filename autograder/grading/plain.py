@@ -31,6 +31,9 @@ __all__ = ["CannotExecuteError", "ExecuteConfined"]
 _HARMLESS = frozenset({"matplotlib", "config", "load_ext", "reload_ext", "autoreload", "precision"})  # left out
 _PYTHON_MAGICS = frozenset({"time", "timeit", "prun", "capture"})  # their rest is Python, and is run
 _MAX_FILES = 1000
+# White space in front stands in one alternative only: in two that follow each other, a long line of it takes its square.
+_GIVEN = r"(?:[\w\s,.*()\[\]]+=\s*|\s*)"
+_SHELL, _MAGIC = re.compile(_GIVEN + "!"), re.compile(_GIVEN + r"%(\w+)")
 
 
 class CannotExecuteError(Exception):
@@ -140,11 +143,11 @@ def _beyond_python(source: str) -> str:
         return "" if found[1] in _PYTHON_MAGICS else f"%%{found[1]}"
     try:
         code = compile(source, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         for line in source.splitlines():
-            if re.match(r"\s*(?:[\w\s,.*()\[\]]+=\s*)?!", line):
+            if _SHELL.match(line):
                 return f"the shell escape {line.strip()[:60]!r}"
-            magic = re.match(r"\s*(?:[\w\s,.*()\[\]]+=\s*)?%(\w+)", line)
+            magic = _MAGIC.match(line)
             if magic and magic[1] not in _HARMLESS | _PYTHON_MAGICS:
                 return f"%{magic[1]}"
         return ""

@@ -157,6 +157,8 @@ SOURCES = {
     "blocks_without_end": "".join(" " * n + "if 1:\n" for n in range(95)) + " " * 95 + "to_kelvin = 1",
     "lambdas_without_end": "to_kelvin = " + "lambda: " * 3000 + "1",
     "a_line_without_end": "to_kelvin = '" + "x" * (20 << 20) + "'",
+    "empty_lines_without_end": "\n" * 20_000 + "to_kelvin = 1",
+    "names_without_end": f"to_kelvin, {', '.join(f'a{n}' for n in range(8000))} = range(8001)",
     "zeros_in_the_source": "to_kelvin = 1\x00\x00",
     "an_encoding_that_is_none": "# -*- coding: rot13 -*-\nto_kelvin = 1",
 }
