@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from typing import Any, Protocol
 
@@ -14,7 +13,7 @@ import numpy as np
 from autograder.checking.arrays import paste
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.closeness import equal, tolerances
-from autograder.checking.errors import NOT_AS_ASKED, explain, explain_stop, signature_of_error
+from autograder.checking.errors import NOT_AS_ASKED, explain, explain_stop, nearest, signature_of_error
 from autograder.checking.values import arrived, fresh, key_of
 from autograder.course import Limits
 from autograder.sandbox.protocol import Answer, Call, Script, Session, Source
@@ -305,8 +304,8 @@ class StudentProxy:
         if answer.error is not None:
             error = answer.error
             if error.type == "NameError" and not error.line and f"'{call.function}'" in error.message:
-                near = get_close_matches(call.function, list(self._names()), 1, 0.6)
-                instead = f" The notebook has `{near[0]}`: is that the one?" if near else ""
+                near = nearest(call.function, self._names())
+                instead = f" The notebook has `{near}`: is that the one?" if near else ""
                 raise CheckFailed(
                     f"There is no function called {call.function}: its cell is missing, has another name in its `def` line, "
                     f"or stopped with an error before it got there.{instead}",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
-__all__ = ["NOT_AS_ASKED", "explain", "explain_stop", "signature_of_error"]
+__all__ = ["NOT_AS_ASKED", "explain", "explain_stop", "nearest", "signature_of_error"]
 
 # The type of what a probe raises when it is given something that it cannot look at: no error of the student's code.
 NOT_AS_ASKED = "NotAsAsked"
-
+_LONGEST_NAME = 40  # characters
+_MOST_NAMES = 300
 
 _MATMUL = re.compile(
     r"matmul: Input operand (?P<which>\d) has a mismatch in its core dimension (?P<axis>\d).*\(size (?P<found>\d+) is different from (?P<other>\d+)\)"
@@ -86,10 +88,27 @@ def signature_of_error(kind: str, message: str) -> str:
     """
     if kind.endswith("MemoryError"):
         return "MemoryError"  # NumPy has one of its own, with the size in its text
-    text = re.sub(r"\(.*?\)", "", message)
+    # What is never closed is read to its end once, and stays.
+    text = re.sub(r"\([^)\n]*\)?", lambda found: "" if found[0].endswith(")") else found[0], message)
     text = re.sub(r"'[^']*'|`[^`]*`", "…", text)
     text = re.sub(r"-?\d+(\.\d+)?", "…", text)
     return f"{kind}: {' '.join(text.split())[:80]}"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The one of the names ``known`` that was probably meant by ``name``; "" where none is much like it.
+
+    ``known`` comes from a student's process, and comparing two texts takes their lengths' product: of long names none
+    is compared, of very many those that start alike and are about as long.
+    """
+    if len(name) > _LONGEST_NAME:
+        return ""
+    likely = sorted(
+        (other for other in known if len(other) <= _LONGEST_NAME),
+        key=lambda other: (other[:1].lower() != name[:1].lower(), abs(len(other) - len(name)), other),
+    )
+    near = get_close_matches(name, likely[:_MOST_NAMES], 1, 0.6)
+    return near[0] if near else ""
 
 
 def _other(message: str, function: str) -> str:
@@ -141,8 +160,8 @@ def _meaning(kind: str, message: str, known: Any, other: str = "") -> str:
     if kind == "UnboundLocalError" and (found := _LOCAL.search(message)):
         return f"`{found['name'] or found['old']}` is read before this function has given it a value on the way that was taken."
     if kind == "NameError" and (found := _NAME.search(message)):
-        near = get_close_matches(found["name"], list(known), 1)
-        hint = f" Did you mean `{near[0]}`?" if near else ""
+        near = nearest(found["name"], known)
+        hint = f" Did you mean `{near}`?" if near else ""
         if found["name"] == "np":
             return "`np` is NumPy's usual name: the cell with `import numpy as np` has to be there and run first."
         return f"Nothing called `{found['name']}` exists when this line runs: a spelling (capitals count), or a cell that is missing or comes later?{hint}"

@@ -1,9 +1,11 @@
 """Python's and NumPy's errors, as a student hears of them. Every message comes from a real error, raised here."""
 
+import time
+
 import numpy as np
 import pytest
 
-from autograder.checking.errors import NOT_AS_ASKED, explain, explain_stop, signature_of_error
+from autograder.checking.errors import NOT_AS_ASKED, explain, explain_stop, nearest, signature_of_error
 
 
 def raised(code):
@@ -99,6 +101,23 @@ def test_a_misspelt_name_gets_the_nearest_one_that_exists():
     assert "Did you mean `weights`?" in text
 
 
+def test_the_nearest_name_is_found_among_thousands():
+    """Of more names than can be compared, those that start alike and are about as long are looked at."""
+    assert nearest("weigths", [*(f"x{n}" for n in range(5000)), "weights"]) == "weights"
+    assert nearest("Softmax", [*(f"name{n}" for n in range(5000)), "softmax"]) == "softmax"
+    assert nearest("weights", ["scores"]) == nearest("weights", []) == ""
+
+
+def test_long_names_are_not_compared():
+    """Names of 200 letters, thousands of them and all alike, took minutes."""
+    word = "ab" * 100
+    names = [word[n:] + word[:n] for n in range(200)] * 25
+    started = time.process_time()
+    assert nearest(word[::-1], names) == ""
+    assert nearest("ab" * 15, [f"{'ab' * 15}{n}" for n in range(5000)]).startswith("abab")
+    assert time.process_time() - started < 5
+
+
 def test_a_cell_is_named_once():
     """A cell goes by its own name, or by its number."""
     assert explain("KeyError", "odd", function="f", cell="softmax") == "f stopped with KeyError: odd (in cell softmax)."
@@ -138,3 +157,11 @@ def test_errors_compare_by_kind_and_cause_not_by_sizes():
     other = signature_of_error(*raised("n, d = np.ones((2, 3, 4)).shape"))
     assert one == two
     assert one != other
+
+
+def test_brackets_that_never_close_are_read_once():
+    """What they hold stays; with each of them looked after by itself, a message took the square of its length."""
+    assert signature_of_error("E", "(a (b) (c\nd) e (f") == "E: (c d) e (f"
+    started = time.process_time()
+    signature_of_error("E", "(" * 100_000)
+    assert time.process_time() - started < 2

@@ -1,0 +1,12 @@
+"""Thousands of long names that are all much like the one that is missing."""
+
+import random
+
+for seed in range(24):
+    letters = random.Random(seed)
+    word = "".join(letters.choice("ab") for _ in range(199))
+    for n in range(199):
+        globals()[word[n:] + word[:n]] = 1
+
+def softmax(x):
+    raise NameError(f"name '{word[::-1]}' is not defined")
