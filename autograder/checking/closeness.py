@@ -5,6 +5,7 @@ NumPy and the standard library only: a student's own machine runs this too.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,10 @@ __all__ = ["ATOL", "RTOL", "as_array", "close", "equal", "tolerances"]
 
 RTOL, ATOL = 1e-5, 1e-6
 _RTOL32, _ATOL32 = 1e-3, 1e-4
+_NUMBERS = (int, float, complex, np.generic, np.ndarray)
+_LARGEST = (
+    1 << 24
+)  # numbers in a list of arrays, more than it may hold of float64: NumPy gives them all the widest type
 
 
 def tolerances(*values: Any) -> tuple[float, float]:
@@ -42,8 +47,8 @@ def equal(left: Any, right: Any, *, rtol: float = RTOL, atol: float = ATOL) -> b
     if isinstance(left, np.ndarray | np.generic | float | int | bool) and isinstance(
         right, np.ndarray | np.generic | float | int | bool
     ):
-        a, b = np.asarray(left), np.asarray(right)
-        if a.shape != b.shape or (a.dtype.kind == "b") != (b.dtype.kind == "b"):
+        a, b = as_array(left), as_array(right)
+        if a is None or b is None or a.shape != b.shape or (a.dtype.kind == "b") != (b.dtype.kind == "b"):
             return False
         return bool(close(a, b, rtol, atol).all())
     if isinstance(left, list) != isinstance(right, list) and isinstance(
@@ -61,14 +66,35 @@ def equal(left: Any, right: Any, *, rtol: float = RTOL, atol: float = ATOL) -> b
 
 
 def as_array(value: Any) -> np.ndarray | None:
-    """The numbers in ``value`` as an array, whatever holds them; ``None`` where there are none, or rows of several lengths."""
-    if isinstance(value, str | dict) or hasattr(value, "type"):
+    """The numbers in ``value`` as an array, whatever holds them; ``None`` where there are none, or rows of several lengths.
+
+    Whole numbers that no NumPy integer holds are floats there, as in arithmetic with any array.
+    """
+    if value is None or isinstance(value, str | dict) or hasattr(value, "type"):
         return None
+    if isinstance(value, tuple | list):
+        parts = [*_parts(value)]
+        # One text among thousands of parts, and NumPy would make each of them as long as that.
+        if not all(isinstance(part, _NUMBERS) for part in parts):
+            return None
+        if sum(part.size for part in parts if isinstance(part, np.ndarray)) > _LARGEST:
+            return None
     try:
         array = np.asarray(value)
-    except (ValueError, TypeError):
+        if array.dtype.kind == "O" and all(isinstance(item, int | float) for item in array.flat):
+            array = array.astype(np.float64)
+    except (ValueError, TypeError, OverflowError, MemoryError):
         return None
     return array if array.dtype.kind in "biufc" else None
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """What the lists and tuples of ``value`` hold, one inside another."""
+    for part in value:
+        if isinstance(part, tuple | list):
+            yield from _parts(part)
+        else:
+            yield part
 
 
 def _has_narrow_float(value: Any) -> bool:

@@ -98,6 +98,7 @@ def wrong_type(actual: Any, asked: str, what: str = "it") -> Finding:
 def kind_of(value: Any) -> str:
     """What a value is, in the middle of a sentence: ``a tuple of 2 items``, ``one array of shape (2, 3)``."""
     names = {"str": "a string", "dict": "a dictionary", "tuple": "a tuple", "list": "a list", "bool": "a bool"}
+    names["int"] = "a whole number of more than 307 digits, which is too large"  # any other is a single number
     kind = getattr(value, "type", None) or type(value).__name__
     if kind in {"builtin_function_or_method", "function", "method"}:
         return "a function, and not what it gives back (are parentheses missing?)"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.closeness import equal
+from autograder.checking.closeness import as_array, equal
 from autograder.checking.composition import compositions
 from autograder.checking.conversation import same_answer
 from autograder.checking.errors import signature_of_error
@@ -155,11 +155,11 @@ def _digits(value: Any) -> str:
         return repr([(k, _digits(v)) for k, v in value.items()])
     if isinstance(value, tuple | list) and any(isinstance(v, np.ndarray | dict | tuple | list) for v in value):
         return repr([_digits(v) for v in value])
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
+    array = as_array(value)
+    if array is None:
         return repr(value)[:200]
-    return f"{array.shape} {' '.join(f'{v:.3e}' for v in array.ravel()[:500] + 0.0)}"
+    with np.errstate(all="ignore"):
+        return f"{array.shape} {' '.join(f'{v:.3e}' for v in array.ravel()[:500] + 0.0)}"
 
 
 def wrong_answers(

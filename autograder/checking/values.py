@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.closeness import close
-from autograder.sandbox.guest.wire import objects_of
+from autograder.sandbox.guest.wire import MAX_INT_BITS, objects_of
 from autograder.sandbox.protocol import Call, Opaque, Rng, Source
 
 __all__ = ["arrived", "changed_arguments", "fingerprint", "fresh", "key_of", "remember"]
@@ -47,6 +47,8 @@ def arrived(value: Any, depth: int = 0) -> Any:
         if array.dtype.kind not in "biufc":
             return Opaque(f"array of dtype {array.dtype}")
         return array[()] if isinstance(value, np.generic) else array
+    if isinstance(value, int) and int.bit_length(value) > MAX_INT_BITS:
+        return Opaque("int")
     if isinstance(value, int | float | complex):
         return value
     if depth < _DEPTH:

@@ -1,9 +1,11 @@
 """When two numbers, arrays or outcomes are the same, and at which tolerance."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
-from autograder.checking.closeness import close, equal, tolerances
+from autograder.checking.closeness import as_array, close, equal, tolerances
 
 ROWS = np.array([[0.2, 0.8], [0.5, 0.5]])
 
@@ -30,6 +32,42 @@ def test_float32_inputs_are_judged_more_loosely():
 def test_two_outcomes_are_equal_only_as_answers(left, right, same):
     """For diagnosis: same structure, shape and numbers."""
     assert equal(left, right) is same
+
+
+@pytest.mark.parametrize(
+    ("value", "numbers"),
+    [
+        ([[1, 2], [3, 4.5]], [[1.0, 2.0], [3.0, 4.5]]),
+        ([ROWS[0], ROWS[1]], ROWS),
+        ([True, False], [True, False]),
+        (2**70, 2.0**70),
+        ([2**1000, 1, 0.5], [2.0**1000, 1.0, 0.5]),
+        ([], []),
+    ],
+)
+def test_numbers_are_an_array_whatever_holds_them(value, numbers):
+    """Lists of numbers or of arrays, and whole numbers that no integer of NumPy holds."""
+    assert as_array(value).dtype.kind in "bif"
+    np.testing.assert_array_equal(as_array(value), numbers)
+
+
+@pytest.mark.parametrize(
+    "value", [None, "a", ["a", 1.0], [1, None], [[1], [1, 2]], {"a": 1}, [{}], [ROWS, [["a", "b"]] * 2]]
+)
+def test_what_is_not_all_numbers_is_no_array(value):
+    """A text, a hole or a ragged row among numbers makes it something else."""
+    assert as_array(value) is None
+
+
+def test_one_long_text_is_not_given_to_every_part():
+    """NumPy would make eight thousand empty texts as long as the one beside them: two gigabytes."""
+    tracemalloc.start()
+    try:
+        assert as_array(["x" * 65536] + [""] * 8000) is None
+        assert as_array([np.zeros(1 << 22, "u1")] * 8) is None
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_closeness_is_numpys():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import socket
 import time
 
@@ -13,7 +14,17 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
 from autograder.sandbox.channel import Channel, HungUp, TimedOut
-from autograder.sandbox.guest.wire import HEADER, MAX_HEAD, Decoder, Encoder, TooBig, WireError, pack, parse_head
+from autograder.sandbox.guest.wire import (
+    HEADER,
+    MAX_HEAD,
+    MAX_INT_BITS,
+    Decoder,
+    Encoder,
+    TooBig,
+    WireError,
+    pack,
+    parse_head,
+)
 
 
 def opaque(value):
@@ -163,6 +174,17 @@ def test_a_damaged_frame_is_read_refused_or_ended(data):
         pass
     finally:
         channel.close()
+
+
+def test_a_number_that_no_float_holds_does_not_cross():
+    """It stays where it is, and whoever sends it all the same is refused, wherever it stands."""
+    largest, larger = 2**MAX_INT_BITS - 1, 2**MAX_INT_BITS
+    assert there_and_back([largest, -largest]) == [largest, -largest]
+    assert math.isfinite(float(largest))
+    assert there_and_back([larger, -larger]) == [("opaque", "int")] * 2
+    for tree in (larger, ["l", -larger], ["c", larger, 0.0], ["d", [larger, 1]], ["d", [1, 2**1030]]):
+        with pytest.raises(WireError):
+            decoded(tree)
 
 
 def test_a_bool_is_one_of_two():

@@ -32,7 +32,7 @@ MAX_HEAD = 4 << 20
 MAX_DEPTH = 12
 MAX_NODES = 200_000
 MAX_TEXT = 1 << 16
-MAX_INT_BITS = 1024
+MAX_INT_BITS = 1023  # what a float can hold as well: any larger one fails wherever it meets an array
 DTYPES = frozenset(
     np.dtype(code).str
     for code in ("?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "e", "f", "d", "g", "F", "D", "G")
@@ -137,6 +137,8 @@ class Decoder:
 
     def __call__(self, tree: Any, depth: int = 0) -> Any:
         """The value that ``tree`` describes."""
+        if type(tree) is int and tree.bit_length() > MAX_INT_BITS:
+            raise WireError("a whole number has more digits than may cross")
         if tree is None or type(tree) in (bool, int, float, str):
             return tree
         if type(tree) is not list or not tree or type(tree[0]) is not str or depth > MAX_DEPTH:
@@ -149,7 +151,7 @@ class Decoder:
         if tag == "d":
             return self._decode_dict(items, depth)
         if tag == "c" and len(items) == 2 and all(type(part) in (int, float) for part in items):
-            return complex(*items)
+            return complex(*map(self, items))
         if tag == "a" and len(items) == 2:
             array = self._decode_array(*items)
             if not self._copy:
@@ -169,7 +171,7 @@ class Decoder:
         for pair in items:
             if type(pair) is not list or len(pair) != 2 or type(pair[0]) is list or type(pair[0]) is dict:
                 raise WireError("a part of a dict is not a pair")
-            result[pair[0]] = self(pair[1], depth + 1)
+            result[self(pair[0])] = self(pair[1], depth + 1)
         return result
 
     def _decode_array(self, code: Any, shape: Any) -> Any:

@@ -1,0 +1,6 @@
+"""A whole number that looks like any other, and is larger than every float."""
+
+q1 = q2 = 2 ** 1024 - 1
+
+def softmax(x):
+    return 2 ** 1024 - 1
