@@ -157,6 +157,8 @@ class _Exercise:
 
     def _grade(self, namespace: Mapping[str, Any], seconds: float = _SECONDS) -> Any:
         [verdict] = self.grader.grade(_StandIn(self.spec.name, namespace, seconds), only=frozenset({self.spec.name}))
+        if self.grader.scorer.undiagnosed is not None:
+            raise self.grader.scorer.undiagnosed
         return verdict
 
     def _stub_earns_nothing(self) -> bool:

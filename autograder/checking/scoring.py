@@ -26,6 +26,8 @@ class Scorer:
     def __init__(self, checks: ChapterChecks) -> None:
         self._checks = checks
         self._diagnosticians: dict[str, Diagnostician] = {}
+        # The last failure to name what is wrong with an answer: an audit raises it, so that an author hears of it.
+        self.undiagnosed: Exception | None = None
 
     def not_attempted(self, spec: ExerciseSpec, *, visible_only: bool) -> ExerciseVerdict:
         """The outcome of a blank stub."""
@@ -67,13 +69,18 @@ class Scorer:
         total = _total(results)
         status = _status(results, earned)
         misconception: Misconception | None = None
-        message = ""
+        message = group = ""
         if status != "passed":
             results, missing = self._missing(spec, results, session)
-            if spec.answers:
-                misconception, results, message = self._answers(spec, results, conversation)
-            elif not missing:
-                misconception = self.diagnostician(spec.name).explain(conversation.log)
+            knows = None if spec.answers or missing else self.diagnostician(spec.name)
+            try:
+                if spec.answers:
+                    misconception, results, message = self._answers(spec, results, conversation)
+                elif knows is not None:
+                    misconception = knows.explain(conversation.log)
+                group = "" if misconception else alike(spec.name, conversation.log)
+            except Exception as error:  # noqa: BLE001 - marks never depend on whether a mistake can be named
+                self.undiagnosed = error
             if misconception is not None and not message:
                 message = misconception.message
             message = message or next((r.message for r in results if r.status not in {"passed", "not_tried"}), "")
@@ -88,7 +95,7 @@ class Scorer:
             message,
             None,
             tuple(results),
-            "" if status == "passed" or misconception else alike(spec.name, conversation.log),
+            group,
         )
 
     def follow_through(self, verdict: ExerciseVerdict, wrong: Sequence[str]) -> ExerciseVerdict:

@@ -9,8 +9,10 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from autograder.checking.asserts import CheckFailed, assert_matches
 from autograder.checking.chapter import ChapterChecks
 from autograder.checking.runner import _Helped, run_checks
+from autograder.checking.values import arrived
 from autograder.course import CourseError
 from autograder.sandbox.protocol import Call
 
@@ -216,6 +218,44 @@ def test_an_unanswered_question_leaves_the_others_their_points(grade):
 def test_odd_answers_are_wrong_and_never_our_crash(grade, answer):
     """Whatever stands in a variable, grading goes on."""
     assert grade(q1=answer, q2=answer)["quiz_ch1_units"].score == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "told"), [(2**100, "1.268e+30"), (2**1023 - 1, "8.988e+307"), (2**1024 - 1, "more than 307 digits")]
+)
+def test_a_number_of_hundreds_of_digits_is_wrong_and_nothing_more(grade, number, told):
+    """It is told as what it is, and the exercises beside it keep their marks."""
+    found = grade(to_kelvin=lambda _celsius: number, q2=number)
+    assert {name: verdict.score for name, verdict in found.items()} == {
+        "to_kelvin": 0.0,
+        "mean_kelvin": 3.0,  # by follow-through
+        "quiz_ch1_units": 0.5,
+    }
+    assert grade(mean_kelvin=lambda _celsius: [number])["mean_kelvin"].status == "failed"
+    assert told in compare_text(number)
+
+
+def compare_text(number):
+    """What is told of ``number`` where another one is right."""
+    with pytest.raises(CheckFailed) as failed:
+        assert_matches(arrived(number), np.float64(3.0))
+    return str(failed.value)
+
+
+@pytest.mark.parametrize("room", ["diagnosis.Diagnostician.explain", "scoring.alike", "scoring.wrong_answers"])
+def test_marks_do_not_depend_on_a_mistake_being_named(grade, monkeypatch, room):
+    """Where saying what is wrong fails, nothing is named, and points and messages are what they were."""
+
+    def fails(*_args):
+        raise OverflowError("int too large to convert to float")
+
+    wrong = {"to_kelvin": lambda celsius: celsius + 300.0, "q1": "a"}
+    before = grade(**wrong)
+    monkeypatch.setattr(f"autograder.checking.{room}", fails)
+    after = grade(**wrong)
+    assert {n: (v.score, v.status) for n, v in after.items()} == {n: (v.score, v.status) for n, v in before.items()}
+    assert "to_kelvin(x) gave  [300]" in after["to_kelvin"].message
+    assert after["to_kelvin"].misconception is None
 
 
 def test_the_smallest_case_is_shown(grade):
