@@ -120,7 +120,8 @@ def _is_number(actual: Any) -> Finding | None:
     found = as_array(actual)
     if found is not None and found.size == 1 and found.dtype.kind in "iuf" and np.isfinite(found).all():
         return None
-    return Finding(f"It is {show(actual)}; write a number.", "type")
+    what = kind_of(actual) if hasattr(actual, "type") else show(actual)
+    return Finding(f"It is {what}; write a number.", "type")
 
 
 def _is_string(actual: Any) -> Finding | None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.checking.predicates import evaluate
+from autograder.sandbox.protocol import Opaque
 
 
 @pytest.mark.parametrize("written", ["b", " B ", "(b)", "b)", "b.", "'b'"])
@@ -17,6 +18,13 @@ def test_a_choice_counts_however_it_is_written(written):
 def test_an_answer_that_is_no_choice_is_told_so(answer, words):
     """Before grading, a quiz says whether each answer is well formed."""
     assert words in evaluate("one_of", answer, params={"choices": ["a", "b"]}).reason
+
+
+def test_a_number_that_is_too_large_is_told_so():
+    """One of a hundred digits is a number; one that no float holds is told as what it is."""
+    assert evaluate("is_number", 10**100) is None
+    found = evaluate("is_number", Opaque("int"))
+    assert found.reason == "It is a whole number of more than 307 digits, which is too large; write a number."
 
 
 def test_rows_that_do_not_sum_to_one_are_shown():
