@@ -38,6 +38,18 @@ def change(path, old, new):
     path.write_text(text.replace(old, new))
 
 
+def test_an_author_hears_of_a_mistake_that_cannot_be_named(mini, monkeypatch):
+    """In a class such a failure costs nobody a mark, and so would never be heard of."""
+
+    def fails(*_args):
+        raise OverflowError("int too large to convert to float")
+
+    monkeypatch.setattr("autograder.checking.scoring.alike", fails)
+    monkeypatch.setattr("autograder.checking.diagnosis.Diagnostician.explain", fails)
+    with pytest.raises(OverflowError):
+        audit(mini, ["ch1_units"])
+
+
 def test_sound_checks_meet_the_targets_on_their_exercises(mini):
     """Every misconception is caught and named, every alternative accepted, every mutant killed."""
     report, found = audited(mini, "mean_kelvin")

@@ -221,7 +221,9 @@ def test_odd_answers_are_wrong_and_never_our_crash(grade, answer):
 
 
 @pytest.mark.parametrize(
-    ("number", "told"), [(2**100, "1.268e+30"), (2**1023 - 1, "8.988e+307"), (2**1024 - 1, "more than 307 digits")]
+    ("number", "told"),
+    [(2**100, "1.268e+30"), (2**1023 - 1, "8.988e+307"), (2**1024 - 1, "more than 307 digits")],
+    ids=["more than 64 bits", "the largest that crosses", "larger than any float"],
 )
 def test_a_number_of_hundreds_of_digits_is_wrong_and_nothing_more(grade, number, told):
     """It is told as what it is, and the exercises beside it keep their marks."""
@@ -232,10 +234,10 @@ def test_a_number_of_hundreds_of_digits_is_wrong_and_nothing_more(grade, number,
         "quiz_ch1_units": 0.5,
     }
     assert grade(mean_kelvin=lambda _celsius: [number])["mean_kelvin"].status == "failed"
-    assert told in compare_text(number)
+    assert told in told_of(number)
 
 
-def compare_text(number):
+def told_of(number):
     """What is told of ``number`` where another one is right."""
     with pytest.raises(CheckFailed) as failed:
         assert_matches(arrived(number), np.float64(3.0))
