@@ -15,9 +15,8 @@ __all__ = ["ATOL", "RTOL", "as_array", "close", "equal", "tolerances"]
 RTOL, ATOL = 1e-5, 1e-6
 _RTOL32, _ATOL32 = 1e-3, 1e-4
 _NUMBERS = (int, float, complex, np.generic, np.ndarray)
-_LARGEST = (
-    1 << 24
-)  # numbers in a list of arrays, more than it may hold of float64: NumPy gives them all the widest type
+# Numbers that the arrays in one list may have together: NumPy would give all of them the widest type among them.
+_LARGEST = 1 << 24
 
 
 def tolerances(*values: Any) -> tuple[float, float]:
