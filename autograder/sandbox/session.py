@@ -15,7 +15,7 @@ from autograder.sandbox.guest.wire import Decoder, Encoder, TooBig, WireError, p
 from autograder.sandbox.known import KnownAnswers
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, CodeCell, Opaque, Rng, Script, Source, StudentError
 from autograder.sandbox.questions import Size
-from autograder.sandbox.texts import clean, read_error, read_names, read_outcome
+from autograder.sandbox.texts import Room, clean, read_error, read_names, read_outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -69,6 +69,7 @@ class ChildSession:
     ) -> Iterator[CellOutcome]:
         """Send the cells and yield what each one did; the last one is ``stopped`` when it was the child's end."""
         cap = self._limits.output_kb << 10
+        room = Room()
         self._begin(order, blobs)
         if time.monotonic() >= self._deadline:
             self._stop(TimedOut())  # whatever it may have said by now: it is not luck who gets more time than there is
@@ -77,7 +78,7 @@ class ChildSession:
                 try:
                     # The figures of a cell are drawn after it, on a clock of their own.
                     head, _blob = self._channel.receive(self._by(seconds, extra=max(2.0, seconds / 4)))
-                    outcome = read_outcome(head.get("cell"), cell.index, cap)
+                    outcome = room.fit(read_outcome(head.get("cell"), cell.index, cap))
                 except (HungUp, TimedOut, WireError) as event:
                     self._stop(event)
                 else:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from dataclasses import replace
 from typing import Any
 
 from autograder.sandbox.guest.wire import WireError
 from autograder.sandbox.protocol import CellOutcome, StudentError
 
-__all__ = ["clean", "read_error", "read_names", "read_outcome"]
+__all__ = ["Room", "clean", "harmless", "read_error", "read_names", "read_outcome"]
 
 # Terminal escapes whole, then what is left of control characters, bidirectional overrides and lone surrogates.
 _ESCAPES = re.compile(
@@ -22,6 +23,10 @@ _TEXT_TYPES = frozenset({"text/plain", "text/html", "text/markdown", "text/latex
 _PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 _MAX_PICTURE = 1 << 20
 _MAX_OUTPUTS = 200
+_MAX_SHOWN = 4 << 20  # characters that the cells of one notebook may put out together; that is more than anyone reads
+_MAX_DRAWN = 24 << 20  # and characters of pictures
+_LEAST = 100  # characters of a result that are kept all the same: nbgrader reads a score there
+_CUT = "… the rest of what this notebook put out was cut\n"
 _DECIDE = ((2, ["stream", "stderr"]), (1, ["result"]))
 
 
@@ -32,7 +37,14 @@ def clean(text: Any, cap: int) -> str:
     kept = text[: cap + 1]
     if len(kept) > cap:
         kept = kept[: cap - 1] + "…"
-    return _CONTROLS.sub("", _ESCAPES.sub("", kept.replace("\r\n", "\n")))
+    return harmless(kept)
+
+
+def harmless(text: str) -> str:
+    """``text`` without terminal escapes, control characters and half characters; line breaks and tabs stay."""
+    if not _CONTROLS.search(text):  # an escape begins with one, too
+        return text
+    return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
 
 
 def _word(told: dict[str, Any], key: str, cap: int) -> str:
@@ -76,6 +88,59 @@ def read_outcome(told: Any, index: int, cap: int) -> CellOutcome:
         outputs.append(_error_output(error, told["error"]))
     stopped = "timeout" if told.get("stopped") == "timeout" else ""
     return CellOutcome(index=index, outputs=tuple(o for o in outputs if o is not None), error=error, stopped=stopped)
+
+
+class Room:
+    """What one notebook may still put out: each cell has its own limit, and thousands of cells none but this.
+
+    Of a cell that finds no room, what nbgrader decides a score by is left: that it failed, that it wrote to stderr, and
+    a short result.
+    """
+
+    def __init__(self) -> None:
+        self._text, self._drawn = _MAX_SHOWN, _MAX_DRAWN
+
+    def fit(self, outcome: CellOutcome) -> CellOutcome:
+        """The outcome as it is, or what there is room for."""
+        text, drawn = _size(outcome)
+        if text > self._text or drawn > self._drawn:
+            outcome = _shortened(outcome)
+            text, drawn = 0, 0  # so little that it need not be counted
+        self._text, self._drawn = self._text - text, self._drawn - drawn
+        return outcome
+
+
+def _size(outcome: CellOutcome) -> tuple[int, int]:
+    """The characters of text and those of pictures in what a cell put out."""
+    text = drawn = 0
+    for output in outcome.outputs:
+        for mime, content in output.get("data", {}).items():
+            if mime.startswith("image/"):
+                drawn += len(content)
+            else:
+                text += len(content)
+        text += len(output.get("text", "")) + len(output.get("evalue", "")) + sum(map(len, output.get("traceback", ())))
+    return text, drawn
+
+
+def _shortened(outcome: CellOutcome) -> CellOutcome:
+    shown: list[dict[str, Any]] = []
+    for output in outcome.outputs:
+        kind = output["output_type"]
+        if kind == "stream" and output["name"] not in {one.get("name") for one in shown}:
+            shown.append({**output, "text": _CUT})
+        elif kind == "execute_result" and not any(one["output_type"] == kind for one in shown):
+            text = output["data"].get("text/plain", "")
+            shown.append({**output, "data": {"text/plain": text if len(text) <= _LEAST else text[:_LEAST] + "…"}})
+        elif kind == "error":
+            message = clean(output["evalue"], _LEAST)
+            shown.append({**output, "evalue": message, "traceback": [f"{output['ename']}: {message}"]})
+    if outcome.outputs and not shown:
+        shown.append({"output_type": "stream", "name": "stdout", "text": _CUT})
+    error = outcome.error
+    if error is not None:
+        error = replace(error, message=clean(error.message, _LEAST))
+    return replace(outcome, outputs=tuple(shown), error=error)
 
 
 def _read_output(output: Any, cap: int) -> dict[str, Any] | None:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.sandbox.guest.wire import WireError
-from autograder.sandbox.texts import clean, read_error, read_names, read_outcome
+from autograder.sandbox.protocol import CellOutcome
+from autograder.sandbox.texts import Room, clean, read_error, read_names, read_outcome
 
 
 @given(st.text())
@@ -72,3 +73,43 @@ def test_outputs_are_rebuilt_never_passed_on(outputs):
 def test_names_are_identifiers():
     """What could not be a name is left out."""
     assert read_names(["a", "b c", "", 3, "<script>", "ä", "x" * 300]) == {"a", "ä"}
+
+
+def printed(index, text, *more):
+    """What a child tells of a cell that printed ``text``, and more outputs."""
+    return {"index": index, "outputs": [["stream", "stdout", text], *more]}
+
+
+def test_a_notebook_has_room_for_so_much_text():
+    """Cells that stay within their own limit come to no more than four million characters; the cut is told."""
+    room = Room()
+    told = [room.fit(read_outcome(printed(n, "x" * 60_000), n, 65_536)) for n in range(500)]
+    texts = ["".join(output["text"] for output in outcome.outputs) for outcome in told]
+    assert texts[0] == "x" * 60_000
+    assert texts[-1] == "… the rest of what this notebook put out was cut\n"
+    assert sum(map(len, texts)) < 4.3e6
+
+
+def test_a_cell_without_room_keeps_what_decides_a_score():
+    """A short result, that something went to stderr, and the error stay; pictures and pages of text go."""
+    room = Room()
+    for n in range(80):
+        room.fit(read_outcome(printed(n, "x" * 60_000), n, 65_536))
+    more = [["result", {"text/plain": "0.5", "text/html": "y" * 50_000}], ["stream", "stderr", "z" * 50_000]]
+    error = {"type": "ValueError", "message": "m" * 2000, "line": "f()", "lineno": 1, "cell": "cell 1", "where": ""}
+    outcome = room.fit(read_outcome({**printed(80, "x" * 60_000, *more), "error": error}, 80, 65_536))
+    stdout, result, stderr, failed = outcome.outputs
+    assert result["data"] == {"text/plain": "0.5"}
+    assert (stdout["name"], stderr["name"], failed["ename"]) == ("stdout", "stderr", "ValueError")
+    assert outcome.error.type == "ValueError"
+    assert len(repr(outcome)) < 2000
+
+
+def test_pictures_have_room_of_their_own():
+    """Text leaves pictures alone, and pictures text, until there are too many of them."""
+    room = Room()
+    picture = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "A" * (1 << 20)}}
+    drawn = [room.fit(CellOutcome(n, (picture,))) for n in range(40)]
+    assert sum(outcome.outputs == (picture,) for outcome in drawn) == 24
+    assert "was cut" in drawn[-1].outputs[0]["text"]
+    assert room.fit(read_outcome(printed(0, "x"), 0, 100)).outputs[0]["text"] == "x"
