@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from autograder import attempt
-from autograder.sandbox.protocol import CodeCell
+from autograder.sandbox.protocol import CodeCell, weight
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,6 +41,8 @@ __all__ = [
 ]
 
 MAX_BYTES = 256 * 2**20
+MAX_CELLS = 25_000
+MAX_CODE = 1 << 20  # by ``weight``: many times what anybody writes for a chapter, and parsed in some seconds
 MAX_PARTS = 5_000_000  # lists, entries and items; each takes up to a hundred times its characters once it is read
 Role = Literal["stub", "check"]
 
@@ -161,6 +163,7 @@ def load_document(data: bytes, path: Path | None = None) -> dict[str, Any]:
         raise NotebookError(
             f"{name} is JSON but not a notebook: it has no list of cells. Hand in the .ipynb file that Jupyter saved."
         )
+    _require_size(content["cells"], name)
     return content
 
 
@@ -280,6 +283,22 @@ def _load(data: bytes, name: str) -> dict[str, Any]:
             f"{name} is JSON but not a notebook: it has no list of cells. Hand in the .ipynb file that Jupyter saved."
         )
     return content
+
+
+def _require_size(cells: list[Any], name: str) -> None:
+    """Refuse what no person wrote: all code is parsed, several times, and sent to where it is run."""
+    if len(cells) > MAX_CELLS:
+        raise NotebookError(
+            f"{name} has {len(cells):,} cells, and no more than {MAX_CELLS:,} are read. "
+            "Delete those that are not needed, save it and hand it in again."
+        )
+    code = [_text(cell.get("source")) for cell in map(_mapping, cells) if cell.get("cell_type") == "code"]
+    if sum(map(weight, code)) > MAX_CODE:
+        raise NotebookError(
+            f"{name} holds {sum(map(len, code)):,} characters of code, more than is graded (about {MAX_CODE // 2**20} "
+            "million; brackets, commas and letters beyond ASCII count for more). Is there data among it, "
+            "or a cell that was copied many times? Take that out, save it and hand it in again."
+        )
 
 
 def _version(content: Mapping[str, Any]) -> int:

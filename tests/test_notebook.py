@@ -122,6 +122,19 @@ class TestReading:
         with pytest.raises(NotebookError, match=r"more than 5 million lists and items.*Clear Outputs"):
             parse_notebook(data, Path("ch1.ipynb"))
 
+    def test_more_than_anybody_wrote_is_refused(self):
+        """Code by the megabyte and cells by the ten thousand are told apart from prose, and not parsed."""
+        cell = code("x = y + z\n" * 30_000)
+        with pytest.raises(NotebookError, match=r"ch1\.ipynb holds 3,600,000 characters of code.*hand it in again"):
+            parse_notebook(json.dumps(document(*[cell] * 12)).encode(), Path("ch1.ipynb"))
+        parse_notebook(json.dumps(document(*[cell] * 3)).encode())
+        with pytest.raises(NotebookError, match="1,200,007 characters of code"):
+            parse_notebook(json.dumps(document(code("x = [" + "1," * 600_000 + "2]"))).encode())
+        with pytest.raises(NotebookError, match="30,000 cells"):
+            parse_notebook(json.dumps(document(*[code("")] * 30_000)).encode())
+        prose = {"cell_type": "markdown", "source": "![](data:image/png;base64," + "A" * 5_000_000 + ")"}
+        parse_notebook(json.dumps(document(code("x"), prose)).encode())
+
     def test_stored_outputs_of_fifty_megabytes_do_not_matter(self, tmp_path):
         """A notebook full of old outputs is read like any other."""
         cell = stub("softmax", "def softmax(x, axis=-1): return x")

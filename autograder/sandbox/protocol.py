@@ -9,9 +9,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from json.encoder import encode_basestring_ascii
 from typing import Any, Protocol, runtime_checkable
 
 __all__ = [
+    "MAX_CODE",
     "Allowance",
     "Answer",
     "Call",
@@ -23,6 +25,7 @@ __all__ = [
     "Session",
     "Source",
     "StudentError",
+    "weight",
 ]
 
 
@@ -119,6 +122,18 @@ class CodeCell:
     name: str
     source: str
     optional: bool = False
+
+
+MAX_CODE = 3 << 20  # by ``weight``: what is sent of a notebook's code
+
+
+def weight(source: str) -> int:
+    """What a cell's source takes up on its way into a child: its JSON in ASCII, brackets and commas counting for more.
+
+    A reader refuses a frame of too many of these.
+    """
+    signs = 10 * (source.count("[") + source.count("{")) + 5 * source.count(",")
+    return len(encode_basestring_ascii(source)) + signs
 
 
 @dataclass(frozen=True, slots=True)

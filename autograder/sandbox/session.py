@@ -103,6 +103,9 @@ class ChildSession:
             with contextlib.suppress(HungUp):  # what the child said before it went is read next
                 self._channel.send(pack(order, blobs), by)
             head, _blob = self._channel.receive(by)
+        except TooBig:
+            self.close()
+            raise
         except (HungUp, TimedOut, WireError) as event:
             self._channel.close()
             raise ChildNotConfined(

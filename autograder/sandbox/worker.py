@@ -18,7 +18,7 @@ from autograder.sandbox.confinement import (
 from autograder.sandbox.hosts import Local, Zygote
 from autograder.sandbox.known import KnownAnswers
 from autograder.sandbox.packages import PackageMissing
-from autograder.sandbox.protocol import Allowance, CellOutcome, CodeCell
+from autograder.sandbox.protocol import MAX_CODE, Allowance, CellOutcome, CodeCell, weight
 from autograder.sandbox.session import ChildNotConfined, ChildSession
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ __all__ = ["Worker", "open_worker"]
 
 _AGAIN_SECONDS = 2.0  # what a cell that overran once may take when the notebook is run again
 _MAX_RERUNS = 8
-_MAX_SOURCE = 3 << 20
+_TOO_MUCH = "raise ValueError('this notebook holds more code than can be graded')"
 
 
 def open_worker(limits: Limits, packages: Sequence[str], *, confinement: Confinement = "auto") -> Worker:
@@ -147,13 +147,11 @@ class Worker:
             "max_bytes": limits.result_mb << 20,
             "cells": [],
         }
-        room = _MAX_SOURCE
+        room = MAX_CODE
         for cell in cells:
             seconds = min(limits.cell_seconds, _AGAIN_SECONDS) if cell.index in slow else limits.cell_seconds
-            room -= len(cell.source)
-            source = (
-                cell.source if room >= 0 else "raise ValueError('this notebook holds more code than can be graded')"
-            )
+            room -= weight(cell.source)
+            source = cell.source if room >= 0 else _TOO_MUCH
             order["cells"].append([cell.index, cell.name, source, cell.optional, seconds])
         try:
             return self._converse(order, cells, limits, deadline, given)

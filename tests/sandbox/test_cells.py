@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 
+from autograder.sandbox.guest.wire import TooBig
 from autograder.sandbox.protocol import Allowance, Answer, Call, CodeCell
 
 from .conftest import cells
@@ -330,3 +331,21 @@ def test_a_new_warm_process_has_the_courses_cells_too(jail):
         assert [o["data"] for o in session.cells[0].outputs] == [{"text/plain": "42"}]
         assert session.value("y").value == 6
     jail.prepare([])
+
+
+def test_code_that_does_not_fit_ends_its_child(jail, monkeypatch):
+    """An order that is too big to send is refused, and the process that waited for it is not left behind."""
+    ended = []
+    whole = jail._host.end
+    monkeypatch.setattr(jail._host, "end", lambda *told: ended.append(told) or whole(*told))
+    with pytest.raises(TooBig):
+        jail.open([CodeCell(n, "x" * 1000, "pass") for n in range(5000)])
+    assert len(ended) == 1
+
+
+@pytest.mark.parametrize("source", ["x = '" + "é" * 900_000 + "'", "x = [" + "1," * 790_000 + "]", "[]," * 400_000])
+def test_code_that_takes_more_than_it_looks_is_left_out(run, source):
+    """Letters beyond ASCII, brackets and commas take more room on the way; the other cells run all the same."""
+    session = run("y = 1", source)
+    assert session.value("y").value == 1
+    assert "more code than can be graded" in session.cells[1].error.message

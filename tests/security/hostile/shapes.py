@@ -140,6 +140,23 @@ def not_text(folder, _course, _world):
 
 
 @hostile("ungradable")
+def more_cells_than_are_read(folder, course, _world):
+    """Hundreds of thousands of empty cells."""
+    notebook = wrong(course)
+    notebook["cells"] += [{"cell_type": "code"}] * 300_000
+    save(folder, notebook)
+
+
+@hostile("ungradable")
+def more_code_than_is_read(folder, course, _world):
+    """Twenty megabytes of Python that mention every exercise."""
+    notebook = wrong(course)
+    source = "to_kelvin = mean_kelvin = q1 = q2 = 0\n" + "x = y + z\n" * 95_000
+    notebook["cells"] += [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source}] * 20
+    save(folder, notebook)
+
+
+@hostile("ungradable")
 def nothing_at_all(folder, _course, _world):
     """An empty file."""
     (folder / NAME).touch()
@@ -156,7 +173,7 @@ SOURCES = {
     "targets_without_end": "to_kelvin = " * 20_000 + "1",
     "blocks_without_end": "".join(" " * n + "if 1:\n" for n in range(95)) + " " * 95 + "to_kelvin = 1",
     "lambdas_without_end": "to_kelvin = " + "lambda: " * 3000 + "1",
-    "a_line_without_end": "to_kelvin = '" + "x" * (20 << 20) + "'",
+    "a_line_without_end": "to_kelvin = '" + "x" * 900_000 + "'",
     "empty_lines_without_end": "\n" * 20_000 + "to_kelvin = 1",
     "names_without_end": f"to_kelvin, {', '.join(f'a{n}' for n in range(8000))} = range(8001)",
     "zeros_in_the_source": "to_kelvin = 1\x00\x00",
