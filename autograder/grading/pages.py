@@ -23,6 +23,7 @@ __all__ = ["BESIDE", "Pages", "Returned", "beside", "folder_of"]
 
 # What nbgrader keeps beside a submission and needs again to hand its feedback back to the right student.
 BESIDE = ("timestamp.txt", "submission_secret.txt")
+MOST_BESIDE = 4096  # bytes of such a file that are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +104,13 @@ def beside(path: Path, name: str) -> str | None:
     """What stands in the small file ``name`` beside a submission, or None."""
     found = path.parent / name
     try:
-        return found.read_text()[:1000] if found.is_file() and not found.is_symlink() else None
-    except (OSError, UnicodeDecodeError):
+        if found.is_symlink() or not found.is_file():  # a pipe or a device would never end
+            return None
+        with found.open("rb") as file:
+            start = file.read(MOST_BESIDE)  # never the whole: a file may claim a terabyte and take no room
+    except OSError:
         return None
+    return start.decode("utf-8", "replace")[:1000]
 
 
 def folder_of(course: Course, kind: str) -> Path:

@@ -297,7 +297,7 @@ def _laid_out(unit: Unit, chapter: str, place: Path) -> Any:
     folder.mkdir(parents=True)
     (folder / unit.name).write_bytes(unit.data)
     for name, text in unit.beside.items():
-        (folder / name).write_text(text)
+        (folder / name).write_text(text, encoding="utf-8")
     return Job(folder / unit.name, unit.student, chapter)
 
 

@@ -1,13 +1,17 @@
 """A class's submissions: found, graded, entered, and given back."""
 
+import contextlib
 import json
+import os
+import signal
 import stat
 
 import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course import CourseError
-from autograder.grading.classroom import grade_class, handed_in
+from autograder.grading.classroom import Terminated, grade_class, handed_in
+from autograder.grading.pages import beside
 from autograder.grading.submission import Submission
 from tests.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, document, hand_in
 
@@ -132,3 +136,13 @@ def test_an_old_page_does_not_stay_for_a_new_submission(course):
     grade_class(course, CHAPTER, handed_in(course, CHAPTER))
     assert not page(course, "autograded", "ada", ".ipynb").exists()
     assert "is empty" in page(course, "feedback", "ada", ".html").read_text()
+
+
+def test_small_files_are_never_read_whole(course):
+    """A time of a terabyte, which takes no room on disk, is read as far as a time could go."""
+    file = hand_in(course, "ada", document(course, **RIGHT), "2030-01-01 00:00:00.000000 UTC")
+    os.truncate(file.with_name("timestamp.txt"), 1 << 40)
+    file.with_name("submission_secret.txt").write_bytes(b"\xff" * 10_000)
+    assert beside(file, "timestamp.txt").startswith("2030-01-01")
+    assert len(beside(file, "timestamp.txt")) == 1000
+    assert beside(file, "submission_secret.txt") == "\ufffd" * 1000

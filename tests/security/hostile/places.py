@@ -121,6 +121,15 @@ def a_time_that_is_a_link(folder, course, _world):
 
 
 @hostile("graded")
+def a_time_of_a_terabyte(folder, course, _world):
+    """Files of a terabyte there, which take no room."""
+    save(folder, wrong(course))
+    for name in ("timestamp.txt", "submission_secret.txt"):
+        with (folder / name).open("wb") as file:
+            file.truncate(1 << 40)
+
+
+@hostile("graded")
 def a_time_that_is_a_pipe(folder, course, _world):
     """Named pipes there."""
     save(folder, wrong(course))
