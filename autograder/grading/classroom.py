@@ -85,7 +85,8 @@ def grade_class(
     desk = _Desk(ledger, writer, on_verdict, {**settled, **unnamed})
     for verdict in desk.verdicts.values():
         desk.tell(verdict)
-    with _ending_well():
+    with _ending_well() as ending:
+        desk.ending = ending
         try:
             sound = []
             for job in (job for job in jobs if job not in desk.verdicts):
@@ -113,6 +114,7 @@ class _Desk:
     verdicts: dict[Job, Verdict]
     waiting: list[Returned] = field(default_factory=list)
     unentered: int = 0
+    ending: _Ending | None = None
 
     def take(self, returned: Returned) -> None:
         verdict = returned.entry.verdict
@@ -121,6 +123,8 @@ class _Desk:
         if len(self.waiting) >= BATCH:
             self._enter()
         self.tell(verdict)
+        if self.ending is not None:
+            self.ending.check()
 
     def tell(self, verdict: Verdict) -> None:
         if self.on_verdict is not None:
@@ -195,19 +199,38 @@ class _Writer:
             raise error
 
 
-@contextmanager
-def _ending_well() -> Iterator[None]:
-    """Let the signals that ask a program to end do so the way Ctrl-C does."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
+class _Ending:
+    """Whether a signal has asked the run to end.
 
-    def end(number: int, _frame: FrameType | None) -> None:
+    It is raised where it comes, and kept besides: a callback that runs just then, of the collector or of a destructor,
+    has nobody to raise it to, and Python passes over it.
+    """
+
+    def __init__(self) -> None:
+        self._asked: int | None = None
+
+    def end(self, number: int, _frame: FrameType | None) -> None:
+        """The handler of the signals."""
+        self._asked = number
         raise Terminated(number)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    def check(self) -> None:
+        """Raise ``Terminated`` where a signal has come: called between one notebook and the next."""
+        if self._asked is not None:
+            raise Terminated(self._asked)
+
+
+@contextmanager
+def _ending_well() -> Iterator[_Ending]:
+    """Let the signals that ask a program to end do so the way Ctrl-C does."""
+    ending = _Ending()
+    if threading.current_thread() is not threading.main_thread():
+        yield ending
+        return
+    before = {number: signal.signal(number, ending.end) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
-        yield
+        yield ending
+        ending.check()
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -146,3 +146,22 @@ def test_small_files_are_never_read_whole(course):
     assert beside(file, "timestamp.txt").startswith("2030-01-01")
     assert len(beside(file, "timestamp.txt")) == 1000
     assert beside(file, "submission_secret.txt") == "\ufffd" * 1000
+
+
+def test_a_signal_that_nobody_could_raise_still_ends_the_run(course):
+    """Python passes over what is raised in a destructor or in a callback of the collector; the run ends all the same."""
+    for student in ("ada", "bob", "cyd"):
+        hand_in(course, student, document(course, **RIGHT))
+    seen = []
+
+    def lose(verdict):
+        seen.append(verdict.student)
+        if verdict.student == "ada":
+            with contextlib.suppress(Terminated):
+                signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(Terminated):
+        grade_class(course, CHAPTER, handed_in(course, CHAPTER), on_verdict=lose)
+    assert seen == ["ada"]
+    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", "mini") as book:
+        assert [student.id for student in book.students] == ["ada"]
