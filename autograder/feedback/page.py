@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from autograder.feedback.prose import prose
+from autograder.feedback.prose import LONGEST, prose, verbatim
 from autograder.grading.display import clean, exercise_html, points, standing
 from autograder.notebook import cell_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from autograder.notebook import Cell
     from autograder.verdict import ExerciseVerdict, Verdict
 
 __all__ = ["feedback_page", "reason_page"]
 
+MOST_PROSE = 200_000  # characters of a notebook's prose that are read as Markdown; what comes after is shown as typed
 _BASE64 = (string.ascii_letters + string.digits + "+/=").encode()
 
 
@@ -32,7 +34,12 @@ def feedback_page(course_title: str, verdict: Verdict, document: Mapping[str, An
         document: the notebook with its outputs, as it is kept in ``autograded/``.
     """
     outcomes = {f"check_{exercise.name}": exercise for exercise in verdict.exercises}
-    cells = [_cell(index, cell, outcomes) for index, cell in enumerate(document["cells"])]
+    room = MOST_PROSE
+    cells = []
+    for index, raw in enumerate(document["cells"]):
+        cell = cell_of(index, raw)
+        room -= len(cell.source) if cell.kind == "markdown" and len(cell.source) <= LONGEST else 0
+        cells.append(_cell(cell, raw, outcomes, rendered=room >= 0))
     return _render(
         course_title=course_title,
         verdict=verdict,
@@ -49,13 +56,14 @@ def reason_page(course_title: str, verdict: Verdict) -> str:
     return _render(course_title=course_title, verdict=verdict, score="", exercises=[], cells=[])
 
 
-def _cell(index: int, raw: Mapping[str, Any], outcomes: Mapping[str, ExerciseVerdict]) -> dict[str, Any]:
-    cell = cell_of(index, raw)
+def _cell(
+    cell: Cell, raw: Mapping[str, Any], outcomes: Mapping[str, ExerciseVerdict], *, rendered: bool
+) -> dict[str, Any]:
     outcome = outcomes.get(cell.grade_id or "") if cell.role == "check" else None
     if outcome is not None:
         return {"kind": "check", "exercise": outcome.name, "outcome": Markup(exercise_html(outcome))}  # noqa: S704 - escaped there
     if cell.kind == "markdown":
-        return {"kind": "prose", "html": prose(cell.source)}
+        return {"kind": "prose", "html": prose(cell.source) if rendered else verbatim(cell.source)}
     if cell.kind != "code":
         return {"kind": "raw", "source": clean(cell.source)}
     return {

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from autograder.grading.display import clean
 
-__all__ = ["prose"]
+__all__ = ["LONGEST", "prose", "verbatim"]
 
 LONGEST = 20_000  # characters: far above any page of prose, and below what makes a Markdown parser slow
 _LINK = re.compile(r"(?:https?://|mailto:|#)", re.IGNORECASE)
@@ -27,7 +27,12 @@ def prose(text: str) -> Markup:
     if len(text) <= LONGEST:
         with suppress(RecursionError):
             return Markup(_markdown()(text))  # noqa: S704 - the renderer below escapes all it is given
-    return Markup("<pre>{}</pre>").format(text)
+    return verbatim(text)
+
+
+def verbatim(text: str) -> Markup:
+    """The text as it was typed."""
+    return Markup("<pre>{}</pre>").format(clean(text))
 
 
 class _Renderer(mistune.HTMLRenderer):

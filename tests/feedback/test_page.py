@@ -170,3 +170,13 @@ def test_an_ungradable_notebook_says_why_and_that_it_is_no_zero():
 def test_the_same_notebook_gives_the_same_page():
     """No date and no random name: grading twice gives identical bytes."""
     assert page() == page()
+
+
+def test_prose_by_the_megabyte_is_shown_and_not_read_as_markdown():
+    """Three hundred cells, each short enough to be read, are not all: what comes after the first ones stands as typed."""
+    verdict, document = graded()
+    hard = [{**nb_cell("markdown", f"{n} " + "- a\n" * 4900), "id": f"hard{n}"} for n in range(300)]
+    document["cells"] += hard
+    text = feedback_page("A course", verdict, document)
+    assert text.count("<pre>") > 280
+    assert "<li>a" in text
