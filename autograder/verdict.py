@@ -26,6 +26,7 @@ __all__ = [
 CheckStatus = Literal["passed", "failed", "not_tried", "error", "timeout"]
 ExerciseStatus = Literal["passed", "partial", "failed", "not_attempted", "error", "timeout"]
 VerdictStatus = Literal["graded", "ungradable"]
+LONGEST = 8000  # characters of what a check says
 
 
 def _fields(thing: Any) -> dict[str, Any]:
@@ -56,6 +57,13 @@ class CheckResult:
     points: float = 0.0
     reason: str = ""
     example: str = ""
+
+    def __post_init__(self) -> None:
+        # A last net: whoever words a message keeps it short, and nobody reads, stores or enters megabytes of one.
+        for name in ("message", "reason", "example"):
+            text = getattr(self, name)
+            if len(text) > LONGEST:
+                object.__setattr__(self, name, text[: LONGEST - 1] + "…")
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,3 +36,11 @@ def test_a_line_is_the_object_as_text(verdict):
     assert lines[0] == lines[2] == json.dumps(verdict.to_json(), ensure_ascii=False)
     assert Verdict.from_json(json.loads(lines[0])) == verdict
     assert Verdict.from_json(json.loads(lines[1])).notebook == "other.ipynb"
+
+
+def test_what_a_check_says_is_no_book():
+    """A text of megabytes, however it came to be, is cut in the outcome of a check; everything else stays."""
+    check = CheckResult("a", "t", "failed", "x" * 10**6, reason="y" * 10**6, example="short")
+    assert (len(check.message), len(check.reason), check.example) == (8000, 8000, "short")
+    assert check.message.endswith("x…")
+    assert replace(check, message="z" * 10**6).message.endswith("z…")

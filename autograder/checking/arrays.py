@@ -5,14 +5,19 @@ NumPy and the standard library only: a student's own machine runs this too.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["difference", "paste", "shape_words", "show", "show_apart"]
 
 _MOST_ITEMS = 48
-_MOST_TEXT = 400
+_MOST_TEXT = 400  # characters of one text
+_MOST_SHOWN = 4000  # and of a value in all: lists of lists multiply
+_DEEPEST = 6
 
 
 def shape_words(shape: tuple[int, ...]) -> str:
@@ -22,17 +27,41 @@ def shape_words(shape: tuple[int, ...]) -> str:
 
 def show(value: Any, digits: int = 4) -> str:
     """A value as a student reads it in a message: rounded to ``digits`` significant digits, cut when long."""
+    shown = ""
+    for piece in _pieces(value, digits, 0):
+        shown += piece
+        if len(shown) > _MOST_SHOWN:
+            return shown[: _MOST_SHOWN - 1] + "…"
+    return shown
+
+
+def _pieces(value: Any, digits: int, depth: int) -> Iterator[str]:
+    if isinstance(value, tuple | list | dict):
+        if len(value) > _MOST_ITEMS:
+            yield f"a {type(value).__name__} of {len(value)} items"
+        elif depth >= _DEEPEST:
+            yield "…"
+        elif isinstance(value, dict):
+            yield "{"
+            for place, (key, item) in enumerate(value.items()):
+                yield f"{', ' if place else ''}{_cut(repr(key))}: "
+                yield from _pieces(item, digits, depth + 1)
+            yield "}"
+        else:
+            yield "(" if isinstance(value, tuple) else "["
+            for place, item in enumerate(value):
+                yield ", " if place else ""
+                yield from _pieces(item, digits, depth + 1)
+            yield ")" if isinstance(value, tuple) else "]"
+    else:
+        yield _leaf(value, digits)
+
+
+def _leaf(value: Any, digits: int) -> str:
     if isinstance(value, np.ndarray) and value.ndim:
         if value.size > _MOST_ITEMS:
             return f"an array of {shape_words(value.shape)} that starts {_numbers(value.ravel()[:4], digits)[:-1]}, …]"
         return _numbers(value, digits)
-    if isinstance(value, tuple | list):
-        if len(value) > _MOST_ITEMS:
-            return f"a {type(value).__name__} of {len(value)} items"
-        inside = ", ".join(show(v, digits) for v in value)
-        return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{k!r}: {show(v, digits)}" for k, v in value.items()) + "}"
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     if isinstance(value, np.ndarray | np.generic | float | complex):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Terminated", "grade_class", "handed_in"]
 
 BATCH = 200  # verdicts to one transaction
+_MOST_NAMES = 10  # of other files, in the sentence that says a notebook is missing
 
 
 class Terminated(KeyboardInterrupt):
@@ -245,9 +246,14 @@ def _is_text(path: str) -> bool:
     return True
 
 
+def _written(path: str) -> str:
+    """A path as it can be written down, with what is no text in it spelled out."""
+    return path.encode("utf-8", "backslashreplace").decode()
+
+
 def _unnamed(job: Job, chapter: str, worth: float) -> Verdict:
     """The verdict on what lies in a folder with such a name. No gradebook and no page can be told whose it is."""
-    path, student = (text.encode("utf-8", "backslashreplace").decode() for text in (str(job.path), str(job.student)))
+    path, student = _written(str(job.path)), _written(str(job.student))
     reason = (
         f"The name of the folder {student} is not UTF-8 text, so no mark can be entered. Rename it and grade again."
     )
@@ -256,13 +262,20 @@ def _unnamed(job: Job, chapter: str, worth: float) -> Verdict:
 
 def _refusal(job: Job, chapter: str) -> str:
     """Why a submission is not even opened: a link may point at any file of the grader's, such as another's answers."""
-    for path in (job.path.parent.parent, job.path.parent, job.path):
-        if path.is_symlink():
-            return f"{path.name} is a link, not what a student hands in. It was not followed."
-    others = sorted(path.name for path in job.path.parent.glob("*.ipynb") if path.name != job.path.name)
-    if not job.path.is_file() and others:
+    try:
+        for path in (job.path.parent.parent, job.path.parent, job.path):
+            if path.is_symlink():
+                return f"{path.name} is a link, not what a student hands in. It was not followed."
+        others = sorted(path.name for path in job.path.parent.glob("*.ipynb") if path.name != job.path.name)
+        missing = not job.path.is_file()
+    except OSError as error:
+        return f"{job.path.parent} cannot be read: {error.strerror or error}."
+    if missing and others:
+        names = [_written(name) for name in others[:_MOST_NAMES]]
+        if len(others) > _MOST_NAMES:
+            names.append(f"and {len(others) - _MOST_NAMES:,} more")
         return (
-            f"There is no {chapter}.ipynb in the submission, but {', '.join(others)}. "
+            f"There is no {chapter}.ipynb in the submission, but {', '.join(names)}. "
             "If that is the one, rename it and grade again."
         )
     return ""

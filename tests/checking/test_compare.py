@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.checking.arrays import paste
+from autograder.checking.arrays import paste, show
 from autograder.checking.compare import describe_failure, matches
 from autograder.sandbox.protocol import Opaque
 
@@ -144,3 +144,17 @@ def test_more_digits_only_where_they_are_needed():
     told = describe_failure(matches(np.array([1 / 3]), np.array([2 / 3])), call="f(x)")
     assert "[0.3333]" in told
     assert "[0.6667]" in told
+
+
+def test_what_is_shown_of_a_value_is_short():
+    """Lists of lists, dicts and nesting multiply: what a message shows of a value stays a page at most."""
+    cubes = [[["<" * 30] * 48] * 48] * 45
+    assert len(show(cubes)) <= 4000
+    assert len(show({str(n) + '"' * 300: cubes for n in range(25)})) <= 4000
+    assert show(dict.fromkeys(range(100))) == "a dict of 100 items"
+    deep = [1.0]
+    for _ in range(20):
+        deep = [deep]
+    assert show(deep) == "[[[[[[…]]]]]]"
+    assert show({"a": (1, [np.zeros(2)]), "b": {}}) == "{'a': (1, [[0, 0]]), 'b': {}}"
+    assert show([]) == "[]"

@@ -148,6 +148,17 @@ def test_small_files_are_never_read_whole(course):
     assert beside(file, "submission_secret.txt") == "\ufffd" * 1000
 
 
+def test_names_of_other_files_are_not_all_told(course):
+    """Ten of them are enough to see what was handed in."""
+    file = hand_in(course, "ada", b"")
+    file.unlink()
+    for number in range(1000):
+        file.with_name(f"{number:04}.ipynb").touch()
+    [verdict] = grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    assert "0009.ipynb, and 990 more. If that is the one" in verdict.reason
+    assert "0010" not in verdict.reason
+
+
 def test_a_signal_that_nobody_could_raise_still_ends_the_run(course):
     """Python passes over what is raised in a destructor or in a callback of the collector; the run ends all the same."""
     for student in ("ada", "bob", "cyd"):

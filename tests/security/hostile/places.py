@@ -88,6 +88,14 @@ def another_name(folder, course, _world):
     (folder / NAME).rename(folder / f"{SCRIPT.replace('/', '')}\n\x1b[2J.ipynb")
 
 
+@hostile("ungradable")
+def other_names_by_the_thousand(folder, _course, _world):
+    """Thousands of other notebooks, one of them with a name that is no text."""
+    (folder / os.fsdecode(b"\xe9.ipynb")).touch()
+    for number in range(2000):
+        (folder / f"{number}{'<' * 200}.ipynb").touch()
+
+
 # What lies beside the file, and what the student is called.
 
 
