@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import math
 import os
+import re
 import sys
 import sysconfig
 from collections import defaultdict
@@ -36,6 +37,8 @@ __all__ = ["UNGRADED", "Entry", "comment_on", "gradebook_url", "load_nbgrader", 
 UNGRADED = "This notebook could not be graded: {reason}"
 NO_RESPONSE = "No response."  # nbgrader's own words for a cell that was left as it was
 UNCONFINED = {"local", "in-process"}
+# What comes before the address of a link or picture, and what opens a formula that has no dollars.
+_ACTIVE = re.compile(r"\](?=[(:])|\\(?=[(\[]|begin\{)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +139,19 @@ def comment_on(exercise: ExerciseVerdict, disclosure: Disclosure) -> str | None:
     told = told_once(replace(exercise, checks=()))
     if not told and exercise.status != "passed":
         told = [f"Not yet: {c.title}." for c in exercise.checks if c.status not in {"passed", "not_tried"}][:1]
-    return clean("\n\n".join(told)).replace("&", "&amp;").replace("<", "&lt;") or None
+    return _inert("\n\n".join(told)) or None
+
+
+def _inert(text: str) -> str:
+    """``text`` in which Markdown finds no markup, link or picture, and MathJax no formula.
+
+    nbgrader's feedback renders a comment; formgrader shows it as it stands, so no sign is escaped that reads as well set
+    apart by a space. Of dollars it takes two to make a formula, and those become wide ones.
+    """
+    text = clean(text).replace("&", "&amp;").replace("<", "&lt;")
+    if text.count("$") > 1:
+        text = text.replace("$", "\N{FULLWIDTH DOLLAR SIGN}")
+    return _ACTIVE.sub(r"\g<0> ", text)
 
 
 @contextmanager
@@ -250,7 +265,7 @@ class _ChapterWriter:
         if verdict.status == "ungradable":
             first = next(iter(self.solution_cells), None)
             if first is not None:
-                comments[first] = clean(UNGRADED.format(reason=verdict.reason)).replace("<", "&lt;")
+                comments[first] = _inert(UNGRADED.format(reason=verdict.reason))
             return {}, comments
         scores: dict[str, float | None] = {}
         for exercise in verdict.exercises:

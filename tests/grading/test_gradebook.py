@@ -3,11 +3,14 @@
 import dataclasses
 import datetime as dt
 import os
+import re
 
 import pytest
+from nbconvert.filters import markdown2html
 from nbgrader.api import Gradebook
 
 from autograder.course import CourseError, load_course
+from autograder.grading import gradebook as gradebook_module
 from autograder.grading.gradebook import Entry, comment_on, write_entries
 from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
 from tests.mini import CHAPTER, MAX_SCORE
@@ -144,3 +147,32 @@ def test_comments_hold_no_markup_of_the_students_making():
     assert comment_on(exercise, "message") == "NameError: &lt;script>&amp;"
     assert comment_on(dataclasses.replace(exercise, status="not_attempted"), "message") == "No response."
     assert comment_on(dataclasses.replace(exercise, message=""), "message") == "Not yet: t."
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "[see](javascript:alert(1))",
+        "![x](http://evil.example/beacon.png)",
+        "[see][1]\n\n[1]: javascript:alert(1)",
+        "$$\\href{javascript:alert(1)}{x}$$ and $\\href{javascript:alert(1)}{x}$",
+        r"\\(\href{javascript:alert(1)}{x}\\) \\[\href{javascript:alert(1)}{x}\\]",
+        r"\begin{align}\href{javascript:alert(1)}{x}\end{align}",
+        "<javascript:alert(1)> <img src=x>",
+    ],
+)
+def test_nothing_in_a_comment_acts(said):
+    """By the filter of nbgrader's feedback: no picture, no formula, and no link but an address that says where it leads."""
+    exercise = ExerciseVerdict("f", 0.0, 1.0, "error", message=f"f stopped with ValueError: {said}.")
+    html = markdown2html(comment_on(exercise, "message"))
+    assert "<img" not in html
+    assert all(f">{address}</a>" in html for address in re.findall(r'<a href="(.*?)"', html))
+    assert not re.search('href="(?!http)', html)
+    assert html.count("$") < 2
+    assert not re.search(r"\\[(\[]|\\begin\{", html)
+
+
+def test_a_comment_reads_as_it_was_meant():
+    """Formgrader shows it as it stands: what acts nowhere is left alone."""
+    said = "x = np.array([[1., 2.], [3., 4.]]) gave 'a\\nb' for $5; `w[0][:, None]` *is* {'a': [1]}, f_1(x)"
+    assert comment_on(ExerciseVerdict("f", 0.0, 1.0, "failed", message=said), "message") == said
