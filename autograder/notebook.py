@@ -186,7 +186,8 @@ def document_bytes(document: Mapping[str, Any]) -> bytes:
     """A notebook's JSON with one cell to a line: written many times faster than an indented one, and ``diff`` still helps."""
     cells = ",\n  ".join(_encode(cell) for cell in document.get("cells", ()))
     rest = "".join(f',\n "{key}": {_encode(value)}' for key, value in document.items() if key != "cells")
-    return f'{{\n "cells": [\n  {cells}\n ]{rest}\n}}\n'.encode()
+    # Half a character, which JSON can spell, has no bytes.
+    return f'{{\n "cells": [\n  {cells}\n ]{rest}\n}}\n'.encode("utf-8", "replace")
 
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode

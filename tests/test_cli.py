@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import autograder
+from autograder.cli.loose import check_by_examples
 from autograder.cli.text import needs_a_person, number, plain, summary, verdict_text
 from autograder.course import load_course
 from autograder.release import record_examples
@@ -211,6 +212,18 @@ def test_check_without_course_or_examples_says_what_is_missing(course_folder, tm
     shutil.copy(handed_in_by(course_folder, "ada"), tmp_path / "mine.ipynb")
     [verdict] = json.loads(run("check", "mine.ipynb", "--json", cwd=tmp_path, check=1).stdout)
     assert "There is no examples.json beside mine.ipynb" in verdict["reason"]
+
+
+def test_a_notebook_that_breaks_the_replay_is_that_notebooks_reason(tmp_path, monkeypatch):
+    """Whatever our side raises over one file, the others that were named get their verdicts."""
+
+    def breaks(path):
+        raise RuntimeError(f"our own mistake over {path.stem}")
+
+    monkeypatch.setattr("autograder.cli.loose.read_notebook", breaks)
+    verdicts = check_by_examples([tmp_path / "a.ipynb", tmp_path / "b.ipynb"], None, "auto", lambda _: None)
+    assert [verdict.status for verdict in verdicts] == ["ungradable"] * 2
+    assert "our own mistake over b (loose.py, line" in verdicts[1].reason
 
 
 def test_a_course_config_beside_a_strangers_notebook_is_not_run(course_folder, tmp_path):

@@ -12,6 +12,7 @@ from autograder.notebook import (
     NotebookError,
     blank_exercises,
     chapter_of,
+    document_bytes,
     parse_notebook,
     read_notebook,
     splice,
@@ -164,6 +165,7 @@ class TestReading:
         """A lone surrogate, which JSON can spell and UTF-8 cannot, does not stop what comes after."""
         nb = parse_notebook(rb'{"cells": [{"cell_type": "code", "source": "x = \"\ud800\""}]}')
         nb.cells[0].source.encode()
+        document_bytes({"cells": [{"outputs": "\ud800"}], "metadata": {"x": "\udfff"}}).decode()
 
     @given(
         st.recursive(

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from autograder.course import CourseError, Limits
 from autograder.examples import EXAMPLES_NAME, ExamplesError, load_examples, replay
+from autograder.grading.graded import crash, ungradable
+from autograder.grading.submission import Job
 from autograder.notebook import NotebookError, read_notebook
-from autograder.sandbox import open_worker
+from autograder.sandbox import SandboxUnavailable, open_worker
 from autograder.sandbox.protocol import Allowance
 from autograder.verdict import Verdict
 
@@ -39,8 +41,11 @@ def check_by_examples(
         for path in notebooks:
             try:
                 verdict = _check(path, only, worker.open)
-            except (NotebookError, ExamplesError) as error:
-                verdict = Verdict(str(path), None, None, "ungradable", str(error), 0.0, 0.0, None)
+            except (CourseError, SandboxUnavailable):
+                raise
+            except Exception as error:  # noqa: BLE001 - no notebook may stop the others, whatever it holds
+                foreseen = isinstance(error, NotebookError | ExamplesError)
+                verdict = ungradable(Job(path), str(error) if foreseen else crash("Checking this notebook", error))
             verdicts.append(verdict)
             on_verdict(verdict)
     return verdicts

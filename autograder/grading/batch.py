@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.course import CourseError
 from autograder.grading.document import restored
-from autograder.grading.graded import Graded, finished, ungradable
+from autograder.grading.graded import Graded, crash, finished, ungradable
 from autograder.grading.grader import Grader, work
 from autograder.grading.order import Order
 from autograder.grading.store import Store
@@ -84,8 +84,11 @@ def grade(
     for job in jobs:
         try:
             by_chapter.setdefault(_chapter(course, job), []).append(job)
-        except NotebookError as error:
-            on_graded(finished(Graded(job, ungradable(job, str(error))), finish))
+        except CourseError:
+            raise
+        except Exception as error:  # noqa: BLE001 - no notebook may stop the others, whatever it holds
+            reason = str(error) if isinstance(error, NotebookError) else crash("Reading this notebook", error)
+            on_graded(finished(Graded(job, ungradable(job, reason)), finish))
     for chapter in sorted(by_chapter, key=list(course.chapters).index):
         store = Store(course, chapter, order.bearing) if keep else None
         grader = Grader(course, chapter, on_graded, order, store=store, finish=finish)
@@ -124,15 +127,16 @@ def _stored(grader: Grader, job: Job) -> bool:
         return False
     try:
         data = read_bytes(job.path)
-    except NotebookError:
-        return False
-    key = grader.store.key(data)
-    stored = grader.store.load(key)
-    cells = grader.store.load_cells(key) if stored is not None else None
-    if stored is None or cells is None:
+        key = grader.store.key(data)
+        stored = grader.store.load(key)
+        cells = grader.store.load_cells(key) if stored is not None else None
+        if stored is None or cells is None:
+            return False
+        document = restored(load_document(data, job.path), grader.released)
+    except Exception:  # noqa: BLE001 - what is wrong with it is told when it is graded
         return False
     verdict = stored.relabelled(notebook=str(job.path), student=job.student)
-    grader.hand_over(Graded(job, verdict, restored(load_document(data, job.path), grader.released), cells, key))
+    grader.hand_over(Graded(job, verdict, document, cells, key))
     return True
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from autograder.course import CourseError
 from autograder.grading.batch import grade
 from autograder.grading.gradebook import Entry, gradebook_url, load_nbgrader, write_entries
-from autograder.grading.graded import Graded, points_of, ungradable
+from autograder.grading.graded import Graded, finished, points_of, ungradable
 from autograder.grading.ledger import Ledger
 from autograder.grading.order import Order
 from autograder.grading.pages import Pages, Returned, folder_of
@@ -93,7 +93,7 @@ def grade_class(
             for job in (job for job in jobs if job not in desk.verdicts):
                 refusal = _refusal(job, chapter)
                 if refusal:
-                    desk.take(pages(Graded(job, ungradable(job, refusal, chapter, worth))))
+                    desk.take(finished(Graded(job, ungradable(job, refusal, chapter, worth)), pages))
                 else:
                     sound.append(job)
             if sound:

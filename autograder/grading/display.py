@@ -10,6 +10,8 @@ from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from autograder.sandbox.texts import harmless as clean
+
 if TYPE_CHECKING:
     from autograder.verdict import CheckResult, ExerciseVerdict
 
@@ -33,17 +35,6 @@ STANDINGS = {
 }
 TOLD = "margin:.5em 0;padding:.2em .8em;border-left:4px solid #0b6e99"
 WAITS = "(waits for a check above)"
-
-_TERMINAL_CODES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
-# Control characters, and the marks that turn the direction of writing around and so can make text read falsely.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
-
-
-def clean(text: str) -> str:
-    """``text`` without terminal codes and control characters; line breaks and tabs stay."""
-    if not _CONTROL.search(text):  # a terminal code begins with one, too
-        return text
-    return _CONTROL.sub("", _TERMINAL_CODES.sub("", text.replace("\r\n", "\n")))
 
 
 def joined(text: Any) -> str:

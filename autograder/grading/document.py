@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from autograder.sandbox.protocol import CellOutcome
     from autograder.verdict import ExerciseVerdict
 
-__all__ = ["checksum", "copied", "restored", "with_outcomes", "with_verdict"]
+__all__ = ["checksum", "restored", "with_outcomes", "with_verdict"]
 
 # What a student's output may bring into an instructor's browser: text and pixels, nothing that can act.
 _SAFE = {"text/plain", "text/latex", "image/png", "image/jpeg"}
@@ -64,18 +64,15 @@ def restored(submitted: Mapping[str, Any], released: Mapping[str, Any]) -> dict[
             cell["id"], number = f"cell-{number}", number + len(cells)
         used.add(cell["id"])
     metadata = copy.deepcopy(dict(released.get("metadata", {})))
-    twice = _copied(parsed, submitted)
+    # Only of what was handed out: any text may stand in a student's metadata.
+    twice = [name for name in _copied(parsed, submitted) if name in known]
     if twice:
         metadata["autograder"] = {**metadata.get("autograder", {}), "copied": twice}
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": cells}
 
 
-def copied(document: Mapping[str, Any]) -> list[str]:
-    """The grade ids that stood more than once in a submission, read from it or from what ``restored`` made of it."""
-    return _copied([cell_of(0, cell) for cell in document["cells"]], document)
-
-
 def _copied(cells: Iterable[Cell], document: Mapping[str, Any]) -> list[str]:
+    """The grade ids that stand more than once, now or before ``restored`` was first called (nbgrader's steps call it too)."""
     seen = Counter(cell.grade_id for cell in cells if cell.role)
     noted = metadata_of(document).get("copied", [])
     noted = [name for name in noted if isinstance(name, str)] if isinstance(noted, list) else []

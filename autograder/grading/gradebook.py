@@ -23,6 +23,7 @@ from autograder.course import CourseError
 from autograder.grading.disclosure import disclosed_exercise
 from autograder.grading.display import clean, told_once
 from autograder.grading.document import checksum
+from autograder.grading.graded import crash
 from autograder.grading.turns import in_turn, until_alone
 
 if TYPE_CHECKING:
@@ -222,7 +223,15 @@ class _ChapterWriter:
     def _write(self, entry: Entry) -> bool:
         submission, submitted, new = self._submission(str(entry.verdict.student))
         changed = self._stamp(submission, entry.timestamp) or new
-        scores, comments = self._outcome(entry)
+        try:
+            scores, comments = self._outcome(entry)
+        except CourseError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one notebook's text must not keep a class's marks out
+            why = crash("Entering this notebook's marks", error)
+            scores, comments = self._outcome(
+                replace(entry, verdict=replace(entry.verdict, status="ungradable", reason=why))
+            )
         for name, cell in self.grade_cells.items():
             grade = self._row(self.api.Grade, self.grades, submitted, cell)
             changed |= self._grade(grade, scores.get(name), new=new)
@@ -298,7 +307,7 @@ class _ChapterWriter:
 
         try:
             moment = parse_utc(timestamp.strip()) if timestamp and timestamp.strip() else None
-        except (ValueError, OverflowError):
+        except Exception:  # noqa: BLE001 - a student's own text: whatever it does to the parser, it is no time
             moment = None
         if moment is None or moment == submission.timestamp:
             return False

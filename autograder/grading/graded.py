@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import traceback
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from autograder.sandbox.texts import clean
 from autograder.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -15,7 +18,10 @@ if TYPE_CHECKING:
     from autograder.notebook import Notebook
     from autograder.sandbox.protocol import CellOutcome
 
-__all__ = ["Graded", "finished", "points_of", "ungradable"]
+__all__ = ["Graded", "crash", "finished", "points_of", "ungradable"]
+
+LONGEST_REASON = 4000  # characters
+_FRAMEWORK = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +41,34 @@ class Graded:
 
 
 def finished(graded: Graded, finish: Callable[[Graded], Any] | None) -> Any:
-    """What ``finish`` makes of ``graded``: itself, where there is nothing more to do."""
-    return graded if finish is None else finish(graded)
+    """What ``finish`` makes of ``graded``: itself, where there is nothing more to do.
+
+    Where it fails over what stands in this notebook, that one is ungradable, and finished as such: no student's text may
+    end a class's run. An ``OSError`` is about our own disk, and raised.
+    """
+    if finish is None:
+        return graded
+    try:
+        return finish(graded)
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is about this one notebook
+        verdict = graded.verdict
+        reason = crash("Writing what the student gets back", error)
+        return finish(
+            Graded(graded.job, ungradable(graded.job, reason, verdict.chapter, verdict.max_score), settled=False)
+        )
+
+
+def crash(doing: str, error: BaseException) -> str:
+    """The reason why a notebook over which ``doing`` something raised ``error`` is ungradable, for whoever looks into it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_FRAMEWORK)] or frames
+    where = f" ({Path(ours[-1].filename).name}, line {ours[-1].lineno})" if ours else ""
+    return (
+        f"{doing} failed: {type(error).__name__}: {clean(str(error), 1000)}{where}. "
+        "This is not the student's fault; grade it again, or by hand."
+    )
 
 
 def ungradable(job: Job, reason: str, chapter: str | None = None, max_score: float = 0.0) -> Verdict:
@@ -46,7 +78,7 @@ def ungradable(job: Job, reason: str, chapter: str | None = None, max_score: flo
         student=job.student,
         chapter=chapter or job.chapter,
         status="ungradable",
-        reason=reason,
+        reason=clean(reason, LONGEST_REASON),
         score=0.0,
         max_score=max_score,
         sandbox=None,

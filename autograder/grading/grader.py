@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.course import CourseError
 from autograder.grading.gallery import Gallery
-from autograder.grading.graded import Graded, finished, points_of, ungradable
+from autograder.grading.graded import Graded, crash, finished, points_of, ungradable
 from autograder.grading.store import Store
 from autograder.grading.submission import Submission
 from autograder.notebook import NotebookError, load_document, notebook_of, read_bytes
@@ -114,8 +114,7 @@ class Grader:
             if self._refused:
                 raise
             if self._in_hand is not None:
-                why = f"Grading this notebook failed: {type(error).__name__}: {error}."
-                self.fail(self._in_hand, f"{why} This is not the student's fault; grade it again, or by hand.")
+                self.fail(self._in_hand, crash("Grading this notebook", error))
             elif self._done == before:
                 raise
         else:

@@ -219,7 +219,7 @@ def _texts(job: Job) -> list[str | None]:
 
 
 def _line(line: dict[str, Any]) -> str:
-    return json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return json.dumps(line, separators=(",", ":")) + "\n"  # in ASCII, in which every text can be written down
 
 
 def _fingerprint(course: Course, base: bytes) -> str:

@@ -93,7 +93,7 @@ class Pages:
             # An old page must not pass for the outcome of this submission.
             notebook.unlink(missing_ok=True)
             html = reason_page(self.title, shown)
-        write_atomically(page, html.encode(), 0o644)
+        write_atomically(page, html.encode("utf-8", "replace"), 0o644)
         for copy in copies:
             text = beside(graded.job.path, copy.name)
             if text is not None and (document or copy.parent == page.parent):

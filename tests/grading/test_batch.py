@@ -1,11 +1,13 @@
 """Many notebooks to verdicts."""
 
 import copy
+from pathlib import Path
 
 import pytest
 
 from autograder.course import CourseError
 from autograder.grading.batch import grade, grade_notebooks
+from autograder.grading.graded import ungradable
 from autograder.grading.submission import Job, Submission
 from autograder.sandbox.protocol import Allowance
 from tests.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, cell, document, hand_in
@@ -260,3 +262,35 @@ def test_a_result_that_cannot_be_taken_ends_the_run(course):
 
     with pytest.raises(OSError, match="No space left"):
         grade(course, jobs(course, ada=document(course, **RIGHT), eve=document(course)), print, finish=full)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_page_that_cannot_be_made_costs_one_notebook(course, workers):
+    """What is made of a verdict may break over one student's text: that one is ungradable, finished as such, and told."""
+    todo = jobs(course, **{name: document(course, **RIGHT) for name in ("ada", "bob", "eve")})
+    done = []
+    grade(course, todo, done.append, workers=workers, finish=breaks_over_bob)
+    verdicts = {graded.job.student: graded.verdict for graded in done}
+    assert {name: verdict.status for name, verdict in verdicts.items()} == {
+        "ada": "graded",
+        "bob": "ungradable",
+        "eve": "graded",
+    }
+    assert "UnicodeEncodeError" in verdicts["bob"].reason
+    assert "not the student's fault" in verdicts["bob"].reason
+    assert verdicts["bob"].max_score == MAX_SCORE
+    assert [graded.settled for graded in done if graded.job.student == "bob"] == [False]
+
+
+def breaks_over_bob(graded):
+    """What a page may do over a text that nobody foresaw."""
+    if graded.job.student == "bob" and graded.verdict.status == "graded":
+        "\ud800".encode()
+    return graded
+
+
+def test_a_reason_is_short_and_clean():
+    """Whatever a reason quotes, it can be written down anywhere, and takes a page at most."""
+    reason = ungradable(Job(Path("x.ipynb"), "ada"), "\ud800\x1b[2J" + "x" * 10**6).reason
+    assert reason.startswith("xxx")
+    assert len(reason) <= 4000

@@ -138,6 +138,29 @@ def test_an_old_page_does_not_stay_for_a_new_submission(course):
     assert "is empty" in page(course, "feedback", "ada", ".html").read_text()
 
 
+def test_half_a_character_stops_nobody(course):
+    """In the stored text of a picture, in what a notebook says was copied, in another file's name: all are graded."""
+    source = course.source(CHAPTER)
+    released = json.loads(source.read_text())
+    next(c for c in released["cells"] if c["id"] == "picture")["metadata"]["tags"] = ["picture"]
+    source.write_text(json.dumps(released))
+    picture = document(course, **RIGHT)
+    shown = {"output_type": "display_data", "metadata": {}, "data": {"text/plain": "<Figure> \ud800"}}
+    next(c for c in picture["cells"] if c["id"] == "picture")["outputs"] = [shown]
+    copied = document(course, **RIGHT)
+    copied["metadata"]["autograder"] = {"copied": ["\ud800", "to_kelvin"]}
+    hand_in(course, "ada", json.dumps(picture).encode())
+    hand_in(course, "bob", json.dumps(copied).encode())
+    file = hand_in(course, "eve", b"")
+    file.rename(file.with_name(os.fsdecode(b"caf\xe9.ipynb")))
+    hand_in(course, "zoe", document(course, **RIGHT))
+    ada, bob, eve, zoe = grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    assert [v.status for v in (ada, bob, eve, zoe)] == ["graded", "graded", "ungradable", "graded"]
+    assert ada.score == zoe.score == MAX_SCORE
+    assert r"caf\udce9.ipynb" in eve.reason
+    assert grade_class(course, CHAPTER, handed_in(course, CHAPTER)) == [ada, bob, eve, zoe]
+
+
 def test_small_files_are_never_read_whole(course):
     """A time of a terabyte, which takes no room on disk, is read as far as a time could go."""
     file = hand_in(course, "ada", document(course, **RIGHT), "2030-01-01 00:00:00.000000 UTC")

@@ -176,3 +176,20 @@ def test_a_comment_reads_as_it_was_meant():
     """Formgrader shows it as it stands: what acts nowhere is left alone."""
     said = "x = np.array([[1., 2.], [3., 4.]]) gave 'a\\nb' for $5; `w[0][:, None]` *is* {'a': [1]}, f_1(x)"
     assert comment_on(ExerciseVerdict("f", 0.0, 1.0, "failed", message=said), "message") == said
+
+
+def test_a_text_that_breaks_the_writer_costs_one_entry(course, gradebook, monkeypatch):
+    """The others' marks go in; a person is asked to look at that one."""
+    whole = gradebook_module.comment_on
+
+    def breaks(exercise, disclosure):
+        if exercise.score == 0.5:
+            raise RuntimeError("half a character")
+        return whole(exercise, disclosure)
+
+    monkeypatch.setattr(gradebook_module, "comment_on", breaks)
+    write_entries(course, [Entry(verdict("ada")), Entry(verdict("eve", to_kelvin=0.5)), Entry(verdict("bob"))])
+    with gradebook() as book:
+        assert [grade_of(book, name).auto_score for name in ("ada", "eve", "bob")] == [2.0, None, 2.0]
+        assert grade_of(book, "eve").needs_manual_grade
+        assert "half a character" in book.find_comment("to_kelvin", CHAPTER, CHAPTER, "eve").auto_comment

@@ -7,7 +7,7 @@ import zlib
 from typing import Any
 
 from tests.mini import cell
-from tests.security.hostile.registry import NAME, check_cells, hostile, save, wrong
+from tests.security.hostile.registry import NAME, check_cells, hostile, png, save, wrong
 
 # JSON that is no notebook, or hardly one.
 
@@ -101,6 +101,17 @@ def half_characters(folder, course, _world):
 
 
 @hostile("graded")
+def half_characters_in_a_picture(folder, course, _world):
+    """Lone surrogates in what is kept of a notebook: the stored text of an unchanged picture cell, and what was copied."""
+    notebook = wrong(course)
+    shown = {"output_type": "display_data", "metadata": {}, "data": {"image/png": png(), "text/plain": "\ud800"}}
+    picture = next(one for one in notebook["cells"] if one["id"] == "picture")
+    picture["outputs"] = [shown, {"output_type": "stream", "name": "stdout", "text": "\udfff"}]
+    notebook["metadata"]["autograder"] = {"copied": ["\ud800", "to_kelvin"]}
+    save(folder, notebook)
+
+
+@hostile("graded")
 def wrong_types(folder, course, _world):
     """Cells of every type but the right one, in between."""
     notebook = wrong(course)
@@ -127,19 +138,6 @@ def cells_by_the_thousand(folder, course, _world):
 
 
 @hostile("ungradable")
-def cut_off(folder, course, _world):
-    """Half a notebook."""
-    data = json.dumps(wrong(course))
-    (folder / NAME).write_text(data[: len(data) // 2])
-
-
-@hostile("ungradable")
-def not_text(folder, _course, _world):
-    """Bytes that are no text, as a compressed file has them."""
-    (folder / NAME).write_bytes(zlib.compress(bytes(range(256)) * 100))
-
-
-@hostile("ungradable")
 def more_cells_than_are_read(folder, course, _world):
     """Hundreds of thousands of empty cells."""
     notebook = wrong(course)
@@ -154,6 +152,19 @@ def more_code_than_is_read(folder, course, _world):
     source = "to_kelvin = mean_kelvin = q1 = q2 = 0\n" + "x = y + z\n" * 95_000
     notebook["cells"] += [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source}] * 20
     save(folder, notebook)
+
+
+@hostile("ungradable")
+def cut_off(folder, course, _world):
+    """Half a notebook."""
+    data = json.dumps(wrong(course))
+    (folder / NAME).write_text(data[: len(data) // 2])
+
+
+@hostile("ungradable")
+def not_text(folder, _course, _world):
+    """Bytes that are no text, as a compressed file has them."""
+    (folder / NAME).write_bytes(zlib.compress(bytes(range(256)) * 100))
 
 
 @hostile("ungradable")
