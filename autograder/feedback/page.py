@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["feedback_page", "reason_page"]
 
 MOST_PROSE = 200_000  # characters of a notebook's prose that are read as Markdown; what comes after is shown as typed
+MOST_TYPED = 4 << 20  # characters of it that are shown at all
+CUT = "… (the rest of this text is left out here)"
 _BASE64 = (string.ascii_letters + string.digits + "+/=").encode()
 
 
@@ -34,10 +37,14 @@ def feedback_page(course_title: str, verdict: Verdict, document: Mapping[str, An
         document: the notebook with its outputs, as it is kept in ``autograded/``.
     """
     outcomes = {f"check_{exercise.name}": exercise for exercise in verdict.exercises}
-    room = MOST_PROSE
+    room, typed = MOST_PROSE, MOST_TYPED
     cells = []
     for index, raw in enumerate(document["cells"]):
         cell = cell_of(index, raw)
+        if cell.kind != "code":
+            length = len(cell.source)
+            cell = cell if length <= typed else replace(cell, source=cell.source[:typed] + CUT)
+            typed = max(typed - length, 0)
         room -= len(cell.source) if cell.kind == "markdown" and len(cell.source) <= LONGEST else 0
         cells.append(_cell(cell, raw, outcomes, rendered=room >= 0))
     return _render(
