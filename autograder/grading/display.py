@@ -34,6 +34,7 @@ STANDINGS = {
     "timeout": "the code took too long",
 }
 TOLD = "margin:.5em 0;padding:.2em .8em;border-left:4px solid #0b6e99"
+NO_FORMULAS = "tex2jax_ignore"  # MathJax, on nbgrader's pages and in JupyterLab, passes over what has this class
 WAITS = "(waits for a check above)"
 
 
@@ -83,7 +84,7 @@ def exercise_html(exercise: ExerciseVerdict) -> str:
     items = "".join(_item(check, exercise) for check in exercise.checks)
     told = "".join(f'<div class="told" style="{TOLD}">{paragraphs(text)}</div>' for text in told_once(exercise))
     return (
-        f'<section class="outcome" aria-label="{escape(exercise.name)}">'
+        f'<section class="outcome {NO_FORMULAS}" aria-label="{escape(exercise.name)}">'
         f"<p><strong><code>{escape(exercise.name)}</code>: {points(exercise.score, exercise.max_score)}</strong>"
         f" – {standing(exercise)}</p>"
         f'<ul style="list-style:none;padding-left:.5em;margin:.3em 0">{items}</ul>{told}</section>'

@@ -71,6 +71,7 @@ def test_everything_is_escaped_and_nothing_rests_on_colour():
     assert "<b>" not in html
     assert "\x1b" not in html
     assert 'aria-label="failed"' in html
+    assert html.startswith('<section class="outcome tex2jax_ignore"')  # a formula in a message is text, too
 
 
 def test_text_is_cleaned_and_points_are_worded():
