@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
 import sys
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from traitlets import Bool, Enum, Float, Integer, List, TraitError, Unicode
+from traitlets import Bool, Enum, Float, Integer, List, TraitError, Unicode, validate
 from traitlets.config import Config, Configurable
-from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
+from traitlets.config.loader import PyFileConfigLoader
 
-__all__ = ["Course", "CourseError", "Limits", "find_course", "load_course"]
+__all__ = ["Course", "CourseError", "Limits", "failure", "find_course", "load_config", "load_course"]
 
 CONFIG_NAME = "course_config.py"
+MAX_SECONDS = 86_400.0  # what no clock and no limit of the kernel is too small for
+MEMORY_MB = (64, 1 << 20)  # fewer were meant as GiB; more, no machine has
+NEAR = 0.8  # how alike two names are, of 1, for one to be taken for the other misspelt
 
 
 class CourseError(Exception):
@@ -73,9 +78,27 @@ class Course(Configurable):
     memory_mb = Integer(2048, help="How much memory a student's code may take, in MiB.").tag(config=True)
 
     def __init__(self, root: Path, config: Config) -> None:
+        self.root = root  # which the messages of a setting that is refused name
         super().__init__(config=config)
-        self.root = root
         self.course_id = str(config.get("CourseDirectory", {}).get("course_id", "") or root.name)
+
+    # Any other value would end each student's code before its first line: the whole class would have 0 points.
+    @validate("call_seconds", "cell_seconds", "submission_seconds")  # type: ignore[untyped-decorator]
+    def _some_seconds(self, proposal: Any) -> Any:
+        if not 0 < proposal["value"] <= MAX_SECONDS:
+            self._refuse(proposal, f"a number of seconds above 0, and at most {MAX_SECONDS:.0f} (a day)")
+        return proposal["value"]
+
+    @validate("memory_mb")  # type: ignore[untyped-decorator]
+    def _some_memory(self, proposal: Any) -> Any:
+        least, most = MEMORY_MB
+        if not least <= proposal["value"] <= most:
+            self._refuse(proposal, f"a number of MiB from {least} to {most}")
+        return proposal["value"]
+
+    def _refuse(self, proposal: Any, wanted: str) -> None:
+        name, value = proposal["trait"].name, proposal["value"]
+        raise TraitError(f"c.Course.{name} in {self.root / CONFIG_NAME} is {value}: it has to be {wanted}.")
 
     @property
     def limits(self) -> Limits:
@@ -143,9 +166,11 @@ class Course(Configurable):
         sys.modules[name] = module
         try:
             spec.loader.exec_module(module)
-        except BaseException:
+        except BaseException as error:
             del sys.modules[name]
-            raise
+            if not isinstance(error, Exception):
+                raise
+            raise CourseError(f"{path} cannot be imported: {failure(error, path, self.root / 'solutions')}") from error
         return module
 
 
@@ -164,8 +189,49 @@ def load_course(start: Path | None = None) -> Course:
             f"There is no {CONFIG_NAME} in {where} or in any folder above it. Run this inside a course folder, "
             "or name one with --course FOLDER."
         )
+    config = load_config(root / CONFIG_NAME)
+    _refuse_unknown(root, config)
     try:
-        config: Any = PyFileConfigLoader(CONFIG_NAME, path=str(root)).load_config()
         return Course(root, config)
-    except (ConfigFileNotFound, TraitError, SyntaxError, NameError, TypeError, AttributeError) as error:
-        raise CourseError(f"{root / CONFIG_NAME} cannot be read: {error}") from error
+    except TraitError as error:
+        told = str(error)
+        raise CourseError(told if CONFIG_NAME in told else f"{root / CONFIG_NAME} cannot be used: {told}") from error
+
+
+def load_config(path: Path) -> Config:
+    """What the configuration file ``path`` sets; raises ``CourseError`` where it cannot be run."""
+    try:
+        loaded: Config = PyFileConfigLoader(path.name, path=str(path.parent)).load_config()
+    except (Exception, SystemExit) as error:
+        raise CourseError(f"{path} cannot be read: {failure(error, path)}") from error
+    return loaded
+
+
+def _refuse_unknown(root: Path, config: Config) -> None:
+    """Refuse a misspelt setting, which traitlets would pass over: the course would be graded by another limit."""
+    path, known = root / CONFIG_NAME, Course.class_trait_names(config=True)
+    for section in config:
+        if section != "Course" and difflib.get_close_matches(section.lower(), ["course"], 1, NEAR):
+            raise CourseError(f"{path} sets c.{section}, which nothing reads. Did you mean c.Course?")
+    for name in config.get("Course", {}):
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 3, 0.6)
+            advice = f"Did you mean {' or '.join(near)}?" if near else f"The settings are: {', '.join(sorted(known))}."
+            raise CourseError(f"{path} sets c.Course.{name}, and there is no such setting. {advice}")
+
+
+def failure(error: BaseException, path: Path, within: Path | None = None) -> str:
+    """An error of the course's own code in ``path``, on one line: the last place it came through, and what it was.
+
+    ``within`` is the folder whose files count as places, by default ``path`` alone.
+    """
+    what = type(error).__name__
+    if isinstance(error, SyntaxError):
+        place, line, told = error.filename or "", error.lineno or 0, error.msg
+    else:
+        within = within or path
+        places = [(f.filename, f.lineno or 0) for f in traceback.extract_tb(error.__traceback__)]
+        ours = [at for at in places if Path(at[0]).is_relative_to(within)]
+        (place, line), told = ours[-1] if ours else ("", 0), str(error)
+    where = f"line {line}: " if place in {str(path), path.name} else f"{place}, line {line}: "
+    return (where if line else "") + (f"{what}: {told.rstrip('.')}." if told else f"{what}.")

@@ -16,7 +16,7 @@ from autograder.checking.conversation import Conversation, StudentProxy, Subject
 from autograder.checking.marks import CheckSpec, ExerciseSpec
 from autograder.checking.plugin import GRADER, spec_of
 from autograder.checking.scoring import Scorer
-from autograder.course import Course, CourseError
+from autograder.course import Course, CourseError, failure
 from autograder.sandbox.protocol import Session
 from autograder.verdict import CheckResult, ExerciseVerdict
 
@@ -128,7 +128,16 @@ class _Loop:
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
-            self.problem = str(report.longrepr)
+            self.problem = self.problem or str(report.longrepr)
+
+    def pytest_exception_interact(self, call: pytest.CallInfo[None], report: pytest.CollectReport) -> None:
+        if (
+            isinstance(report, pytest.CollectReport) and call.excinfo is not None
+        ):  # pytest's own text of it has many lines
+            error = call.excinfo.value
+            self.problem = failure(
+                error.__cause__ or error, self.course.checks(self.chapter), self.course.root / "tests"
+            )
 
     def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> None:
         if call.excinfo is not None and self.grader is not None:
