@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from autograder import attempt
+from autograder.course import CourseError
 from autograder.sandbox.protocol import CodeCell, weight
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ __all__ = [
     "cell_of",
     "chapter_of",
     "document_bytes",
+    "grade_ids",
     "load_document",
+    "load_source",
     "metadata_of",
     "notebook_of",
     "parse_notebook",
@@ -128,7 +131,13 @@ def read_notebook(path: Path) -> Notebook:
 def read_bytes(path: Path) -> bytes:
     """The bytes of the file ``path``, never more than a notebook may have; raises ``NotebookError``."""
     try:
+        if path.is_dir():
+            raise NotebookError(f"{path} is a folder, not a notebook. Name the .ipynb file in it.")
         if not path.is_file():  # a fifo or a device would never end
+            if path.parent.is_file():
+                raise NotebookError(f"{path.parent.name} is a file, not a folder with a notebook in it.")
+            if path.exists():
+                raise NotebookError(f"{path.name} is not a regular file, so it was not opened.")
             raise NotebookError(f"There is no file {path.name}: nothing was handed in under that name.")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -167,6 +176,17 @@ def load_document(data: bytes, path: Path | None = None) -> dict[str, Any]:
     return content
 
 
+def load_source(path: Path) -> dict[str, Any]:
+    """The JSON of a chapter's own notebook; raises ``CourseError`` where it is none: that is no student's to mend."""
+    try:
+        document = load_document(read_bytes(path), path)
+        notebook_of(document, path)
+    except NotebookError as error:
+        why = str(error).partition(". ")[0]  # what follows is told to students
+        raise CourseError(f"The chapter's own notebook {path} cannot be used: {why.rstrip('.')}.") from error
+    return document
+
+
 def notebook_of(document: Mapping[str, Any], path: Path | None = None) -> Notebook:
     """The notebook of a document that ``load_document`` gave; raises ``NotebookError`` where it has no code."""
     parsed = tuple(cell_of(index, cell) for index, cell in enumerate(document["cells"]))
@@ -175,6 +195,12 @@ def notebook_of(document: Mapping[str, Any], path: Path | None = None) -> Notebo
         raise NotebookError(f"{name} has no code cells, so there is nothing in it to grade. Is it the right notebook?")
     named = metadata_of(document).get("chapter")
     return Notebook(parsed, chapter=named if isinstance(named, str) else None, path=path)
+
+
+def grade_ids(document: Mapping[str, Any]) -> frozenset[str]:
+    """The grade ids of a document's cells."""
+    cells = (cell_of(index, cell) for index, cell in enumerate(document["cells"]))
+    return frozenset(cell.grade_id for cell in cells if cell.grade_id)
 
 
 def metadata_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -252,7 +278,7 @@ def blank_exercises(submitted: Notebook, released: Notebook) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _released(path: Path, _changed: int) -> Notebook:
-    return read_notebook(path)
+    return notebook_of(load_source(path), path)
 
 
 def _load(data: bytes, name: str) -> dict[str, Any]:

@@ -72,10 +72,10 @@ def release(course: Course, chapters: Sequence[str], *, mutants: bool = True) ->
 def draw_pictures(course: Course, chapter: str) -> None:
     """Draw what grading would else draw; where there is no sandbox yet, nothing is graded here either."""
     from autograder.grading.gallery import Gallery  # noqa: PLC0415 - reading examples needs none of it
-    from autograder.notebook import load_document, read_bytes  # noqa: PLC0415
+    from autograder.notebook import load_source  # noqa: PLC0415
     from autograder.sandbox import SandboxUnavailable, open_worker  # noqa: PLC0415
 
     source = course.source(chapter)
     start = partial(open_worker, course.limits, list(course.packages))
     with suppress(SandboxUnavailable):
-        Gallery(course, chapter, load_document(read_bytes(source), source), start).draw()
+        Gallery(course, chapter, load_source(source), start).draw()

@@ -1,6 +1,7 @@
 """Reading what students hand in."""
 
 import json
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -105,8 +106,11 @@ class TestReading:
         """What is not a regular file is never opened."""
         with pytest.raises(NotebookError, match=r"There is no file gone\.ipynb"):
             read_notebook(tmp_path / "gone.ipynb")
-        with pytest.raises(NotebookError, match="There is no file"):
+        with pytest.raises(NotebookError, match=r" is a folder, not a notebook\. Name the \.ipynb file in it\."):
             read_notebook(tmp_path)
+        os.mkfifo(tmp_path / "pipe.ipynb")
+        with pytest.raises(NotebookError, match=r"^pipe\.ipynb is not a regular file, so it was not opened\."):
+            read_notebook(tmp_path / "pipe.ipynb")
 
     def test_an_absurd_file_is_refused_unread(self, tmp_path, monkeypatch):
         """A file above the limit is not taken into memory, and the student is told how to make it small."""
