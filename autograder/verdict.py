@@ -100,7 +100,8 @@ class Verdict:
     """The outcome of one notebook.
 
     ``status`` is ``"ungradable"``, with a ``reason``, when the notebook could not be judged at all: never a silent zero.
-    ``sandbox`` names the confinement that the student's code ran in.
+    ``sandbox`` names the confinement that the student's code ran in. ``warning`` is what a person has to see to although
+    there is a mark.
     """
 
     notebook: str
@@ -112,6 +113,7 @@ class Verdict:
     max_score: float
     sandbox: str | None
     exercises: tuple[ExerciseVerdict, ...] = field(default=())
+    warning: str | None = None
 
     @classmethod
     def graded(
@@ -129,7 +131,9 @@ class Verdict:
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as the JSON object of the command line's contract."""
-        return {**_fields(self), "exercises": [exercise.to_json() for exercise in self.exercises]}
+        whole = _fields(self)
+        del whole["exercises"]  # which stand last
+        return {**whole, "exercises": [exercise.to_json() for exercise in self.exercises]}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Verdict:

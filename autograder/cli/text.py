@@ -67,14 +67,13 @@ def summary(verdicts: Sequence[Verdict], seconds: float) -> str:
 
 
 def needs_a_person(verdicts: Sequence[Verdict]) -> str:
-    """The notebooks that could not be graded, each with its reason; empty where there are none."""
-    ungradable = [v for v in verdicts if v.status == "ungradable"]
-    if not ungradable:
-        return ""
-    lines = ["Needs a person:"]
-    for verdict in ungradable:
-        lines += _indented(f"{name_of(verdict)}: {plain(verdict.reason or 'no reason is known.')}", "  - ")
-    return "\n".join(lines)
+    """The notebooks that could not be graded or hold something odd, each with its reason; empty where there are none."""
+    lines: list[str] = []
+    for verdict in verdicts:
+        why = (verdict.reason or "no reason is known.") if verdict.status == "ungradable" else verdict.warning
+        if why:
+            lines += _indented(f"{name_of(verdict)}: {plain(why)}", "  - ")
+    return "\n".join(["Needs a person:", *lines]) if lines else ""
 
 
 def _indented(text: str, prefix: str) -> list[str]:

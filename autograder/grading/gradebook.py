@@ -17,12 +17,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from traitlets.config import Config
-from traitlets.config.loader import PyFileConfigLoader
+from traitlets.config.loader import LazyConfigValue
 
-from autograder.course import CourseError
+from autograder.course import CourseError, load_config
 from autograder.grading.disclosure import disclosed_exercise
 from autograder.grading.display import clean, told_once
 from autograder.grading.document import checksum
+from autograder.grading.faults import require_address, told
 from autograder.grading.graded import crash
 from autograder.grading.turns import in_turn, until_alone
 
@@ -58,16 +59,19 @@ class Entry:
 def nbgrader_config(course: Course) -> Config:
     """The configuration that nbgrader itself would read in the course folder."""
     path = course.root / "nbgrader_config.py"
-    if not path.is_file():
-        return Config(course.config)
-    loaded: Config = PyFileConfigLoader(path.name, path=str(course.root)).load_config()
-    return loaded
+    return load_config(path) if path.is_file() else Config(course.config)
 
 
 def gradebook_url(course: Course) -> str:
-    """The address of the course's gradebook, as nbgrader would have it, without asking nbgrader."""
+    """The address of the course's gradebook, as nbgrader would have it, without asking nbgrader.
+
+    Raises ``CourseError`` where what is configured is no address.
+    """
     configured = nbgrader_config(course).get("CourseDirectory", {}).get("db_url")
-    return configured if isinstance(configured, str) else f"sqlite:///{course.root.absolute() / 'gradebook.db'}"
+    if configured is None or isinstance(configured, LazyConfigValue):
+        return f"sqlite:///{course.root.absolute() / 'gradebook.db'}"
+    require_address(configured)
+    return str(configured)
 
 
 def load_nbgrader() -> None:
@@ -129,7 +133,8 @@ def write_entries(
                 raise
         return changed
 
-    return until_alone(write)
+    with told(db_url):
+        return until_alone(write)
 
 
 def comment_on(exercise: ExerciseVerdict, disclosure: Disclosure) -> str | None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import datetime as dt
+import os
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from autograder.grading.graded import Graded
     from autograder.grading.submission import Job
 
-__all__ = ["BESIDE", "Pages", "Returned", "beside", "folder_of"]
+__all__ = ["BESIDE", "Pages", "Returned", "beside", "folder_of", "warned"]
 
 # What nbgrader keeps beside a submission and needs again to hand its feedback back to the right student.
 BESIDE = ("timestamp.txt", "submission_secret.txt")
@@ -111,6 +114,35 @@ def beside(path: Path, name: str) -> str | None:
     except OSError:
         return None
     return start.decode("utf-8", "replace")[:1000]
+
+
+def warned(returned: Returned) -> Returned:
+    """The same with a warning in its verdict where nothing tells when it came in, though something should."""
+    path, entry = returned.job.path, returned.entry
+    found = path.parent / BESIDE[0]
+    text = beside(path, BESIDE[0])
+    if entry.verdict.status != "graded" or (text is None and not os.path.lexists(found)) or _is_time(text or ""):
+        return returned
+    short = " ".join((text or "").split())
+    short = short if len(short) <= 60 else f"{short[:60]}…"
+    what = "cannot be read" if text is None else f"holds '{short}', which is no time" if short else "is empty"
+    why = f"{found.name} {what}, so no late penalty could be worked out."
+    return replace(returned, entry=replace(entry, verdict=replace(entry.verdict, warning=why)))
+
+
+def _is_time(text: str) -> bool:
+    """Whether nbgrader takes ``text`` for a moment; as nbgrader itself writes it, that is told without loading nbgrader."""
+    parts = text.split()
+    with suppress(ValueError):
+        dt.datetime.fromisoformat(" ".join(parts[:2]))
+        if parts[2:] in ([], ["UTC"]):
+            return True
+    from nbgrader.utils import parse_utc  # noqa: PLC0415
+
+    try:
+        return bool(parts) and parse_utc(text.strip()) is not None
+    except Exception:  # noqa: BLE001 - a student's own text: whatever it does to the parser, it is no time
+        return False
 
 
 def folder_of(course: Course, kind: str) -> Path:

@@ -83,8 +83,10 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
             file.write(data)
         new.chmod(mode)
         new.replace(path)
-    except BaseException:
+    except BaseException as error:
         new.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)  # a full disk does not say for which file
         raise
 
 

@@ -8,10 +8,12 @@ import re
 import pytest
 from nbconvert.filters import markdown2html
 from nbgrader.api import Gradebook
+from sqlalchemy.exc import OperationalError
 
 from autograder.course import CourseError, load_course
 from autograder.grading import gradebook as gradebook_module
-from autograder.grading.gradebook import Entry, comment_on, write_entries
+from autograder.grading.faults import GradebookError, require_gradebook, told
+from autograder.grading.gradebook import Entry, comment_on, gradebook_url, load_nbgrader, nbgrader_config, write_entries
 from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
 from tests.mini import CHAPTER, MAX_SCORE
 
@@ -193,3 +195,71 @@ def test_a_text_that_breaks_the_writer_costs_one_entry(course, gradebook, monkey
         assert [grade_of(book, name).auto_score for name in ("ada", "eve", "bob")] == [2.0, None, 2.0]
         assert grade_of(book, "eve").needs_manual_grade
         assert "half a character" in book.find_comment("to_kelvin", CHAPTER, CHAPTER, "eve").auto_comment
+
+
+def configured(course, line):
+    """The mini course with ``line`` in its nbgrader's configuration."""
+    with (course.root / "nbgrader_config.py").open("a") as config:
+        config.write(f"\n{line}\n")
+    return course
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("5", "c.CourseDirectory.db_url is 5, which is no address of a database. It looks like sqlite:///"),
+        ("'nonsense'", "c.CourseDirectory.db_url is 'nonsense', which is no address of a database."),
+        ("'u:hunter2@host'", "c.CourseDirectory.db_url is set, which is no address of a database."),
+        ("'sqlite:////nonexistent/dir/g.db'", "names /nonexistent/dir/g.db, and there is no folder /nonexistent/dir."),
+        ("'oracle://u:hunter2@host'", "the Python package oracledb, which is not installed here"),
+    ],
+)
+def test_an_address_that_is_none_is_told_without_a_password(course, value, told):
+    """What a configuration gives as the gradebook's address is looked at before anything is graded."""
+    with pytest.raises(CourseError) as error:
+        gradebook_url(configured(course, f"c.CourseDirectory.db_url = {value}"))
+    assert told in str(error.value)
+    assert "hunter2" not in str(error.value)
+
+
+def test_a_server_that_is_down_is_told_without_a_password(course):
+    """The address, what the server's library says, and what to do; nothing of the password."""
+    load_nbgrader()
+    url = "postgresql+psycopg://grader:hunter2@127.0.0.1:1/book"
+    with pytest.raises(
+        GradebookError, match=r"postgresql\+psycopg://grader:\*\*\*@127\.0\.0\.1:1/book cannot be used: .*"
+    ) as error:
+        require_gradebook(url, nbgrader_config(course))
+    assert "hunter2" not in str(error.value)
+    assert "the same command goes on from here" in str(error.value)
+
+
+@pytest.mark.parametrize("line", ['plugin_class = "nosuch.Plugin"', "plugin_class = 5"])
+def test_a_plugin_that_is_none_is_told(course, line):
+    """The plugin for late penalties is tried before anything is graded."""
+    load_nbgrader()
+    config = nbgrader_config(configured(course, f"c.AssignLatePenalties.{line}"))
+    with pytest.raises(CourseError, match=r"plugin for late penalties cannot be used as nbgrader_config\.py has it"):
+        require_gradebook(gradebook_url(course), config)
+    assert not (course.root / "gradebook.db").exists()
+
+
+def test_a_file_that_is_no_database_and_a_full_disk_are_told(course):
+    """Neither ends in a traceback; a full disk's sentence says that the same command goes on."""
+    load_nbgrader()
+    (course.root / "gradebook.db").write_bytes(b"not a database at all" * 100)
+    with pytest.raises(GradebookError, match=r"gradebook\.db cannot be used: file is not a database\."):
+        require_gradebook(gradebook_url(course), nbgrader_config(course))
+    full = OperationalError("INSERT", {}, Exception("database or disk is full"))
+    with (
+        pytest.raises(GradebookError, match=r"cannot be written: no space is left .* the same command"),
+        told("sqlite:///x"),
+    ):
+        raise full
+
+
+@pytest.mark.parametrize(("line", "what"), [("1 / 0", "ZeroDivisionError"), ("def f(:", "SyntaxError")])
+def test_an_error_in_nbgraders_configuration_is_told_with_its_line(course, line, what):
+    """The configuration that nbgrader reads is the course's code too."""
+    with pytest.raises(CourseError, match=rf"nbgrader_config\.py cannot be read: line \d+: {what}: "):
+        gradebook_url(configured(course, line))
