@@ -16,7 +16,9 @@ from autograder.checking.conversation import Conversation, StudentProxy, Subject
 from autograder.checking.marks import CheckSpec, ExerciseSpec
 from autograder.checking.plugin import GRADER, spec_of
 from autograder.checking.scoring import Scorer
-from autograder.course import Course, CourseError, failure
+from autograder.course import Course, CourseError
+from autograder.course import failure as failure_in
+from autograder.sandbox.confinement import SandboxUnavailable
 from autograder.sandbox.protocol import Session
 from autograder.verdict import CheckResult, ExerciseVerdict
 
@@ -135,7 +137,7 @@ class _Loop:
             isinstance(report, pytest.CollectReport) and call.excinfo is not None
         ):  # pytest's own text of it has many lines
             error = call.excinfo.value
-            self.problem = failure(
+            self.problem = failure_in(
                 error.__cause__ or error, self.course.checks(self.chapter), self.course.root / "tests"
             )
 
@@ -315,6 +317,8 @@ class Grader:
         failure = self.failure
         if failure is None:
             return CheckResult(check.name, check.title, "passed", "", check.visible, check.points)
+        if isinstance(failure, SandboxUnavailable):  # the machine's doing: no check was failed
+            raise failure
         return self.scorer.failed(check, failure)
 
     def _follow_through(

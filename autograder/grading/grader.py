@@ -9,11 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from autograder.course import CourseError
+from autograder.grading.faults import DISK
 from autograder.grading.gallery import Gallery
 from autograder.grading.graded import Graded, crash, finished, points_of, ungradable
 from autograder.grading.store import Store
 from autograder.grading.submission import Submission
-from autograder.notebook import NotebookError, load_document, notebook_of, read_bytes
+from autograder.notebook import NotebookError, grade_ids, load_source, notebook_of, read_bytes
+from autograder.sandbox.confinement import SandboxLost
 from autograder.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from autograder.verdict import ExerciseVerdict
 
 __all__ = ["Grader", "work"]
+
+_WITHOUT_JAIL = 3  # notebooks in a row for which none could be had: more than one of them can have brought about
 
 
 @dataclass
@@ -50,13 +54,13 @@ class Grader:
     _done: int = field(default=0, init=False)
     _in_hand: Job | None = field(default=None, init=False)
     _gallery: Gallery | None = field(default=None, init=False)
-    # Whoever was handed a result could not take it: that is nobody's notebook's fault.
+    # Whoever was handed a result, or the disk, could not take it: that is nobody's notebook's fault.
     _refused: bool = field(default=False, init=False)
+    _without_jail: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        source = self.course.source(self.chapter)
-        self.released = load_document(read_bytes(source), source)
-        released = notebook_of(self.released, source)
+        self.released = load_source(self.course.source(self.chapter))
+        released = notebook_of(self.released)
         self.max_score = points_of(released, self.order.only)
         unknown = (self.order.only or frozenset()) - set(released.exercises())
         if unknown:
@@ -111,8 +115,9 @@ class Grader:
         except CourseError:
             raise
         except Exception as error:  # our crash is one notebook's reason, never its zero nor the end of the run
-            if self._refused:
+            if self._refused or (isinstance(error, OSError) and error.errno in DISK):
                 raise
+            self._require_jail(error)
             if self._in_hand is not None:
                 self.fail(self._in_hand, crash("Grading this notebook", error))
             elif self._done == before:
@@ -121,6 +126,16 @@ class Grader:
             if self._in_hand is not None:
                 why = "The checks ended without a result for this notebook."
                 self.fail(self._in_hand, f"{why} Grade it again, or by hand.")
+
+    def _require_jail(self, error: Exception) -> None:
+        """Raise ``SandboxLost`` where it is not this notebook that has no jail, but every one."""
+        self._without_jail = self._without_jail + 1 if isinstance(error, SandboxLost) else 0
+        if self._without_jail >= _WITHOUT_JAIL:
+            raise SandboxLost(
+                f"No jail can be had any more: {error}, for {_WITHOUT_JAIL} notebooks in a row, each tried again for seconds. "
+                "No student's code is run without one. What was graded is kept: see what this machine is short of "
+                "(`autograder doctor` tells what does not work), and the same command goes on from here."
+            ) from error
 
     def _submissions(self, jobs: _Lookahead, open_cells: Callable[..., Session]) -> Iterator[Submission]:
         while jobs:
@@ -135,20 +150,38 @@ class Grader:
                     redraw=self.course.redraw_pictures,
                     output_kb=self.course.limits.output_kb,
                 )
+                self._require_chapter(submission)
             except NotebookError as error:
                 self.fail(job, str(error), settled=not isinstance(error.__cause__, OSError))
                 continue
             yield submission
 
+    def _require_chapter(self, submission: Submission) -> None:
+        """Raise ``NotebookError`` for another chapter's notebook: by its own word, and by its cells, none of which is ours.
+
+        What functions it is given would else earn some points here, and nobody would look again.
+        """
+        other = submission.chapter
+        if other == self.chapter or other not in self.course.finished_chapters():
+            return
+        ours, theirs = grade_ids(self.released), grade_ids(load_source(self.course.source(other)))
+        if submission.grade_ids & (theirs - ours) and not submission.grade_ids & (ours - theirs):
+            raise NotebookError(
+                f"This is the notebook of {other}, and no cell of {self.chapter} stands in it. "
+                "If the student has the right one, have it handed in; else give the mark by hand."
+            )
+
     def _judged(self, submission: Subject, exercises: tuple[ExerciseVerdict, ...]) -> None:
         assert isinstance(submission, Submission)  # noqa: S101 - what ``_submissions`` yields comes back
         known = None if self._gallery is None else partial(self._gallery.known, verdicts=exercises)
         submission.finish(known)
+        self._without_jail = 0
         job = submission.job
         verdict = Verdict.graded(str(job.path), job.student, self.chapter, submission.sandbox, exercises)
         key = ""
         if self.store:
             key = self.store.key(submission.data)
+            self._refused = True  # by the disk, where it is full
             self.store.save(key, verdict, submission.cells)
         self.hand_over(Graded(job, verdict, submission.document, submission.cells, key))
 

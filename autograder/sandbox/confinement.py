@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Confinement",
     "Launch",
+    "SandboxLost",
     "SandboxUnavailable",
     "find_bwrap",
     "plan_bubblewrap",
@@ -40,6 +41,10 @@ _ROOMS = ("site-packages", "dist-packages")  # where other packages live: never 
 
 class SandboxUnavailable(Exception):  # noqa: N818 - it reads as the sentence it is
     """No confinement works here; the text says what is missing and how to get it."""
+
+
+class SandboxLost(SandboxUnavailable):
+    """A confinement that worked does not start any more: after the first notebook this is no reason to do without one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,12 @@ import os
 import socket
 import subprocess
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from autograder.sandbox.channel import Channel
-from autograder.sandbox.confinement import Launch, SandboxUnavailable, plan_local
+from autograder.sandbox.confinement import Launch, SandboxLost, SandboxUnavailable, plan_local
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Local", "Zygote"]
 
 _START_SECONDS = 60.0
+_AGAIN_SECONDS = (0.2, 1.0, 2.0)  # how long to wait before each further try to start the warm process again
 _MAX_ORDER = 1 << 16  # bytes of one order that the warm process reads
 
 
@@ -54,8 +56,13 @@ class Zygote:
             )
 
         # bubblewrap's --die-with-parent follows the thread that started it: one that lives as long as this process.
-        self._process = _starter().submit(start).result()
-        theirs.close()
+        try:
+            self._process = _starter().submit(start).result()
+        except OSError as error:
+            ours.close()
+            raise SandboxUnavailable(f"the {self.sandbox} sandbox does not start: {error}") from error
+        finally:
+            theirs.close()
         ours.settimeout(_START_SECONDS)
         self._control = ours
         self._loaded.clear()
@@ -164,10 +171,24 @@ class Zygote:
         return {}
 
     def restart(self) -> None:
-        """Kill the process, and so every child of it, and start a new one."""
+        """Kill the process, and so every child of it, and start a new one; raises ``SandboxLost`` where none starts.
+
+        A machine that is short of memory for a moment may refuse the first, so it is tried again.
+        """
         with self._lock:
             self._kill()
-            self._start()
+            waits = [*_AGAIN_SECONDS]
+            while True:
+                begun = time.monotonic()
+                try:
+                    self._start()
+                except SandboxUnavailable as error:
+                    # One that hangs has been waited for long enough.
+                    if not waits or time.monotonic() - begun > sum(_AGAIN_SECONDS):
+                        raise SandboxLost(str(error)) from error
+                    time.sleep(waits.pop(0))
+                else:
+                    return
 
     def _kill(self) -> None:
         self._control.close()

@@ -9,7 +9,10 @@ from autograder.course import CourseError
 from autograder.grading.batch import grade, grade_notebooks
 from autograder.grading.graded import ungradable
 from autograder.grading.submission import Job, Submission
+from autograder.sandbox.confinement import SandboxLost
 from autograder.sandbox.protocol import Allowance
+from autograder.sandbox.session import ChildSession
+from autograder.sandbox.worker import Worker
 from tests.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, cell, document, hand_in
 
 
@@ -294,3 +297,54 @@ def test_a_reason_is_short_and_clean():
     reason = ungradable(Job(Path("x.ipynb"), "ada"), "\ud800\x1b[2J" + "x" * 10**6).reason
     assert reason.startswith("xxx")
     assert len(reason) <= 4000
+
+
+def without_jail(monkeypatch, *students):
+    """No jail starts again for the notebooks of ``students``."""
+    whole = Worker.open
+
+    def refuse(self, cells, **options):
+        if any(f"# {student}" in cell.source for cell in cells for student in students):
+            raise SandboxLost("the bubblewrap sandbox does not start: exit status 137")
+        return whole(self, cells, **options)
+
+    monkeypatch.setattr(Worker, "open", refuse)
+
+
+def of_three(course):
+    """The jobs of three students whose notebooks are right."""
+    quiz = RIGHT["quiz_ch1_units"]
+    students = ("ada", "bob", "cyd")
+    return jobs(course, **{s: document(course, **{**RIGHT, "quiz_ch1_units": f"# {s}\n{quiz}"}) for s in students})
+
+
+def test_a_jail_that_does_not_start_for_one_notebook_is_its_reason(course, monkeypatch):
+    """One or two notebooks alone never end a run: the others are graded."""
+    three = of_three(course)
+    without_jail(monkeypatch, "ada", "bob")
+    verdicts = grade_notebooks(course, [*three, *three], confinement="local")
+    assert [v.status for v in verdicts] == ["ungradable", "ungradable", "graded"] * 2
+    assert "exit status 137" in verdicts[0].reason
+
+
+def test_a_jail_that_starts_for_nobody_ends_the_run(course, monkeypatch):
+    """Three notebooks in a row without a jail: the machine is to blame, and no class is told to be ungradable."""
+    three = of_three(course)
+    without_jail(monkeypatch, "ada", "bob", "cyd")
+    told = []
+    with pytest.raises(
+        SandboxLost, match=r"^No jail can be had any more: .* exit status 137, for 3 notebooks in a row"
+    ):
+        grade_notebooks(course, [*three, *three], confinement="local", on_verdict=told.append)
+    assert len(told) == 2
+
+
+def test_a_jail_lost_in_a_check_is_not_the_students_mistake(course, monkeypatch):
+    """Where a check cannot be asked because no jail starts, the notebook is ungradable: nobody loses points by it."""
+
+    def lost(*_args, **_options):
+        raise SandboxLost("the bubblewrap sandbox does not start")
+
+    monkeypatch.setattr(ChildSession, "batch", lost)
+    [verdict] = grade_notebooks(course, of_three(course)[:1], confinement="local")
+    assert verdict.status == "ungradable"

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from autograder.course import Limits
-from autograder.sandbox import SandboxUnavailable, Worker, confinement, open_worker, probe, probes
+from autograder.sandbox import SandboxUnavailable, Worker, confinement, hosts, open_worker, probe, probes
+from autograder.sandbox.confinement import SandboxLost
 from autograder.sandbox.hosts import Zygote
 from autograder.sandbox.packages import PackageMissing, top_level_paths
 from autograder.sandbox.protocol import Call
@@ -223,3 +224,27 @@ def test_several_sessions_of_one_worker_do_not_mix(jail):
         with closing(jail.open(cells("def f(x): return x * 2"))) as two:
             assert [one.call(Call("f", (5,))).value, two.call(Call("f", (5,))).value] == [6, 10]
         np.testing.assert_array_equal(one.call(Call("f", (np.ones(2),))).value, [2.0, 2.0])
+
+
+def test_a_jail_that_does_not_start_again_at_once_is_tried_again(monkeypatch):
+    """A machine short of memory for a moment loses nothing; one that stays so is told as what it is."""
+    whole, tries = Zygote._start, []
+
+    def start(self):
+        tries.append(self)
+        if len(tries) % 4 != 3:
+            raise SandboxUnavailable("the bubblewrap sandbox does not start: exit status 137")
+        whole(self)
+
+    monkeypatch.setattr(hosts, "_AGAIN_SECONDS", (0.0, 0.0, 0.3))
+    with open_worker(LIMITS, ["numpy"], confinement="bubblewrap") as worker:
+        monkeypatch.setattr(Zygote, "_start", start)
+        worker._host.restart()
+        assert len(tries) == 3
+        with closing(worker.open(cells("def f(): return 1"))) as session:
+            assert session.call(Call("f")).value == 1
+        monkeypatch.setattr(Zygote, "_start", lambda _self: start(tries.clear()))
+        with pytest.raises(SandboxLost, match="exit status 137"):
+            worker._host.restart()
+        monkeypatch.undo()
+        worker._host.restart()
