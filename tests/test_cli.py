@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import errno
 import json
 import os
 import shutil
@@ -10,12 +12,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import autograder
+from autograder.cli import app as verbs
 from autograder.cli.loose import check_by_examples
 from autograder.cli.text import needs_a_person, number, plain, summary, verdict_text
 from autograder.course import load_course
+from autograder.grading.faults import GradebookError
 from autograder.release import record_examples
+from autograder.sandbox.confinement import SandboxLost
 from autograder.simulate import reference_code, solved_notebook, write_notebook
 from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
 
@@ -124,6 +130,52 @@ def test_an_unknown_chapter_is_wrong_usage(course_folder):
     done = run("grade", "ch9_nothing", cwd=course_folder, check=2)
     assert "There is no chapter 'ch9_nothing'" in done.stderr
     assert "The chapters are: ch1_units" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("grade", CHAPTER), "Stopped. What was graded is kept: the same command goes on from here.\n"),
+        (("check", "x.ipynb", "--course", "."), "Stopped.\n"),
+        (("demo", "--course", "."), "Stopped.\n"),
+    ],
+)
+def test_what_is_kept_is_said_where_it_is(course_folder, monkeypatch, arguments, told):
+    """Only `grade` goes on where it was stopped, so only `grade` says so."""
+
+    def stop(*_args):
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(course_folder)
+    monkeypatch.setattr(verbs, "load_course", stop)
+    done = CliRunner().invoke(verbs.app, arguments)
+    assert (done.stderr, done.exit_code) == (told, 130)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "told"),
+    [
+        (
+            OSError(errno.ENOSPC, "No space left on device", "/course/x"),
+            1,
+            "Cannot write /course/x: no space is left there.",
+        ),
+        (OSError(errno.EROFS, "Read-only file system", "/course/x"), 1, "Cannot use /course/x: Read-only file system."),
+        (GradebookError("The gradebook is down."), 1, "The gradebook is down."),
+        (SandboxLost("No jail can be had any more."), 1, "No jail can be had any more."),
+    ],
+)
+def test_what_a_machine_lacks_is_told_in_a_sentence(course_folder, monkeypatch, error, status, told):
+    """No traceback, the machine's status, and never without a jail because of what a notebook did to one."""
+
+    def fail(*_args, **_options):
+        raise error
+
+    monkeypatch.setattr(verbs, "load_course", fail)
+    done = CliRunner().invoke(verbs.app, ["check", "x.ipynb", "--course", str(course_folder)])
+    assert done.exit_code == status
+    assert told in done.stderr
+    assert "runs as you" not in done.stderr
 
 
 # --- check -------------------------------------------------------------------------------------------------------------
@@ -319,6 +371,8 @@ def test_what_needs_a_person_is_listed_with_its_reason():
         "Needs a person:\n  - ben: It is not JSON."
     )
     assert needs_a_person([verdict()]) == ""
+    late = dataclasses.replace(verdict("cyd"), warning="timestamp.txt is empty.")
+    assert needs_a_person([verdict(), late]) == "Needs a person:\n  - cyd: timestamp.txt is empty."
 
 
 def test_nothing_in_a_notebook_drives_the_terminal():

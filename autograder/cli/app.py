@@ -17,7 +17,8 @@ from autograder.cli.progress import grading_progress, say
 from autograder.cli.text import needs_a_person, summary, verdict_text
 from autograder.course import Course, CourseError, find_course, load_course
 from autograder.grading.cluster import ClusterError
-from autograder.sandbox.confinement import Confinement, SandboxUnavailable
+from autograder.grading.faults import GradebookError, unwritten
+from autograder.sandbox.confinement import Confinement, SandboxLost, SandboxUnavailable
 from autograder.verdict import Verdict, json_lines
 
 __all__ = ["app"]
@@ -109,7 +110,7 @@ def grade(
     """Grade what was handed in for a chapter, into nbgrader's gradebook."""
     from autograder.grading.classroom import grade_class, handed_in
 
-    with _told():
+    with _told(" What was graded is kept: the same command goes on from here."):
         _one_of(workers, scheduler)
         course = load_course(course_folder)
         course.require_chapter(chapter)
@@ -181,8 +182,9 @@ def check(
         confinement = _confinement(unsafe_local=unsafe_local)
         try:
             verdicts, seconds = _run(partial(run, confinement), len(notebooks), "Checking")
-        except SandboxUnavailable:
-            if scheduler is not None:
+        except SandboxUnavailable as error:
+            # Never because of what a notebook did to a jail that worked.
+            if scheduler is not None or isinstance(error, SandboxLost):
                 raise
             # `check` is for one's own notebooks, so it goes on where no jail can be had; `grade` does not.
             say("No jail can be had here (`autograder doctor` tells why), so the code runs as you.")
@@ -295,18 +297,26 @@ def _learn_from(course: Course, chapter: str, workers: int) -> None:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Tell what was wrong with the call, or with the machine, in a sentence and by the exit status."""
+def _told(kept: str = "") -> Iterator[None]:
+    """Tell what was wrong with the call, or with the machine, in a sentence and by the exit status.
+
+    ``kept`` is what to add where a person stopped the run.
+    """
     try:
         yield
     except CourseError as error:
         say(str(error))
         raise Exit(2) from error
-    except (SandboxUnavailable, ClusterError) as error:
+    except (SandboxUnavailable, ClusterError, GradebookError) as error:
         say(str(error))
         raise Exit(1) from error
+    except OSError as error:
+        if not (sentence := unwritten(error)):
+            raise
+        say(sentence)
+        raise Exit(1) from error
     except KeyboardInterrupt as error:
-        say("Stopped. What was graded is kept: the same command goes on from here.")
+        say(f"Stopped.{kept}")
         raise Exit(getattr(error, "status", 130)) from error
 
 

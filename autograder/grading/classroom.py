@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -13,14 +14,15 @@ from typing import TYPE_CHECKING
 
 from autograder.course import CourseError
 from autograder.grading.batch import grade
-from autograder.grading.gradebook import Entry, gradebook_url, load_nbgrader, write_entries
+from autograder.grading.faults import require_gradebook
+from autograder.grading.gradebook import Entry, gradebook_url, load_nbgrader, nbgrader_config, write_entries
 from autograder.grading.graded import Graded, finished, points_of, ungradable
 from autograder.grading.ledger import Ledger
 from autograder.grading.order import Order
-from autograder.grading.pages import Pages, Returned, folder_of
+from autograder.grading.pages import Pages, Returned, folder_of, warned
 from autograder.grading.store import Store
 from autograder.grading.submission import Job
-from autograder.notebook import read_notebook
+from autograder.notebook import load_source, notebook_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -47,11 +49,15 @@ class Terminated(KeyboardInterrupt):
 def handed_in(course: Course, chapter: str, students: Sequence[str] | None = None) -> list[Job]:
     """What was handed in for ``chapter``, by student; raises ``CourseError`` where that is nothing."""
     folder = folder_of(course, "submitted")
-    found = sorted(path.parent.name for path in folder.glob(f"*/{chapter}") if path.is_dir())
+    # A link that leads nowhere and a file instead of a folder are told as what they are, not passed over.
+    found = sorted(path.name for path in folder.glob("*") if os.path.lexists(path / chapter))
     missing = [student for student in students or () if student not in found]
     if missing:
         who = ", ".join(missing)
-        raise CourseError(f"{who} handed in nothing for {chapter}: there is no {folder / missing[0] / chapter}.")
+        advice = " Patterns are not understood: name each student." if any(set("*?[") & set(m) for m in missing) else ""
+        raise CourseError(
+            f"{who} handed in nothing for {chapter}: there is no {folder / missing[0] / chapter}.{advice}"
+        )
     if not found:
         raise CourseError(f"Nothing has been handed in for {chapter}: there is no {folder / '<student>' / chapter}.")
     wanted = list(dict.fromkeys(students)) if students else found
@@ -79,8 +85,8 @@ def grade_class(
     url = gradebook_url(course) if confinement != "local" else None
     order = Order(confinement)
     ledger = Ledger(course, chapter, Store(course, chapter, order.bearing), pages, url)
-    writer = _Writer(course, early=workers > 1 or scheduler is not None) if url else None
-    worth = points_of(read_notebook(course.source(chapter)))
+    writer = _Writer(course, url, early=workers > 1 or scheduler is not None) if url else None
+    worth = points_of(notebook_of(load_source(course.source(chapter))))
     unnamed = {job: _unnamed(job, chapter, worth) for job in jobs if not _is_text(str(job.path))}
     settled = ledger.settled([job for job in jobs if job not in unnamed])
     desk = _Desk(ledger, writer, on_verdict, {**settled, **unnamed})
@@ -118,6 +124,9 @@ class _Desk:
     ending: _Ending | None = None
 
     def take(self, returned: Returned) -> None:
+        if self.writer is not None:
+            self.writer.check()  # a class is not graded to the end for a gradebook that is not there
+        returned = warned(returned)
         verdict = returned.entry.verdict
         self.verdicts[returned.job] = verdict
         self.waiting.append(returned)
@@ -152,21 +161,28 @@ class _Desk:
 class _Writer:
     """The one writer of the gradebook: a thread, so that no grading process waits for the database."""
 
-    def __init__(self, course: Course, *, early: bool) -> None:
+    def __init__(self, course: Course, url: str, *, early: bool) -> None:
         self._course = course
+        self._url = url
         self._early = early
+        self._ready = threading.Event()
         self._orders: SimpleQueue[tuple[list[Entry], Callable[[], None]] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._error: BaseException | None = None
 
     def begin(self) -> None:
-        """Get ready to write, which takes seconds, while notebooks are graded in other processes."""
-        if self._early:
-            self._start()
+        """Get ready to write, which takes seconds, while notebooks are graded in other processes, or else before.
+
+        Where the gradebook cannot be used that is raised here, or by the next ``check``.
+        """
+        self._start()
+        if not self._early:
+            self._ready.wait()
+        self.check()
 
     def enter(self, entries: list[Entry], then: Callable[[], None]) -> None:
         """Write ``entries`` in one transaction, and call ``then`` when they are in; raises what went wrong before."""
-        self._raise()
+        self.check()
         self._orders.put((entries, then))
         self._start()
 
@@ -176,7 +192,7 @@ class _Writer:
             self._orders.put(None)
             self._thread.join()
             self._thread = None
-        self._raise()
+        self.check()
 
     def _start(self) -> None:
         if self._thread is None:
@@ -187,14 +203,19 @@ class _Writer:
     def _write(self) -> None:
         try:
             load_nbgrader()
+            require_gradebook(self._url, nbgrader_config(self._course))
+            self._ready.set()
             while (order := self._orders.get()) is not None:
                 entries, then = order
                 write_entries(self._course, entries)
                 then()
         except BaseException as error:  # noqa: BLE001 - raised where the entries came from
             self._error = error
+        finally:
+            self._ready.set()
 
-    def _raise(self) -> None:
+    def check(self) -> None:
+        """Raise what went wrong, once."""
         if self._error is not None:
             error, self._error = self._error, None
             raise error

@@ -1,16 +1,20 @@
 """A class's submissions: found, graded, entered, and given back."""
 
 import contextlib
+import errno
 import json
 import os
 import signal
 import stat
+import threading
 
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.course import CourseError
+from autograder.course import CourseError, load_course
+from autograder.grading import classroom, store
 from autograder.grading.classroom import Terminated, grade_class, handed_in
+from autograder.grading.faults import unwritten
 from autograder.grading.pages import beside
 from autograder.grading.submission import Submission
 from tests.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, document, hand_in
@@ -124,8 +128,11 @@ def test_one_student_and_nobody(course):
     hand_in(course, "ada", document(course))
     hand_in(course, "bob", document(course))
     assert [job.student for job in handed_in(course, CHAPTER, ["bob"])] == ["bob"]
-    with pytest.raises(CourseError, match="zoe handed in nothing for ch1_units"):
+    with pytest.raises(CourseError, match="zoe handed in nothing for ch1_units") as error:
         handed_in(course, CHAPTER, ["zoe"])
+    assert "atterns" not in str(error.value)
+    with pytest.raises(CourseError, match=r"a\* handed in nothing .* Patterns are not understood: name each student\."):
+        handed_in(course, CHAPTER, ["a*"])
 
 
 def test_an_old_page_does_not_stay_for_a_new_submission(course):
@@ -199,3 +206,121 @@ def test_a_signal_that_nobody_could_raise_still_ends_the_run(course):
     assert seen == ["ada"]
     with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", "mini") as book:
         assert [student.id for student in book.students] == ["ada"]
+
+
+def test_what_is_no_folder_is_told_and_not_passed_over(course):
+    """A link that leads nowhere and a file where a folder should be are ungradable, each with its reason."""
+    for student in ("ada", "bob"):
+        (course.root / "submitted" / student).mkdir(parents=True)
+    (course.root / "submitted" / "ada" / CHAPTER).symlink_to("/nonexistent")
+    (course.root / "submitted" / "bob" / CHAPTER).write_text("here it is")
+    (course.root / "submitted" / "notes.txt").write_text("")
+    ada, bob = grade_class(course, CHAPTER, handed_in(course, CHAPTER), confinement="local")
+    assert "ch1_units is a link, not what a student hands in" in ada.reason
+    assert "ch1_units is a file, not a folder with a notebook in it" in bob.reason
+
+
+def test_a_timestamp_that_is_no_time_is_told_beside_the_mark(course):
+    """The mark is entered, a person hears that no late penalty was worked out, and hears it again the next time."""
+    stamps = {"ada": b"yesterday evening", "bob": b"\xff\xfe\x00", "cyd": b" \n", "dot": b"2030-01-01 10:00:00 UTC"}
+    stamps |= {"eli": b"2030-01-01 10:00:00.5 CET", "fay": b"2030-01-20T10:30:00+02:00", "gus": None}
+    for student, stamp in stamps.items():
+        path = hand_in(course, student, document(course, **RIGHT))
+        if stamp is not None:
+            (path.parent / "timestamp.txt").write_bytes(stamp)
+    verdicts = grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    warnings = [v.warning for v in verdicts]
+    why = "so no late penalty could be worked out."
+    assert warnings[0] == f"timestamp.txt holds 'yesterday evening', which is no time, {why}"
+    assert warnings[1].endswith(why)
+    assert warnings[2:] == [f"timestamp.txt is empty, {why}", None, None, None, None]
+    assert {v.score for v in verdicts} == {MAX_SCORE}
+    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", "mini") as book:
+        assert book.find_submission(CHAPTER, "ada").score == MAX_SCORE
+        assert [book.find_submission(CHAPTER, s).timestamp is None for s in stamps] == [
+            v is not None for v in warnings[:-1]
+        ] + [True]
+    assert [v.warning for v in grade_class(course, CHAPTER, handed_in(course, CHAPTER))] == warnings
+
+
+@pytest.fixture
+def two_chapters(course):
+    """The mini course with a second chapter that is like the first, with grade ids of its own."""
+    config = course.root / "course_config.py"
+    config.write_text(config.read_text() + '\nc.Course.chapters.append("ch2_more")\n')
+    more = course.root / "source" / "ch2_more" / "ch2_more.ipynb"
+    more.parent.mkdir()
+    text = course.source(CHAPTER).read_text()
+    more.write_text(
+        text.replace("to_kelvin", "to_more").replace("mean_kelvin", "mean_more").replace(CHAPTER, "ch2_more")
+    )
+    (course.root / "tests" / "chapters" / "test_ch2_more.py").write_text("")
+    return load_course(course.root)
+
+
+def test_the_notebook_of_another_chapter_needs_a_person(two_chapters):
+    """It is ungradable where its own word and all its cells say so, and never because of its metadata alone."""
+    course = two_chapters
+    right = document(course, **RIGHT)
+    other = json.loads(course.source("ch2_more").read_text())
+    other["metadata"]["autograder"] = {"chapter": "ch2_more"}
+    hand_in(course, "ada", other)
+    hand_in(course, "bob", {**right, "metadata": other["metadata"]})
+    hand_in(course, "cyd", {**right, "metadata": {"autograder": {"chapter": "ch9"}}})
+    hand_in(course, "dot", {**right, "metadata": {"autograder": {"chapter": ["ch2_more"]}}})
+    hand_in(course, "eli", {**right, "cells": [*other["cells"], *right["cells"]], "metadata": other["metadata"]})
+    bare = [{**c, "metadata": {}} for c in right["cells"]]
+    hand_in(course, "fay", {**right, "cells": bare, "metadata": other["metadata"]})
+    ada, *others = grade_class(course, CHAPTER, handed_in(course, CHAPTER), confinement="local")
+    assert ada.status == "ungradable"
+    assert ada.reason.startswith("This is the notebook of ch2_more, and no cell of ch1_units stands in it.")
+    assert [v.score for v in others] == [MAX_SCORE] * 5
+
+
+def test_the_chapters_own_notebook_is_the_authors_to_mend(course):
+    """Broken JSON in source/ is an error of the course, told with its place, and nobody is to hand it in again."""
+    hand_in(course, "ada", document(course, **RIGHT))
+    course.source(CHAPTER).write_text("{")
+    with pytest.raises(
+        CourseError, match=r"own notebook /\S+/source/\S+\.ipynb cannot be used: .* is not JSON"
+    ) as error:
+        grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    assert "again" not in str(error.value)
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_a_gradebook_that_cannot_be_used_ends_the_run_at_its_start(course, opened, early):
+    """What is wrong with it is found before a class is graded, or while the first notebooks are."""
+    with (course.root / "nbgrader_config.py").open("a") as config:
+        config.write('\nc.LateSubmissionPlugin.penalty_method = "half"\n')
+    hand_in(course, "ada", document(course, **RIGHT))
+    if not early:
+        with pytest.raises(CourseError, match=r"plugin for late penalties cannot be used .*penalty_method"):
+            grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+        assert opened == []
+        return
+    writer = classroom._Writer(course, f"sqlite:///{course.root / 'gradebook.db'}", early=True)
+    writer._start()
+    writer._ready.wait()
+    desk = classroom._Desk(None, writer, None, {})
+    with pytest.raises(CourseError, match="plugin for late penalties"):
+        desk.take(None)
+    desk.close()
+    assert not any(thread.name == "gradebook" for thread in threading.enumerate())
+
+
+def test_a_full_disk_ends_the_run_and_is_nobodys_notebooks_fault(course, monkeypatch):
+    """No notebook becomes ungradable: the run ends with a sentence that names the file, and the same command goes on."""
+    hand_in(course, "ada", document(course, **RIGHT))
+    full = os.open("/dev/full", os.O_WRONLY)
+    monkeypatch.setattr(store, "_created", lambda _path: os.dup(full))
+    with pytest.raises(OSError, match="No space left") as error:
+        grade_class(course, CHAPTER, handed_in(course, CHAPTER), confinement="local")
+    assert error.value.errno == errno.ENOSPC
+    os.close(full)
+    told = unwritten(error.value)
+    assert told.startswith(f"Cannot write {course.root}/.autograder/verdicts/")
+    assert "make room, and the same command goes on from here" in told
+    monkeypatch.undo()
+    [ada] = grade_class(course, CHAPTER, handed_in(course, CHAPTER), confinement="local")
+    assert ada.score == MAX_SCORE
