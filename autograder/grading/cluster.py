@@ -6,6 +6,7 @@ Nothing here is imported from Dask before an address is given. What travels is d
 from __future__ import annotations
 
 import io
+import logging
 import os
 import sys
 import uuid
@@ -110,11 +111,16 @@ def write_pages(pages: Pages, job: Job, marked: Marked) -> None:
 def _client(address: str) -> Iterator[Any]:
     try:
         from distributed import Client  # noqa: PLC0415
+        from distributed.comm import normalize_address, resolve_address  # noqa: PLC0415
     except ImportError as error:
         raise ClusterError(
             "Grading on a cluster needs Dask, which is not installed here: pip install 'autograder[dask]'."
         ) from error
+    # What a connection that is gone means is said by ``_gone``; Dask's own lines tell of its inner life.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
+        # First, as a Client that could not even begin tells of it when it is thrown away, and waits for long.
+        resolve_address(normalize_address(address))
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise ClusterError(
@@ -164,9 +170,10 @@ class _Run:
                     self._hear(future, self._sent.pop(future))
                 threads = self._threads() or threads
         finally:
-            with suppress(Exception):
-                self.client.cancel([*self._sent, packed], force=True)
-                self.client.run(dismiss, self.bundle.run, on_error="ignore")
+            if self.client.status == "running":  # or there is nobody who could be told, and that is waited for
+                with suppress(Exception):
+                    self.client.cancel([*self._sent, packed], force=True)
+                    self.client.run(dismiss, self.bundle.run, on_error="ignore")
 
     def _threads(self) -> int:
         try:

@@ -148,8 +148,34 @@ def test_nobody_at_the_address(course, monkeypatch):
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(ClusterError, match=rf"No Dask scheduler answers at {address} .*`dask scheduler`"):
             graded(course, scheduler=address)
-    with pytest.raises(ClusterError, match="No Dask scheduler answers at nonsense://here"):
-        graded(course, scheduler="nonsense://here")
+    # What is no address is told before a Client is made, which would wait, and complain when it is thrown away.
+    monkeypatch.setattr("distributed.Client", None)
+    for address in ("nonsense://here", "nonsense", ""):
+        with pytest.raises(ClusterError, match=rf"No Dask scheduler answers at {address} \(.*`dask scheduler`"):
+            graded(course, scheduler=address)
+
+
+def test_a_scheduler_that_is_gone_is_not_asked_to_tidy_up():
+    """Where the scheduler died the run ends at once: nobody is there to be told, and Dask would wait for a minute."""
+    asked = []
+
+    class Gone:
+        status = "connecting"
+
+        def submit(self, *_args, **options):
+            return options["key"]
+
+        def nthreads(self):
+            raise OSError
+
+        def cancel(self, *_args, **_options):
+            asked.append("cancel")
+
+        run = cancel
+
+    with pytest.raises(ClusterError, match="is gone"):
+        on_cluster._Run(Gone(), "tcp://here", station.Bundle("run", b"", "", {}, CHAPTER, Order(), None), [], None).go()
+    assert asked == []
 
 
 def test_dask_is_not_installed(course, monkeypatch):
