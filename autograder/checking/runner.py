@@ -133,13 +133,10 @@ class _Loop:
             self.problem = self.problem or str(report.longrepr)
 
     def pytest_exception_interact(self, call: pytest.CallInfo[None], report: pytest.CollectReport) -> None:
-        if (
-            isinstance(report, pytest.CollectReport) and call.excinfo is not None
-        ):  # pytest's own text of it has many lines
-            error = call.excinfo.value
-            self.problem = failure_in(
-                error.__cause__ or error, self.course.checks(self.chapter), self.course.root / "tests"
-            )
+        if isinstance(report, pytest.CollectReport) and call.excinfo is not None:
+            # In one line: pytest's own text of it has many.
+            error = call.excinfo.value.__cause__ or call.excinfo.value
+            self.problem = failure_in(error, self.course.checks(self.chapter), self.course.root / "tests")
 
     def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> None:
         if call.excinfo is not None and self.grader is not None:

@@ -181,8 +181,11 @@ class Grader:
         key = ""
         if self.store:
             key = self.store.key(submission.data)
-            self._refused = True  # by the disk, where it is full
-            self.store.save(key, verdict, submission.cells)
+            try:
+                self.store.save(key, verdict, submission.cells)
+            except OSError:
+                self._refused = True  # by the disk: every other notebook would meet it too
+                raise
         self.hand_over(Graded(job, verdict, submission.document, submission.cells, key))
 
 
