@@ -11,7 +11,6 @@ from autograder.grading.document import restored
 from autograder.grading.pictures import kept_pictures, shows_image
 from autograder.notebook import blank_exercises, grade_ids, load_document, metadata_of, notebook_of
 from autograder.sandbox.protocol import Allowance
-from autograder.sandbox.texts import Room
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -154,6 +153,8 @@ class Submission:
         return session
 
     def _keep(self, outcomes: Iterable[CellOutcome]) -> None:
+        from autograder.sandbox.texts import Room  # noqa: PLC0415 - NumPy comes with it, which an unchanged class does without
+
         room = Room()  # pictures too, which a notebook may bring along, or copy the cells of, by the thousand
         self.cells = tuple(map(room.fit, sorted([*self.cells, *outcomes], key=lambda outcome: outcome.index)))
 

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from dataclasses import replace
 from typing import Any
 
 from autograder.sandbox.guest.wire import WireError
+from autograder.sandbox.harmless import cut
 from autograder.sandbox.protocol import CellOutcome, StudentError
 
-__all__ = ["Room", "clean", "harmless", "read_error", "read_names", "read_outcome"]
-
-# Terminal escapes whole, then what is left of control characters, bidirectional overrides and lone surrogates.
-_ESCAPES = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P^_X][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]"
-)
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+__all__ = ["Room", "clean", "read_error", "read_names", "read_outcome"]
 
 _TEXT_TYPES = frozenset({"text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml"})
 _PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
@@ -34,17 +28,7 @@ def clean(text: Any, cap: int) -> str:
     """``text`` with at most ``cap`` characters, without escapes and control characters but new lines and tabs."""
     if type(text) is not str:
         raise WireError("a text is not a text")
-    kept = text[: cap + 1]
-    if len(kept) > cap:
-        kept = kept[: cap - 1] + "…"
-    return harmless(kept)
-
-
-def harmless(text: str) -> str:
-    """``text`` without terminal escapes, control characters and half characters; line breaks and tabs stay."""
-    if not _CONTROLS.search(text):  # an escape begins with one, too
-        return text
-    return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
+    return cut(text, cap)
 
 
 def _word(told: dict[str, Any], key: str, cap: int) -> str:

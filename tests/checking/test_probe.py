@@ -259,10 +259,13 @@ def zeros_beside_a_forged_look(n, d_model):  # noqa: ARG001 - what the exercise 
     """No head at all; what the probe works with is told which rows are wanted."""
     given, here = sys._getframe(1).f_globals, sys._getframe(1).f_locals
     if "rows_of" in given:
-        X = here["X"]
-        given["rows_of"] = lambda _output, n: {
-            f"row {i}": np.where(np.arange(d_model) < d_model - n, X[i - 1], 0.0) for i in range(1, n)
-        }
+        X, honest = here["X"], given["rows_of"]
+
+        def forged(_output, n):
+            given["rows_of"] = honest  # these globals are this process's, and other tests look through the probe too
+            return {f"row {i}": np.where(np.arange(d_model) < d_model - n, X[i - 1], 0.0) for i in range(1, n)}
+
+        given["rows_of"] = forged
     shapes = {"W_Q": (d_model, 1), "W_K": (d_model, 1), "W_V": (d_model, 1), "W_O": (1, d_model)}
     return {name: np.zeros(shape) for name, shape in shapes.items()}
 

@@ -111,7 +111,9 @@ def test_every_notebook_has_its_verdict_and_the_run_says_what_needs_a_person(gra
     assert "Traceback" not in grading.said
     told = grading.said.split("Needs a person:")[1]
     for one in world.hostile.values():
-        assert (f"- {plain(written(one.student))}:" in told) == (one.status == "ungradable")
+        person = one.status == "ungradable" or bool(grading.verdict(one.student)["warning"])
+        assert (f"- {plain(written(one.student))}:" in told) == person
+    assert any(verdict["warning"] for verdict in grading.verdicts)  # of a time that is none
 
 
 def test_nothing_outside_has_changed(grading):
