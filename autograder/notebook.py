@@ -176,15 +176,14 @@ def load_document(data: bytes, path: Path | None = None) -> dict[str, Any]:
     return content
 
 
-def load_source(path: Path) -> dict[str, Any]:
-    """The JSON of a chapter's own notebook; raises ``CourseError`` where it is none: that is no student's to mend."""
+def load_source(path: Path) -> tuple[dict[str, Any], Notebook]:
+    """The JSON of a chapter's own notebook, and what it says; raises ``CourseError``: that is no student's to mend."""
     try:
         document = load_document(read_bytes(path), path)
-        notebook_of(document, path)
+        return document, notebook_of(document, path)
     except NotebookError as error:
         why = str(error).partition(". ")[0]  # what follows is told to students
         raise CourseError(f"The chapter's own notebook {path} cannot be used: {why.rstrip('.')}.") from error
-    return document
 
 
 def notebook_of(document: Mapping[str, Any], path: Path | None = None) -> Notebook:
@@ -278,7 +277,7 @@ def blank_exercises(submitted: Notebook, released: Notebook) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _released(path: Path, _changed: int) -> Notebook:
-    return notebook_of(load_source(path), path)
+    return load_source(path)[1]
 
 
 def _load(data: bytes, name: str) -> dict[str, Any]:

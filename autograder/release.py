@@ -78,4 +78,4 @@ def draw_pictures(course: Course, chapter: str) -> None:
     source = course.source(chapter)
     start = partial(open_worker, course.limits, list(course.packages))
     with suppress(SandboxUnavailable):
-        Gallery(course, chapter, load_source(source), start).draw()
+        Gallery(course, chapter, load_source(source)[0], start).draw()

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.notebook import Notebook, load_source, notebook_of, parse_notebook, splice
+from autograder.notebook import Notebook, load_source, parse_notebook, splice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ __all__ = ["blank_notebook", "reference_code", "solved_notebook", "write_noteboo
 def blank_notebook(course: Course, chapter: str) -> dict[str, Any]:
     """The chapter's notebook as a student gets it: the released one where there is one, else the author's."""
     released = course.root / "release" / chapter / f"{chapter}.ipynb"
-    return load_source(released if released.is_file() else course.source(chapter))
+    return load_source(released if released.is_file() else course.source(chapter))[0]
 
 
 def solved_notebook(
@@ -51,7 +51,7 @@ def solved_notebook(
 def reference_code(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:
     """The reference solution of each exercise of a chapter, in the notebook's order."""
     module = course.references(chapter)
-    released = notebook_of(load_source(course.source(chapter)))
+    _, released = load_source(course.source(chapter))
     return {exercise: getattr(module, exercise) for exercise in released.exercises()}
 
 

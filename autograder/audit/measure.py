@@ -24,7 +24,7 @@ from autograder.checking.marks import ExerciseSpec
 from autograder.checking.runner import Grader, with_checks
 from autograder.course import Course, load_course
 from autograder.misconception import Alternative, alternatives_in
-from autograder.notebook import blank_exercises, load_source, notebook_of
+from autograder.notebook import blank_exercises, load_source
 from autograder.sandbox.protocol import Answer, Call, Session
 
 __all__ = ["audit"]
@@ -77,7 +77,7 @@ def _audit(course: Course, chapter: str, *, mutants: bool, draws: int) -> Chapte
 
 
 def _blank_stubs(course: Course, chapter: str) -> frozenset[str]:
-    released = notebook_of(load_source(course.source(chapter)))
+    _, released = load_source(course.source(chapter))
     return blank_exercises(released, released)
 
 

@@ -22,7 +22,7 @@ from autograder.grading.order import Order
 from autograder.grading.pages import Pages, Returned, folder_of, warned
 from autograder.grading.store import Store
 from autograder.grading.submission import Job
-from autograder.notebook import load_source, notebook_of
+from autograder.notebook import load_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -86,7 +86,7 @@ def grade_class(
     order = Order(confinement)
     ledger = Ledger(course, chapter, Store(course, chapter, order.bearing), pages, url)
     writer = _Writer(course, url, early=workers > 1 or scheduler is not None) if url else None
-    worth = points_of(notebook_of(load_source(course.source(chapter))))
+    worth = points_of(load_source(course.source(chapter))[1])
     unnamed = {job: _unnamed(job, chapter, worth) for job in jobs if not _is_text(str(job.path))}
     settled = ledger.settled([job for job in jobs if job not in unnamed])
     desk = _Desk(ledger, writer, on_verdict, {**settled, **unnamed})

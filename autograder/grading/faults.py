@@ -41,9 +41,8 @@ def require_address(db_url: Any) -> None:
     from sqlalchemy import create_engine  # noqa: PLC0415 - not loaded for a file
 
     example = f"It looks like {_FILE}/folder/gradebook.db or postgresql+psycopg://user@host/gradebook."
-    shown = (
-        f"is {db_url!r}" if not isinstance(db_url, str) or "@" not in db_url else "is set"
-    )  # there may be a password
+    secret = isinstance(db_url, str) and "@" in db_url  # there may be a password in front of it
+    shown = "is set" if secret else f"is {db_url!r}"
     try:
         create_engine(db_url).dispose()
     except ModuleNotFoundError as error:

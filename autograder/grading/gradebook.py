@@ -28,13 +28,23 @@ from autograder.grading.graded import crash
 from autograder.grading.turns import in_turn, until_alone
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from autograder.course import Course
     from autograder.grading.disclosure import Disclosure
     from autograder.verdict import ExerciseVerdict, Verdict
 
-__all__ = ["UNGRADED", "Entry", "comment_on", "gradebook_url", "load_nbgrader", "nbgrader_config", "write_entries"]
+__all__ = [
+    "UNGRADED",
+    "Entry",
+    "comment_on",
+    "gradebook_url",
+    "load_nbgrader",
+    "moment_of",
+    "nbgrader_config",
+    "write_entries",
+]
 
 UNGRADED = "This notebook could not be graded: {reason}"
 NO_RESPONSE = "No response."  # nbgrader's own words for a cell that was left as it was
@@ -135,6 +145,16 @@ def write_entries(
 
     with told(db_url):
         return until_alone(write)
+
+
+def moment_of(timestamp: str) -> dt.datetime | None:
+    """What nbgrader takes the text of a ``timestamp.txt`` for, in UTC; None where that is no time."""
+    from nbgrader.utils import parse_utc  # noqa: PLC0415
+
+    try:
+        return parse_utc(timestamp.strip()) if timestamp.strip() else None
+    except Exception:  # noqa: BLE001 - a student's own text: whatever it does to the parser, it is no time
+        return None
 
 
 def comment_on(exercise: ExerciseVerdict, disclosure: Disclosure) -> str | None:
@@ -308,12 +328,7 @@ class _ChapterWriter:
         return True
 
     def _stamp(self, submission: Any, timestamp: str | None) -> bool:
-        from nbgrader.utils import parse_utc  # noqa: PLC0415
-
-        try:
-            moment = parse_utc(timestamp.strip()) if timestamp and timestamp.strip() else None
-        except Exception:  # noqa: BLE001 - a student's own text: whatever it does to the parser, it is no time
-            moment = None
+        moment = moment_of(timestamp or "")
         if moment is None or moment == submission.timestamp:
             return False
         submission.timestamp = moment

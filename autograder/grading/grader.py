@@ -14,7 +14,7 @@ from autograder.grading.gallery import Gallery
 from autograder.grading.graded import Graded, crash, finished, points_of, ungradable
 from autograder.grading.store import Store
 from autograder.grading.submission import Submission
-from autograder.notebook import NotebookError, grade_ids, load_source, notebook_of, read_bytes
+from autograder.notebook import NotebookError, grade_ids, load_source, metadata_of, notebook_of, read_bytes
 from autograder.sandbox.confinement import SandboxLost
 from autograder.verdict import Verdict
 
@@ -59,8 +59,7 @@ class Grader:
     _without_jail: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        self.released = load_source(self.course.source(self.chapter))
-        released = notebook_of(self.released)
+        self.released, released = load_source(self.course.source(self.chapter))
         self.max_score = points_of(released, self.order.only)
         unknown = (self.order.only or frozenset()) - set(released.exercises())
         if unknown:
@@ -161,11 +160,12 @@ class Grader:
 
         What functions it is given would else earn some points here, and nobody would look again.
         """
-        other = submission.chapter
+        other = metadata_of(submission.submitted).get("chapter")
         if other == self.chapter or other not in self.course.finished_chapters():
             return
-        ours, theirs = grade_ids(self.released), grade_ids(load_source(self.course.source(other)))
-        if submission.grade_ids & (theirs - ours) and not submission.grade_ids & (ours - theirs):
+        ours, theirs = grade_ids(self.released), grade_ids(load_source(self.course.source(other))[0])
+        found = grade_ids(submission.submitted)
+        if found & (theirs - ours) and not found & (ours - theirs):
             raise NotebookError(
                 f"This is the notebook of {other}, and no cell of {self.chapter} stands in it. "
                 "If the student has the right one, have it handed in; else give the mark by hand."

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.grading.disclosure import Disclosure, disclosed
 from autograder.grading.document import with_outcomes, with_verdict
-from autograder.grading.gradebook import Entry
+from autograder.grading.gradebook import Entry, moment_of
 from autograder.grading.store import write_atomically
 from autograder.notebook import document_bytes
 
@@ -118,9 +118,8 @@ def beside(path: Path, name: str) -> str | None:
 
 def warned(returned: Returned) -> Returned:
     """The same with a warning in its verdict where nothing tells when it came in, though something should."""
-    path, entry = returned.job.path, returned.entry
-    found = path.parent / BESIDE[0]
-    text = beside(path, BESIDE[0])
+    entry = returned.entry
+    found, text = returned.job.path.parent / BESIDE[0], entry.timestamp
     if entry.verdict.status != "graded" or (text is None and not os.path.lexists(found)) or _is_time(text or ""):
         return returned
     short = " ".join((text or "").split())
@@ -137,12 +136,7 @@ def _is_time(text: str) -> bool:
         dt.datetime.fromisoformat(" ".join(parts[:2]))
         if parts[2:] in ([], ["UTC"]):
             return True
-    from nbgrader.utils import parse_utc  # noqa: PLC0415
-
-    try:
-        return bool(parts) and parse_utc(text.strip()) is not None
-    except Exception:  # noqa: BLE001 - a student's own text: whatever it does to the parser, it is no time
-        return False
+    return moment_of(text) is not None
 
 
 def folder_of(course: Course, kind: str) -> Path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from autograder.attempt import defines, last_definition_is_blank
 from autograder.grading.document import restored
 from autograder.grading.pictures import kept_pictures, shows_image
-from autograder.notebook import blank_exercises, grade_ids, load_document, metadata_of, notebook_of
+from autograder.notebook import blank_exercises, load_document, metadata_of, notebook_of
 from autograder.sandbox.protocol import Allowance
 
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ class Submission:
     """A submitted notebook as the checking room sees it: what was not begun, what to note, and how to run it.
 
     ``document`` is the notebook that is run: the student's, with the course's locked cells put back. ``cells`` holds
-    what its cells printed, returned and drew the first time they ran. ``chapter`` (any JSON) and ``grade_ids`` are what
-    the notebook that came in says of itself.
+    what its cells printed, returned and drew the first time they ran. ``submitted`` is the notebook as it came in.
     """
 
     def __init__(
@@ -75,8 +74,7 @@ class Submission:
         if not any(isinstance(raw, dict) and raw.get("cell_type") == "code" for raw in submitted["cells"]):
             notebook_of(submitted, job.path)  # refuses a file without code, before anything is put back into it
         handed_out = _handed_out(released)
-        self.chapter = metadata_of(submitted).get("chapter")
-        self.grade_ids = grade_ids(submitted)
+        self.submitted = submitted
         self.document = restored(submitted, released)
         self.notebook = notebook_of(self.document, job.path)
         self.label = f"{job.student} · {job.path.name}" if job.student else str(job.path)

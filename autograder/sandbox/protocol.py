@@ -13,7 +13,7 @@ from json.encoder import encode_basestring_ascii
 from typing import Any, Protocol, runtime_checkable
 
 __all__ = [
-    "MAX_CODE",
+    "MAX_SENT",
     "Allowance",
     "Answer",
     "Call",
@@ -124,7 +124,7 @@ class CodeCell:
     optional: bool = False
 
 
-MAX_CODE = 3 << 20  # by ``weight``: what is sent of a notebook's code
+MAX_SENT = 3 << 20  # by ``weight``: what is sent of a notebook's code
 
 
 def weight(source: str) -> int:

@@ -18,7 +18,7 @@ from autograder.sandbox.confinement import (
 from autograder.sandbox.hosts import Local, Zygote
 from autograder.sandbox.known import KnownAnswers
 from autograder.sandbox.packages import PackageMissing
-from autograder.sandbox.protocol import MAX_CODE, Allowance, CellOutcome, CodeCell, weight
+from autograder.sandbox.protocol import MAX_SENT, Allowance, CellOutcome, CodeCell, weight
 from autograder.sandbox.session import ChildNotConfined, ChildSession
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class Worker:
             "max_bytes": limits.result_mb << 20,
             "cells": [],
         }
-        room = MAX_CODE
+        room = MAX_SENT
         for cell in cells:
             seconds = min(limits.cell_seconds, _AGAIN_SECONDS) if cell.index in slow else limits.cell_seconds
             room -= weight(cell.source)
