@@ -174,7 +174,8 @@ def _matches_array(
         return None
     if found.dtype.kind in "fc" and np.isnan(found[wrong]).any() and not np.isnan(expected).all():
         number = int(np.isnan(found).sum())
-        many = f"{number} of its {found.size} entries are NaN" if found.size > 1 else "it is NaN"
+        are = "is" if number == 1 else "are"
+        many = f"{number} of its {found.size} entries {are} NaN" if found.size > 1 else "it is NaN"
         return Finding(f"{many[0].upper()}{many[1:]} (not a number).", "nan", found, expected, has_expected=True)
     reason = difference(found, expected, wrong)
     lead = "" if what == "it" else f"{what} differs: "

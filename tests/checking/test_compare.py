@@ -36,6 +36,7 @@ def test_the_same_numbers_in_another_dress_are_right(found):
         (ROWS[:, :1], "shape", "shape (2, 1); it should have shape (2, 2)"),
         (ROWS[None], "shape", "shape (1, 2, 2)"),
         (ROWS * np.nan, "nan", "4 of its 4 entries are NaN"),
+        (ROWS + np.array([[np.nan, 0], [0, 9]]), "nan", "1 of its 4 entries is NaN"),
         (ROWS + np.array([[0, 0], [0, 1]]), "values", "At index [1, 1] it is 1.5 where 0.5 is right."),
         ((ROWS, ROWS), "type", "a tuple of 2 items; one array of shape (2, 2) is asked for"),
         (ROWS[::-1], "values", "(4 of 4 entries differ)"),
