@@ -12,9 +12,10 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from autograder.checking.runner import Grader, with_checks
 from autograder.course import Course
-from autograder.recording import recorded
+from autograder.examples.record import recorded
+from autograder.files import write_atomically
+from autograder.judging.loader import load_checks
 
 __all__ = ["ReleaseError", "draw_pictures", "record_examples", "release"]
 
@@ -30,16 +31,8 @@ def record_examples(course: Course, chapter: str) -> Path:
     """
     course.require_chapter(chapter)
     path = course.state("examples", f"{chapter}.json")
-
-    def write(grader: Grader) -> None:
-        text = json.dumps(recorded(grader.checks), ensure_ascii=False, separators=(",", ":"))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Written aside and moved into place: a notebook that reads it meanwhile never sees half of it.
-        partial = path.with_suffix(f".{os.getpid()}.tmp")
-        partial.write_text(text + "\n", encoding="utf-8")
-        partial.replace(path)
-
-    with_checks(course, chapter, write)
+    text = json.dumps(recorded(load_checks(course, chapter)), ensure_ascii=False, separators=(",", ":"))
+    write_atomically(path, f"{text}\n".encode())  # a notebook that reads it meanwhile never sees half of it
     return path
 
 

@@ -23,12 +23,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from simulated import HERE, course_in, fill
 
+from autograder.classroom.delivery import Pages
+from autograder.classroom.run import handed_in
 from autograder.course import load_course
 from autograder.grading.batch import grade
-from autograder.grading.classroom import handed_in
-from autograder.grading.pages import Pages
-from autograder.grading.store import Store
 from autograder.grading.submission import Submission
+from autograder.grading.verdict_cache import Store
 from autograder.release import draw_pictures
 from autograder.sandbox.session import ChildSession
 from autograder.sandbox.worker import Worker

@@ -19,9 +19,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from clocks import row
 from simulated import CHAPTER, course_in, fill
 
+from autograder.classroom.delivery import Pages
 from autograder.grading.batch import grade
-from autograder.grading.graded import Graded
-from autograder.grading.pages import Pages
+from autograder.grading.outcome import Graded
 from autograder.grading.submission import Job
 
 

@@ -16,13 +16,13 @@ from typing import Any
 from autograder.audit.mutants import Mutant, mutants_of
 from autograder.audit.report import ChapterAudit, ExerciseAudit
 from autograder.checking.asserts import CheckFailed
-from autograder.checking.chapter import ChapterChecks, drawing
-from autograder.checking.conversation import StudentProxy, same_answer
-from autograder.checking.diagnosis import telling
-from autograder.checking.inprocess import InProcessSession
-from autograder.checking.marks import ExerciseSpec
-from autograder.checking.runner import Grader, with_checks
+from autograder.checking.decorators import ExerciseSpec
 from autograder.course import Course, load_course
+from autograder.judging.conversation import StudentProxy, same_answer
+from autograder.judging.diagnosis import telling
+from autograder.judging.functions import InProcessSession
+from autograder.judging.judge import Judge
+from autograder.judging.loader import ChapterChecks, drawing, load_checks
 from autograder.misconception import Alternative, alternatives_in
 from autograder.notebook import blank_exercises, load_source
 from autograder.sandbox.protocol import Answer, Call, Session
@@ -59,20 +59,16 @@ def _elsewhere(root: str, chapter: str, mutants: bool, draws: int) -> ChapterAud
 
 def _audit(course: Course, chapter: str, *, mutants: bool, draws: int) -> ChapterAudit:
     begun = time.monotonic()
-    found: list[ExerciseAudit] = []
-
-    def measure(grader: Grader) -> None:
-        grader.shrinks = False
-        alternatives = alternatives_in(course.alternatives(chapter))
-        blank = _blank_stubs(course, chapter)
-        found.extend(
-            _Exercise(grader, spec, [a for a in alternatives if a.exercise == spec.name]).measured(
-                blank=spec.name in blank, mutants=mutants, draws=draws
-            )
-            for spec in grader.checks.specs.values()
+    judge = Judge(load_checks(course, chapter))
+    judge.shrinks = False
+    alternatives = alternatives_in(course.alternatives(chapter))
+    blank = _blank_stubs(course, chapter)
+    found = [
+        _Exercise(judge, spec, [a for a in alternatives if a.exercise == spec.name]).measured(
+            blank=spec.name in blank, mutants=mutants, draws=draws
         )
-
-    with_checks(course, chapter, measure)
+        for spec in judge.checks.specs.values()
+    ]
     return ChapterAudit(chapter, tuple(found), time.monotonic() - begun)
 
 
@@ -102,9 +98,9 @@ class _StandIn:
 class _Exercise:
     """One exercise under audit."""
 
-    def __init__(self, grader: Grader, spec: ExerciseSpec, alternatives: Sequence[Alternative]) -> None:
-        self.grader, self.spec, self.alternatives = grader, spec, alternatives
-        self.checks = grader.checks
+    def __init__(self, judge: Judge, spec: ExerciseSpec, alternatives: Sequence[Alternative]) -> None:
+        self.judge, self.spec, self.alternatives = judge, spec, alternatives
+        self.checks = judge.checks
         self.right: dict[str, Any] = dict(self.checks.references)
         for other in self.checks.specs.values():
             if other.answers:
@@ -156,9 +152,9 @@ class _Exercise:
         return {**self.right, self.spec.name: function}
 
     def _grade(self, namespace: Mapping[str, Any], seconds: float = _SECONDS) -> Any:
-        [verdict] = self.grader.grade(_StandIn(self.spec.name, namespace, seconds), only=frozenset({self.spec.name}))
-        if self.grader.scorer.undiagnosed is not None:
-            raise self.grader.scorer.undiagnosed
+        [verdict] = self.judge.judge(_StandIn(self.spec.name, namespace, seconds), only=frozenset({self.spec.name}))
+        if self.judge.scorer.undiagnosed is not None:
+            raise self.judge.scorer.undiagnosed
         return verdict
 
     def _stub_earns_nothing(self) -> bool:

@@ -37,7 +37,7 @@ __all__ = [
 _HOMES = {
     "Rng": "autograder.sandbox.protocol",
     "Source": "autograder.sandbox.protocol",
-    **dict.fromkeys(["after", "careful", "exercise", "points", "visible"], "autograder.checking.marks"),
+    **dict.fromkeys(["after", "careful", "exercise", "points", "visible"], "autograder.checking.decorators"),
     **dict.fromkeys(["choice", "number", "quiz"], "autograder.checking.quizzes"),
     **dict.fromkeys(
         ["arrays_nd", "drawn_from", "floats", "given", "integers", "linked", "probabilities"],

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from autograder.checking.asserts import CheckFailed, CheckStopped
-from autograder.checking.steady import steady_draws
+from autograder.checking.deterministic import steady_draws
 
 __all__ = [
     "arrays_nd",
@@ -79,20 +79,31 @@ def probabilities(min_side: int = 1, max_side: int = 5) -> st.SearchStrategy[np.
     )
 
 
-@st.composite
 def linked(
-    draw: Any,
     shapes: Mapping[str, str],
     sides: tuple[int, int] = (1, 4),
     batch: tuple[int, int] = (0, 0),
     elements: st.SearchStrategy[float] | None = None,
-) -> dict[str, np.ndarray]:
+) -> st.SearchStrategy[dict[str, np.ndarray]]:
     """Several arrays whose axes share sizes by name; to be given to ``given`` without a name of its own.
 
     >>> linked({"Q": "... n_q d_k", "K": "... n_k d_k"})  # doctest: +SKIP
 
     ``...`` stands for ``batch[0]`` to ``batch[1]`` batch axes, the same for every array.
     """
+    bundle: Any = _linked(shapes, sides, batch, elements)
+    bundle.names = tuple(shapes)
+    return bundle  # type: ignore[no-any-return]
+
+
+@st.composite
+def _linked(
+    draw: Any,
+    shapes: Mapping[str, str],
+    sides: tuple[int, int],
+    batch: tuple[int, int],
+    elements: st.SearchStrategy[float] | None,
+) -> dict[str, np.ndarray]:
     sizes: dict[str, int] = {}
     lead = tuple(draw(st.integers(2, 3)) for _ in range(draw(st.integers(*batch)))) if batch[1] else ()
     found: dict[str, np.ndarray] = {}
@@ -125,17 +136,23 @@ def given(
 
     The first failing input, made as small as Hypothesis can in a hundred runs, is the one that the student is shown.
     """
+    drawn = set(strategies)
+    for bundle in bundles:
+        drawn |= set(bundle.names if hasattr(bundle, "names") else bundle.example())
     whole = st.fixed_dictionaries(strategies)
     everything = st.tuples(*bundles, whole).map(lambda parts: {k: v for part in parts for k, v in part.items()})
 
     def decorate(check: Callable[..., None]) -> Callable[..., None]:
-        keep = [p for p in inspect.signature(check).parameters if p in {"self", "student", "reference", "rng"}]
+        # What is left are fixtures, and what ``parametrize`` gives.
+        keep = [p for p in inspect.signature(check).parameters if p not in drawn]
+        kept: dict[int, list[dict[str, Any]]] = {}
 
         @functools.wraps(check)
         def run(*args: Any, **fixtures: Any) -> None:
             seed = seed_number(draw_seed.get(), check.__qualname__)
-            inputs = _drawn(everything, examples, seed, check)
-            for values in inputs:
+            if seed not in kept:
+                kept[seed] = _drawn(everything, examples, seed)
+            for values in kept[seed]:
                 try:
                     check(*args, **fixtures, **_copies(values))
                 except CheckStopped:
@@ -156,24 +173,18 @@ def given(
     return decorate
 
 
-_kept: dict[tuple[int, str, int], list[dict[str, Any]]] = {}
+def _drawn(strategy: Any, examples: int, seed: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
 
+    @hypothesis.seed(seed)
+    @_settings(examples, hypothesis.Phase.generate)
+    @hypothesis.given(strategy)
+    def collect(values: dict[str, Any]) -> None:
+        found.append(values)
 
-def _drawn(strategy: Any, examples: int, seed: int, check: Callable[..., None]) -> list[dict[str, Any]]:
-    key = (seed, check.__module__ + check.__qualname__, examples)
-    if key not in _kept:
-        found: list[dict[str, Any]] = []
-
-        @hypothesis.seed(seed)
-        @_settings(examples, hypothesis.Phase.generate)
-        @hypothesis.given(strategy)
-        def collect(values: dict[str, Any]) -> None:
-            found.append(values)
-
-        with steady_draws():
-            collect()
-        _kept[key] = found
-    return _kept[key]
+    with steady_draws():
+        collect()
+    return found
 
 
 def _smallest(strategy: Any, seed: int, check: Callable[[dict[str, Any]], None], first: BaseException) -> BaseException:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.asserts import CheckFailed, assert_choice, assert_number, assert_one_of
-from autograder.checking.marks import after, exercise, points, visible
+from autograder.checking.decorators import after, exercise, points, visible
 
 __all__ = ["Question", "choice", "number", "quiz"]
 

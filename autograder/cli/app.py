@@ -15,9 +15,9 @@ from click.exceptions import Exit
 from autograder import __version__
 from autograder.cli.progress import grading_progress, say
 from autograder.cli.text import needs_a_person, summary, verdict_text
+from autograder.cluster.client import ClusterError
 from autograder.course import Course, CourseError, find_course, load_course
-from autograder.grading.cluster import ClusterError
-from autograder.grading.faults import GradebookError, unwritten
+from autograder.gradebook.errors import GradebookError, unwritten
 from autograder.sandbox.confinement import Confinement, SandboxLost, SandboxUnavailable
 from autograder.verdict import Verdict, json_lines
 
@@ -108,7 +108,7 @@ def grade(
     scheduler: str | None,
 ) -> None:
     """Grade what was handed in for a chapter, into nbgrader's gradebook."""
-    from autograder.grading.classroom import grade_class, handed_in
+    from autograder.classroom.run import grade_class, handed_in
 
     with _told(" What was graded is kept: the same command goes on from here."):
         _one_of(workers, scheduler)
@@ -151,7 +151,7 @@ def check(
     scheduler: str | None,
 ) -> None:
     """Grade loose notebook files: with every check in a course folder, with the visible ones elsewhere."""
-    from autograder.cli.loose import check_by_examples
+    from autograder.cli.by_examples import check_by_examples
     from autograder.grading.batch import grade_notebooks
     from autograder.grading.submission import Job
 
@@ -288,8 +288,8 @@ def audit(
 
 def _learn_from(course: Course, chapter: str, workers: int) -> None:
     from autograder.audit import unexplained
+    from autograder.classroom.run import handed_in
     from autograder.grading.batch import grade_notebooks
-    from autograder.grading.classroom import handed_in
 
     jobs = handed_in(course, course.require_chapter(chapter))
     groups = unexplained(course, grade_notebooks(course, jobs, workers=workers))

@@ -8,10 +8,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.classroom.run import grade_class, handed_in
 from autograder.course import CourseError, load_course
 from autograder.demo.report import ClassReport, class_table, next_steps, recognised
 from autograder.demo.students import class_of, hand_in
-from autograder.grading.classroom import grade_class, handed_in
 from autograder.release import ReleaseError, release
 from autograder.sandbox import SandboxUnavailable, open_worker
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from autograder.checking.closeness import equal, tolerances
-from autograder.checking.errors import signature_of_error
 from autograder.examples.values import decode_value
+from autograder.judging.explanations import signature_of_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,13 +6,14 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from autograder.checking import compare, errors
+from autograder.checking import compare
 from autograder.checking.arrays import paste
 from autograder.checking.compare import Finding
 from autograder.checking.predicates import evaluate
 from autograder.examples.asking import Answers, at
 from autograder.examples.format import NOTHING, AssertStep, CallStep, CheckExample, ExerciseExamples, Ref, VariableStep
 from autograder.examples.values import decode_value
+from autograder.judging import explanations as errors
 from autograder.sandbox.protocol import Answer, Opaque, StudentError
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from autograder.feedback.prose import LONGEST, prose, verbatim
-from autograder.grading.display import clean, exercise_html, points, standing
 from autograder.notebook import cell_of
+from autograder.render.outcome import clean, exercise_html, points, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ def feedback_page(course_title: str, verdict: Verdict, document: Mapping[str, An
 
     Args:
         course_title: what the course is called.
-        verdict: the outcome as the student may read it (see ``autograder.grading.disclosure``).
+        verdict: the outcome as the student may read it (see ``autograder.feedback.disclosure``).
         document: the notebook with its outputs, as it is kept in ``autograded/``.
     """
     outcomes = {f"check_{exercise.name}": exercise for exercise in verdict.exercises}

@@ -11,7 +11,7 @@ from typing import Any
 import mistune
 from markupsafe import Markup
 
-from autograder.grading.display import clean
+from autograder.render.outcome import clean
 
 __all__ = ["LONGEST", "prose", "verbatim"]
 

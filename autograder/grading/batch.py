@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.course import CourseError
 from autograder.grading.document import restored
-from autograder.grading.graded import Graded, crash, finished, ungradable
 from autograder.grading.grader import Grader, work
-from autograder.grading.order import Order
-from autograder.grading.store import Store
+from autograder.grading.options import Order
+from autograder.grading.outcome import Graded, crash, finished, ungradable
+from autograder.grading.verdict_cache import Store
 from autograder.notebook import NotebookError, chapter_of, load_document, read_bytes, read_notebook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from autograder.cluster.worker import Marked
     from autograder.course import Course
-    from autograder.grading.station import Marked
     from autograder.grading.submission import Job
     from autograder.sandbox.confinement import Confinement
     from autograder.verdict import Verdict
@@ -163,8 +163,8 @@ def _side_by_side(grader: Grader, jobs: Sequence[Job], workers: int) -> None:
 
 
 def _on_cluster(grader: Grader, scheduler: str, jobs: Sequence[Job]) -> None:
-    from autograder.grading.cluster import Home, grade_on_cluster, write_pages  # noqa: PLC0415 - where it is asked for
-    from autograder.grading.pages import Pages, Returned  # noqa: PLC0415
+    from autograder.classroom.delivery import Pages, Returned  # noqa: PLC0415
+    from autograder.cluster.client import Home, grade_on_cluster, write_pages  # noqa: PLC0415 - where it is asked for
 
     pages = grader.finish if isinstance(grader.finish, Pages) else None
 

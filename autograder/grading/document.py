@@ -11,8 +11,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from autograder.grading.display import clean, exercise_html, exercise_text, joined, points
 from autograder.notebook import PICTURE, cell_of, metadata_of
+from autograder.render.outcome import clean, exercise_html, exercise_text, joined, points
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

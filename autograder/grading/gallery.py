@@ -16,8 +16,9 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import autograder
+from autograder.files import write_atomically
 from autograder.grading.leaning import Leaning
-from autograder.grading.store import outcome_of, write_atomically
+from autograder.grading.verdict_cache import outcome_of
 from autograder.notebook import notebook_of
 from autograder.sandbox.protocol import CellOutcome
 from autograder.simulate import reference_code, solved_notebook

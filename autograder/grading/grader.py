@@ -9,11 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from autograder.course import CourseError
-from autograder.grading.faults import DISK
+from autograder.files import DISK
 from autograder.grading.gallery import Gallery
-from autograder.grading.graded import Graded, crash, finished, points_of, ungradable
-from autograder.grading.store import Store
+from autograder.grading.outcome import Graded, crash, finished, points_of, ungradable
 from autograder.grading.submission import Submission
+from autograder.grading.verdict_cache import Store
 from autograder.notebook import NotebookError, grade_ids, load_source, metadata_of, notebook_of, read_bytes
 from autograder.sandbox.confinement import SandboxLost
 from autograder.verdict import Verdict
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from autograder.checking.conversation import Subject
     from autograder.course import Course
-    from autograder.grading.order import Order
+    from autograder.grading.options import Order
     from autograder.grading.submission import Job
+    from autograder.judging.conversation import Subject
+    from autograder.judging.judge import Judge
     from autograder.sandbox.protocol import Session
     from autograder.sandbox.worker import Worker
     from autograder.verdict import ExerciseVerdict
@@ -70,8 +71,11 @@ class Grader:
 
     def grade(self, jobs: Iterable[Job]) -> None:
         """Grade ``jobs``, taken one at a time, in this process."""
+        from autograder.judging.judge import Judge  # noqa: PLC0415 - Hypothesis is loaded once work is certain
+        from autograder.judging.loader import load_checks  # noqa: PLC0415
         from autograder.sandbox import open_worker  # noqa: PLC0415
 
+        judge = Judge(load_checks(self.course, self.chapter))
         coming = _Lookahead(jobs)
 
         def start() -> Worker:
@@ -83,7 +87,7 @@ class Grader:
         with closing(start()) as worker:
             worker.prepare(notebook_of(self.released).code_cells())
             while coming:
-                self._pass(coming, worker.open)
+                self._pass(judge, coming, worker.open)
 
     def fail(self, job: Job, reason: str, *, settled: bool = False) -> None:
         """Hand over that ``job`` cannot be graded, and why."""
@@ -97,20 +101,13 @@ class Grader:
         self.on_graded(finished(graded, self.finish))
         self._refused = False
 
-    def _pass(self, jobs: _Lookahead, open_cells: Callable[..., Session]) -> None:
-        from autograder.checking.runner import run_checks  # noqa: PLC0415 - pytest is loaded once work is certain
-
+    def _pass(self, judge: Judge, jobs: _Lookahead, open_cells: Callable[..., Session]) -> None:
         before = self._done
         self._in_hand = None
         try:
-            run_checks(
-                self.course,
-                self.chapter,
-                self._submissions(jobs, open_cells),
-                self._judged,
-                only=self.order.only,
-                visible_only=self.order.visible_only,
-            )
+            for submission in self._submissions(jobs, open_cells):
+                only, visible_only = self.order.only, self.order.visible_only
+                self._judged(submission, judge.judge(submission, only=only, visible_only=visible_only))
         except CourseError:
             raise
         except Exception as error:  # our crash is one notebook's reason, never its zero nor the end of the run

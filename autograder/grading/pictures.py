@@ -12,8 +12,8 @@ import binascii
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any
 
-from autograder.grading.display import clean, joined
 from autograder.notebook import cell_of
+from autograder.render.outcome import clean, joined
 from autograder.sandbox.protocol import CellOutcome
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
-    from autograder.checking.conversation import Subject
+    from autograder.judging.conversation import Subject
     from autograder.notebook import Notebook
     from autograder.sandbox.protocol import CellOutcome, CodeCell, Session
 

@@ -264,7 +264,7 @@ def plan_local() -> Launch:
     """A plain process for one submission, not confined at all; on any system."""
     folder = tempfile.TemporaryDirectory(prefix="autograder-", ignore_cleanup_errors=True)
     paths = [str(GUEST.parent), str(GUEST / "stubs")]
-    code = f"import sys; sys.path[:0] = {paths!r}; from guest.alone import main; main()"
+    code = f"import sys; sys.path[:0] = {paths!r}; from guest.unconfined import main; main()"
     environment = _environment(folder.name)
     environment |= {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "TEMP") if name in os.environ}
     return Launch((sys.executable, "-I", "-c", code), environment, folder)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autograder.sandbox.answer_cache import KnownAnswers
+from autograder.sandbox.argument_size import Size
 from autograder.sandbox.channel import Channel, HungUp, TimedOut
 from autograder.sandbox.guest.runner import OUT_OF_MEMORY
 from autograder.sandbox.guest.wire import Decoder, Encoder, TooBig, WireError, pack, parse_head
-from autograder.sandbox.known import KnownAnswers
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, CodeCell, Opaque, Rng, Script, Source, StudentError
-from autograder.sandbox.questions import Size
 from autograder.sandbox.texts import Room, clean, read_error, read_names, read_outcome
 
 if TYPE_CHECKING:

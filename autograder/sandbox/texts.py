@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.sandbox.guest.wire import WireError
-from autograder.sandbox.harmless import cut
 from autograder.sandbox.protocol import CellOutcome, StudentError
+from autograder.sandbox.sanitize import cut
 
 __all__ = ["Room", "clean", "read_error", "read_names", "read_outcome"]
 

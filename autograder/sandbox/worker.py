@@ -9,15 +9,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
+from autograder.sandbox.answer_cache import KnownAnswers
 from autograder.sandbox.confinement import (
     Confinement,
     SandboxUnavailable,
     plan_bubblewrap,
     plan_landlock,
 )
-from autograder.sandbox.hosts import Local, Zygote
-from autograder.sandbox.known import KnownAnswers
 from autograder.sandbox.packages import PackageMissing
+from autograder.sandbox.processes import Local, Zygote
 from autograder.sandbox.protocol import MAX_SENT, Allowance, CellOutcome, CodeCell, weight
 from autograder.sandbox.session import ChildNotConfined, ChildSession
 

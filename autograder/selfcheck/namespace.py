@@ -9,7 +9,7 @@ import traceback
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from autograder.checking.values import arrived, changed_arguments, fresh
+from autograder.judging.values import arrived, changed_arguments, fresh
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
 
 if TYPE_CHECKING:

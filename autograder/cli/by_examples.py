@@ -1,0 +1,79 @@
+"""Verdicts on loose notebook files: with every check in a course folder, by the examples beside them elsewhere."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING
+
+from autograder.course import CourseError, Limits
+from autograder.examples import EXAMPLES_NAME, ExamplesError, load_examples, replay
+from autograder.grading.outcome import crash, ungradable
+from autograder.grading.submission import Job
+from autograder.notebook import NotebookError, read_notebook
+from autograder.sandbox import SandboxUnavailable, open_worker
+from autograder.sandbox.protocol import Allowance
+from autograder.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from autograder.sandbox.confinement import Confinement
+    from autograder.sandbox.protocol import Session
+
+__all__ = ["check_by_examples"]
+
+PACKAGES = ["numpy", "matplotlib"]  # where no course says otherwise
+
+
+def check_by_examples(
+    notebooks: Sequence[Path],
+    only: set[str] | None,
+    confinement: Confinement,
+    on_verdict: Callable[[Verdict], None],
+) -> list[Verdict]:
+    """The verdicts on ``notebooks`` by the visible checks that lie beside each in ``examples.json``.
+
+    Raises ``CourseError`` where ``only`` names an exercise that no examples have.
+    """
+    verdicts = []
+    with closing(open_worker(Limits(), PACKAGES, confinement=confinement)) as worker:
+        for path in notebooks:
+            try:
+                verdict = _check(path, only, worker.open)
+            except (CourseError, SandboxUnavailable):
+                raise
+            except Exception as error:  # noqa: BLE001 - no notebook may stop the others, whatever it holds
+                foreseen = isinstance(error, NotebookError | ExamplesError)
+                verdict = ungradable(Job(path), str(error) if foreseen else crash("Checking this notebook", error))
+            verdicts.append(verdict)
+            on_verdict(verdict)
+    return verdicts
+
+
+def _check(path: Path, only: set[str] | None, open_cells: Callable[..., Session]) -> Verdict:
+    cells = read_notebook(path).code_cells()
+    beside = path.parent / EXAMPLES_NAME
+    if not beside.is_file():
+        raise ExamplesError(
+            f"There is no {EXAMPLES_NAME} beside {path.name}, so there is nothing to check it by. "
+            "Copy the one that was released with the notebook there, or run this inside the course folder."
+        )
+    examples = load_examples(beside)
+    unknown = (only or set()) - set(examples.exercises)
+    if unknown:
+        known = ", ".join(examples.exercises)
+        raise CourseError(f"{beside} knows no exercise {', '.join(sorted(unknown))}. Its exercises are: {known}.")
+    allowance = Allowance()
+    with ExitStack() as stack:
+
+        def reopen() -> Session:
+            return stack.enter_context(closing(open_cells(cells, allowance=allowance)))
+
+        session = reopen()
+        exercises = []
+        for name, exercise in examples.exercises.items():
+            if only is None or name in only:
+                session = session if session.alive else reopen()
+                exercises.append(replay(exercise, session, reopen=reopen))
+    return Verdict.graded(str(path), None, examples.chapter, session.sandbox, tuple(exercises))

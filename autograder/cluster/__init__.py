@@ -1,0 +1,1 @@
+"""Grades on the machines of a Dask cluster."""

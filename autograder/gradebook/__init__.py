@@ -1,0 +1,1 @@
+"""Enters verdicts in nbgrader's gradebook."""

@@ -1,0 +1,126 @@
+"""What keeps marks out of a gradebook, found before a class is graded and told in a sentence that holds no password."""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from traitlets import TraitError
+
+from autograder.course import CourseError
+from autograder.files import DISK, FULL
+from autograder.gradebook.locking import until_alone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from traitlets.config import Config
+
+__all__ = ["GradebookError", "require_address", "require_gradebook", "told", "unwritten"]
+
+AGAIN = "What was graded is kept: once that is mended, the same command goes on from here."
+NO_ROOM = "no space is left there. What was graded is kept: make room, and the same command goes on from here."
+_FILE = "sqlite:///"
+
+
+class GradebookError(Exception):
+    """The gradebook cannot be reached or written; the text says which, why and what to do."""
+
+
+def require_address(db_url: Any) -> None:
+    """Raise ``CourseError`` where ``db_url`` is no address at which a gradebook could be. A file's costs next to nothing."""
+    if isinstance(db_url, str) and db_url.startswith(_FILE):
+        folder = _file(db_url).parent
+        if not folder.is_dir():
+            raise CourseError(f"c.CourseDirectory.db_url names {_file(db_url)}, and there is no folder {folder}.")
+        return
+    from sqlalchemy import create_engine  # noqa: PLC0415 - not loaded for a file
+
+    example = f"It looks like {_FILE}/folder/gradebook.db or postgresql+psycopg://user@host/gradebook."
+    secret = isinstance(db_url, str) and "@" in db_url  # there may be a password in front of it
+    shown = "is set" if secret else f"is {db_url!r}"
+    try:
+        create_engine(db_url).dispose()
+    except ModuleNotFoundError as error:
+        raise CourseError(
+            f"c.CourseDirectory.db_url asks for the Python package {error.name}, which is not installed here. "
+            "For PostgreSQL: pip install 'autograder[postgres]'."
+        ) from error
+    except Exception as error:  # whatever the value is: SQLAlchemy raises errors of many kinds
+        raise CourseError(f"c.CourseDirectory.db_url {shown}, which is no address of a database. {example}") from error
+
+
+def require_gradebook(db_url: str, config: Config) -> None:
+    """Try what entering marks will need: the database, and nbgrader's plugin for late penalties. nbgrader is loaded.
+
+    Raises ``GradebookError`` or ``CourseError``. Nothing is made or changed.
+    """
+    from nbgrader.coursedir import CourseDirectory  # noqa: PLC0415
+    from nbgrader.preprocessors import AssignLatePenalties  # noqa: PLC0415
+    from sqlalchemy import create_engine, text  # noqa: PLC0415
+
+    try:
+        CourseDirectory(config=config)
+    except TraitError as error:
+        raise CourseError(f"nbgrader's part of the configuration cannot be used: {error}") from error
+    try:
+        AssignLatePenalties(config=config).init_plugin()
+    except Exception as error:  # a class of the course's own may raise anything
+        raise CourseError(
+            "nbgrader's plugin for late penalties cannot be used as nbgrader_config.py has it "
+            f"(c.AssignLatePenalties, c.LateSubmissionPlugin): {error}"
+        ) from error
+    if db_url.startswith(_FILE):
+        path = _file(db_url)
+        for place in (path, path.parent):
+            if place.exists() and not os.access(place, os.W_OK):
+                raise GradebookError(f"The gradebook {path} cannot be written: {place} is read-only for you.")
+        if not path.exists():
+            return
+    question = text("PRAGMA schema_version" if db_url.startswith(_FILE) else "SELECT 1")
+
+    def ask() -> None:
+        engine = create_engine(db_url)
+        try:
+            with engine.connect() as connection:
+                connection.execute(question)
+        finally:
+            engine.dispose()
+
+    with told(db_url):
+        until_alone(ask)  # another grader may be writing just now
+
+
+@contextmanager
+def told(db_url: str) -> Iterator[None]:
+    """Raise what a database says as a ``GradebookError``."""
+    from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
+
+    try:
+        yield
+    except SQLAlchemyError as error:
+        from sqlalchemy.engine import make_url  # noqa: PLC0415
+
+        url = make_url(db_url)
+        secret, shown = str(url.password or ""), url.set(query={}).render_as_string()
+        why = " ".join(str(getattr(error, "orig", None) or error).split())
+        why = (why.replace(secret, "***") if secret else why).rstrip(".?")
+        if "disk is full" in why or "No space left" in why:
+            raise GradebookError(f"The gradebook {shown} cannot be written: {NO_ROOM}") from error
+        raise GradebookError(f"The gradebook {shown} cannot be used: {why}. {AGAIN}") from error
+
+
+def unwritten(error: OSError) -> str:
+    """The sentence on a file that cannot be written; empty where ``error`` is about something else."""
+    if error.errno in FULL:
+        return f"Cannot write {error.filename or 'a file'}: {NO_ROOM}"
+    if error.filename is None or error.errno not in DISK | {errno.EACCES, errno.EPERM}:
+        return ""
+    return f"Cannot use {error.filename}: {error.strerror}. Put the course where you may write, or mend its rights. {AGAIN}"
+
+
+def _file(db_url: str) -> Path:
+    return Path(db_url.removeprefix(_FILE).partition("?")[0])

@@ -1,0 +1,101 @@
+"""Verdicts kept as they are made: a run that stopped goes on, and what has not changed is not run again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import autograder
+from autograder.files import write_atomically
+from autograder.judging.secret import course_secret
+from autograder.sandbox.protocol import CellOutcome, StudentError
+from autograder.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from autograder.course import Course
+
+__all__ = ["Store", "outcome_of"]
+
+
+class Store:
+    """The stored verdicts of one chapter, each under the hash of everything that it depends on.
+
+    That is: the submission's bytes, the checks, the chapter's notebook, every solution, the framework, the course's
+    limits and packages, its secret, and ``options``, which stand for how the run was asked for.
+    """
+
+    def __init__(self, course: Course, chapter: str, options: Iterable[object] = ()) -> None:
+        self.folder: Path = course.state("verdicts", chapter)
+        self.base = _fingerprint(course, chapter, options)
+
+    @classmethod
+    def at(cls, folder: Path, base: bytes) -> Store:
+        """A store that another process already worked out: the sources of a course are not read once a worker."""
+        store = cls.__new__(cls)
+        store.folder, store.base = folder, base
+        return store
+
+    def key(self, data: bytes) -> str:
+        """The name under which the verdict on the submission ``data`` is kept."""
+        return hashlib.sha256(self.base + hashlib.sha256(data).digest()).hexdigest()
+
+    def load(self, key: str) -> Verdict | None:
+        """The verdict kept under ``key``; None where there is none to be trusted."""
+        try:
+            with open(f"{self.folder}/{key}.json", "rb") as file:  # noqa: PTH123 - asked for every student of a class
+                return Verdict.from_json(json.loads(file.read()))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None  # missing, cut short or of another version: it is made again
+
+    def load_cells(self, key: str) -> tuple[CellOutcome, ...] | None:
+        """What the cells put out when that verdict was made. Kept apart: it is most of the bytes, and seldom asked for."""
+        try:
+            return tuple(outcome_of(cell) for cell in json.loads((self.folder / f"{key}.cells.json").read_bytes()))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def save(self, key: str, verdict: Verdict, cells: Iterable[CellOutcome]) -> None:
+        """Keep a verdict. A notebook that could not be graded is not kept: the next run tries it again."""
+        if verdict.status != "graded":
+            return
+        outcomes = [asdict(cell) for cell in cells]
+        write_atomically(self.folder / f"{key}.cells.json", json.dumps(outcomes, default=str).encode())
+        # Last, as whoever finds a verdict takes the rest for granted.
+        write_atomically(self.folder / f"{key}.json", json.dumps(verdict.to_json(), default=str).encode())
+
+
+def outcome_of(cell: dict[str, Any]) -> CellOutcome:
+    """What was kept of a cell's outcome, as it was. Raises ``KeyError`` or ``TypeError`` for anything else."""
+    error = StudentError(**cell["error"]) if cell["error"] else None
+    return CellOutcome(cell["index"], tuple(cell["outputs"]), error, cell["stopped"])
+
+
+def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> bytes:
+    digest = hashlib.sha256()
+    files = [course.source(chapter), course.checks(chapter)]
+    files += sorted((course.root / "tests" / "chapters").glob("conftest.py"))
+    files += sorted((course.root / "solutions").rglob("*.py"))
+    # The version alone would let a changed checkout answer with old verdicts.
+    framework = Path(autograder.__file__).parent
+    files += sorted(framework.glob("*.py"))
+    for room in ("checking", "judging", "grading", "sandbox"):
+        files += sorted((framework / room).rglob("*.py"))
+    for path in files:
+        if path.is_file():
+            digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    settings = (
+        autograder.__version__,
+        chapter,
+        asdict(course.limits),
+        list(course.packages),
+        course.redraw_pictures,
+        course_secret(course),
+        *options,
+    )
+    digest.update(repr(settings).encode())
+    return digest.digest()

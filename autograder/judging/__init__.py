@@ -1,0 +1,1 @@
+"""Decides what an exercise earned and which mistake explains the rest, and says why."""

@@ -1,0 +1,394 @@
+"""One submission under check: its session, what was asked of it, and what came back."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from autograder.checking.arrays import paste
+from autograder.checking.asserts import CheckFailed, CheckStopped
+from autograder.checking.closeness import equal, tolerances
+from autograder.course import Limits
+from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest, signature_of_error
+from autograder.judging.values import arrived, fresh, key_of
+from autograder.sandbox.protocol import Answer, Call, Script, Session, Source
+
+__all__ = ["Care", "Conversation", "ReferenceProxy", "StudentProxy", "Subject", "same_answer"]
+
+
+class Subject(Protocol):
+    """Something that can be checked: a student's notebook, or a stand-in made of functions."""
+
+    label: str
+    blank: frozenset[str]
+    notes: Mapping[str, str]
+
+    def open(self, *, memory_mb: int | None = None) -> Session:
+        """A fresh session: the notebook runs again from its first cell, with another limit on memory where one is given."""
+
+    def before_redefined(self, exercise: str) -> Subject | None:
+        """The notebook as far as the cell of another exercise that defines ``exercise`` again; None where none does."""
+
+
+def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
+    """Whether two answers are the same outcome: value at tolerance, or the same kind of error; same inputs changed."""
+    if left.serial is not None and left.serial == right.serial:
+        return True
+    if left.stopped or right.stopped or left.changed != right.changed:
+        return False
+    if (left.error is None) != (right.error is None):
+        return False
+    if left.error is not None and right.error is not None:
+        return signature_of_error(left.error.type, left.error.message) == signature_of_error(
+            right.error.type, right.error.message
+        )
+    rtol, atol = tolerances(*call.args, *call.kwargs.values()) if call else tolerances(left.value)
+    return equal(left.value, right.value, rtol=rtol, atol=atol)
+
+
+@dataclass(frozen=True, slots=True)
+class Care:
+    """Two questions of one shape, and in which order they are asked after ``first``.
+
+    ``apart``: the right answers to the two can be told apart.
+    """
+
+    first: Call
+    other: Call
+    questions: Sequence[Call]
+    apart: bool = False
+
+
+class Conversation:
+    """What the checks of one exercise ask of one submission.
+
+    The calls that every student is asked are known before (``planned``): they go over in one batch, at the first
+    question. Anything else is asked as it comes.
+
+    ``told``, once they are answered, is equal for two submissions only if they answered all of these alike to the last
+    byte; ``None`` where nobody can say. ``beyond`` counts what else of the submission was looked at.
+    """
+
+    def __init__(
+        self,
+        session: Callable[[], Session],
+        *,
+        limited: Callable[[int], Session] | None = None,
+        planned: Sequence[Call] = (),
+        care: Sequence[Care] = (),
+        anew: Callable[[], Session] | None = None,
+        limits: Limits | None = None,
+        signature: Callable[[str], inspect.Signature | None] = lambda _name: None,
+    ) -> None:
+        self._session = session
+        self._limited = limited
+        self._planned = planned
+        self._care = care
+        self._anew = anew
+        self._limits = limits or Limits()
+        self._signature = signature
+        self._answers: dict[tuple[Any, ...], Answer] = {}
+        self._fetched = False
+        self._planned_keys: frozenset[tuple[Any, ...]] = frozenset()
+        self.told: tuple[int | None, ...] | None = None
+        self.beyond = 0
+        self.log: list[tuple[Call, Answer]] = []
+        self.stopped = ""
+
+    def ask(self, call: Call) -> Answer:
+        """The student's answer to one call; the same answer when the same thing is asked again."""
+        self.fetch()
+        key = key_of(call)
+        self.beyond += key not in self._planned_keys
+        if key not in self._answers:
+            if self.stopped:
+                return Answer(stopped=self.stopped)
+            self._note(call, key, self._put([call])[0])
+        return self._answers[key]
+
+    def ask_variable(self, name: str) -> Answer:
+        """The student's value of a variable."""
+        call = Call(name, (), {"variable": True})
+        key = key_of(call)
+        self.beyond += 1
+        if key not in self._answers:
+            self._note(call, key, self._session().value(name))
+        return self._answers[key]
+
+    def fetch(self) -> None:
+        """Ask everything that was planned, once."""
+        if self._fetched:
+            return
+        self._fetched = True
+        if self._planned:
+            for call, answer in zip(self._planned, self._put(self._planned), strict=True):
+                self._note(call, key_of(call), answer)
+            self._planned_keys = frozenset(self._answers)
+            serials = tuple(answer.serial for answer in self._answers.values())
+            self.told = None if None in serials else serials
+
+    def care(self) -> None:
+        """Hold the function to what every function owes its caller; raises ``CheckFailed`` where it does not."""
+        self.fetch()
+        self.beyond += 1  # the questions below, and answers of the log that were not planned
+        for call, answer in self.log:
+            if answer.changed and not call.kwargs.get("variable"):
+                self._changed(call, answer)
+        for care in self._care:
+            if self.stopped:
+                raise self.stopped_failure(care.first)
+            said = {key_of(care.first): self.ask(care.first)}
+            for call, answer in zip(care.questions, self._put(care.questions, hold=True), strict=True):
+                earlier = said.setdefault(key_of(call), answer)
+                if earlier.stopped or answer.stopped:
+                    self.stopped = earlier.stopped or answer.stopped
+                    raise self.stopped_failure(call)
+                if not same_answer(earlier, answer, call):
+                    self._unsteady(call, earlier, answer)
+            if care.apart:
+                self._of_its_own(care.other, said[key_of(care.first)], said[key_of(care.other)])
+
+    def _of_its_own(self, call: Call, before: Answer, answer: Answer) -> None:
+        """Ask once more where nothing was asked before, if ``call`` got the answer to another question: it may have been kept."""
+        if self._anew is None or before.error is not None or not same_answer(before, answer, call):
+            return
+        session = self._anew()
+        try:
+            alone = session.call(call)
+        finally:
+            session.close()
+        if not alone.stopped and not same_answer(alone, answer, call):
+            self._unsteady(call, alone, answer)
+
+    def stopped_failure(self, call: Call) -> CheckStopped:
+        """The failure for a call that had to be stopped."""
+        seconds = self._limits.call_seconds
+        text = explain_stop(self.stopped, function=call.function, seconds=seconds, memory_mb=self._limits.memory_mb)
+        return CheckStopped(text, self.described(call), stopped=self.stopped)
+
+    def described(self, call: Call) -> str:
+        """A call as lines that a student can paste: its inputs by name, then the call."""
+        text, inputs = self.spelled(call)
+        return "\n".join([*(paste(k, v) for k, v in inputs.items()), text])
+
+    def spelled(self, call: Call) -> tuple[str, dict[str, Any]]:
+        """``softmax(x, axis=0)`` and ``{"x": array}``: arrays by the parameter's name, small things in place."""
+        signature = self._signature(call.function)
+        names: list[str] = []
+        if signature is not None:
+            names = [p.name for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        inputs: dict[str, Any] = {}
+        words: list[str] = []
+        for i, value in enumerate(call.args):
+            words.append(_word(names[i] if i < len(names) else f"x{i}", value, inputs))
+        for name, value in call.kwargs.items():
+            words.append(f"{name}={_word(name, value, inputs)}")
+        return f"{call.function}({', '.join(words)})", inputs
+
+    def session(self) -> Session:
+        """The session behind the conversation, opened where needed."""
+        return self._session()
+
+    def _put(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
+        """Ask the session: plain calls in one batch, and after them, one by one, those with a probe or a memory limit."""
+        session = self._session()
+        script = calls if isinstance(calls, Script) else Script(calls)
+        plain = iter(session.batch(script.plain, hold=hold))
+        answers: list[Answer] = []
+        for call in calls:
+            if call.memory_mb is not None:
+                roomy = self._limited(call.memory_mb) if self._limited else session
+                answers.append(roomy.call(call))
+            else:
+                answers.append(session.probe(call.probe, call) if call.probe else next(plain))
+        return answers
+
+    def _note(self, call: Call, key: tuple[Any, ...], answer: Answer) -> None:
+        self._answers[key] = answer
+        self.log.append((call, answer))
+        if answer.stopped:
+            self.stopped = answer.stopped
+
+    def _changed(self, call: Call, answer: Answer) -> None:
+        names = []
+        signature = self._signature(call.function)
+        parameters = list(signature.parameters) if signature else []
+        for name in answer.changed:
+            position = int(name) if name.isdigit() else None
+            names.append(parameters[position] if position is not None and position < len(parameters) else name)
+        which = " and ".join(f"`{n}`" if not n.isdigit() else f"argument {int(n) + 1}" for n in names)
+        raise CheckFailed(
+            f"{call.function} changes its input {which}: after the call it is not what it was before. Work on a new array; "
+            "operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one.",
+            self.described(call),
+            kind="changed",
+        )
+
+    def _unsteady(self, call: Call, first: Answer, then: Answer) -> None:
+        raise CheckFailed(
+            f"{call.function} gave two different answers to the same question, with another call in between. Does it keep "
+            "something from one call to the next, hand out one array again and again, or draw random numbers of its own "
+            "(`np.random…`)?",
+            "\n".join([self.described(call), f"first: {_said(first)}", f"then:  {_said(then)}"]),
+            kind="unsteady",
+        )
+
+
+class StudentProxy:
+    """The fixture ``student``: ``student.softmax(x)`` calls the student's function, ``student["q1"]`` reads a variable."""
+
+    def __init__(
+        self, conversation: Conversation, known: Callable[[], Iterable[str]] = tuple, memory_mb: int | None = None
+    ) -> None:
+        self._conversation = conversation
+        self._known = known
+        self._memory_mb = memory_mb
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            asked = Call(name, args, kwargs, memory_mb=self._memory_mb)
+            return self._value(asked, self._conversation.ask(asked))
+
+        return call
+
+    def __getitem__(self, name: str) -> Any:
+        answer = self._conversation.ask_variable(name)
+        if answer.error is not None:
+            raise CheckFailed(
+                f"There is no variable called {name}: the cell that sets it is missing, or it did not run.",
+                kind="missing",
+            )
+        if answer.stopped:
+            raise CheckStopped(explain_stop(answer.stopped, function=name), stopped=answer.stopped)
+        return _copied(answer.value)
+
+    def take_care(self) -> None:
+        """Hold the exercise's function to what every function owes its caller."""
+        self._conversation.care()
+
+    def within(self, memory_mb: int) -> StudentProxy:
+        """The same student, whose calls may take ``memory_mb`` MiB and no more: ``student.within(memory_mb=64).f(x)``."""
+        return StudentProxy(self._conversation, self._known, memory_mb)
+
+    def when_graded(self, look: Callable[..., None], *args: Any) -> None:
+        """Run ``look(student, *args)`` too, which a notebook's ``check()`` cannot: it may work on what a function returned."""
+        look(self, *args)
+
+    def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
+        """Run ``probe(function, *args, **kwargs)`` beside the student's function, and bring back what it returns.
+
+        Where the function gave something that cannot be looked at, ``source`` raises a ``NotAsAsked`` of its own that says
+        why: the check fails with that sentence, and nobody is told that the student's function stopped.
+
+        The probe runs in the student's process, where a function may reach into it and write its answer. Where what was
+        returned can be had by itself, look at it here as well: ``student.when_graded``.
+        """
+        asked = Call(function, args, kwargs, source)
+        return self._value(asked, self._conversation.ask(asked))
+
+    def _names(self) -> Iterable[str]:
+        self._conversation.beyond += 1
+        return self._known()
+
+    def _value(self, call: Call, answer: Answer) -> Any:
+        if answer.stopped:
+            raise self._conversation.stopped_failure(call)
+        if answer.error is not None:
+            error = answer.error
+            if error.type == "NameError" and not error.line and f"'{call.function}'" in error.message:
+                near = nearest(call.function, self._names())
+                instead = f" The notebook has `{near}`: is that the one?" if near else ""
+                raise CheckFailed(
+                    f"There is no function called {call.function}: its cell is missing, has another name in its `def` line, "
+                    f"or stopped with an error before it got there.{instead}",
+                    kind="missing",
+                )
+            if call.memory_mb is not None and error.type.endswith("MemoryError"):
+                raise CheckFailed(
+                    f"{call.function} takes more than the {call.memory_mb} MiB that it may have for this call. It seems to build an "
+                    "array that grows with both sizes at once; keep only a block of it at a time.",
+                    self._conversation.described(call),
+                    kind="memory",
+                )
+            text = explain(
+                error.type, error.message, line=error.line, function=call.function, known=self._names(), cell=error.cell
+            )
+            raise CheckFailed(
+                text, self._conversation.described(call), kind="values" if error.type == NOT_AS_ASKED else "error"
+            )
+        return _copied(answer.value)
+
+
+class ReferenceProxy:
+    """The fixture ``reference``: the course's own functions, each question worked out once."""
+
+    def __init__(self, functions: Mapping[str, Callable[..., Any]]) -> None:
+        self._functions = functions
+        self._known: dict[tuple[Any, ...], Any] = {}
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__") or name not in self._functions:
+            raise AttributeError(f"the reference solutions have no {name!r}")
+        function = self._functions[name]
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return self._worked_out(Call(name, args, kwargs), function)
+
+        return call
+
+    def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
+        """What ``student.probe`` gives for a student who is right."""
+        probe = partial(fresh(Source(source, "probe")), self._functions[function])
+        return self._worked_out(Call(function, args, kwargs, source), probe)
+
+    def _worked_out(self, call: Call, function: Callable[..., Any]) -> Any:
+        key = key_of(call)
+        if key not in self._known:
+            with np.errstate(all="ignore"):
+                kwargs = {k: fresh(v) for k, v in call.kwargs.items()}
+                self._known[key] = arrived(function(*map(fresh, call.args), **kwargs))
+        return _copied(self._known[key])
+
+    def __getitem__(self, name: str) -> Any:
+        for function in self._functions.values():
+            if not inspect.signature(function).parameters:
+                answers = function()
+                if isinstance(answers, dict) and name in answers:
+                    return answers[name]
+        raise KeyError(name)
+
+
+def _copied(value: Any) -> Any:
+    # A check may write into what it was given; what is kept for the next one must not change.
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, tuple):
+        return tuple(_copied(v) for v in value)
+    if isinstance(value, list):
+        return [_copied(v) for v in value]
+    if isinstance(value, dict):
+        return {k: _copied(v) for k, v in value.items()}
+    return value
+
+
+def _word(name: str, value: Any, inputs: dict[str, Any]) -> str:
+    if isinstance(value, np.ndarray | dict | list | tuple) or hasattr(value, "text"):
+        inputs[name] = value
+        return name
+    if hasattr(value, "seed"):
+        return f"np.random.default_rng({value.seed})"
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def _said(answer: Answer) -> str:
+    from autograder.checking.arrays import show  # noqa: PLC0415 - used on failure only
+
+    return f"{answer.error.type}: {answer.error.message}" if answer.error else show(answer.value)

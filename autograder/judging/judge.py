@@ -1,0 +1,215 @@
+"""Says what a submission deserves: each exercise judged by its checks, and again where a mistake should count only once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from typing import Any
+
+from autograder.checking.decorators import CheckSpec, ExerciseSpec
+from autograder.judging.conversation import Conversation, StudentProxy, Subject
+from autograder.judging.loader import ChapterChecks, drawing
+from autograder.judging.scoring import Scorer
+from autograder.sandbox.confinement import SandboxUnavailable
+from autograder.sandbox.protocol import Session
+from autograder.verdict import CheckResult, ExerciseVerdict
+
+__all__ = ["Judge"]
+
+_WRONG = frozenset({"partial", "failed", "error", "timeout"})
+_REMEMBERED = 20_000  # outcomes of checks, at a kilobyte or less
+
+
+def _overloaded() -> bool:
+    return hasattr(os, "getloadavg") and os.getloadavg()[0] > 3 * (os.cpu_count() or 1)
+
+
+class _Sitting:
+    """A submission and the session it runs in; opened again after a call had to be stopped."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self._session: Session | None = None
+        self._limited: dict[int, Session] = {}
+
+    def session(self) -> Session:
+        if self._session is None or not self._session.alive:
+            self.close()
+            self._session = self.subject.open()
+        return self._session
+
+    def limited(self, memory_mb: int) -> Session:
+        session = self._limited.get(memory_mb)
+        if session is None or not session.alive:
+            if session is not None:
+                session.close()
+            session = self._limited[memory_mb] = self.subject.open(memory_mb=memory_mb)
+        return session
+
+    def close(self) -> None:
+        for session in (self._session, *self._limited.values()):
+            if session is not None:
+                session.close()
+        self._session = None
+        self._limited = {}
+
+
+class Judge:
+    """Judges subjects by the checks of one chapter.
+
+    Set ``shrinks`` to ``False`` where nobody will read the messages: looking for a small example takes far longer than judging.
+    """
+
+    def __init__(self, checks: ChapterChecks) -> None:
+        self.checks = checks
+        self._passed: dict[tuple[str, str, tuple[int | None, ...] | None], CheckResult] = {}
+        self.scorer = Scorer(checks)
+        self.shrinks = True
+
+    def judge(
+        self, subject: Subject, *, only: frozenset[str] | None = None, visible_only: bool = False
+    ) -> tuple[ExerciseVerdict, ...]:
+        """The outcome of every exercise, in the order of the check file."""
+        sitting = _Sitting(subject)
+        found: dict[str, ExerciseVerdict] = {}
+        try:
+            for spec in self.checks.specs.values():
+                if only is None or spec.name in only:
+                    found[spec.name] = self._exercise(spec, sitting, visible_only=visible_only)
+            for name, verdict in found.items():
+                found[name] = self._follow_through(verdict, found, subject, visible_only=visible_only)
+        finally:
+            sitting.close()
+        return tuple(found.values())
+
+    def _exercise(self, spec: ExerciseSpec, sitting: _Sitting, *, visible_only: bool) -> ExerciseVerdict:
+        if spec.name in sitting.subject.blank:
+            return self.scorer.not_attempted(spec, visible_only=visible_only)
+        verdict = self._tried(spec, sitting, visible_only=visible_only)
+        if verdict.status == "timeout" and _overloaded():
+            # On a machine with far more to do than cores, a call may stand still through no fault of its own.
+            verdict = self._tried(spec, sitting, visible_only=visible_only)
+        if verdict.status in _WRONG:
+            verdict = self._as_its_own_cell_left_it(spec, verdict, sitting.subject, visible_only=visible_only)
+        return verdict
+
+    def _as_its_own_cell_left_it(
+        self, spec: ExerciseSpec, verdict: ExerciseVerdict, subject: Subject, *, visible_only: bool
+    ) -> ExerciseVerdict:
+        """The better of a wrong exercise's verdict and that on what its own cell defined.
+
+        A student may write a helper of the same name for a later exercise. What stood there when the exercise's own
+        check ran in the notebook was right all the same.
+        """
+        earlier = subject.before_redefined(spec.name)
+        if earlier is None:
+            return verdict
+        sitting = _Sitting(earlier)
+        try:
+            again = self._tried(spec, sitting, visible_only=visible_only)
+        finally:
+            sitting.close()
+        return again if again.score > verdict.score else verdict
+
+    def _tried(self, spec: ExerciseSpec, sitting: _Sitting, *, visible_only: bool) -> ExerciseVerdict:
+        conversation = self.checks.converse(spec.name, sitting.session, sitting.limited, sitting.subject.open)
+        results = self._results(spec, conversation, sitting, visible_only=visible_only)
+        return self.scorer.score(spec, results, conversation, sitting.session, sitting.subject.notes.get(spec.name, ""))
+
+    def _results(
+        self, spec: ExerciseSpec, conversation: Conversation, sitting: _Sitting, *, visible_only: bool
+    ) -> list[CheckResult]:
+        student = StudentProxy(conversation, lambda: sitting.session().names())
+        results: dict[str, CheckResult] = {}
+        for check in spec.checks:
+            if visible_only and not check.visible:
+                continue
+            waits = [n for n in check.after if n in results and results[n].status != "passed"]
+            stopped_before = conversation.stopped and any(r.status in {"timeout", "error"} for r in results.values())
+            if waits or stopped_before or (check.care and not _worth_care(results.values())):
+                results[check.name] = CheckResult(check.name, check.title, "not_tried", "", check.visible, check.points)
+            else:
+                results[check.name] = self._check(spec, check, conversation, student)
+        return list(results.values())
+
+    def _check(
+        self, spec: ExerciseSpec, check: CheckSpec, conversation: Conversation, student: StudentProxy
+    ) -> CheckResult:
+        # A check that looks at nothing but the planned answers passes for everybody who gave the same ones.
+        conversation.fetch()
+        key = (spec.name, check.name, conversation.told)
+        if key in self._passed:
+            return self._passed[key]
+        before = conversation.beyond
+        result = self._outcome(spec, check, student)
+        if result.status == "passed" and conversation.told is not None and conversation.beyond == before:
+            if len(self._passed) >= _REMEMBERED:
+                self._passed.clear()
+            self._passed[key] = result
+        return result
+
+    def _outcome(self, spec: ExerciseSpec, check: CheckSpec, student: StudentProxy) -> CheckResult:
+        with drawing(self.checks.secret_for(spec.name, check.name), shrink=self.shrinks):
+            try:
+                self.checks.run_check(spec.name, check.name, student)
+            except (KeyboardInterrupt, SandboxUnavailable):  # the machine's doing, or a person's: no check was failed
+                raise
+            except BaseException as failure:  # noqa: BLE001 - whatever a check raises is its failure, as pytest has it
+                return self.scorer.failed(check, failure)
+        return CheckResult(check.name, check.title, "passed", "", check.visible, check.points)
+
+    def _follow_through(
+        self, verdict: ExerciseVerdict, found: dict[str, ExerciseVerdict], subject: Subject, *, visible_only: bool
+    ) -> ExerciseVerdict:
+        """Try a failed exercise again with the failed ones it leans on answered by the reference."""
+        spec = self.checks.specs[verdict.name]
+        wrong = [n for n in spec.leans_on if n in found and found[n].status != "passed" and n in self.checks.references]
+        if not wrong or verdict.status not in _WRONG:
+            return verdict
+        helped = _Helped(subject, {name: self.checks.references[name] for name in wrong})
+        sitting = _Sitting(helped)
+        try:
+            again = self._exercise(spec, sitting, visible_only=visible_only)
+        finally:
+            sitting.close()
+        asked = [name for name in wrong if name in helped.asked]
+        if again.score <= verdict.score or not asked:
+            return verdict
+        return self.scorer.follow_through(again, asked)
+
+
+def _worth_care(others: Collection[CheckResult]) -> bool:
+    """Whether two checks have earned points, or the only one there is: who knows a single answer by heart passes one."""
+    worth = [r for r in others if r.points]
+    return sum(r.status == "passed" for r in worth) >= min(2, max(1, len(worth)))
+
+
+class _Helped:
+    """A subject whose wrong earlier functions are answered by the reference."""
+
+    def __init__(self, subject: Subject, functions: dict[str, Callable[..., Any]]) -> None:
+        self._subject = subject
+        self._functions = functions
+        self.label, self.blank, self.notes = subject.label, subject.blank, subject.notes
+        self.asked: set[str] = set()
+
+    def open(self, *, memory_mb: int | None = None) -> Session:
+        session = self._subject.open(memory_mb=memory_mb)
+        for name, function in self._functions.items():
+            session.substitute(name, self._noting(name, function))
+        return session
+
+    def before_redefined(self, exercise: str) -> Subject | None:
+        earlier = self._subject.before_redefined(exercise)
+        if earlier is None:
+            return None
+        helped = _Helped(earlier, self._functions)
+        helped.asked = self.asked
+        return helped
+
+    def _noting(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def answer(*args: Any, **kwargs: Any) -> Any:
+            self.asked.add(name)
+            return function(*args, **kwargs)
+
+        return answer

@@ -1,0 +1,158 @@
+"""The pytest plugin: hidden checks are ordinary tests over the fixtures ``student``, ``reference`` and ``rng``.
+
+``pytest tests/chapters`` runs them against the references; ``pytest --student notebook.ipynb`` against anybody's notebook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.checking.asserts import CheckFailed
+from autograder.checking.decorators import ExerciseSpec
+from autograder.course import load_course
+from autograder.judging.conversation import Conversation, StudentProxy
+from autograder.judging.loader import ChapterChecks, drawing, rng_for
+from autograder.sandbox.protocol import Session
+
+__all__ = ["spec_of"]
+
+_chapters = pytest.StashKey[dict[str, ChapterChecks]]()
+_open = pytest.StashKey[dict[str, Session]]()
+_worker = pytest.StashKey[Any]()
+_stack = pytest.StashKey[ExitStack]()
+_talks = pytest.StashKey[dict[Any, Conversation]]()
+_outcomes = pytest.StashKey[dict[str, bool]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--student``."""
+    group = parser.getgroup("autograder")
+    group.addoption("--student", metavar="NOTEBOOK", help="run the checks against this notebook, in the jail")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep what is opened until the end."""
+    config.stash[_chapters] = {}
+    config.stash[_open] = {}
+    config.stash[_talks] = {}
+    config.stash[_outcomes] = {}
+    config.stash[_stack] = ExitStack()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Close the jail."""
+    stack = config.stash.get(_stack, None)
+    if stack is not None:
+        stack.close()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a check that waits for one that did not pass."""
+    spec = spec_of(item)
+    if spec is None:
+        return
+    check = next(c for c in spec.checks if c.name == item.originalname)  # type: ignore[attr-defined]
+    results = item.config.stash[_outcomes]
+    for name in check.after:
+        if results.get(f"{spec.name}.{name}") is False:
+            results[f"{spec.name}.{check.name}"] = False
+            pytest.skip(f"waits for {name}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:  # noqa: ARG001 - pytest's names
+    """Remember which checks passed, for those that wait for them."""
+    report: Any = yield
+    spec = spec_of(item)
+    if spec is not None and report.when == "call":
+        results, key = item.config.stash[_outcomes], f"{spec.name}.{item.originalname}"  # type: ignore[attr-defined]
+        results[key] = results.get(key, True) and report.passed  # every case of a parametrized check counts
+    return report
+
+
+@pytest.fixture(autouse=True)
+def _course_draws(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Hidden inputs come from the course's secret, visible ones from a public seed."""
+    spec = spec_of(request.node)
+    if spec is None:
+        yield
+        return
+    chapter = _chapter(request)
+    with drawing(chapter.secret_for(spec.name, request.node.originalname)):
+        yield
+
+
+@pytest.fixture
+def student(request: pytest.FixtureRequest) -> StudentProxy:
+    """The student's functions: a notebook's with ``--student``, else the references."""
+    chapter = _chapter(request)
+    spec = spec_of(request.node)
+    if spec is None:
+        raise pytest.UsageError("the fixture `student` belongs to classes marked with @exercise(…)")
+    path = request.config.getoption("--student")
+    talks = request.config.stash[_talks]
+    key = (chapter.chapter, spec.name)
+    if key not in talks:
+        session = (lambda: _notebook_session(request, Path(path))) if path else chapter.right_session
+        limited = (lambda mb: _notebook_session(request, Path(path), mb)) if path else None
+        anew = (lambda: _new_session(request, Path(path))) if path else None
+        talks[key] = chapter.converse(spec.name, session, limited, anew)
+    return StudentProxy(talks[key])
+
+
+@pytest.fixture
+def reference(request: pytest.FixtureRequest) -> Any:
+    """The course's own solutions."""
+    return _chapter(request).reference
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> Any:
+    """A ``numpy.random.Generator`` for a check's own inputs: fresh for every check, the same at every run."""
+    return rng_for(request.node.function)
+
+
+def spec_of(item: Any) -> ExerciseSpec | None:
+    """The exercise that a test item belongs to."""
+    return getattr(getattr(item, "cls", None), "__exercise__", None)
+
+
+def _chapter(request: pytest.FixtureRequest) -> ChapterChecks:
+    module = request.node.module
+    name = Path(module.__file__).stem.removeprefix("test_")
+    chapters = request.config.stash[_chapters]
+    if name not in chapters:
+        chapters[name] = ChapterChecks.of(load_course(Path(module.__file__).parent), name, module)
+    return chapters[name]
+
+
+def _notebook_session(request: pytest.FixtureRequest, path: Path, memory_mb: int | None = None) -> Session:
+    sessions = request.config.stash[_open]
+    key = f"{path} {memory_mb}"
+    session: Any = sessions.get(key)
+    if session is None or not session.alive:
+        session = sessions[key] = _new_session(request, path, memory_mb)
+    return session  # type: ignore[no-any-return]
+
+
+def _new_session(request: pytest.FixtureRequest, path: Path, memory_mb: int | None = None) -> Session:
+    from autograder.notebook import read_notebook  # noqa: PLC0415 - only with --student
+    from autograder.sandbox import open_worker  # noqa: PLC0415
+
+    worker = request.config.stash.get(_worker, None)
+    if worker is None:
+        course = _chapter(request).course
+        worker = request.config.stash[_stack].enter_context(open_worker(course.limits, course.packages))
+        request.config.stash[_worker] = worker
+    return worker.open(read_notebook(path).code_cells(), memory_mb=memory_mb, draw=False)
+
+
+def pytest_exception_interact(call: pytest.CallInfo[Any], report: Any) -> None:
+    """Show a failed check as the student would read it."""
+    if call.excinfo is not None and isinstance(call.excinfo.value, CheckFailed):
+        report.longrepr = str(call.excinfo.value)

@@ -1,0 +1,1 @@
+"""Steps of nbgrader's own commands."""

@@ -1,0 +1,285 @@
+"""What holds for every chapter's source notebook: its form, its cells, and that it agrees with solutions and checks."""
+
+import ast
+import importlib.util
+import inspect
+import itertools
+import json
+import re
+import sys
+import textwrap
+from functools import cache
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from autograder.course import load_course
+from autograder.examples.record import recorded
+from autograder.judging.loader import ChapterChecks
+from autograder.misconception import alternatives_in, misconceptions_in
+from autograder.notebook import read_notebook, splice
+from tests.support import ROOT
+
+COURSE = load_course(ROOT)
+CHAPTERS = COURSE.finished_chapters()
+
+pytestmark = pytest.mark.parametrize("chapter", CHAPTERS)
+
+
+@cache
+def raw(chapter):
+    """The notebook's JSON as it is stored."""
+    return json.loads(COURSE.source(chapter).read_text(encoding="utf-8"))
+
+
+@cache
+def checks_of(chapter):
+    """The chapter's checks, as the grader knows them."""
+    path = COURSE.checks(chapter)
+    spec = importlib.util.spec_from_file_location(f"content_{chapter}", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # else Python finds no source for the classes that are sent along with a probe
+    spec.loader.exec_module(module)
+    return ChapterChecks.of(COURSE, chapter, module)
+
+
+def cells(chapter, kind=None):
+    """The notebook's cells, or those of one kind."""
+    return [cell for cell in raw(chapter)["cells"] if kind in {None, cell["cell_type"]}]
+
+
+def source(cell):
+    """A cell's text."""
+    return "".join(cell["source"])
+
+
+def role(cell):
+    """``"stub"``, ``"check"`` or nothing, from nbgrader's metadata."""
+    data = cell["metadata"].get("nbgrader", {})
+    return "stub" if data.get("solution") else "check" if data.get("grade") else ""
+
+
+def stubs(chapter):
+    """The stub cells by the name of their exercise."""
+    return {cell["metadata"]["nbgrader"]["grade_id"]: cell for cell in cells(chapter, "code") if role(cell) == "stub"}
+
+
+def solved(chapter):
+    """The notebook with the reference solutions in its stubs."""
+    code = {}
+    for name, spec in checks_of(chapter).specs.items():
+        reference = checks_of(chapter).references[name]
+        if spec.answers:
+            code[name] = "\n".join(f"{variable} = {answer!r}" for variable, answer in reference().items())
+        else:
+            code[name] = inspect.getsource(reference)
+    return splice(raw(chapter), code)
+
+
+def test_the_format_is_4_5_and_valid(chapter):
+    """A notebook is valid nbformat 4.5, in the layout in which Jupyter saves it."""
+    text = COURSE.source(chapter).read_text(encoding="utf-8")
+    notebook = nbformat.reads(text, as_version=nbformat.NO_CONVERT)
+    nbformat.validate(notebook)
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    assert text == nbformat.writes(notebook) + "\n", "saved in another layout: diffs would be noise"
+
+
+def test_cell_ids_are_unique_and_readable(chapter):
+    """Every cell has an id that an author chose, so that it stays the same from one version to the next."""
+    ids = [cell["id"] for cell in cells(chapter)]
+    assert len(set(ids)) == len(ids)
+    for name in ids:
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name), name
+        assert not re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f-]+)?", name), f"{name} looks made by a machine"
+
+
+def test_nothing_was_run(chapter):
+    """No cell holds an output or an execution count, and the metadata says nothing of the machine it was written on."""
+    for cell in cells(chapter, "code"):
+        assert cell["outputs"] == []
+        assert cell["execution_count"] is None
+    assert raw(chapter)["metadata"].keys() == {"autograder", "kernelspec", "language_info"}
+    assert raw(chapter)["metadata"]["language_info"] == {"name": "python"}
+
+
+def test_the_notebook_names_its_chapter(chapter):
+    """A copy under another name is still known for what it is."""
+    assert raw(chapter)["metadata"]["autograder"] == {"chapter": chapter}
+
+
+def test_only_stubs_and_checks_are_known_to_nbgrader(chapter):
+    """Stubs can be edited and hold no points; checks are locked and hold them; grade ids are unique."""
+    graded = [cell for cell in cells(chapter) if "nbgrader" in cell["metadata"]]
+    ids = [cell["metadata"]["nbgrader"]["grade_id"] for cell in graded]
+    assert len(set(ids)) == len(ids)
+    for cell in graded:
+        is_check = role(cell) == "check"
+        expected = {"grade": is_check, "locked": is_check, "schema_version": 3, "solution": not is_check, "task": False}
+        found = dict(cell["metadata"]["nbgrader"])
+        found.pop("grade_id")
+        assert found.pop("points", None) is None or is_check
+        assert found == expected
+        assert cell["cell_type"] == "code"
+
+
+def test_every_exercise_has_its_stub_and_its_check(chapter):
+    """The exercises stand in the order of their checks, each stub with its check cell right below it."""
+    code = cells(chapter)
+    order = []
+    for stub, after in itertools.pairwise(code):
+        if role(stub) != "stub":
+            continue
+        name = stub["metadata"]["nbgrader"]["grade_id"]
+        order.append(name)
+        assert role(after) == "check"
+        assert after["metadata"]["nbgrader"]["grade_id"] == f"check_{name}"
+        by_name = bool(checks_of(chapter).specs[name].answers)
+        assert source(after) == (f'check("{name}")' if by_name else f"check({name})")
+    assert order == list(checks_of(chapter).specs)
+    assert sum(role(cell) == "check" for cell in code) == len(order)
+
+
+def test_points_are_those_of_the_checks(chapter):
+    """A check cell is worth what its exercise's checks are worth, and the text above the stub says the same."""
+    before = ""
+    for cell in cells(chapter):
+        if role(cell) == "stub":
+            spec = checks_of(chapter).specs[cell["metadata"]["nbgrader"]["grade_id"]]
+            wanted = rf"★+ · \d+ minutes · {spec.points:g} points?\b"
+            assert re.search(wanted, before), (
+                f"above {spec.name} there is no line like: ★ · 5 minutes · {spec.points:g} points"
+            )
+        elif role(cell) == "check":
+            name = cell["metadata"]["nbgrader"]["grade_id"].removeprefix("check_")
+            assert cell["metadata"]["nbgrader"]["points"] == checks_of(chapter).specs[name].points
+        before = source(cell)
+
+
+def test_the_opening_lists_every_exercise(chapter):
+    """The first cell is the title; it names each exercise with its points, and tells the short path from the deep one."""
+    opening = cells(chapter)[0]
+    assert opening["cell_type"] == "markdown"
+    assert source(opening).startswith("# ")
+    for name, spec in checks_of(chapter).specs.items():
+        label = "quiz" if spec.answers and name.startswith("quiz") else f"`{name}`"
+        row = next((line for line in source(opening).splitlines() if line.startswith("|") and label in line), None)
+        assert row is not None, f"the table of exercises has no row for {label}"
+        assert row.rstrip("| ").endswith(f" {spec.points:g}")
+    assert "*Deep*" in source(opening)
+
+
+def test_stubs_agree_with_the_references(chapter):
+    """A stub has the reference's signature and docstring, to the letter, and nothing else but its blank end."""
+    for name, cell in stubs(chapter).items():
+        spec = checks_of(chapter).specs[name]
+        tree = ast.parse(source(cell))
+        if spec.answers:
+            assert all(isinstance(s, ast.Assign) and s.value.value is None for s in tree.body)
+            assert tuple(s.targets[0].id for s in tree.body) == spec.answers
+            continue
+        [stub] = tree.body
+        [reference] = ast.parse(inspect.getsource(checks_of(chapter).references[name])).body
+        assert ast.unparse(stub.args) == ast.unparse(reference.args)
+        assert ast.unparse(stub.returns) == ast.unparse(reference.returns)
+        assert ast.get_docstring(stub) == ast.get_docstring(reference)
+        assert len(stub.body) == 2
+        assert ast.unparse(stub.body[1]) == "raise NotImplementedError"
+
+
+def test_no_solution_stands_in_the_notebook(chapter):
+    """No line of a solution, right or wrong, is in any cell, and no answer of the quiz is given away."""
+    modules = COURSE.alternatives(chapter), COURSE.misconceptions(chapter)
+    written = [a.function for a in alternatives_in(modules[0])] + [m.function for m in misconceptions_in(modules[1])]
+    secret = set()
+    for spec in checks_of(chapter).specs.values():
+        if not spec.answers:
+            secret |= lines_of(checks_of(chapter).references[spec.name], at_least=12)
+    for function in written:
+        secret |= {line for line in lines_of(function, at_least=25) if not line.startswith(("for ", "return {"))}
+    texts = {cell["id"]: re.sub(r"\s+", "", source(cell)) for cell in cells(chapter)}
+    for line in secret:
+        for cell_id, text in texts.items():
+            assert re.sub(r"\s+", "", line) not in text, f"cell {cell_id} holds a line of a solution: {line}"
+    for variable in {v for spec in checks_of(chapter).specs.values() for v in spec.answers}:
+        for cell_id, text in texts.items():
+            assert not re.search(rf"\b{variable}=(?!None)", text), f"cell {cell_id} gives {variable} away"
+
+
+def lines_of(function, *, at_least):
+    """The code lines of a function, its docstring and its `def` line left out, the `return` taken off."""
+    [tree] = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+    body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
+    lines = "\n".join(ast.unparse(statement) for statement in body).splitlines()
+    return {text for line in lines if len(text := line.strip().removeprefix("return ")) >= at_least}
+
+
+def test_every_picture_is_told_in_words(chapter):
+    """The text below a picture says what it shows, for a reader who cannot see it."""
+    code = cells(chapter)
+    for cell, below in zip(code, [*code[1:], None], strict=True):
+        if cell["cell_type"] == "code" and "plt.subplots" in source(cell):
+            assert below is not None, cell["id"]
+            assert below["cell_type"] == "markdown", cell["id"]
+            assert source(below).startswith("**What the picture shows.**"), cell["id"]
+
+
+def test_hints_are_three(chapter):
+    """Every exercise has three hints, and no two are the same."""
+    for name, spec in checks_of(chapter).specs.items():
+        assert len(set(spec.hints)) == 3, name
+
+
+def test_hints_and_messages_hold_no_marks_that_a_card_would_show_raw(chapter):
+    """They are told as they are written: backticks make code, but stars, formulas and links would stay what they are."""
+    checks = checks_of(chapter)
+    told = {name: list(spec.hints) for name, spec in checks.specs.items()}
+    for name, wrong in checks.misconceptions.items():
+        told[name] += [misconception.message for misconception in wrong]
+    raw_marks = re.compile(r"(?<![\w*(])\*{1,2}[^\s*][^*]*\*|\$[^$]+\$|\]\(")
+    for name, texts in told.items():
+        for text in texts:
+            found = raw_marks.search(re.sub(r"`[^`\n]+`", "", text))
+            assert not found, f"{name}: {found[0]} in: {text}"
+
+
+@pytest.mark.slow
+def test_the_solved_notebook_runs_from_top_to_bottom(chapter, tmp_path):
+    """With the reference solutions in its stubs, every cell runs, and every check cell is content."""
+    for cell in run(solved(chapter), chapter, tmp_path):
+        errors = [o for o in cell.outputs if o.output_type == "error"]
+        assert not errors, f"{cell.id}: {errors}"
+        assert not any("Nothing to see" in o.get("text", "") for o in cell.outputs), cell.id
+        if "plt.subplots" in cell.source and "def " in cell.source and not role(cell):
+            assert any("image/png" in o.get("data", {}) for o in cell.outputs), f"{cell.id} draws nothing"
+
+
+@pytest.mark.slow
+def test_the_blank_notebook_runs_but_for_its_checks(chapter, tmp_path):
+    """As handed out, only the check cells raise, and each says in a line that its exercise is not attempted yet."""
+    for cell in run(raw(chapter), chapter, tmp_path):
+        errors = [o for o in cell.outputs if o.output_type == "error"]
+        if role(cell) == "check":
+            assert [o.ename for o in errors] == ["CheckFailed"], cell.id
+            assert "not attempted yet" in errors[0].evalue
+        else:
+            assert not errors, f"{cell.id}: {errors}"
+
+
+def run(data, chapter, folder):
+    """The code cells of a notebook after a real kernel ran it beside the chapter's examples."""
+    (folder / "examples.json").write_text(json.dumps(recorded(checks_of(chapter))), encoding="utf-8")
+    notebook = nbformat.reads(json.dumps(data), as_version=4)
+    resources = {"metadata": {"path": str(folder)}}
+    NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True, resources=resources).execute()
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def test_every_cell_that_only_draws_is_known_as_a_picture(chapter):
+    """Its tag is not in vain: no other cell mentions a name that it makes, so grading may leave it out."""
+    notebook = read_notebook(COURSE.source(chapter))
+    pictures = notebook.pictures()
+    for cell in notebook.cells:
+        if cell.kind == "code" and ("picture" in cell.tags or cell.source.startswith("@uses(")):
+            assert cell.index in pictures, f"cell {cell.index} of {chapter}"

@@ -1,0 +1,95 @@
+"""The course's checks, held against every solution that its authors know: right ones pass, wrong ones are named."""
+
+import pytest
+
+from autograder.audit import ChapterAudit, audit
+from autograder.course import load_course
+from autograder.judging.loader import load_checks
+from autograder.misconception import alternatives_in, misconceptions_in
+from tests.support import ROOT
+
+COURSE = load_course(ROOT)
+CHAPTERS = COURSE.finished_chapters()
+WRONG = [(c, m.exercise, m.name) for c in CHAPTERS for m in misconceptions_in(COURSE.misconceptions(c))]
+RIGHT = [(c, a.exercise, a.name) for c in CHAPTERS for a in alternatives_in(COURSE.alternatives(c))]
+
+
+@pytest.fixture(scope="module")
+def audited(request):
+    """The audit of a chapter, made once; its mutants are most of it, so they are tried only where a test asks for them."""
+    made: dict[str, ChapterAudit] = {}
+    wanted = {item.name for item in request.session.items}
+
+    def of(chapter: str) -> ChapterAudit:
+        if chapter not in made:
+            mutants = f"test_the_chapter_meets_every_target_of_the_audit[{chapter}]" in wanted
+            [made[chapter]] = audit(COURSE, [chapter], mutants=mutants)
+        return made[chapter]
+
+    return of
+
+
+def exercise_of(audit_of_chapter, name):
+    """The audit of one exercise."""
+    return next(e for e in audit_of_chapter.exercises if e.name == name)
+
+
+@pytest.mark.parametrize(("chapter", "exercise", "name"), WRONG, ids=lambda value: value)
+def test_a_misconception_loses_marks_and_is_named_as_itself(audited, chapter, exercise, name):
+    """A wrong solution loses marks, and the student is told of the mistake that it is."""
+    found = exercise_of(audited(chapter), exercise)
+    assert name not in found.uncaught
+    assert found.misnamed.get(name) is None, f"told as {found.misnamed[name] or 'nothing'}"
+
+
+@pytest.mark.parametrize(("chapter", "exercise", "name"), RIGHT, ids=lambda value: value)
+def test_an_alternative_earns_full_marks(audited, chapter, exercise, name):
+    """A right solution written differently earns full marks."""
+    assert exercise_of(audited(chapter), exercise).rejected.get(name) is None
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_references_earn_full_marks_and_blank_stubs_nothing(audited, chapter):
+    """The reference earns everything; a blank stub earns nothing and counts as not attempted."""
+    for exercise in audited(chapter).exercises:
+        assert exercise.reference_ok, exercise.name
+        assert exercise.blank_ok, exercise.name
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_no_check_depends_on_the_luck_of_the_draw(audited, chapter):
+    """Twenty other secrets draw twenty other sets of inputs; right solutions pass on all of them."""
+    for exercise in audited(chapter).exercises:
+        assert not exercise.flaky, exercise.name
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_one_answer_for_everything_earns_little(audited, chapter):
+    """Who gives one visible answer to every question keeps a third of the points at most."""
+    for exercise in audited(chapter).exercises:
+        assert exercise.by_heart <= 1 / 3, exercise.name
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_exercise_has_the_duties_of_the_course(audited, chapter):
+    """Six misconceptions, four alternatives, three hints, a check of care for every function, and whole ``leans_on``."""
+    checks = load_checks(COURSE, chapter)
+    for name, spec in checks.specs.items():
+        assert len(spec.hints) == 3, name
+        # An exercise that follow-through has rescued counts as passed for those after it: they name its own too.
+        for leant in spec.leans_on:
+            assert set(checks.specs[leant].leans_on) <= set(spec.leans_on), name
+        found = exercise_of(audited(chapter), name)
+        assert found.misconceptions >= 6, name
+        if not spec.answers:
+            assert found.alternatives >= 4, name
+            assert any(c.care for c in spec.checks), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_chapter_meets_every_target_of_the_audit(audited, chapter):
+    """All checks kill at least 99% of the mutants, the visible ones at least 90%."""
+    found = audited(chapter)
+    assert all(e.mutants or e.answers for e in found.exercises)
+    assert found.problems == []

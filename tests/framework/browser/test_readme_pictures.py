@@ -1,0 +1,79 @@
+"""The pictures of the README: chapter 1 as a self-learner meets it in JupyterLab, once with a slip and once right.
+
+``AUTOGRADER_PICTURES=docs/images pytest tests/browser/test_readme_pictures.py`` takes them anew.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from playwright.sync_api import expect
+
+from autograder.course import load_course
+from autograder.demo.run import copy_course
+from autograder.release import record_examples
+from autograder.simulate import solved_notebook, write_notebook
+from tests.framework.browser.hand import open_notebook, run, set_theme
+from tests.support import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+CHAPTER = "ch1_weighted_averaging"
+RIGHT = """def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)"""
+SLIP = RIGHT.replace("x.max(axis=axis, keepdims=True)", "x.max()")
+
+
+@pytest.fixture(scope="module")
+def lab_folder(lab_folder):
+    """A copy of the course, as a clone has it, with two notebooks in which softmax has been written."""
+    course = copy_course(load_course(ROOT), lab_folder)
+    record_examples(course, CHAPTER)
+    for name, code in (("failing", SLIP), ("passing", RIGHT)):
+        notebook = solved_notebook(course, CHAPTER, {"softmax": code})
+        write_notebook(course.source(CHAPTER).with_name(f"{name}.ipynb"), notebook)
+    return lab_folder
+
+
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [
+        ("failing", ["softmax", "does not hold", "should be", "one maximum for the whole array"]),
+        ("passing", ["softmax", "Well done", "The grader also tries inputs that you cannot see."]),
+    ],
+)
+def test_softmax_in_jupyterlab(page, lab, name, seen):
+    """check(softmax) shows what fails, on which case and why, and after the repair that everything holds."""
+    page.set_viewport_size({"width": 900, "height": 1100})
+    set_theme(page, lab, "JupyterLab Light")
+    code = open_notebook(page, lab, f"source/{CHAPTER}/{name}.ipynb")
+    run(code.filter(has_text="from autograder import check").first)
+    stub = code.filter(has_text="def softmax").first
+    stub.scroll_into_view_if_needed()
+    run(stub)
+    checked = code.filter(has_text="check(softmax)").first
+    run(checked)
+    for text in seen:
+        expect(checked).to_contain_text(text)
+    folder = os.environ.get("AUTOGRADER_PICTURES")
+    if folder:
+        _take(page, stub, checked, ROOT / folder / f"check-{name}.png")
+
+
+def _take(page, first, last, path):
+    """A picture of the page from one cell to another."""
+    page.mouse.move(0, 0)  # nothing is hovered over
+    last.scroll_into_view_if_needed()
+    top, bottom = first.bounding_box(), last.bounding_box()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    page.screenshot(
+        path=path,
+        clip={
+            "x": top["x"],
+            "y": top["y"],
+            "width": top["width"],
+            "height": bottom["y"] + bottom["height"] - top["y"],
+        },
+    )

@@ -1,0 +1,84 @@
+"""``check`` and ``hint`` as a student sees them: a notebook run in JupyterLab, in a real browser, light and dark.
+
+With ``AUTOGRADER_SCREENSHOTS=FOLDER`` in the environment the cards are kept there as pictures.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from tests.framework.browser.hand import WAIT, run, set_theme
+from tests.support.examples_by_hand import write_chapter
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+SETUP = "import numpy as np\nfrom autograder import check, hint"
+ONE_MAXIMUM = """def softmax(x, axis=-1):
+    e = np.exp(x - x.max())
+    return e / e.sum(axis=axis, keepdims=True)"""
+RIGHT = ONE_MAXIMUM.replace("x.max()", "x.max(axis=axis, keepdims=True)")
+HOSTILE = """def mean_of(x):
+    raise ValueError("<img src=x onerror=\\"document.title='owned'\\"> costs $1 and $2")"""
+CELLS = [SETUP, ONE_MAXIMUM, "check(softmax)", "hint(softmax)", RIGHT, "check(softmax)", HOSTILE, "check(mean_of)"]
+THEMES = ["light", "dark"]
+FAILING, HINT, PASSING, ESCAPED = 2, 3, 5, 7
+
+
+@pytest.fixture(scope="module")
+def lab_folder(lab_folder: Path) -> Path:
+    """A chapter's notebook beside its examples."""
+    write_chapter(lab_folder)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    for theme in THEMES:  # a notebook each, so that each has a kernel of its own
+        nbformat.write(notebook, lab_folder / f"{theme}.ipynb")
+    return lab_folder
+
+
+@pytest.fixture(params=THEMES)
+def cells(request, page, lab):
+    """The notebook's cells after all were run one by one, in the theme that the test is for."""
+    set_theme(page, lab, f"JupyterLab {request.param.title()}")
+    page.goto(f"{lab}/lab/tree/{request.param}.ipynb?reset")
+    page.locator(".jp-Notebook .jp-CodeCell").first.wait_for(timeout=WAIT)
+    page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=WAIT)
+    page.locator(f"body[data-jp-theme-light='{str(request.param == 'light').lower()}']").wait_for(
+        state="attached", timeout=WAIT
+    )
+    found = page.locator(".jp-Notebook .jp-CodeCell")
+    for index in range(len(CELLS)):
+        run(found.nth(index))
+    keep = os.environ.get("AUTOGRADER_SCREENSHOTS")
+    if keep:
+        for name, index in {"failing": FAILING, "hint": HINT, "passing": PASSING, "escaped": ESCAPED}.items():
+            cell = found.nth(index)
+            cell.scroll_into_view_if_needed()
+            cell.screenshot(path=Path(keep) / f"{name}-{request.param}.png")
+    return found
+
+
+def test_the_cards_read_well_in_jupyterlab(cells, page):
+    """Failing, passing and hint are cards; an error's text is shown as text; nothing is told twice."""
+    failing = cells.nth(FAILING)
+    card = failing.get_by_role("group", name="softmax: 1 of 3 points here, 1 more when it is graded")
+    assert card.count() == 1
+    words = " ".join(card.inner_text().split())
+    assert "does not hold: rows of very different size each keep their own weights" in words
+    assert "softmax(x) gave  [[nan, nan], [0.2689, 0.7311]]" in card.inner_text()
+    assert "You subtracted one maximum" in card.inner_text()
+    assert failing.inner_text().count("You subtracted one maximum") == 1
+    assert "the card above says what to look at." in failing.inner_text()
+    assert "Traceback" not in failing.inner_text()
+    assert "First hint." in cells.nth(HINT).inner_text()
+    passing = cells.nth(PASSING)
+    assert "Well done" in passing.inner_text()
+    assert passing.locator("[data-mime-type$='.stderr'], [data-mime-type$='.error']").count() == 0
+    escaped = cells.nth(ESCAPED)
+    assert "<img src=x" in escaped.inner_text()
+    assert "costs $1 and $2" in escaped.inner_text()
+    assert escaped.locator(".jp-OutputArea img").count() == 0
+    assert page.title() != "owned"

@@ -1,0 +1,58 @@
+"""A small course with a class in it, and its gradebook cell by cell."""
+
+import sqlite3
+from contextlib import closing
+
+from autograder.misconception import misconceptions_in
+from autograder.notebook import document_bytes
+from autograder.simulate import solved_notebook
+from tests.support.mini import CHAPTER, RIGHT, hand_in
+
+# Ids are drawn by lot; everything else that a gradebook holds of a class is compared.
+CELLS = """
+    SELECT 'grade', submitted.student_id, cell.name, grade.auto_score, grade.manual_score, grade.extra_credit,
+        grade.needs_manual_grade
+    FROM grade JOIN base_cell AS cell ON cell.id = grade.cell_id
+    JOIN submitted_notebook AS part ON part.id = grade.notebook_id
+    JOIN submitted_assignment AS submitted ON submitted.id = part.assignment_id
+    UNION ALL
+    SELECT 'comment', submitted.student_id, cell.name, comment.auto_comment, comment.manual_comment, NULL, NULL
+    FROM comment JOIN base_cell AS cell ON cell.id = comment.cell_id
+    JOIN submitted_notebook AS part ON part.id = comment.notebook_id
+    JOIN submitted_assignment AS submitted ON submitted.id = part.assignment_id
+    UNION ALL
+    SELECT 'submission', submitted.student_id, notebook.name, submitted.timestamp, part.late_submission_penalty,
+        submitted.extension, NULL
+    FROM submitted_notebook AS part JOIN notebook ON notebook.id = part.notebook_id
+    JOIN submitted_assignment AS submitted ON submitted.id = part.assignment_id
+"""
+
+
+def class_of_many(course, size):
+    """Hand in ``size`` notebooks, all of them different: right, wrong in each known way, half done, cut off."""
+    wrong = misconceptions_in(course.misconceptions(CHAPTER))
+    for number in range(size):
+        code = dict(RIGHT)
+        if number % 3 == 1:
+            slip = wrong[number % len(wrong)]
+            code[slip.exercise] = slip.function
+        elif number % 3 == 2:
+            del code["mean_kelvin"]
+        if isinstance(code.get("to_kelvin"), str):
+            code["to_kelvin"] = f"# student {number}\n{code['to_kelvin']}"
+        data = document_bytes(solved_notebook(course, CHAPTER, code))
+        data = data[: len(data) // 2] if number % 10 == 9 else data
+        hand_in(course, f"s{number:03}", data, f"2026-01-{1 + number % 28:02} 10:00:00 UTC")
+
+
+def cells(course):
+    """Every cell of the course's gradebook, in order."""
+    with closing(sqlite3.connect(course.root / "gradebook.db")) as book:
+        return sorted(book.execute(CELLS).fetchall(), key=repr)
+
+
+def given_back(course):
+    """The bytes of everything that students get back, by path."""
+    kinds = ("autograded", "feedback")
+    files = [path for kind in kinds for path in (course.root / kind).rglob("*") if path.is_file()]
+    return {str(path.relative_to(course.root)): path.read_bytes() for path in files}

@@ -1,0 +1,326 @@
+"""A class's submissions: found, graded, entered, and given back."""
+
+import contextlib
+import errno
+import json
+import os
+import signal
+import stat
+import threading
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.classroom import run as classroom
+from autograder.classroom.delivery import beside
+from autograder.classroom.run import Terminated, grade_class, handed_in
+from autograder.course import CourseError, load_course
+from autograder.gradebook.errors import unwritten
+from autograder.grading.submission import Submission
+from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, document, hand_in
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """The students whose notebooks were run, in order."""
+    students = []
+    whole = Submission.open
+    monkeypatch.setattr(Submission, "open", lambda self: students.append(self.job.student) or whole(self))
+    return students
+
+
+def page(course, kind, student, suffix):
+    """A file that grading made for a student."""
+    return course.root / kind / student / CHAPTER / f"{CHAPTER}{suffix}"
+
+
+def test_a_class_is_graded_and_given_back(course):
+    """Scores are in the gradebook, notebooks with outputs in autograded/, pages in feedback/."""
+    hand_in(course, "ada", document(course, **RIGHT), "2030-01-01 00:00:00.000000 UTC")
+    hand_in(course, "bob", document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN}))
+    hand_in(course, "cut", b"{")
+    verdicts = grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    assert [(v.student, v.status) for v in verdicts] == [("ada", "graded"), ("bob", "graded"), ("cut", "ungradable")]
+    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", "mini") as book:
+        assert book.find_submission(CHAPTER, "ada").score == MAX_SCORE
+        assert book.find_submission(CHAPTER, "ada").timestamp.year == 2030
+        assert book.find_submission(CHAPTER, "bob").score == verdicts[1].score
+        assert book.find_submission(CHAPTER, "cut").needs_manual_grade
+    notebook = json.loads(page(course, "autograded", "bob", ".ipynb").read_text())
+    assert "mean of (2, 2)" in json.dumps(notebook)
+    assert "far *above* absolute zero" in json.dumps(notebook)
+    assert stat.S_IMODE(page(course, "autograded", "bob", ".ipynb").stat().st_mode) == 0o444
+    assert "far *above* absolute zero" in page(course, "feedback", "bob", ".html").read_text()
+    assert "could not be graded" in page(course, "feedback", "cut", ".html").read_text()
+    assert (course.root / "feedback" / "ada" / CHAPTER / "timestamp.txt").is_file()
+
+
+def test_what_has_not_changed_is_not_run_again(course, opened):
+    """The same command twice runs nothing the second time, changes no byte, and runs what a student handed in anew."""
+    hand_in(course, "ada", document(course, **RIGHT))
+    hand_in(
+        course,
+        "bob",
+        document(
+            course,
+            **RIGHT,
+        ),
+    )
+    first = grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    files = {p: p.read_bytes() for kind in ("autograded", "feedback") for p in (course.root / kind).rglob("*.*")}
+    opened.clear()
+    assert grade_class(course, CHAPTER, handed_in(course, CHAPTER)) == first
+    assert opened == []
+    assert files == {p: p.read_bytes() for p in files}
+    hand_in(course, "bob", document(course, to_kelvin=WRONG_SIGN))
+    grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    assert set(opened) == {"bob"}
+
+
+def test_an_interrupted_run_goes_on(course, opened):
+    """Ctrl-C keeps what was graded, in the gradebook too, and the same command goes on from there."""
+    for student in ("ada", "bob", "cyd"):
+        hand_in(
+            course,
+            student,
+            document(
+                course,
+                **RIGHT,
+            ),
+        )
+        # Every notebook differs, as real ones do; equal bytes would be answered by one stored verdict.
+        hand_in(
+            course, student, document(course, **{**RIGHT, "quiz_ch1_units": f"# {student}\n" + RIGHT["quiz_ch1_units"]})
+        )
+
+    def stop(verdict):
+        if verdict.student == "bob":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grade_class(course, CHAPTER, handed_in(course, CHAPTER), on_verdict=stop)
+    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", "mini") as book:
+        assert {student.id for student in book.students} == {"ada", "bob"}
+    opened.clear()
+    verdicts = grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    assert [v.score for v in verdicts] == [MAX_SCORE] * 3
+    assert set(opened) == {"cyd"}
+
+
+def test_links_and_other_names_are_not_followed(course):
+    """A link to somebody else's answers is refused; a notebook under another name is found and named."""
+    theirs = hand_in(course, "ada", document(course, **RIGHT))
+    mine = hand_in(course, "eve", document(course))
+    mine.unlink()
+    mine.symlink_to(theirs)
+    renamed = hand_in(course, "bob", document(course, **RIGHT))
+    renamed.rename(renamed.with_name("solution.ipynb"))
+    [_, bob, eve] = grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    assert "solution.ipynb" in bob.reason
+    assert "is a link" in eve.reason
+    assert (bob.max_score, eve.max_score) == (MAX_SCORE, MAX_SCORE)
+
+
+def test_one_student_and_nobody(course):
+    """Students can be named; a name without a submission, or a chapter that nobody handed in, is an error."""
+    with pytest.raises(CourseError, match="Nothing has been handed in for ch1_units"):
+        handed_in(course, CHAPTER)
+    hand_in(course, "ada", document(course))
+    hand_in(course, "bob", document(course))
+    assert [job.student for job in handed_in(course, CHAPTER, ["bob"])] == ["bob"]
+    with pytest.raises(CourseError, match="zoe handed in nothing for ch1_units") as error:
+        handed_in(course, CHAPTER, ["zoe"])
+    assert "atterns" not in str(error.value)
+    with pytest.raises(CourseError, match=r"a\* handed in nothing .* Patterns are not understood: name each student\."):
+        handed_in(course, CHAPTER, ["a*"])
+
+
+def test_an_old_page_does_not_stay_for_a_new_submission(course):
+    """When a graded student hands in something that is no notebook, the old graded notebook goes."""
+    hand_in(course, "ada", document(course, **RIGHT))
+    grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    hand_in(course, "ada", b"")
+    grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    assert not page(course, "autograded", "ada", ".ipynb").exists()
+    assert "is empty" in page(course, "feedback", "ada", ".html").read_text()
+
+
+def test_half_a_character_stops_nobody(course):
+    """In the stored text of a picture, in what a notebook says was copied, in another file's name: all are graded."""
+    source = course.source(CHAPTER)
+    released = json.loads(source.read_text())
+    next(c for c in released["cells"] if c["id"] == "picture")["metadata"]["tags"] = ["picture"]
+    source.write_text(json.dumps(released))
+    picture = document(course, **RIGHT)
+    shown = {"output_type": "display_data", "metadata": {}, "data": {"text/plain": "<Figure> \ud800"}}
+    next(c for c in picture["cells"] if c["id"] == "picture")["outputs"] = [shown]
+    copied = document(course, **RIGHT)
+    copied["metadata"]["autograder"] = {"copied": ["\ud800", "to_kelvin"]}
+    hand_in(course, "ada", json.dumps(picture).encode())
+    hand_in(course, "bob", json.dumps(copied).encode())
+    file = hand_in(course, "eve", b"")
+    file.rename(file.with_name(os.fsdecode(b"caf\xe9.ipynb")))
+    hand_in(course, "zoe", document(course, **RIGHT))
+    ada, bob, eve, zoe = grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    assert [v.status for v in (ada, bob, eve, zoe)] == ["graded", "graded", "ungradable", "graded"]
+    assert ada.score == zoe.score == MAX_SCORE
+    assert r"caf\udce9.ipynb" in eve.reason
+    assert grade_class(course, CHAPTER, handed_in(course, CHAPTER)) == [ada, bob, eve, zoe]
+
+
+def test_small_files_are_never_read_whole(course):
+    """A time of a terabyte, which takes no room on disk, is read as far as a time could go."""
+    file = hand_in(course, "ada", document(course, **RIGHT), "2030-01-01 00:00:00.000000 UTC")
+    os.truncate(file.with_name("timestamp.txt"), 1 << 40)
+    file.with_name("submission_secret.txt").write_bytes(b"\xff" * 10_000)
+    assert beside(file, "timestamp.txt").startswith("2030-01-01")
+    assert len(beside(file, "timestamp.txt")) == 1000
+    assert beside(file, "submission_secret.txt") == "\ufffd" * 1000
+
+
+def test_names_of_other_files_are_not_all_told(course):
+    """Ten of them are enough to see what was handed in."""
+    file = hand_in(course, "ada", b"")
+    file.unlink()
+    for number in range(1000):
+        file.with_name(f"{number:04}.ipynb").touch()
+    [verdict] = grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    assert "0009.ipynb, and 990 more. If that is the one" in verdict.reason
+    assert "0010" not in verdict.reason
+
+
+def test_a_signal_that_nobody_could_raise_still_ends_the_run(course):
+    """Python passes over what is raised in a destructor or in a callback of the collector; the run ends all the same."""
+    for student in ("ada", "bob", "cyd"):
+        hand_in(course, student, document(course, **RIGHT))
+    seen = []
+
+    def lose(verdict):
+        seen.append(verdict.student)
+        if verdict.student == "ada":
+            with contextlib.suppress(Terminated):
+                signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(Terminated):
+        grade_class(course, CHAPTER, handed_in(course, CHAPTER), on_verdict=lose)
+    assert seen == ["ada"]
+    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", "mini") as book:
+        assert [student.id for student in book.students] == ["ada"]
+
+
+def test_what_is_no_folder_is_told_and_not_passed_over(course):
+    """A link that leads nowhere and a file where a folder should be are ungradable, each with its reason."""
+    for student in ("ada", "bob"):
+        (course.root / "submitted" / student).mkdir(parents=True)
+    (course.root / "submitted" / "ada" / CHAPTER).symlink_to("/nonexistent")
+    (course.root / "submitted" / "bob" / CHAPTER).write_text("here it is")
+    (course.root / "submitted" / "notes.txt").write_text("")
+    ada, bob = grade_class(course, CHAPTER, handed_in(course, CHAPTER), confinement="local")
+    assert "ch1_units is a link, not what a student hands in" in ada.reason
+    assert "ch1_units is a file, not a folder with a notebook in it" in bob.reason
+
+
+def test_a_timestamp_that_is_no_time_is_told_beside_the_mark(course):
+    """The mark is entered, a person hears that no late penalty was worked out, and hears it again the next time."""
+    stamps = {"ada": b"yesterday evening", "bob": b"\xff\xfe\x00", "cyd": b" \n", "dot": b"2030-01-01 10:00:00 UTC"}
+    stamps |= {"eli": b"2030-01-01 10:00:00.5 CET", "fay": b"2030-01-20T10:30:00+02:00", "gus": None}
+    for student, stamp in stamps.items():
+        path = hand_in(course, student, document(course, **RIGHT))
+        if stamp is not None:
+            (path.parent / "timestamp.txt").write_bytes(stamp)
+    verdicts = grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    warnings = [v.warning for v in verdicts]
+    why = "so no late penalty could be worked out."
+    assert warnings[0] == f"timestamp.txt holds 'yesterday evening', which is no time, {why}"
+    assert warnings[1].endswith(why)
+    assert warnings[2:] == [f"timestamp.txt is empty, {why}", None, None, None, None]
+    assert {v.score for v in verdicts} == {MAX_SCORE}
+    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", "mini") as book:
+        assert book.find_submission(CHAPTER, "ada").score == MAX_SCORE
+        assert [book.find_submission(CHAPTER, s).timestamp is None for s in stamps] == [
+            v is not None for v in warnings[:-1]
+        ] + [True]
+    assert [v.warning for v in grade_class(course, CHAPTER, handed_in(course, CHAPTER))] == warnings
+
+
+@pytest.fixture
+def two_chapters(course):
+    """The mini course with a second chapter that is like the first, with grade ids of its own."""
+    config = course.root / "course_config.py"
+    config.write_text(config.read_text() + '\nc.Course.chapters.append("ch2_more")\n')
+    more = course.root / "source" / "ch2_more" / "ch2_more.ipynb"
+    more.parent.mkdir()
+    text = course.source(CHAPTER).read_text()
+    more.write_text(
+        text.replace("to_kelvin", "to_more").replace("mean_kelvin", "mean_more").replace(CHAPTER, "ch2_more")
+    )
+    (course.root / "tests" / "chapters" / "test_ch2_more.py").write_text("")
+    return load_course(course.root)
+
+
+def test_the_notebook_of_another_chapter_needs_a_person(two_chapters):
+    """It is ungradable where its own word and all its cells say so, and never because of its metadata alone."""
+    course = two_chapters
+    right = document(course, **RIGHT)
+    other = json.loads(course.source("ch2_more").read_text())
+    other["metadata"]["autograder"] = {"chapter": "ch2_more"}
+    hand_in(course, "ada", other)
+    hand_in(course, "bob", {**right, "metadata": other["metadata"]})
+    hand_in(course, "cyd", {**right, "metadata": {"autograder": {"chapter": "ch9"}}})
+    hand_in(course, "dot", {**right, "metadata": {"autograder": {"chapter": ["ch2_more"]}}})
+    hand_in(course, "eli", {**right, "cells": [*other["cells"], *right["cells"]], "metadata": other["metadata"]})
+    bare = [{**c, "metadata": {}} for c in right["cells"]]
+    hand_in(course, "fay", {**right, "cells": bare, "metadata": other["metadata"]})
+    ada, *others = grade_class(course, CHAPTER, handed_in(course, CHAPTER), confinement="local")
+    assert ada.status == "ungradable"
+    assert ada.reason.startswith("This is the notebook of ch2_more, and no cell of ch1_units stands in it.")
+    assert [v.score for v in others] == [MAX_SCORE] * 5
+
+
+def test_the_chapters_own_notebook_is_the_authors_to_mend(course):
+    """Broken JSON in source/ is an error of the course, told with its place, and nobody is to hand it in again."""
+    hand_in(course, "ada", document(course, **RIGHT))
+    course.source(CHAPTER).write_text("{")
+    with pytest.raises(
+        CourseError, match=r"own notebook /\S+/source/\S+\.ipynb cannot be used: .* is not JSON"
+    ) as error:
+        grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    assert "again" not in str(error.value)
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_a_gradebook_that_cannot_be_used_ends_the_run_at_its_start(course, opened, early):
+    """What is wrong with it is found before a class is graded, or while the first notebooks are."""
+    with (course.root / "nbgrader_config.py").open("a") as config:
+        config.write('\nc.LateSubmissionPlugin.penalty_method = "half"\n')
+    hand_in(course, "ada", document(course, **RIGHT))
+    if not early:
+        with pytest.raises(CourseError, match=r"plugin for late penalties cannot be used .*penalty_method"):
+            grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+        assert opened == []
+        return
+    writer = classroom._Writer(course, f"sqlite:///{course.root / 'gradebook.db'}", early=True)
+    writer._start()
+    writer._ready.wait()
+    desk = classroom._Desk(None, writer, None, {})
+    with pytest.raises(CourseError, match="plugin for late penalties"):
+        desk.take(None)
+    desk.close()
+    assert not any(thread.name == "gradebook" for thread in threading.enumerate())
+
+
+def test_a_full_disk_ends_the_run_and_is_nobodys_notebooks_fault(course, monkeypatch):
+    """No notebook becomes ungradable: the run ends with a sentence that names the file, and the same command goes on."""
+    hand_in(course, "ada", document(course, **RIGHT))
+    full = os.open("/dev/full", os.O_WRONLY)
+    monkeypatch.setattr("autograder.files._created", lambda _path: os.dup(full))
+    with pytest.raises(OSError, match="No space left") as error:
+        grade_class(course, CHAPTER, handed_in(course, CHAPTER), confinement="local")
+    assert error.value.errno == errno.ENOSPC
+    os.close(full)
+    told = unwritten(error.value)
+    assert told.startswith(f"Cannot write {course.root}/.autograder/verdicts/")
+    assert "make room, and the same command goes on from here" in told
+    monkeypatch.undo()
+    [ada] = grade_class(course, CHAPTER, handed_in(course, CHAPTER), confinement="local")
+    assert ada.score == MAX_SCORE

@@ -1,0 +1,150 @@
+"""One notebook, one verdict: in one process or several, in a jail of either kind or in none, stopped and gone on."""
+
+import dataclasses
+import difflib
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.classroom.run import grade_class, handed_in
+from autograder.course import load_course
+from autograder.demo.run import copy_course
+from autograder.demo.students import class_of, hand_in
+from autograder.grading.batch import grade_notebooks
+from autograder.grading.submission import Job
+from autograder.sandbox import SandboxUnavailable, open_worker
+from tests.framework.classroom.conftest import class_of_many, given_back
+from tests.support import ROOT, mini
+
+HERE = load_course(ROOT)
+CLASS = 45
+# What these do differs by design from one confinement to another, or takes a time limit each time.
+LEFT_OUT = {"endless loop", "prints without end"}
+HONEST_ELSEWHERE = {"reads files", "exits"}
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """A course with more than 200 different notebooks handed in; each job with the kind of student it comes from."""
+    course = copy_course(HERE, tmp_path_factory.mktemp("corpus") / "course")
+    found = {}
+    for chapter in course.finished_chapters()[:5]:
+        for student in class_of(CLASS):
+            if student.kind in LEFT_OUT:
+                continue
+            path = course.root / "submitted" / student.id / chapter / f"{chapter}.ipynb"
+            path.parent.mkdir(parents=True)
+            data = hand_in(course, chapter, student, CLASS).data
+            path.write_bytes(data.replace(b'"nbformat_minor": 5', b'"nbformat_minor": 5, "of": "%d"' % student.number))
+            found[Job(path, student.id, chapter)] = student.kind
+    assert len(found) >= 200
+    return course, found
+
+
+@pytest.fixture(scope="module")
+def one_by_one(corpus):
+    """The verdicts on the corpus, one notebook after the other."""
+    course, jobs = corpus
+    return dict(zip(jobs, grade_notebooks(course, list(jobs)), strict=True))
+
+
+def anywhere(verdict):
+    """A verdict without the name of the confinement that it was reached in."""
+    return dataclasses.replace(verdict, sandbox=None)
+
+
+def differences(found, expected):
+    """The lines in which two sets of verdicts differ, so that a failure says where."""
+    lines = []
+    for job in expected:
+        if found[job] != expected[job]:
+            pair = (json.dumps(verdicts[job].to_json(), indent=1).splitlines() for verdicts in (found, expected))
+            lines += [f"{job.student} {job.chapter}", *difflib.unified_diff(*pair, n=0, lineterm="")]
+    return lines
+
+
+def test_side_by_side(corpus, one_by_one):
+    """Several processes give every notebook the verdict that one gives it, to the letter, in another order too."""
+    course, jobs = corpus
+    backwards = list(reversed(jobs))
+    side_by_side = dict(zip(backwards, grade_notebooks(course, backwards, workers=2), strict=True))
+    assert "\n".join(differences(side_by_side, one_by_one)) == ""
+
+
+@pytest.mark.parametrize(("confinement", "every"), [("landlock", 6), ("local", 15)])
+def test_otherwise_confined(corpus, one_by_one, confinement, every):
+    """The second confinement, and none, come to the same verdicts; only their name in them differs."""
+    course, jobs = corpus
+    try:
+        open_worker(course.limits, list(course.packages), confinement=confinement).close()
+    except SandboxUnavailable as error:
+        pytest.skip(str(error))
+    some = [job for job, kind in jobs.items() if kind not in HONEST_ELSEWHERE][::every]
+    verdicts = grade_notebooks(course, some, confinement=confinement)
+    assert [anywhere(v) for v in verdicts] == [anywhere(one_by_one[job]) for job in some]
+
+
+def test_stopped_and_gone_on(corpus, one_by_one):
+    """A class graded in two goes, the first one broken off, has the verdicts of a class graded in one."""
+    course, jobs = corpus
+    chapter = course.finished_chapters()[1]
+    mine = [job for job in handed_in(course, chapter) if job in jobs]
+    heard = []
+
+    def stop(verdict):
+        heard.append(verdict)
+        if len(heard) == len(mine) // 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grade_class(course, chapter, mine, on_verdict=stop, workers=2)
+    assert grade_class(course, chapter, mine, workers=2) == [one_by_one[job] for job in mine]
+    assert grade_class(course, chapter, mine) == [one_by_one[job] for job in mine]
+
+
+def test_through_nbgraders_own_command(corpus, one_by_one):
+    """``nbgrader autograde`` enters the scores that our own verdicts hold."""
+    course, jobs = corpus
+    chapter = course.finished_chapters()[1]
+    wanted = {"one slip", "half done", "other way", "blank", "cell copied"}
+    some = {kind: job for job, kind in jobs.items() if kind in wanted and job.chapter == chapter}
+    fresh = copy_course(course, course.root.parent / "stock")
+    (fresh.root / ".course_secret").write_text((course.root / ".course_secret").read_text())
+    for job in some.values():
+        target = fresh.root / "submitted" / str(job.student) / chapter
+        target.mkdir(parents=True)
+        (target / job.path.name).write_bytes(job.path.read_bytes())
+    nbgrader("generate_assignment", chapter, folder=fresh.root)
+    nbgrader("autograde", chapter, folder=fresh.root)
+    with Gradebook(f"sqlite:///{fresh.root / 'gradebook.db'}") as book:
+        for job in some.values():
+            assert book.find_submission(chapter, job.student).score == pytest.approx(one_by_one[job].score), job.student
+
+
+def nbgrader(*words, folder):
+    """Run a command of nbgrader's as an instructor would."""
+    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", *words], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_same_class_twice_gives_the_same_bytes(tmp_path):
+    """Verdicts, graded notebooks and pages of two runs, in two folders, in other processes, are equal to the byte."""
+    told = []
+    for name, workers in (("first", 1), ("second", 2)):
+        course = mini.copy_course(tmp_path / name)
+        (course.root / ".course_secret").write_text("the same for both")
+        class_of_many(course, 12)
+        verdicts = grade_class(course, mini.CHAPTER, handed_in(course, mini.CHAPTER), workers=workers)
+        told.append(([v.relabelled(notebook="", student=v.student) for v in verdicts], given_back(course)))
+    assert told[0] == told[1]

@@ -1,0 +1,188 @@
+"""What has been graded, entered and given back is left alone, and whatever is in doubt is written again."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from autograder.classroom import run as classroom
+from autograder.classroom.run import grade_class, handed_in
+from autograder.course import load_course
+from autograder.grading.verdict_cache import Store
+from tests.framework.classroom.conftest import cells, class_of_many, given_back
+from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """A small course, in which the tests of this file grade one class over and over: a new gradebook takes seconds."""
+    return copy_course(tmp_path_factory.mktemp("resting") / "mini")
+
+
+@pytest.fixture
+def graded(shared):
+    """A class of four, graded; one of the four handed in half a file."""
+    class_of_many(shared, 3)
+    hand_in(shared, "s009", b"{")
+    again(shared)
+    return shared
+
+
+@pytest.fixture
+def entered(monkeypatch):
+    """The students whose marks are written to the gradebook, in order."""
+    students = []
+    whole = classroom.write_entries
+
+    def noted(course, entries):
+        students.extend(entry.verdict.student for entry in entries)
+        return whole(course, entries)
+
+    monkeypatch.setattr(classroom, "write_entries", noted)
+    return students
+
+
+def again(course):
+    """Grade the class once more, as the next command would."""
+    course = load_course(course.root)
+    return grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+
+
+def test_an_unchanged_class_is_not_written_again(graded, entered, monkeypatch):
+    """Nothing is decoded, drawn or entered the second time, and the verdicts are the same, the ungradable one's too."""
+    before = given_back(graded)
+    monkeypatch.setattr(Store, "load_cells", lambda *_: pytest.fail("outputs were decoded"))
+    verdicts = again(graded)
+    assert [v.status for v in verdicts] == ["graded", "graded", "graded", "ungradable"]
+    assert entered == []
+    assert given_back(graded) == before
+
+
+def test_nothing_heavy_is_imported_for_an_unchanged_class(graded):
+    """Not even NumPy: the second run is over before nbgrader would have been read."""
+    code = (
+        "import sys; from autograder.course import load_course;"
+        "from autograder.classroom.run import grade_class, handed_in; course = load_course();"
+        f"grade_class(course, {CHAPTER!r}, handed_in(course, {CHAPTER!r}), workers=2);"
+        "print(*{name.partition('.')[0] for name in sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=graded.root, capture_output=True, text=True, check=True)
+    heavy = {"numpy", "pytest", "nbgrader", "nbformat", "sqlalchemy", "jinja2", "hypothesis", "multiprocessing"}
+    assert set(done.stdout.split()) & heavy == set()
+
+
+def spoil_page(course):
+    """Lose one student's feedback page."""
+    (course.root / "feedback" / "s001" / CHAPTER / f"{CHAPTER}.html").unlink()
+
+
+def spoil_notebook(course):
+    """Change one student's graded notebook."""
+    path = course.root / "autograded" / "s001" / CHAPTER / f"{CHAPTER}.ipynb"
+    path.chmod(0o644)
+    path.write_text("{}")
+
+
+def spoil_book(course):
+    """Take one student's submission out of the gradebook."""
+    with sqlite3.connect(course.root / "gradebook.db") as book:
+        book.execute("DELETE FROM grade WHERE notebook_id IN (SELECT part.id FROM submitted_notebook AS part "
+                     "JOIN submitted_assignment AS s ON s.id = part.assignment_id WHERE s.student_id = 's001')")  # fmt: skip
+
+
+def spoil_score(course):
+    """Change one score behind everybody's back."""
+    with sqlite3.connect(course.root / "gradebook.db") as book:
+        book.execute("UPDATE grade SET auto_score = auto_score + 1 WHERE notebook_id IN "
+                     "(SELECT part.id FROM submitted_notebook AS part JOIN submitted_assignment AS s "
+                     "ON s.id = part.assignment_id WHERE s.student_id = 's001')")  # fmt: skip
+
+
+@pytest.mark.parametrize("spoil", [spoil_page, spoil_notebook, spoil_book, spoil_score])
+def test_what_is_in_doubt_is_written_again(graded, entered, spoil):
+    """A page, a notebook or a row that is gone or changed comes back, and nobody else's is touched."""
+    pages, book = given_back(graded), cells(graded)
+    spoil(graded)
+    again(graded)
+    assert entered == ["s001"]
+    assert (given_back(graded), cells(graded)) == (pages, book)
+
+
+def test_a_new_setting_reaches_every_page(graded, entered):
+    """What pages are made from besides the verdicts counts too: the title, and how much is told."""
+    config = graded.root / "course_config.py"
+    before = config.read_text()
+    config.write_text(before + 'c.Course.title = "Units, renamed"\n')
+    again(graded)
+    config.write_text(before)
+    assert sorted(entered) == ["s000", "s001", "s002", "s009"]
+    assert "Units, renamed" in (graded.root / "feedback" / "s000" / CHAPTER / f"{CHAPTER}.html").read_text()
+
+
+def test_a_copy_of_the_same_bytes_is_the_same_submission(graded, entered):
+    """A file that was only copied or touched is known by its bytes; one that changed is graded."""
+    os.utime(graded.root / "submitted" / "s000" / CHAPTER / f"{CHAPTER}.ipynb", (1, 1))
+    again(graded)
+    assert entered == []
+    hand_in(graded, "s000", document(graded, **{**RIGHT, "quiz_ch1_units": 'q1 = "c"\nq2 = 0.0'}))
+    assert again(graded)[0].exercise("quiz_ch1_units").status == "partial"
+    assert entered == ["s000"]
+
+
+def test_another_time_of_handing_in_is_entered(graded, entered):
+    """``timestamp.txt`` decides about late penalties, so it is part of a submission."""
+    (graded.root / "submitted" / "s000" / CHAPTER / "timestamp.txt").write_text("2030-01-01 00:00:00 UTC")
+    again(graded)
+    assert entered == ["s000"]
+
+
+def test_a_ledger_cut_short_costs_its_last_lines_only(graded, entered):
+    """Half a line, as a power cut may leave it, is not believed and spoils no other."""
+    path = Store(graded, CHAPTER).folder / "ledger.jsonl"
+    path.write_text(path.read_text()[:-40])
+    again(graded)
+    assert len(entered) == 1
+    entered.clear()
+    again(graded)
+    assert entered == []
+
+
+def test_a_ledger_stays_small(graded):
+    """However often a class is graded, a submission keeps one line, and so does each outcome that is in use."""
+    path = Store(graded, CHAPTER).folder / "ledger.jsonl"
+    unused = '{"outcome": "unused", "exercise": {"name": "gone", "score": 0, "max_score": 1, "status": "failed", "checks": []}}\n'
+    path.write_text(path.read_text() * 60 + unused)
+    before = again(graded)
+    lines = [json.loads(line) for line in path.read_text().splitlines() if line]
+    outcomes = {line["outcome"] for line in lines if "outcome" in line}
+    assert outcomes == {name for line in lines if "student" in line for name in line["verdict"]["exercises"]}
+    assert len(lines) == 4 + len(outcomes)
+    assert again(graded) == before
+
+
+def test_an_outcome_that_is_missing_is_looked_up_elsewhere(graded, entered):
+    """A line whose outcomes are gone, as those of a power cut may be, is not believed; the verdict is the same."""
+    before = again(graded)
+    path = Store(graded, CHAPTER).folder / "ledger.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if not line.startswith('{"outcome"')))
+    assert again(graded) == before
+    assert sorted(entered) == ["s000", "s001", "s002"]
+    entered.clear()
+    assert again(graded) == before
+    assert entered == []
+
+
+def test_lines_of_another_version_are_passed_by(graded, entered):
+    """What an older or newer version wrote is not understood, and stops nothing."""
+    path = Store(graded, CHAPTER).folder / "ledger.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)) + (
+        '{"student": "s000", "base": "older", "key": "ab", "verdict": null}\n'
+        '{"outcome": "newer", "exercise": {"colour": "green", "checks": []}}\n'
+        '{"outcome": "newer", "exercise": null}\n[]\n7\n'
+    ))  # fmt: skip
+    again(graded)
+    assert entered == ["s000"]

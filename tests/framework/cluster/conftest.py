@@ -1,0 +1,115 @@
+"""A Dask cluster of real processes on loopback: one scheduler, and as many workers as a test asks for."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import psutil
+import pytest
+
+from tests.support.mini import CHAPTER, RIGHT, WRONG_SIGN, copy_course, document, hand_in
+
+READY_SECONDS = 120
+
+
+class Daemon:
+    """A process that says on its log when it is ready."""
+
+    def __init__(self, *command, ready, **environment):
+        self.log = []
+        self._ready, self._seen = ready, threading.Event()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "dask", *command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **environment},
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self):
+        for line in self.process.stderr:
+            self.log.append(line)
+            if self._ready in line:
+                self._seen.set()
+        self._seen.set()
+
+    def wait(self):
+        """Wait until it is ready; returns what its log says there."""
+        assert self._seen.wait(READY_SECONDS), "".join(self.log)
+        found = [line.split(self._ready)[1].strip() for line in self.log if self._ready in line]
+        assert found, "".join(self.log)
+        return found[0]
+
+    def kill(self):
+        """Kill the process as kill -9 does; returns what it had under it at that moment."""
+        below = psutil.Process(self.process.pid).children(recursive=True)
+        self.process.kill()
+        self.end()
+        return below
+
+    def end(self):
+        """End the process, whatever it does."""
+        if self.process.poll() is None:
+            self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self._reader.join(20)
+        self.process.stderr.close()
+
+
+class Cluster:
+    """The cluster of a test; ``address`` is its scheduler's."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.workers = []
+        arguments = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-jupyter")
+        self.scheduler = Daemon("scheduler", *arguments, ready="Scheduler at:")
+        self.address = self.scheduler.wait()
+
+    def hire(self, **environment):
+        """Start a worker; it may take a moment until it is there."""
+        arguments = (self.address, "--nthreads", "1", "--no-dashboard", "--local-directory", str(self.folder))
+        worker = Daemon("worker", *arguments, "--no-nanny", ready="Registered to:", **environment)
+        self.workers.append(worker)
+        return worker
+
+    def end(self):
+        """End every process of the cluster."""
+        for daemon in (*self.workers, self.scheduler):
+            daemon.end()
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A scheduler without workers."""
+    started = Cluster(tmp_path / "scratch")
+    yield started
+    started.end()
+
+
+@pytest.fixture
+def course(tmp_path):
+    """The mini course with a class of twelve, no two of them alike, and a secret of its own."""
+    # Titles alone: how small the example of a hidden check becomes depends on how much time there was to make it smaller.
+    made = copy_course(tmp_path / "mini", config='\nc.Course.disclosure = "title"\n')
+    (made.root / made.secret_file).write_text("the secret of this course\n")
+    for number in range(12):
+        code = {**RIGHT, "quiz_ch1_units": f"# student {number}\n" + RIGHT["quiz_ch1_units"]}
+        if number % 3 == 1:
+            code["to_kelvin"] = WRONG_SIGN
+        if number == 2:  # right for two axes, wrong for three: what decides is drawn from the secret
+            code["mean_kelvin"] = "def mean_kelvin(celsius):\n    return np.mean(to_kelvin(celsius), axis=1)"
+        if number == 8:
+            code["mean_kelvin"] = "def mean_kelvin(celsius):\n    import os\n    os._exit(3)"
+        notebook = b"{" if number == 5 else document(made, **({} if number == 7 else code))
+        hand_in(made, f"s{number:02}", notebook, f"2030-01-{number + 1:02} 00:00:00.000000 UTC")
+    assert len(list(made.root.glob(f"submitted/*/{CHAPTER}"))) == 12
+    return made

@@ -1,0 +1,492 @@
+"""Examples as data: values there and back, files read with care, and the replay that judges and names mistakes."""
+
+# ruff: noqa: ARG001, ARG005 - a wrong solution often ignores what it is given
+
+from __future__ import annotations
+
+import copy
+import json
+
+import numpy as np
+import pytest
+
+from autograder.examples import ExamplesError, decode_value, encode_value, load_examples, parse_examples, replay
+from autograder.judging.functions import InProcessSession
+from autograder.sandbox.protocol import Answer, Call, Opaque, Rng, Source
+from autograder.selfcheck import NamespaceSession
+from tests.support import examples_by_hand as by_hand
+from tests.support.examples_by_hand import (
+    FAR_APART,
+    SMALL,
+    call_step,
+    chapter_data,
+    check_entry,
+    exercise_entry,
+    holds,
+    matches,
+    misconception,
+    outcome,
+)
+
+VALUES = [
+    np.array([[1.5, np.nan], [np.inf, -np.inf]]),
+    np.array([0.1, 1 / 3], dtype=np.float32),
+    np.array([[True, False]]),
+    np.array([1, -2], dtype=np.int64),
+    np.array([1 + 2j, complex(np.nan, np.inf)]),
+    np.array(2.5),
+    np.zeros((0, 3)),
+    3,
+    0.1,
+    float("inf"),
+    1 + 2j,
+    True,
+    "text",
+    None,
+    (np.ones(2), [1.0, (2,)]),
+    {"weights": {"W_Q": np.eye(2)}, "h": 3},
+    Source("def f(x):\n    return x", "f"),
+    Rng(7),
+    Opaque("Axes"),
+]
+
+
+def exercise_of(entry, name="softmax"):
+    """One exercise, parsed."""
+    return parse_examples({"format": 1, "chapter": "c", "exercises": {name: entry}}).exercises[name]
+
+
+def verdict_on(function, entry=None, name="softmax"):
+    """The verdict on a function by the visible checks of ``entry`` (by default softmax's)."""
+    return replay(exercise_of(entry or by_hand.softmax_entry(), name), NamespaceSession({}, {name: function}))
+
+
+def statuses(verdict):
+    """The checks' statuses, in order."""
+    return [check.status for check in verdict.checks]
+
+
+class TestValues:
+    @pytest.mark.parametrize("value", VALUES, ids=lambda v: type(v).__name__)
+    def test_a_value_comes_back_as_it_was(self, value):
+        """Through strict JSON and back, a value keeps its type, dtype, shape and every bit of its numbers."""
+        back = decode_value(json.loads(json.dumps(encode_value(value), allow_nan=False)))
+        assert type(back) is type(value)
+        if isinstance(value, np.ndarray):
+            assert (back.dtype, back.shape) == (value.dtype, value.shape)
+            np.testing.assert_array_equal(back, value)
+        elif isinstance(value, tuple):
+            np.testing.assert_array_equal(back[0], value[0])
+            assert back[1] == value[1]
+        elif isinstance(value, dict):
+            np.testing.assert_array_equal(back["weights"]["W_Q"], np.eye(2))
+            assert back["h"] == 3
+        else:
+            assert back == value
+
+    @pytest.mark.parametrize("number", [np.float32(0.5), np.float64(0.5), np.longdouble(0.5)])
+    def test_a_numpy_number_becomes_a_plain_one(self, number):
+        """A NumPy scalar is written down as the number that it is."""
+        assert encode_value(number) == 0.5
+
+    def test_each_decoding_is_a_new_array(self):
+        """What one call writes into its inputs reaches no other call."""
+        data = encode_value(np.ones(2))
+        decode_value(data)[:] = 7
+        assert decode_value(data).tolist() == [1, 1]
+
+    @pytest.mark.parametrize("value", [object(), np.array([object()]), {1: 2}, {3}])
+    def test_what_has_no_form_is_refused_in_a_sentence(self, value):
+        """A value that the file cannot hold is named, not written down wrongly."""
+        with pytest.raises(TypeError, match="examples file"):
+            encode_value(value)
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            {},
+            [1],
+            {"array": [1], "dtype": "O", "shape": [1]},
+            {"array": [1, 2], "dtype": "float64", "shape": [3]},
+            {"array": ["one"], "dtype": "float64", "shape": [1]},
+            {"float": "much"},
+            {"dict": 3},
+        ],
+    )
+    def test_damaged_data_is_a_value_error(self, data):
+        """Whatever stands in a damaged file, decoding it raises nothing but ValueError."""
+        with pytest.raises(ValueError, match=r"\w"):
+            decode_value(data)
+
+
+class TestReadingTheFile:
+    def test_a_whole_chapter_is_read(self, tmp_path):
+        """Exercises keep their order, their checks, hints and misconceptions."""
+        examples = load_examples(by_hand.write_chapter(tmp_path))
+        assert examples.chapter == by_hand.CHAPTER
+        assert list(examples.exercises) == ["softmax", "mean_of", "quiz_ch9"]
+        assert examples.exercises["softmax"].checks[3].after == ("test_far_apart",)
+        assert len(examples.exercises["softmax"].misconceptions) == 4
+        assert examples.exercises["quiz_ch9"].answers == ("q1", "q2")
+
+    def test_a_missing_file_is_named(self, tmp_path):
+        """The sentence says which file is not there."""
+        with pytest.raises(ExamplesError, match=r"There is no file .*examples\.json"):
+            load_examples(tmp_path / "examples.json")
+
+    @pytest.mark.parametrize(
+        "text", ["", "{", "\x00", '{"format": 1}', '{"format": 1, "chapter": "c", "exercises": 3}']
+    )
+    def test_a_damaged_file_says_how_to_get_another(self, tmp_path, text):
+        """Broken JSON and missing parts both end in the same advice."""
+        path = tmp_path / "examples.json"
+        path.write_text(text)
+        with pytest.raises(ExamplesError, match=r"(cannot be read|damaged).*Fetch the chapter again"):
+            load_examples(path)
+
+    def test_another_format_asks_for_an_update(self):
+        """A file from a newer release is not guessed at."""
+        with pytest.raises(ExamplesError, match=r"format 2, and this autograder reads format 1: update it"):
+            parse_examples({"format": 2})
+
+    def test_something_else_is_not_taken_for_examples(self):
+        """A JSON file of another kind is told apart."""
+        with pytest.raises(ExamplesError, match="no file of examples"):
+            parse_examples([1, 2])
+
+    @pytest.mark.parametrize("step", [1, 0, -1])
+    def test_a_step_cannot_point_at_itself_or_ahead(self, step):
+        """A file whose steps are out of order is refused when it is read, not in the midst of a check."""
+        entry = exercise_entry("f(x)", [check_entry("test_a", "a", [matches(step, 1.0)])])
+        with pytest.raises(ExamplesError, match=r"damaged.*refers to step"):
+            exercise_of(entry, "f")
+
+
+class TestJudging:
+    def test_the_right_function_gets_every_point(self):
+        """All visible checks hold for the reference."""
+        verdict = verdict_on(by_hand.softmax)
+        assert (verdict.status, verdict.score, verdict.max_score) == ("passed", 3, 3)
+        assert statuses(verdict) == ["passed"] * 4
+        assert all(check.visible and not check.message for check in verdict.checks)
+
+    def test_a_failure_carries_reason_and_case(self):
+        """What was found and the case that shows it are kept apart, and the message has both."""
+        check = verdict_on(by_hand.one_maximum).checks[2]
+        assert check.reason == "2 of its 4 entries are NaN (not a number)."
+        assert check.example.splitlines()[0] == "x = np.array([[0.0, 1.0], [2000.0, 2001.0]])"
+        assert check.message == f"{check.reason}\n{check.example}"
+
+    def test_what_waits_for_a_failed_check_is_not_tried(self):
+        """A check after one that failed is neither failed nor passed."""
+        verdict = verdict_on(by_hand.one_maximum)
+        assert statuses(verdict) == ["passed", "passed", "failed", "not_tried"]
+        assert (verdict.status, verdict.score) == ("partial", 1)
+
+    def test_an_exception_is_explained_with_its_line(self):
+        """A student's error is a finding with the line and the meaning, and the call that caused it."""
+
+        def softmax(x, axis=-1):
+            return x @ x
+
+        verdict = verdict_on(softmax)
+        check = verdict.checks[0]
+        assert (verdict.status, check.status) == ("error", "error")
+        assert "softmax stopped with ValueError" in check.reason
+        assert "In the line `return x @ x`" in check.reason
+        assert check.example.endswith("softmax(x)")
+
+    def test_none_asks_for_a_return(self):
+        """A function that forgot to return is told so."""
+        check = verdict_on(lambda x, axis=-1: None).checks[0]
+        assert check.reason == "`softmax` returned None: is there a `return`?"
+
+    def test_a_wrong_shape_is_told_before_values(self):
+        """The shape comes first."""
+        assert "shape (2,)" in verdict_on(lambda x, axis=-1: x.sum(axis=-1)).checks[0].reason
+
+    def test_nan_equals_nan(self):
+        """Where NaN is right, NaN passes."""
+        entry = exercise_entry(
+            "f(x)", [check_entry("test_a", "a", [call_step("f", 1.0), matches(0, np.array([np.nan, 1.0]))])]
+        )
+        assert verdict_on(lambda x: np.array([np.nan, 1.0]), entry, "f").status == "passed"
+
+    def test_a_result_can_be_held_against_another_call(self):
+        """An expected value may be the student's own answer to another call, and a result an argument."""
+        steps = [call_step("f", np.array([1.0, 2.0])), call_step("f", np.zeros(2))]
+        steps[1]["call"]["args"] = [{"step": 0, "path": []}]
+        steps.append({"assert": "matches", "actual": {"step": 1, "path": []}, "expected": {"step": 0, "path": []}})
+        entry = exercise_entry("f(x)", [check_entry("test_a", "doing it twice changes nothing", steps)])
+        assert verdict_on(abs, entry, "f").status == "passed"
+        assert verdict_on(lambda x: x + 1, entry, "f").status == "failed"
+
+    def test_a_missing_part_of_a_pair_is_a_finding(self):
+        """A single array where a pair is asked for is told in words."""
+        entry = exercise_entry(
+            "f(x)", [check_entry("test_a", "a pair", [call_step("f", 1.0), matches(0, 2.0, path=(1,))])]
+        )
+        assert "one value, where several are asked for" in verdict_on(lambda x: 3.0, entry, "f").checks[0].reason
+        assert "It has 1 parts" in verdict_on(lambda x: (3.0,), entry, "f").checks[0].reason
+        assert verdict_on(lambda x: (3.0, 2.0), entry, "f").status == "passed"
+
+    def test_a_shared_buffer_shows_when_results_are_held(self):
+        """Calls that are held together are copied only after the last one."""
+        steps = [call_step("f", np.array([1.0])), call_step("f", np.array([2.0])), matches(0, np.array([1.0]))]
+        buffer = np.zeros(1)
+
+        def shared(x):
+            buffer[:] = x
+            return buffer
+
+        entry = exercise_entry("f(x)", [check_entry("test_a", "a result of its own", steps)])
+        assert verdict_on(shared, entry, "f").status == "passed"
+        for step in steps[:2]:
+            step["call"]["hold"] = True
+        assert verdict_on(shared, entry, "f").status == "failed"
+        assert verdict_on(np.copy, entry, "f").status == "passed"
+
+    def test_a_function_given_as_an_argument_is_made_from_its_source(self):
+        """A callable argument arrives as something to call."""
+        source = Source("def square(x):\n    return x * x", "square")
+        steps = [call_step("f", source, 3.0), matches(0, 9.0, "f(square, 3.0)", g=source)]
+        entry = exercise_entry("f(g, x)", [check_entry("test_a", "a", steps)])
+        assert verdict_on(lambda g, x: g(x), entry, "f").status == "passed"
+        assert "def square(x):" in verdict_on(lambda g, x: x, entry, "f").checks[0].example
+
+    def test_a_probe_looks_where_the_value_lives(self):
+        """A probe runs beside the function, for results that cannot be written down."""
+        step = call_step("f", 2.0)
+        step["call"]["probe"] = "def probe(function, x):\n    return function(x).label"
+        entry = exercise_entry("f(x)", [check_entry("test_a", "a", [step, matches(0, "2.0")])])
+
+        class Labelled:
+            def __init__(self, x):
+                self.label = str(x)
+
+        assert verdict_on(Labelled, entry, "f").status == "passed"
+
+    def test_a_changed_input_is_told_once_and_costs_no_visible_check(self):
+        """A function that writes into its input gives right values, and is told which input it changed."""
+
+        def softmax(x, axis=-1):
+            x -= x.max(axis=axis, keepdims=True)
+            return by_hand.softmax(x, axis)
+
+        verdict = verdict_on(softmax)
+        assert statuses(verdict) == ["passed"] * 4 + ["failed"]
+        assert (verdict.status, verdict.score) == ("partial", 3)
+        assert "changed its input `x`" in verdict.checks[-1].reason
+
+
+class TestNothingToJudge:
+    def test_the_blank_stub_is_not_attempted(self):
+        """A stub that still raises is told gently, with nothing failed."""
+
+        def softmax(x, axis=-1):
+            raise NotImplementedError
+
+        verdict = verdict_on(softmax)
+        assert (verdict.status, verdict.misconception) == ("not_attempted", None)
+        assert statuses(verdict) == ["not_tried"] * 4
+        assert "not written yet" in verdict.message
+
+    def test_another_stub_that_is_called_is_named(self):
+        """A function that leans on an unwritten one is sent there first, and is not called blank itself."""
+
+        def weights_of(x):
+            raise NotImplementedError
+
+        def softmax(x, axis=-1):
+            return weights_of(x)
+
+        verdict = verdict_on(softmax)
+        assert verdict.status == "error"
+        assert "`softmax` calls `weights_of`, which is not written yet" in verdict.checks[0].reason
+
+    def test_a_missing_function_is_told(self):
+        """Without the function there is one sentence, with the line that is needed."""
+        verdict = replay(exercise_of(by_hand.softmax_entry()), NamespaceSession({}))
+        assert verdict.status == "error"
+        assert "There is no function called `softmax`" in verdict.message
+        assert "`def softmax(x, axis=-1):`" in verdict.message
+
+    @pytest.mark.parametrize("names", [{"q1": None, "q2": None}, {"q1": ..., "q2": None}])
+    def test_unanswered_questions_are_not_attempted(self, names):
+        """A quiz with every answer still None has not been begun."""
+        verdict = replay(exercise_of(by_hand.quiz_entry(), "quiz_ch9"), NamespaceSession(names))
+        assert verdict.status == "not_attempted"
+        assert "Nothing is answered yet: give `q1` and `q2` a value" in verdict.message
+
+    def test_a_quiz_cell_that_was_not_run_is_told(self):
+        """Variables that are not there ask for their cell to be run."""
+        verdict = replay(exercise_of(by_hand.quiz_entry(), "quiz_ch9"), NamespaceSession({}))
+        assert "no variable `q1` or `q2` yet: run the cell" in verdict.message
+
+    def test_each_missing_answer_is_its_own_finding(self):
+        """One answer given and one not: the missing one is named."""
+        verdict = replay(exercise_of(by_hand.quiz_entry(), "quiz_ch9"), NamespaceSession({"q1": "b", "q2": None}))
+        assert statuses(verdict) == ["passed", "failed"]
+        assert verdict.checks[1].reason == "`q2` is not answered yet: it is still None."
+
+
+class TestDiagnosis:
+    @pytest.mark.parametrize("function", list(by_hand.MESSAGES), ids=lambda f: f.__name__)
+    def test_each_misconception_is_named_as_itself(self, function):
+        """A student who made that mistake hears its message."""
+        verdict = verdict_on(function)
+        assert verdict.misconception == function.__name__
+        assert verdict.message == by_hand.MESSAGES[function]
+
+    @pytest.mark.parametrize(
+        "function",
+        [
+            lambda x, axis=-1: x * 0,
+            lambda x, axis=-1: by_hand.one_maximum(x, axis) + (x.shape == (3, 2)),
+            lambda x, axis=-1: 1 / 0,
+            lambda x, axis=-1: None,
+        ],
+        ids=["another mistake", "only alike on one input", "always an error", "always None"],
+    )
+    def test_what_is_not_known_is_not_named(self, function):
+        """A mistake that no misconception explains on every input is met with silence."""
+        verdict = verdict_on(function)
+        assert (verdict.misconception, verdict.message) == (None, "")
+
+    def test_two_that_cannot_be_told_apart_are_not_named(self):
+        """Where two messages fit equally well, neither is guessed."""
+        entry = by_hand.softmax_entry()
+        twin = copy.deepcopy(entry["misconceptions"][0])
+        entry["misconceptions"].append({**twin, "name": "twin", "message": "Another story."})
+        assert verdict_on(by_hand.one_maximum, entry).misconception is None
+
+    def test_a_skipped_outcome_neither_agrees_nor_disagrees(self):
+        """A step that was not recorded is left out, unless it is the one that failed."""
+        entry = by_hand.softmax_entry()
+        outcomes = entry["misconceptions"][0]["outcomes"]
+        outcomes[0] = {"skip": True}
+        assert verdict_on(by_hand.one_maximum, entry).misconception == "one_maximum"
+        outcomes[2] = {"skip": True}
+        assert verdict_on(by_hand.one_maximum, entry).misconception is None
+
+    def test_the_same_error_is_recognised_and_another_is_not(self):
+        """An error counts as the same by its type and what it says, numbers aside."""
+
+        def fixed_axes(x):
+            return x.transpose(0, 2, 1)
+
+        def crashes_otherwise(x):
+            if x.ndim < 3:
+                raise ValueError("something else")
+            return fixed_axes(x)
+
+        deep, flat = np.ones((2, 3, 4)), np.ones((3, 4))
+        steps = [call_step("f", deep), matches(0, np.swapaxes(deep, -1, -2))]
+        steps += [call_step("f", flat), matches(2, flat.T)]
+        wrong = misconception(
+            "fixed_axes", "You fixed the axes.", [outcome(fixed_axes, deep), outcome(fixed_axes, flat)]
+        )
+        entry = exercise_entry("f(x)", [check_entry("test_a", "a", steps)], [wrong])
+        assert verdict_on(fixed_axes, entry, "f").misconception == "fixed_axes"
+        assert verdict_on(crashes_otherwise, entry, "f").misconception is None
+
+    def test_a_change_of_inputs_is_named_only_by_a_mistake_that_changes_them(self):
+        """Right values from a function that writes into its input match no misconception that leaves it alone."""
+        x = np.array([1.0, 3.0])
+
+        def in_place(x):
+            x /= x.sum()
+            return x
+
+        same = {"value": encode_value(x / 4)}
+        steps = [call_step("f", x), matches(0, x / 4)]
+        for changed, named in [([], None), (["0"], "m")]:
+            wrong = misconception("m", "You wrote into x.", [{**same, "changed": changed}])
+            entry = exercise_entry("f(x)", [check_entry("test_a", "a", steps)], [wrong])
+            assert verdict_on(in_place, entry, "f").misconception == named
+
+
+class TestOtherSessions:
+    def test_the_same_verdict_over_another_kind_of_session(self):
+        """The replay needs nothing but the protocol: the trusted side's own session gives the same verdict."""
+        exercise = exercise_of(by_hand.softmax_entry())
+        for function in (by_hand.softmax, *by_hand.MESSAGES):
+            here = replay(exercise, NamespaceSession({"softmax": function}))
+            assert replay(exercise, InProcessSession({"softmax": function})) == here
+
+    def test_an_endless_loop_ends_one_check_and_a_new_session_goes_on(self):
+        """Where the session had to be stopped the check says so; a new session serves the checks that are left."""
+        exercise = exercise_of(by_hand.softmax_entry())
+
+        def loops(x, axis=-1):
+            while x.shape == FAR_APART.shape and x[1, 0] == 2000:
+                pass
+            return by_hand.softmax(x, axis)
+
+        def opened():
+            return InProcessSession({"softmax": loops}, call_seconds=0.2)
+
+        verdict = replay(exercise, opened())
+        assert statuses(verdict) == ["passed", "passed", "timeout", "not_tried"]
+        assert "had not finished" in verdict.checks[2].reason
+        exercise = exercise_of({**by_hand.softmax_entry(), "checks": by_hand.softmax_entry()["checks"][2:0:-1]})
+        assert statuses(replay(exercise, opened(), reopen=opened)) == ["timeout", "passed"]
+        assert statuses(replay(exercise, opened())) == ["timeout", "not_tried"]
+
+
+class TestNamespaceSession:
+    def test_arguments_are_copied_and_changes_noticed(self):
+        """A call gets its own copies; the caller's array stays as it was, and the change is told."""
+
+        def halve(x):
+            x /= 2
+            return x
+
+        x = np.ones(2)
+        answer = NamespaceSession({"halve": halve}).call(Call("halve", (x,)))
+        assert answer.changed == ("0",)
+        assert answer.value.tolist() == [0.5, 0.5]
+        assert x.tolist() == [1, 1]
+
+    def test_an_exit_is_an_error_of_the_students(self):
+        """exit() inside a function does not end the notebook."""
+
+        def leave():
+            raise SystemExit(3)
+
+        assert NamespaceSession({"leave": leave}).call(Call("leave")).error.type == "SystemExit"
+
+    def test_a_name_that_is_no_function_is_told(self):
+        """A missing name is a NameError, a number under that name a TypeError."""
+        session = NamespaceSession({"softmax": 3})
+        assert session.call(Call("softmax")).error.type == "TypeError"
+        assert session.call(Call("other")).error.type == "NameError"
+        assert session.value("other").error.type == "NameError"
+        assert session.value("softmax") == Answer(3)
+
+    def test_a_message_is_capped_and_cleaned(self):
+        """A huge message, one with control characters and one that raises are all told in a short text."""
+
+        class Rude(Exception):  # noqa: N818
+            def __str__(self):
+                raise RuntimeError
+
+        def huge():
+            raise ValueError("\x1b[31m" + "x" * 10_000)
+
+        def rude():
+            raise Rude
+
+        session = NamespaceSession({"huge": huge, "rude": rude})
+        message = session.call(Call("huge")).error.message
+        assert len(message) <= 500
+        assert "\x1b" not in message
+        assert session.call(Call("rude")).error.message == ""
+
+
+def test_the_hand_made_chapter_is_a_fair_sample():
+    """The examples used here hold a right function apart from each wrong one, or these tests would prove nothing."""
+    data = chapter_data()
+    assert [len(m["outcomes"]) for m in data["exercises"]["softmax"]["misconceptions"]] == [4] * 4
+    assert not np.allclose(by_hand.softmax(SMALL), by_hand.whole_array(SMALL))
+    assert holds("finite", 0)["assert"] == "finite"

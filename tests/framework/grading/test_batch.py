@@ -1,0 +1,350 @@
+"""Many notebooks to verdicts."""
+
+import copy
+from pathlib import Path
+
+import pytest
+
+from autograder.course import CourseError
+from autograder.grading.batch import grade, grade_notebooks
+from autograder.grading.outcome import ungradable
+from autograder.grading.submission import Job, Submission
+from autograder.sandbox.confinement import SandboxLost
+from autograder.sandbox.protocol import Allowance
+from autograder.sandbox.session import ChildSession
+from autograder.sandbox.worker import Worker
+from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, cell, document, hand_in
+
+
+def jobs(course, **submissions):
+    """Hand each in and name them as jobs, in order."""
+    return [Job(hand_in(course, student, notebook), student, CHAPTER) for student, notebook in submissions.items()]
+
+
+def statuses(verdict):
+    """The status of each exercise, by name."""
+    return {exercise.name: exercise.status for exercise in verdict.exercises}
+
+
+def test_bad_notebooks_are_reasons_and_the_others_are_graded(course):
+    """Verdicts come in the order of the jobs; a file that is no notebook says why and stops nobody."""
+    todo = jobs(course, cut=b'{"cells": [', ada=document(course, **RIGHT), nobody=b"", eve=document(course))
+    todo.append(Job(course.root / "submitted" / "gone.ipynb", "gone", CHAPTER))
+    heard = []
+    verdicts = grade_notebooks(course, todo, on_verdict=heard.append)
+    assert [v.student for v in verdicts] == ["cut", "ada", "nobody", "eve", "gone"]
+    assert [v.status for v in verdicts] == ["ungradable", "graded", "ungradable", "graded", "ungradable"]
+    assert "not JSON" in verdicts[0].reason
+    assert "is empty" in verdicts[2].reason
+    assert "There is no file gone.ipynb" in verdicts[4].reason
+    assert (verdicts[1].score, verdicts[1].max_score) == (MAX_SCORE, MAX_SCORE)
+    assert {v.max_score for v in verdicts} == {MAX_SCORE}
+    assert sorted(heard, key=str) == sorted(verdicts, key=str)
+
+
+def test_a_blank_notebook_is_not_attempted(course):
+    """Stubs as they were handed out earn nothing, are called what they are, and are run all the same for the reader."""
+    [verdict] = grade_notebooks(course, jobs(course, eve=document(course)))
+    assert set(statuses(verdict).values()) == {"not_attempted"}
+    assert verdict.score == 0
+    assert verdict.sandbox
+
+
+def test_a_mistake_is_named_and_counted_once(course):
+    """A wrong function is named by its misconception, and what leans on it earns its marks."""
+    [verdict] = grade_notebooks(course, jobs(course, bob=document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN})))
+    assert verdict.exercise("to_kelvin").misconception == "wrong_sign"
+    assert verdict.exercise("mean_kelvin").score == 3
+    assert verdict.exercise("mean_kelvin").follow_through
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def mean_kelvin(celsius, convert=to_kelvin):\n    return np.mean(convert(celsius), axis=-1)",
+        "kelvin_of = to_kelvin\ndef mean_kelvin(celsius):\n    return np.mean(kelvin_of(celsius), axis=-1)",
+    ],
+)
+def test_a_mistake_counts_once_however_it_is_called_upon(course, code):
+    """Also where the wrong function was kept under another name when the notebook ran."""
+    wrong = {**RIGHT, "to_kelvin": WRONG_SIGN, "mean_kelvin": code}
+    [verdict] = grade_notebooks(course, jobs(course, bob=document(course, **wrong)))
+    assert verdict.exercise("mean_kelvin").score == 3
+    assert verdict.exercise("mean_kelvin").follow_through
+
+
+def test_an_answer_kept_by_shape_is_not_careful(course):
+    """Where no two questions of the checks have one shape, an answer kept for a shape looks right: until it is asked alone."""
+    kept = "_kept = {}\ndef to_kelvin(c):\n    return _kept.setdefault(c.shape, c + 273.15)"
+    steady = "def to_kelvin(c):\n    return np.array(_of(c))\n\ndef _of(c):\n    return c + 273.15"
+    found = grade_notebooks(
+        course,
+        jobs(
+            course,
+            eve=document(course, **{**RIGHT, "to_kelvin": kept}),
+            ada=document(course, **{**RIGHT, "to_kelvin": steady}),
+        ),
+    )
+    care = [verdict.exercise("to_kelvin").checks[-1] for verdict in found]
+    assert [check.status for check in care] == ["failed", "passed"]
+    assert "two different answers to the same question" in care[0].message
+    assert [verdict.exercise("to_kelvin").score for verdict in found] == [1.5, 2.0]
+
+
+def test_a_copied_cell_is_graded_and_told(course):
+    """Where a cell stands twice both run, the last one counts, and the student hears of it."""
+    notebook = document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN})
+    first = notebook["cells"].index(cell(notebook, "to_kelvin"))
+    second = copy.deepcopy(notebook["cells"][first])
+    second["source"] = RIGHT["to_kelvin"]
+    notebook["cells"].insert(first + 1, second)
+    [verdict] = grade_notebooks(course, jobs(course, ada=notebook))
+    assert verdict.score == MAX_SCORE
+    assert "stands more than once" in verdict.exercise("to_kelvin").message
+
+
+WITH_HELPER = (
+    "def to_kelvin(row):\n    assert row.ndim == 1\n    return row - 273.15\n\n"
+    "def mean_kelvin(celsius):\n    return np.mean(celsius + 273.15, axis=-1)"
+)
+
+
+def test_a_helper_of_the_same_name_takes_no_marks(course):
+    """What an exercise's own cell made of its name counts, where a later exercise's cell makes something else of it."""
+    notebook = document(course, **{**RIGHT, "mean_kelvin": WITH_HELPER})
+    [verdict] = grade_notebooks(course, jobs(course, ada=notebook))
+    assert verdict.score == MAX_SCORE
+    assert "defined again in the cell of mean_kelvin" in verdict.exercise("to_kelvin").message
+    assert verdict.exercise("mean_kelvin").message == ""
+
+
+def test_the_last_definition_counts_where_it_is_the_better_one(course):
+    """Who mends an exercise in a later cell, another exercise's or one of their own, has it mended."""
+    mended = f"{RIGHT['to_kelvin']}\n\n{RIGHT['mean_kelvin']}"
+    first = document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN, "mean_kelvin": mended})
+    second = document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN})
+    second["cells"].append({"cell_type": "code", "metadata": {}, "source": RIGHT["to_kelvin"], "outputs": []})
+    for verdict in grade_notebooks(course, jobs(course, ada=first, ben=second)):
+        assert verdict.score == MAX_SCORE
+
+
+def test_two_wrong_definitions_earn_nothing_together(course):
+    """The later one is what the student is told about."""
+    both = {**RIGHT, "to_kelvin": "def to_kelvin(celsius):\n    return celsius * 2.0", "mean_kelvin": WITH_HELPER}
+    [verdict] = grade_notebooks(course, jobs(course, ada=document(course, **both)))
+    assert verdict.exercise("to_kelvin").score == 0
+    assert "defined again" not in verdict.exercise("to_kelvin").message
+
+
+def test_a_definition_above_its_empty_stub_is_told(course):
+    """A student whose code is replaced by the stub below it hears where to write."""
+    notebook = document(course)
+    notebook["cells"].insert(2, {"cell_type": "code", "metadata": {}, "source": RIGHT["to_kelvin"], "outputs": []})
+    [verdict] = grade_notebooks(course, jobs(course, ada=notebook))
+    assert verdict.exercise("to_kelvin").status != "not_attempted"
+    assert "the empty stub stands below your definition" in verdict.exercise("to_kelvin").message
+
+
+def test_code_in_another_cell_counts(course):
+    """A function written below the stub, or where the stub's cell was deleted, is found and marked."""
+    notebook = document(course, quiz_ch1_units=RIGHT["quiz_ch1_units"])
+    notebook["cells"].remove(cell(notebook, "mean_kelvin"))
+    for name in ("to_kelvin", "mean_kelvin"):
+        notebook["cells"].append({"cell_type": "code", "metadata": {}, "source": RIGHT[name], "outputs": []})
+    [verdict] = grade_notebooks(course, jobs(course, ada=notebook))
+    assert verdict.score == MAX_SCORE
+
+
+def test_a_submission_that_breaks_the_grader_is_nobodys_zero(course, monkeypatch):
+    """Our crash makes one notebook ungradable, with its reason; those before and after it are graded."""
+    todo = jobs(course, **{student: document(course, **RIGHT) for student in ("ada", "bob", "cyd")})
+    whole = Submission.open
+
+    def breaks(self):
+        if self.job.student == "bob":
+            raise RuntimeError("the disk is full")
+        return whole(self)
+
+    monkeypatch.setattr(Submission, "open", breaks)
+    verdicts = grade_notebooks(course, todo)
+    assert [v.status for v in verdicts] == ["graded", "ungradable", "graded"]
+    assert "the disk is full" in verdicts[1].reason
+    assert "not the student's fault" in verdicts[1].reason
+    assert verdicts[2].score == MAX_SCORE
+
+
+@pytest.mark.parametrize("broken", ["ada", "bob"])
+def test_a_notebook_that_cannot_even_be_opened_ends_nothing(course, monkeypatch, broken):
+    """Our own mistake before a notebook is run, with the first or a later one, is that one's reason."""
+
+    class Breaks(Submission):
+        def __init__(self, job, *args, **options):
+            if job.student == broken:
+                raise RuntimeError("our own mistake")
+            super().__init__(job, *args, **options)
+
+    monkeypatch.setattr("autograder.grading.grader.Submission", Breaks)
+    verdicts = grade_notebooks(course, jobs(course, **{n: document(course, **RIGHT) for n in ("ada", "bob", "eve")}))
+    assert {v.student: v.status for v in verdicts} == {
+        name: "ungradable" if name == broken else "graded" for name in ("ada", "bob", "eve")
+    }
+    assert "our own mistake" in next(v.reason for v in verdicts if v.student == broken)
+
+
+def test_an_endless_loop_costs_its_own_exercise_only(course):
+    """A function that never ends is stopped; the student's other exercises and the next student are right."""
+    loop = document(course, **{**RIGHT, "mean_kelvin": "def mean_kelvin(c):\n    while True: pass"})
+    course.call_seconds = 0.5
+    verdicts = grade_notebooks(course, jobs(course, ada=loop, bob=document(course, **RIGHT)))
+    assert statuses(verdicts[0]) == {"to_kelvin": "passed", "mean_kelvin": "timeout", "quiz_ch1_units": "passed"}
+    assert verdicts[1].score == MAX_SCORE
+
+
+class OneSession(Allowance):
+    """The time of a submission that its first session has used up."""
+
+    def __init__(self):
+        super().__init__()
+        self.sessions = 0
+
+    def deadline(self, seconds):
+        self.sessions += 1
+        return super().deadline(seconds) if self.sessions == 1 else 0.0
+
+
+def test_all_sessions_of_a_submission_share_its_time(course, monkeypatch):
+    """Run again after a kill, for follow-through, redefined functions and pictures: it is one allowance, and each has its own."""
+    made = []
+    monkeypatch.setattr("autograder.grading.submission.Allowance", lambda: made.append(OneSession()) or made[-1])
+    code = {
+        "to_kelvin": "import os\ndef to_kelvin(c):\n    os._exit(0)",
+        "mean_kelvin": "def mean_kelvin(c):\n    return to_kelvin(c)\ndef to_kelvin(c):\n    os._exit(0)",
+    }
+    verdicts = grade_notebooks(
+        course, jobs(course, ada=document(course, **{**RIGHT, **code}), bob=document(course, **RIGHT))
+    )
+    assert [statuses(verdict)["mean_kelvin"] for verdict in verdicts] == ["timeout", "passed"]
+    assert verdicts[1].score == MAX_SCORE
+    assert made[0].sessions >= 5
+    assert len(made) == 2
+
+
+def test_one_exercise_and_visible_checks_alone(course):
+    """``only`` and ``visible_only`` keep to what was asked for, in scores too; an unknown exercise is an error."""
+    todo = jobs(course, ada=document(course, **RIGHT))
+    [verdict] = grade_notebooks(course, todo, only={"to_kelvin"})
+    assert (list(statuses(verdict)), verdict.max_score) == (["to_kelvin"], 2)
+    [verdict] = grade_notebooks(course, todo, visible_only=True)
+    assert all(check.visible for exercise in verdict.exercises for check in exercise.checks)
+    with pytest.raises(CourseError, match=r"has no exercise softmax\. Its exercises are: to_kelvin, mean_kelvin"):
+        grade_notebooks(course, todo, only={"softmax"})
+
+
+def test_loose_notebooks_find_their_chapter(course, tmp_path):
+    """A file with another name is known by its cells; one that belongs nowhere says so; one file may be named twice."""
+    loose, stranger = tmp_path / "homework (1).ipynb", tmp_path / "stranger.ipynb"
+    loose.write_bytes(hand_in(course, "ada", document(course, **RIGHT)).read_bytes())
+    stranger.write_text('{"cells": [{"cell_type": "code", "source": "1"}]}')
+    verdicts = grade_notebooks(course, [Job(loose), Job(stranger), Job(loose)])
+    assert [v.chapter for v in verdicts] == [CHAPTER, None, CHAPTER]
+    assert verdicts[0].score == verdicts[2].score == MAX_SCORE
+    assert "Nothing in stranger.ipynb tells which chapter" in verdicts[1].reason
+
+
+def test_an_unknown_chapter_is_the_callers_mistake(course, tmp_path):
+    """A chapter that was asked for by name and does not exist is an error, not a verdict."""
+    with pytest.raises(CourseError, match="There is no chapter 'ch9'"):
+        grade_notebooks(course, [Job(tmp_path / "x.ipynb", None, "ch9")])
+
+
+def test_a_result_that_cannot_be_taken_ends_the_run(course):
+    """A full disk, say, is no student's fault and no reason to go on: what was raised is raised, and nothing is passed over."""
+
+    def full(_graded):
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        grade(course, jobs(course, ada=document(course, **RIGHT), eve=document(course)), print, finish=full)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_page_that_cannot_be_made_costs_one_notebook(course, workers):
+    """What is made of a verdict may break over one student's text: that one is ungradable, finished as such, and told."""
+    todo = jobs(course, **{name: document(course, **RIGHT) for name in ("ada", "bob", "eve")})
+    done = []
+    grade(course, todo, done.append, workers=workers, finish=breaks_over_bob)
+    verdicts = {graded.job.student: graded.verdict for graded in done}
+    assert {name: verdict.status for name, verdict in verdicts.items()} == {
+        "ada": "graded",
+        "bob": "ungradable",
+        "eve": "graded",
+    }
+    assert "UnicodeEncodeError" in verdicts["bob"].reason
+    assert "not the student's fault" in verdicts["bob"].reason
+    assert verdicts["bob"].max_score == MAX_SCORE
+    assert [graded.settled for graded in done if graded.job.student == "bob"] == [False]
+
+
+def breaks_over_bob(graded):
+    """What a page may do over a text that nobody foresaw."""
+    if graded.job.student == "bob" and graded.verdict.status == "graded":
+        "\ud800".encode()
+    return graded
+
+
+def test_a_reason_is_short_and_clean():
+    """Whatever a reason quotes, it can be written down anywhere, and takes a page at most."""
+    reason = ungradable(Job(Path("x.ipynb"), "ada"), "\ud800\x1b[2J" + "x" * 10**6).reason
+    assert reason.startswith("xxx")
+    assert len(reason) <= 4000
+
+
+def without_jail(monkeypatch, *students):
+    """No jail starts again for the notebooks of ``students``."""
+    whole = Worker.open
+
+    def refuse(self, cells, **options):
+        if any(f"# {student}" in cell.source for cell in cells for student in students):
+            raise SandboxLost("the bubblewrap sandbox does not start: exit status 137")
+        return whole(self, cells, **options)
+
+    monkeypatch.setattr(Worker, "open", refuse)
+
+
+def of_three(course):
+    """The jobs of three students whose notebooks are right."""
+    quiz = RIGHT["quiz_ch1_units"]
+    students = ("ada", "bob", "cyd")
+    return jobs(course, **{s: document(course, **{**RIGHT, "quiz_ch1_units": f"# {s}\n{quiz}"}) for s in students})
+
+
+def test_a_jail_that_does_not_start_for_one_notebook_is_its_reason(course, monkeypatch):
+    """One or two notebooks alone never end a run: the others are graded."""
+    three = of_three(course)
+    without_jail(monkeypatch, "ada", "bob")
+    verdicts = grade_notebooks(course, [*three, *three], confinement="local")
+    assert [v.status for v in verdicts] == ["ungradable", "ungradable", "graded"] * 2
+    assert "exit status 137" in verdicts[0].reason
+
+
+def test_a_jail_that_starts_for_nobody_ends_the_run(course, monkeypatch):
+    """Three notebooks in a row without a jail: the machine is to blame, and no class is told to be ungradable."""
+    three = of_three(course)
+    without_jail(monkeypatch, "ada", "bob", "cyd")
+    told = []
+    with pytest.raises(
+        SandboxLost, match=r"^No jail can be had any more: .* exit status 137, for 3 notebooks in a row"
+    ):
+        grade_notebooks(course, [*three, *three], confinement="local", on_verdict=told.append)
+    assert len(told) == 2
+
+
+def test_a_jail_lost_in_a_check_is_not_the_students_mistake(course, monkeypatch):
+    """Where a check cannot be asked because no jail starts, the notebook is ungradable: nobody loses points by it."""
+
+    def lost(*_args, **_options):
+        raise SandboxLost("the bubblewrap sandbox does not start")
+
+    monkeypatch.setattr(ChildSession, "batch", lost)
+    [verdict] = grade_notebooks(course, of_three(course)[:1], confinement="local")
+    assert verdict.status == "ungradable"

@@ -1,0 +1,170 @@
+"""The notebook that is graded and kept."""
+
+import copy
+import json
+
+import nbformat
+import pytest
+from nbgrader.utils import compute_checksum, determine_grade
+
+from autograder.grading.document import checksum, restored, with_outcomes, with_verdict
+from autograder.sandbox.protocol import CellOutcome, StudentError
+from autograder.verdict import CheckResult, ExerciseVerdict
+from tests.support.mini import CHAPTER, RIGHT, cell, document
+
+
+@pytest.fixture
+def released(course):
+    """The chapter's own notebook."""
+    return json.loads(course.source(CHAPTER).read_text())
+
+
+def ids(notebook):
+    """The grade ids of a document in order."""
+    return [c["metadata"]["nbgrader"]["grade_id"] for c in notebook["cells"] if "nbgrader" in c["metadata"]]
+
+
+class TestRestored:
+    def test_a_sound_submission_keeps_its_cells(self, course, released):
+        """The student's sources stay, what they changed of locked cells does not."""
+        submitted = document(course, **RIGHT)
+        cell(submitted, "check_to_kelvin")["source"] = "print('full marks')"
+        cell(submitted, "check_to_kelvin")["metadata"]["nbgrader"]["points"] = 1000
+        result = restored(submitted, released)
+        assert cell(result, "to_kelvin")["source"] == RIGHT["to_kelvin"]
+        assert cell(result, "check_to_kelvin")["source"] == "check(to_kelvin)"
+        assert cell(result, "check_to_kelvin")["metadata"]["nbgrader"]["points"] == 2
+        nbformat.validate(nbformat.from_dict(result))
+
+    def test_the_last_of_a_copied_cell_keeps_its_id(self, course, released):
+        """A copy stays as a plain cell above, so that it still runs in order; the copied ids are noted."""
+        submitted = document(course, **RIGHT)
+        first = submitted["cells"].index(cell(submitted, "to_kelvin"))
+        submitted["cells"].insert(first, copy.deepcopy(submitted["cells"][first]))
+        result = restored(submitted, released)
+        assert ids(result) == ids(released)
+        assert [c["source"] for c in result["cells"]].count(RIGHT["to_kelvin"]) == 2
+        assert result["metadata"]["autograder"]["copied"] == ["to_kelvin"]
+        assert restored(result, released) == result
+        nbformat.validate(nbformat.from_dict(result))
+
+    def test_a_deleted_check_cell_comes_back_below_its_stub(self, course, released):
+        """Marks have a place to stand even where the student deleted it, or the stub as well."""
+        submitted = document(course, **RIGHT)
+        for gone in ("check_to_kelvin", "mean_kelvin", "check_mean_kelvin"):
+            submitted["cells"].remove(cell(submitted, gone))
+        result = restored(submitted, released)
+        assert ids(result) == [
+            "to_kelvin",
+            "check_to_kelvin",
+            "quiz_ch1_units",
+            "check_quiz_ch1_units",
+            "check_mean_kelvin",
+        ]
+
+    def test_whatever_the_cells_hold_the_result_is_a_notebook(self, released):
+        """Odd ids, kinds, metadata and sources become valid nbformat 4.5."""
+        cells = [
+            {"cell_type": "code", "id": "a b", "source": ["x = 1\n", "y"], "metadata": 3},
+            {"cell_type": "code", "id": "same", "source": None},
+            {
+                "cell_type": "heading",
+                "id": "same",
+                "source": "h",
+                "metadata": {"nbgrader": {"grade_id": "unknown", "grade": True}},
+            },
+            {
+                "cell_type": "markdown",
+                "source": "a",
+                "metadata": {"nbgrader": {"grade_id": "to_kelvin", "solution": True}},
+            },
+            "junk",
+        ]
+        result = restored({"cells": cells}, released)
+        nbformat.validate(nbformat.from_dict(result))
+        assert "nbgrader" not in result["cells"][2]["metadata"]
+        assert result["cells"][3]["cell_type"] == "code"
+
+    def test_the_checksum_is_nbgraders(self, released):
+        """Cells left as they were are recognised by nbgrader's own checksum."""
+        for source in released["cells"]:
+            if "nbgrader" in source["metadata"]:
+                assert checksum(source) == compute_checksum(nbformat.from_dict(source))
+
+
+class TestOutcomes:
+    def shown(self, released, *outputs, **more):
+        """The outputs that a first code cell is given."""
+        result = with_outcomes(restored(released, released), [CellOutcome(index=1, outputs=outputs, **more)])
+        nbformat.validate(nbformat.from_dict(result))
+        return result["cells"][1]["outputs"]
+
+    def test_what_was_printed_returned_and_drawn_is_shown(self, released):
+        """Streams, results and pictures are kept."""
+        outputs = self.shown(
+            released,
+            {"output_type": "stream", "name": "stdout", "text": ["a\n", "b"]},
+            {"output_type": "execute_result", "data": {"text/plain": "3"}, "metadata": {}},
+            {"output_type": "display_data", "data": {"image/png": "iVBO", "text/plain": "<Figure>"}},
+        )
+        assert outputs[0]["text"] == "a\nb"
+        assert outputs[1]["data"] == {"text/plain": "3"}
+        assert outputs[2]["data"]["image/png"] == "iVBO"
+
+    def test_nothing_that_can_act_is_kept(self, released):
+        """HTML, SVG and scripts of a student never reach an instructor's browser; terminal codes go."""
+        [markup, printed] = self.shown(
+            released,
+            {"output_type": "display_data", "data": {"text/html": "<script>", "application/javascript": "x"}},
+            {"output_type": "stream", "name": "stdout", "text": "\x1b[31mred\x1b[0m\x07\u202e"},
+        )
+        assert list(markup["data"]) == ["text/plain"]
+        assert "<script>" not in json.dumps(markup)
+        assert printed["text"] == "red"
+
+    @pytest.mark.parametrize(
+        "output",
+        [
+            None,
+            3,
+            {},
+            {"output_type": "stream"},
+            {"output_type": "display_data", "data": 3},
+            {"output_type": "error"},
+            {"output_type": "execute_result", "data": {"text/plain": {"a": 1}}},
+            {"output_type": "error", "traceback": [1, "x"]},
+        ],
+    )
+    def test_malformed_outputs_do_no_harm(self, released, output):
+        """A hostile child may send any shape of output; what is kept is valid nbformat."""
+        self.shown(released, output)
+
+    def test_errors_and_stops_are_shown(self, released):
+        """A cell that failed, or had to be stopped, says so even where the child could not."""
+        error = StudentError("NameError", "name 'x' is not defined", line="x + 1", lineno=3)
+        [failed] = self.shown(released, error=error)
+        assert failed["ename"] == "NameError"
+        assert "line 3: x + 1" in failed["traceback"]
+        [stopped] = self.shown(released, stopped="timeout")
+        assert stopped["evalue"] == "This cell ran out of time and was stopped."
+
+
+class TestVerdict:
+    @pytest.mark.parametrize("score", [0.0, 0.1 + 0.2, 1 / 3, 1.5, 2.0])
+    def test_nbgrader_reads_the_same_score(self, released, score):
+        """The partial score and the message stand together, and nbgrader's own reading gives exactly that score."""
+        checks = (CheckResult("a", "shape", "failed", "It has <b>the wrong</b> shape: 4"),)
+        exercise = ExerciseVerdict("to_kelvin", score, 2.0, "partial", message="7", checks=checks)
+        result = with_verdict(restored(released, released), [exercise])
+        nbformat.validate(nbformat.from_dict(result))
+        marked = nbformat.from_dict(cell(result, "check_to_kelvin"))
+        assert determine_grade(marked) == (score, 2.0)
+        shown = json.dumps(marked["outputs"])
+        assert "&lt;b&gt;the wrong" in shown
+        assert "✗ shape" in marked["outputs"][1]["data"]["text/plain"]
+
+    def test_a_score_above_the_cells_points_is_not_written(self, released):
+        """NumPy numbers and rounding never make nbgrader refuse a cell."""
+        exercise = ExerciseVerdict("to_kelvin", 2.0000000001, 2.0, "passed")
+        result = with_verdict(restored(released, released), [exercise])
+        assert determine_grade(nbformat.from_dict(cell(result, "check_to_kelvin"))) == (2.0, 2.0)

@@ -1,0 +1,135 @@
+"""Pictures that a notebook brings along are kept, and nothing else of what it says of itself is believed."""
+
+import base64
+import json
+import struct
+import zlib
+
+import pytest
+
+from autograder.course import load_course
+from autograder.grading.batch import grade
+from autograder.grading.submission import Job
+from autograder.notebook import load_document
+from tests.support.mini import CHAPTER, RIGHT, document, hand_in
+
+DRAW = "def bars():\n    print('drawn now')\n\n\nbars()"
+
+
+def png(width=2, height=1, *, end=b"IEND"):
+    """A real picture of that size, in base64."""
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    rows = zlib.compress(b"".join(b"\0" * (width + 1) for _ in range(min(height, 4))))
+    parts = chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(end, b"")
+    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + parts).decode()
+
+
+def picture(data, **more):
+    """An output that shows ``data`` as an image."""
+    return {
+        "output_type": "display_data",
+        "metadata": {},
+        "data": {"image/png": data, "text/plain": "<Figure>"},
+        **more,
+    }
+
+
+@pytest.fixture
+def drawing(course):
+    """The mini course with a cell that draws, tagged as one."""
+    source = course.source(CHAPTER)
+    notebook = json.loads(source.read_text())
+    cell = next(c for c in notebook["cells"] if c["id"] == "picture")
+    cell |= {"source": DRAW, "metadata": {"tags": ["picture"]}}
+    source.write_text(json.dumps(notebook))
+    return course
+
+
+def shown(course, outputs, *, source=DRAW, elsewhere=""):
+    """What the picture cell holds once a notebook with these stored ``outputs`` there is graded."""
+    notebook = document(course, **{**RIGHT, "quiz_ch1_units": f"{elsewhere}\n{RIGHT['quiz_ch1_units']}"})
+    cell = next(c for c in notebook["cells"] if c["id"] == "picture")
+    cell |= {"outputs": outputs, "source": source}
+    done = []
+    grade(course, [Job(hand_in(course, "ada", notebook), "ada", CHAPTER)], done.append)
+    assert done[0].verdict.score == done[0].verdict.max_score
+    place = next(i for i, c in enumerate(done[0].document["cells"]) if c["id"] == "picture")
+    return [output for outcome in done[0].cells if outcome.index == place for output in outcome.outputs]
+
+
+def test_a_stored_picture_is_kept_and_its_cell_not_run(drawing):
+    """The image and the text beside it are there for the reader; markup that came with them is not."""
+    stored = [{"output_type": "stream", "name": "stdout", "text": ["as ", "stored"]}, picture([png()[:9], png()[9:]])]
+    stored[1]["data"]["text/html"] = "<script>"
+    text, image = shown(drawing, stored)
+    assert text["text"] == "as stored"
+    assert image["data"] == {"image/png": png(), "text/plain": "<Figure>"}
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        [],
+        [picture(png()), {"output_type": "error", "ename": "E", "evalue": "", "traceback": []}],
+        [picture("not base64!")],
+        [picture(base64.b64encode(b"GIF89a, not a PNG at all").decode())],
+        [picture(png(width=100_000, height=100_000))],
+        [picture(png(end=b"IDAT"))],
+        [picture(png() + "A" * (2 << 20))],
+        [picture(png()), {"output_type": "stream", "name": "stdout", "text": "x" * (1 << 20)}],
+        [picture(png())] * 25,
+        ["nonsense", 3],
+        {"output_type": "display_data"},
+    ],
+    ids=[
+        "none", "error", "not base64", "not a PNG", "a hundred thousand pixels wide", "cut off", "too many bytes",
+        "too much text", "too many", "nonsense", "no list",
+    ],
+)  # fmt: skip
+def test_anything_else_is_drawn_anew(drawing, outputs):
+    """A picture that is no picture, or too large to be one of the course's, is not shown to anybody."""
+    assert [output.get("text") for output in shown(drawing, outputs)] == ["drawn now\n"]
+
+
+def test_a_cell_that_was_changed_is_run(drawing):
+    """What a student wrote there themselves is run like any other cell."""
+    outputs = shown(drawing, [picture(png())], source=DRAW.replace("now", "otherwise"))
+    assert [output["text"] for output in outputs] == ["drawn otherwise\n"]
+
+
+def test_a_cell_whose_names_are_used_elsewhere_is_run(drawing):
+    """Where other code mentions a name that the picture cell makes, that cell has to run."""
+    outputs = shown(drawing, [picture(png())], elsewhere="again = bars")
+    assert [output["text"] for output in outputs] == ["drawn now\n"]
+
+
+def test_a_course_may_have_everything_drawn(drawing):
+    """``c.Course.redraw_pictures`` asks for pictures that the jail drew."""
+    config = drawing.root / "course_config.py"
+    config.write_text(config.read_text() + "c.Course.redraw_pictures = True\n")
+    outputs = shown(load_course(drawing.root), [picture(png())])
+    assert [output["text"] for output in outputs] == ["drawn now\n"]
+
+
+def test_a_tag_of_the_students_own_changes_nothing(drawing):
+    """Only the cells that were handed out with the tag are left out: by their text, not by what a notebook says."""
+    notebook = document(drawing, **RIGHT)
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell["metadata"]["tags"] = ["picture"]
+            cell["outputs"] = [picture(png())]
+    path = hand_in(drawing, "eve", notebook)
+    done = []
+    grade(drawing, [Job(path, "eve", CHAPTER)], done.append)
+    assert load_document(path.read_bytes())["cells"][1]["metadata"]["tags"] == ["picture"]
+    assert done[0].verdict.score == done[0].verdict.max_score
+
+
+def test_a_line_that_a_picture_cell_printed_is_kept(drawing):
+    """Text without an image is kept too, where nothing better is known: it need not be run for the reader's sake."""
+    line = {"output_type": "stream", "name": "stdout", "text": "Nothing to see yet.\x1b[31m"}
+    assert [output["text"] for output in shown(drawing, [line])] == ["Nothing to see yet."]

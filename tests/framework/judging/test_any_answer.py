@@ -1,0 +1,122 @@
+"""Whatever a student's function answers, comparing it ends in a verdict on it and in no error of ours."""
+
+from contextlib import suppress
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as nps
+
+from autograder.checking.asserts import (
+    CheckFailed,
+    assert_choice,
+    assert_einsum,
+    assert_finite,
+    assert_matches,
+    assert_number,
+    assert_one_of,
+    assert_shape,
+    assert_string,
+    assert_sums_to_one,
+    assert_within,
+)
+from autograder.checking.closeness import as_array, equal
+from autograder.judging.conversation import same_answer
+from autograder.judging.diagnosis import Diagnostician, alike, wrong_answers
+from autograder.judging.values import arrived
+from autograder.misconception import Misconception
+from autograder.sandbox.guest.wire import Decoder, Encoder
+from autograder.sandbox.protocol import Answer, Call, Opaque, StudentError
+
+ROWS = np.array([[0.2, 0.8], [0.5, 0.5]])
+CALLS = [Call("f", (ROWS,)), Call("f", (ROWS.T,))]
+arrays = nps.arrays(
+    st.sampled_from(["?", "i1", "u1", "i8", "u8", "f2", "f4", "f8", "g", "c8", "c16"]),
+    nps.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=3),
+    fill=st.nothing(),
+)
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(1000, 1100).map(lambda bits: (-1) ** bits * (2**bits - 1))
+    | st.floats()
+    | st.complex_numbers()
+    | st.text(max_size=6)
+    | st.sampled_from([object(), ROWS, np.float32(0.5), np.longdouble("1e4000"), np.array([2**70, 1.5], object)])
+    | nps.arrays(np.float64, (2, 2))
+    | nps.from_dtype(np.dtype("f2"))
+)
+answers = st.recursive(
+    scalars | arrays | st.lists(scalars, min_size=1, max_size=2).map(lambda items: items * 30),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(st.text(max_size=3) | st.integers(0, 9), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+def crossed(value):
+    """The value as it comes out of a student's process."""
+    encode = Encoder(lambda stays: ["o", type(stays).__name__], 1 << 24)
+    tree = encode(value)
+    return Decoder(bytearray(b"".join(map(bytes, encode.blobs))), lambda _tag, items: Opaque(items[0]))(tree)
+
+
+@settings(deadline=None, max_examples=60)
+@given(answers)
+def test_comparing_an_answer_never_fails(value):
+    """The check may fail; nothing else may."""
+    for found in (crossed(value), arrived(value)):
+        array = as_array(found)
+        assert array is None or array.dtype.kind in "biufc"
+        for right in (ROWS, np.float64(2.0), 3, True, "b", None, [1.0, 2.0], (ROWS, 1.0), {"a": ROWS}, found):
+            equal(found, right)
+            equal(right, found)
+            same_answer(Answer(found), Answer(right), CALLS[0])
+        assertions = [
+            *(
+                (assert_matches, right)
+                for right in (ROWS, np.array(2.0), np.array([True]), "b", [ROWS, 1.0], {"a": 1.0})
+            ),
+            (assert_choice, "b"),
+            (assert_one_of, ["a", "b"]),
+            (assert_shape, (2, 2)),
+            (assert_number,),
+            (assert_string,),
+            (assert_finite,),
+            (assert_sums_to_one,),
+        ]
+        for check, *more in assertions:
+            told(check, found, *more)
+        told(assert_within, found, low=0.0, high=1.0)
+        told(assert_einsum, found, np.ones(2), a=ROWS)
+
+
+@settings(deadline=None, max_examples=60)
+@given(answers, answers)
+def test_naming_a_mistake_never_fails(one, other):
+    """Whatever was answered, some mistake is named or none."""
+    known = Diagnostician("f", {"f": lambda x: x}, [Misconception("m", "f", "Turned.", lambda x: x.T)], CALLS)
+    log = [(call, Answer(crossed(value))) for call, value in zip(CALLS, (one, other), strict=True)]
+    known.explain(log)
+    alike("f", log)
+    for wrong in ("a", 2.0, 3, "ab->a", None):
+        choice = Misconception("w", "quiz", "Not that.", lambda wrong=wrong: {"q1": wrong})
+        wrong_answers([choice], {"q1": crossed(one)})
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_errors_can_be_compared_whatever_they_say(one, other):
+    """Two errors are the same one or they are not."""
+    pair = [Answer(error=StudentError("ValueError", text)) for text in (one, other)]
+    assert isinstance(same_answer(*pair), bool)
+    assert same_answer(pair[0], pair[0])
+
+
+def told(check, *args, **kwargs):
+    """Make an assertion that may fail, as checks fail."""
+    with suppress(CheckFailed):
+        check(*args, **kwargs)

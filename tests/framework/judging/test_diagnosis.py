@@ -1,0 +1,89 @@
+"""What tells one solution from another where an exercise is looked at through probes: what they saw, nothing else."""
+
+import numpy as np
+
+from autograder.judging.diagnosis import Diagnostician, alike, telling
+from autograder.judging.functions import InProcessSession
+from autograder.misconception import Misconception
+from autograder.sandbox.protocol import Call
+
+PROBE = "def probe(function, x):\n    return np.sign(function(x))\n"
+CALLS = [Call("slope", (x,), probe=p) for x in (np.array([1.0, 2.0]), np.array([-3.0, 5.0])) for p in ("", PROBE)]
+
+
+def steeper(x):
+    """Another size, the same direction."""
+    return 7 * x
+
+
+def downhill(x):
+    """The wrong direction."""
+    return -x
+
+
+DOWNHILL = Misconception("downhill", "slope", "It goes down.", downhill)
+
+
+def asked(function):
+    """What a function answers to all the calls."""
+    return list(zip(CALLS, InProcessSession({"slope": function}).batch(CALLS), strict=True))
+
+
+def test_probes_tell_where_there_are_some():
+    """Calls through a probe are what counts; without any, the plain calls are."""
+    assert telling("slope", CALLS) == [c for c in CALLS if c.probe]
+    plain = [c for c in CALLS if not c.probe]
+    assert telling("slope", plain) == plain
+    assert telling("other", CALLS) == []
+
+
+def test_a_mistake_is_named_in_whatever_form_it_comes():
+    """Two functions that return different numbers and do the same wrong thing are the same mistake."""
+    known = Diagnostician("slope", {"slope": lambda x: x}, [DOWNHILL], CALLS)
+    assert known.explain(asked(lambda x: -100 * x)) == DOWNHILL
+    assert known.explain(asked(steeper)) is None
+
+
+def test_what_does_the_same_is_grouped_together():
+    """Submissions that no mistake explains are alike when the probes saw the same."""
+    assert alike("slope", asked(downhill)) == alike("slope", asked(lambda x: -2 * x))
+    assert alike("slope", asked(downhill)) != alike("slope", asked(steeper))
+
+
+def line(a, b, c):
+    """The right one."""
+    return a * b + c
+
+
+def other_slope(a, b, c):
+    """A mistake."""
+    return -a * b + c
+
+
+def steep_side_lost(a, b, c):
+    """A mistake that hides the one above where b is positive."""
+    return a * -abs(b) + c
+
+
+def other_intercept(a, b, c):
+    """A mistake that hides nothing."""
+    return a * b - c
+
+
+def named(function, *wrong):
+    """What a student with this function is told, where these mistakes are known."""
+    plan = [Call("line", values) for values in ((2.0, 3.0, 1.0), (2.0, -3.0, 1.0), (-1.0, 4.0, 2.0))]
+    known = [Misconception(w.__name__, "line", w.__name__, w) for w in wrong]
+    session = InProcessSession({"line": function})
+    found = Diagnostician("line", {"line": line}, known, plan).explain([(call, session.call(call)) for call in plan])
+    return found.name if found else ""
+
+
+def test_two_mistakes_at_once_are_told_where_each_of_them_shows():
+    """A slope and an intercept of the wrong sign: both sentences are true."""
+    assert named(lambda a, b, c: -a * b - c, other_slope, other_intercept) == "other_slope+other_intercept"
+
+
+def test_two_mistakes_that_hide_each_other_are_not_told():
+    """Where one alone is wrong and both together are right, its sentence would tell of what nobody can see."""
+    assert named(lambda a, b, c: a * abs(b) + c, other_slope, steep_side_lost) == ""

@@ -1,0 +1,167 @@
+"""Python's and NumPy's errors, as a student hears of them. Every message comes from a real error, raised here."""
+
+import time
+
+import numpy as np
+import pytest
+
+from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest, signature_of_error
+
+
+def raised(code):
+    """The exception that ``code`` ends in."""
+    try:
+        exec(code, {"np": np})  # noqa: S102 - the lines listed below
+    except Exception as error:  # noqa: BLE001 - each of them raises another kind
+        return type(error).__name__, str(error)
+    raise AssertionError("the code did not raise")
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("np.ones((2, 3)) @ np.ones((2, 3))", "these have sizes 3 and 2"),
+        ("np.ones((4, 2, 3)) @ np.ones((3, 5, 4))", "does one of them need its last two axes swapped?"),
+        ("np.dot(np.ones((2, 3)), np.ones((2, 3)))", "sums over axis 1 of the left one (size 3) and axis 0"),
+        ("np.ones((2, 3)) + np.ones((2,))", "The shapes (2,3) and (2,) do not fit"),
+        ("np.einsum('ij,jd->id', np.ones((2, 3, 4)), np.ones((2, 4, 5)))", "`...` for those in front"),
+        ("np.einsum('ij,jd->ix', np.ones((2, 3)), np.ones((3, 5)))", "only letters that stand before it"),
+        ("np.einsum('ij,jd->id', np.ones((2, 3)), np.ones((4, 5)))", "a letter must stand for one size everywhere"),
+        (
+            "np.einsum('bij,bjk,bkl->bil', *map(np.ones, [(2, 3, 4), (5, 4, 3), (2, 3, 2)]))",
+            "a letter must stand for one size",
+        ),
+        ("np.ones((2, 3)).sum() @ np.ones((3, 2))", "What stands left of `@` is a single number or None"),
+        ("np.ones((2, 3)) @ None", "What stands right of `@` is a single number or None"),
+        ("np.ones((2, 3, 4)) @ np.ones((5, 4, 6))", "in (2,3,4) and (5,4,6) they do not: lined up from the right"),
+        ("np.ones((2, 3, 4, 5)) @ np.ones((4, 3, 5, 2))", "is an axis in another place than you think?"),
+        ("np.where(np.ones((3, 1, 4)) > 0, np.ones((2, 3, 5)), 0.0)", "The shapes (3,1,4) and (2,3,5) do not fit"),
+        ("np.ones((2, 3))[np.ones((1, 3), bool)]", "does not broadcast"),
+        ("np.ones(3)[3 / 2]", "An index has to be a whole number"),
+        ("np.ones(3)[0][1]", "a single number, with no axes left"),
+        ("np.all(np.ones((2, 2)), np.ones((2, 2)))", "An array stands where one whole number is needed"),
+        ("~np.ones(3)", "work on boolean arrays"),
+        ("{np.ones(3): 1}", "An array cannot be looked up"),
+        ("np.zeros(2)[:] += np.ones(3)", "The shapes (2,) and (3,) do not fit"),
+        ("np.ones(3)()", "A value is called like a function"),
+        ("np.array([[1, 2], [3]])", "different lengths or shapes"),
+        ("np.zeros(2, 3)", "A shape is one argument, its sizes in parentheses"),
+        ("np.random.default_rng(1).standard_normal(2, 3)", "A shape is one argument, its sizes in parentheses"),
+        ("softmx(1)", "Nothing called `softmx` exists when this line runs"),
+        ("None + 1", "a function without a `return`"),
+        ("n, d = np.ones((2, 3, 4)).shape", "An array with batch axes has more than 2 sizes"),
+        ("n, d, k = np.ones((2, 3)).shape", "only 2 values on the right"),
+        ("(lambda x: x)(1, 2)", "The graded signature must stay as it was given"),
+        ("np.ones(3).sum(axis=1)", "there is no axis 1"),
+        ("np.ones(3)[5]", "Axis 0 has 3 entries, counted from 0: index 5 is past the end"),
+        ("np.ones((2, 3)).transpose(0, 2, 1)", "counts from the end"),
+        ("np.ones(6).reshape(4, 2)", "the sizes must multiply to 6"),
+        ("np.softmax(1)", "`numpy` has nothing called `softmax`"),
+        ("import scipi_not_there", "NumPy and the standard library are enough"),
+        ("f = lambda n: f(n)\nglobals().update(f=f)\nf(1)", "calls itself without end"),
+        ("1 / 0", "which input makes that divisor zero?"),
+        ("if np.ones(3): pass", "or `&`, `|` and `~` to go entry by entry"),
+        ("raise NotImplementedError", "it goes when the answer comes"),
+        ("import math\nmath.exp(np.ones(3))", "was given an array"),
+        ("def f(:\n  pass", "nothing in it was run"),
+        ("def f():\npass", "stands below it and further to the right"),
+        ("def f():\n    a = 1\n  return a", "start at the same column"),
+    ],
+)
+def test_an_error_is_explained_in_words(code, words):
+    """The exception's own text comes first, then what it means and where to look."""
+    kind, message = raised(code)
+    text = explain(kind, message, function="f")
+    assert text.startswith(f"f stopped with {kind}")
+    assert words in text
+
+
+def test_arguments_of_another_function_do_not_blame_the_graded_one():
+    """Only where the graded function was called is its own `def` line in question."""
+    kind, message = raised("np.outer(1)")
+    text = explain(kind, message, line="return np.outer(p)", function="softmax_jacobian")
+    assert "`outer` takes other arguments than it is given in this line" in text
+    assert "graded signature" not in text
+    kind, message = raised("np.ones(2).sum(keepdim=True)")
+    text = explain(kind, message, line="return e / e.sum(keepdim=True)", function="softmax")
+    assert "`sum` takes other arguments" in text
+    text = explain(kind, "f() missing 1 required positional argument: 'b'", line="return f(n - 1)", function="f")
+    assert "graded signature" in text
+
+
+def test_the_line_that_raised_is_shown():
+    """A student finds the line again."""
+    text = explain("ZeroDivisionError", "division by zero", line="    return total / 0", function="mean")
+    assert "In the line `return total / 0`:" in text
+
+
+def test_a_misspelt_name_gets_the_nearest_one_that_exists():
+    """The names of the notebook are known, so a slip can be set right."""
+    text = explain("NameError", "name 'weigths' is not defined", function="f", known=["weights", "scores"])
+    assert "Did you mean `weights`?" in text
+
+
+def test_the_nearest_name_is_found_among_thousands():
+    """Of more names than can be compared, those that start alike and are about as long are looked at."""
+    assert nearest("weigths", [*(f"x{n}" for n in range(5000)), "weights"]) == "weights"
+    assert nearest("Softmax", [*(f"name{n}" for n in range(5000)), "softmax"]) == "softmax"
+    assert nearest("weights", ["scores"]) == nearest("weights", []) == ""
+
+
+def test_long_names_are_not_compared():
+    """Names of 200 letters, thousands of them and all alike, took minutes."""
+    word = "ab" * 100
+    names = [word[n:] + word[:n] for n in range(200)] * 25
+    started = time.process_time()
+    assert nearest(word[::-1], names) == ""
+    assert nearest("ab" * 15, [f"{'ab' * 15}{n}" for n in range(5000)]).startswith("abab")
+    assert time.process_time() - started < 5
+
+
+def test_a_cell_is_named_once():
+    """A cell goes by its own name, or by its number."""
+    assert explain("KeyError", "odd", function="f", cell="softmax") == "f stopped with KeyError: odd (in cell softmax)."
+    assert explain("KeyError", "odd", function="f", cell="cell 3") == "f stopped with KeyError: odd (in cell 3)."
+    assert explain("ValueError", "odd", function="f", cell="f") == "f stopped with ValueError: odd."
+
+
+def test_what_a_probe_could_not_look_at_is_no_error_of_the_code():
+    """The function did not stop: it gave back something else."""
+    text = explain(NOT_AS_ASKED, "it is a list", function="boxes")
+    assert text == "What boxes returned is not what is asked for: it is a list."
+
+
+def test_an_unknown_error_is_told_without_a_guess():
+    """Silent rather than wrong."""
+    assert explain("CustomError", "odd", function="f") == "f stopped with CustomError: odd."
+
+
+@pytest.mark.parametrize(
+    ("stopped", "words"),
+    [
+        ("timeout", "had not finished after 5 seconds"),
+        ("memory", "more memory than it may have"),
+        ("crash", "ended the Python process"),
+        ("protocol", "could not be read"),
+    ],
+)
+def test_a_stopped_call_says_why(stopped, words):
+    """A loop, a memory hog, a crash and a flood each have their own sentence."""
+    assert words in explain_stop(stopped, function="softmax", seconds=5)
+
+
+def test_errors_compare_by_kind_and_cause_not_by_sizes():
+    """Two functions that fail in the same way on inputs of other sizes fail alike; another cause is another mistake."""
+    one = signature_of_error(*raised("np.ones((2, 3)) @ np.ones((2, 3))"))
+    two = signature_of_error(*raised("np.ones((4, 5)) @ np.ones((4, 5))"))
+    other = signature_of_error(*raised("n, d = np.ones((2, 3, 4)).shape"))
+    assert one == two
+    assert one != other
+
+
+def test_brackets_that_never_close_are_read_once():
+    """What they hold stays; with each of them looked after by itself, a message took the square of its length."""
+    assert signature_of_error("E", "(a (b) (c\nd) e (f") == "E: (c d) e (f"
+    started = time.process_time()
+    signature_of_error("E", "(" * 100_000)
+    assert time.process_time() - started < 2

@@ -1,0 +1,24 @@
+"""Functions of this process behind a student's face: what runs too long is stopped, whatever swallows the first alarm."""
+
+from autograder.judging.functions import InProcessSession
+from autograder.sandbox.protocol import Call
+
+
+def test_an_alarm_that_was_swallowed_rings_again():
+    """Code that catches even the alarm once, as a callback of the garbage collector does, is stopped all the same."""
+    caught = []
+
+    def endless():
+        while True:
+            try:
+                while True:
+                    pass
+            except BaseException as alarm:
+                if caught:
+                    raise
+                caught.append(alarm)
+
+    session = InProcessSession({"endless": endless}, call_seconds=0.05)
+    assert session.call(Call("endless")).stopped == "timeout"
+    assert len(caught) == 1
+    assert not session.alive

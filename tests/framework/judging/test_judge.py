@@ -1,0 +1,451 @@
+"""What a submission deserves, check by check: points, status, words, and nothing of one student in another's."""
+
+import pickle
+from collections import Counter
+from dataclasses import replace
+from typing import ClassVar
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from autograder.checking.asserts import CheckFailed, assert_matches
+from autograder.course import CourseError
+from autograder.judging.judge import Judge, _Helped
+from autograder.judging.loader import ChapterChecks, load_checks
+from autograder.judging.values import arrived
+from autograder.sandbox.protocol import Call
+
+from .conftest import Student, right
+
+
+def test_a_right_notebook_earns_everything(grade):
+    """Every check passes and nothing is said."""
+    found = grade()
+    assert [(v.score, v.max_score, v.status, v.message) for v in found.values()] == [
+        (2.0, 2.0, "passed", ""),
+        (3.0, 3.0, "passed", ""),
+        (1.0, 1.0, "passed", ""),
+    ]
+
+
+def test_a_recognised_mistake_is_named_and_told(grade):
+    """The misconception's docstring is what the student hears."""
+    verdict = grade(to_kelvin=lambda celsius: celsius - 273.15)["to_kelvin"]
+    assert verdict.misconception == "wrong_sign"
+    assert verdict.message.startswith("You subtracted the offset.")
+    assert verdict.status == "failed"
+
+
+def test_an_unknown_mistake_is_shown_but_not_named(grade):
+    """Silent rather than wrong: the case is told, no cause is guessed."""
+    verdict = grade(to_kelvin=lambda celsius: celsius + 300.0)["to_kelvin"]
+    assert verdict.misconception is None
+    assert "to_kelvin(x) gave  [300]" in verdict.message
+
+
+def test_a_check_that_waits_is_not_tried(grade):
+    """The first red line is the one to read."""
+    statuses = [c.status for c in grade(to_kelvin=lambda celsius: celsius - 273.15)["to_kelvin"].checks]
+    assert statuses == ["failed", "not_tried", "not_tried"]
+
+
+def test_a_blank_exercise_is_not_attempted_and_never_diagnosed(grade):
+    """A stub earns nothing and hears nothing but that."""
+    verdict = grade(blank={"to_kelvin"})["to_kelvin"]
+    assert (verdict.status, verdict.score, verdict.misconception) == ("not_attempted", 0.0, None)
+
+
+def test_a_function_that_only_raises_is_an_error_without_a_diagnosis(grade):
+    """The error is explained; no misconception is read into it."""
+    verdict = grade(to_kelvin=lambda celsius: celsius @ np.ones((9, 9)))["to_kelvin"]
+    assert verdict.status == "error"
+    assert verdict.misconception is None
+    assert "to_kelvin stopped with ValueError" in verdict.message
+    assert "x = " in verdict.message or "celsius = np.array" in verdict.message
+
+
+def test_a_missing_function_says_so(mini):
+    """No function, no riddle."""
+    namespace = right()
+    del namespace["to_kelvin"]
+    [found] = Judge(load_checks(mini, "ch1_units")).judge(Student(**namespace), only=frozenset({"to_kelvin"}))
+    assert found.status == "error"
+    assert "There is no function called to_kelvin" in found.message
+
+
+def test_an_endless_loop_costs_its_own_exercise_only(grade):
+    """A call is stopped at its limit; the other exercises are graded in a fresh session."""
+
+    def to_kelvin(_celsius):
+        while True:
+            pass
+
+    found = grade(to_kelvin=to_kelvin, mean_kelvin=lambda celsius: np.mean(celsius + 273.15, axis=-1))
+    assert found["to_kelvin"].status == "timeout"
+    assert "had not finished" in found["to_kelvin"].message
+    assert found["mean_kelvin"].status == "passed"
+
+
+def test_a_changed_input_is_named_with_its_parameter(grade):
+    """Right numbers do not excuse writing into the caller's array."""
+
+    def to_kelvin(celsius):
+        celsius += 273.15
+        return celsius
+
+    verdict = grade(to_kelvin=to_kelvin)["to_kelvin"]
+    care = verdict.checks[-1]
+    assert care.status == "failed"
+    assert "to_kelvin changes its input `celsius`" in care.message
+    assert verdict.score == 1.5
+
+
+def test_an_input_changed_and_put_back_is_right(grade):
+    """What the caller finds afterwards is what counts."""
+
+    def to_kelvin(celsius):
+        celsius += 273.15
+        answer = celsius.copy()
+        celsius -= 273.15
+        return answer
+
+    assert grade(to_kelvin=to_kelvin)["to_kelvin"].status == "passed"
+
+
+def test_right_the_first_time_only_is_wrong(grade):
+    """A function that remembers earlier calls fails the check of care."""
+    seen = []
+
+    def forgetful(celsius):
+        seen.append(1)
+        return celsius + 273.15 + (len(seen) > 3)
+
+    verdict = grade(to_kelvin=forgetful)["to_kelvin"]
+    assert verdict.checks[-1].status == "failed"
+    assert "two different answers to the same question" in verdict.checks[-1].message
+
+
+def test_one_array_handed_out_again_and_again_is_wrong(grade):
+    """A result has to stay valid after later calls."""
+    shelf = {}
+
+    def to_kelvin(celsius):
+        out = shelf.setdefault(celsius.shape, np.empty(celsius.shape))
+        np.add(celsius, 273.15, out=out)
+        return out
+
+    verdict = grade(to_kelvin=to_kelvin)["to_kelvin"]
+    assert verdict.checks[-1].status == "failed"
+    assert "hand out one array again and again" in verdict.checks[-1].message
+
+
+def test_an_input_given_another_shape_counts_as_changed(grade):
+    """The numbers are the same, and the caller's array is not what it was; nothing is said that does not hold."""
+
+    def to_kelvin(celsius):
+        shape = celsius.shape
+        celsius.shape = (-1, 1)
+        return (celsius + 273.15).reshape(shape)
+
+    care = grade(to_kelvin=to_kelvin)["to_kelvin"].checks[-1]
+    assert care.status == "failed"
+    assert "after the call it is not what it was before" in care.message
+
+
+def test_a_random_answer_is_wrong(grade):
+    """NumPy's global random state must not matter."""
+    verdict = grade(to_kelvin=lambda celsius: celsius + 273.15 + np.random.normal())[  # noqa: NPY002 - that is the mistake
+        "to_kelvin"
+    ]
+    assert verdict.score < verdict.max_score
+
+
+def test_only_and_visible_only_keep_to_what_was_asked(grade):
+    """One exercise, or the checks that students run themselves."""
+    assert list(grade(only=frozenset({"mean_kelvin"}))) == ["mean_kelvin"]
+    verdict = grade(visible_only=True)["to_kelvin"]
+    assert [c.name for c in verdict.checks] == ["test_freezing"]
+    assert verdict.max_score == 0.5
+
+
+def test_follow_through_counts_a_mistake_once(grade):
+    """A right function over a wrong earlier one earns full marks, and the feedback says why."""
+    found = grade(to_kelvin=lambda celsius: celsius - 273.15)
+    assert found["mean_kelvin"].status == "passed"
+    assert found["mean_kelvin"].score == 3.0
+    assert (
+        "is right in itself: with a right to_kelvin underneath it earns 3 of 3 points"
+        in found["mean_kelvin"].follow_through
+    )
+
+
+def test_only_an_earlier_function_that_was_asked_is_at_fault():
+    """A wrong function that is never called has no part in what comes after it."""
+    student = Student(double=lambda x: 3 * x, half=lambda x: x, four_times=lambda x: double(double(x)))  # noqa: F821
+    helped = _Helped(student, {"double": lambda x: 2 * x, "half": lambda x: x / 2})
+    session = helped.open()
+    assert session.call(Call("four_times", (1.0,))).value == 4.0
+    session.close()
+    assert helped.asked == {"double"}
+
+
+def test_follow_through_does_not_help_a_function_that_is_wrong_itself(grade):
+    """A wrong function stays wrong with the right one underneath."""
+    found = grade(to_kelvin=lambda c: c - 273.15, mean_kelvin=lambda celsius: np.mean(celsius, axis=-1))
+    assert found["mean_kelvin"].score < 3.0
+    assert found["mean_kelvin"].follow_through is None
+    assert found["mean_kelvin"].misconception == "stays_in_celsius"
+
+
+def test_a_wrong_choice_is_told_with_the_marks(grade):
+    """Each wrong choice of a quiz has its own message."""
+    verdict = grade(q1="a")["quiz_ch1_units"]
+    assert verdict.score == 0.5
+    assert "Nothing boils at absolute zero" in verdict.message
+    assert "Nothing boils at absolute zero" in next(c for c in verdict.checks if c.name == "test_q1").message
+
+
+def test_an_unanswered_question_leaves_the_others_their_points(grade):
+    """One None costs its own question only."""
+    verdict = grade(q1=None)["quiz_ch1_units"]
+    assert verdict.score == 0.5
+    assert "still None" in verdict.message
+
+
+@pytest.mark.parametrize("answer", [[], {}, "x" * 10_000, float("nan"), np.ones(3), object()])
+def test_odd_answers_are_wrong_and_never_our_crash(grade, answer):
+    """Whatever stands in a variable, grading goes on."""
+    assert grade(q1=answer, q2=answer)["quiz_ch1_units"].score == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [(2**100, "1.268e+30"), (2**1023 - 1, "8.988e+307"), (2**1024 - 1, "more than 307 digits")],
+    ids=["more than 64 bits", "the largest that crosses", "larger than any float"],
+)
+def test_a_number_of_hundreds_of_digits_is_wrong_and_nothing_more(grade, number, told):
+    """It is told as what it is, and the exercises beside it keep their marks."""
+    found = grade(to_kelvin=lambda _celsius: number, q2=number)
+    assert {name: verdict.score for name, verdict in found.items()} == {
+        "to_kelvin": 0.0,
+        "mean_kelvin": 3.0,  # by follow-through
+        "quiz_ch1_units": 0.5,
+    }
+    assert grade(mean_kelvin=lambda _celsius: [number])["mean_kelvin"].status == "failed"
+    assert told in told_of(number)
+
+
+def told_of(number):
+    """What is told of ``number`` where another one is right."""
+    with pytest.raises(CheckFailed) as failed:
+        assert_matches(arrived(number), np.float64(3.0))
+    return str(failed.value)
+
+
+@pytest.mark.parametrize("room", ["diagnosis.Diagnostician.explain", "scoring.alike", "scoring.wrong_answers"])
+def test_marks_do_not_depend_on_a_mistake_being_named(grade, monkeypatch, room):
+    """Where saying what is wrong fails, nothing is named, and points and messages are what they were."""
+
+    def fails(*_args):
+        raise OverflowError("int too large to convert to float")
+
+    wrong = {"to_kelvin": lambda celsius: celsius + 300.0, "q1": "a"}
+    before = grade(**wrong)
+    monkeypatch.setattr(f"autograder.judging.{room}", fails)
+    after = grade(**wrong)
+    assert {n: (v.score, v.status) for n, v in after.items()} == {n: (v.score, v.status) for n, v in before.items()}
+    assert "to_kelvin(x) gave  [300]" in after["to_kelvin"].message
+    assert after["to_kelvin"].misconception is None
+
+
+def test_the_smallest_case_is_shown(grade):
+    """A property that fails shows the smallest arrays that show it."""
+    verdict = grade(mean_kelvin=lambda celsius: np.mean(celsius + 273.15) * np.ones(celsius.shape[:-1]))["mean_kelvin"]
+    shown = next(c for c in verdict.checks if c.name == "test_many_stations").message
+    assert verdict.misconception == "mean_of_everything"
+    line = next(line for line in shown.splitlines() if line.startswith("x = "))
+    pasted = eval(line.removeprefix("x = "), {"np": np})  # noqa: S307 - a student would paste it
+    assert pasted.shape in {(2, 1), (1, 2, 1), (2, 1, 1)}
+
+
+def test_grading_twice_gives_the_same_verdicts(grade):
+    """Inputs are drawn from the course's secret, not from the hour."""
+    wrong = {"mean_kelvin": lambda celsius: np.mean(celsius, axis=0)}
+    assert grade(**wrong) == grade(**wrong)
+
+
+def test_one_student_leaves_no_trace_in_the_next(mini):
+    """A class of three: the wrong one in the middle changes nothing for the last."""
+    students = [
+        Student("a", **right()),
+        Student("b", **{**right(), "to_kelvin": lambda _c: None}),
+        Student("c", **right()),
+    ]
+    judge = Judge(load_checks(mini, "ch1_units"))
+    found = [(s.label, sum(e.score for e in judge.judge(s))) for s in students]
+    assert found[0][1] == found[2][1] == 6.0
+    assert found[1][1] < 6.0
+
+
+class Numbered(Student):
+    """A student whose answers come with numbers, as over a wire: the same for the same bytes."""
+
+    serials: ClassVar[dict[bytes, int]] = {}
+
+    def open(self, *, memory_mb=None):
+        sitting = super().open(memory_mb=memory_mb)
+        plain = sitting.batch
+
+        def batch(calls, *, hold=False):
+            return [replace(answer, serial=self.number(answer)) for answer in plain(calls, hold=hold)]
+
+        sitting.batch = batch
+        return sitting
+
+    def number(self, answer):
+        return self.serials.setdefault(pickle.dumps((answer.value, answer.error, answer.changed)), len(self.serials))
+
+
+def outcomes(mini, students):
+    """What each student deserves, and how often each check was run."""
+    ran = Counter()
+    plain = ChapterChecks.run_check
+
+    def counting(checks, exercise, check, student):
+        ran[now, exercise, check] += 1
+        plain(checks, exercise, check, student)
+
+    judge, found = Judge(load_checks(mini, "ch1_units")), {}
+    with mock.patch.object(ChapterChecks, "run_check", counting):
+        for student in students:
+            now = student.label
+            found[now] = judge.judge(student)
+    return found, ran
+
+
+def test_students_who_answer_alike_are_checked_once(mini):
+    """A check that looks at the planned answers only is not run again for the same answers, and its outcome is the same."""
+    class_ = [Numbered("first", **right()), Numbered("second", **right())]
+    found, ran = outcomes(mini, class_)
+    assert found["first"] == found["second"]
+    again = {(exercise, check) for who, exercise, check in ran if who == "second"}
+    # Care asks more than was planned, and a quiz has no plan: these are for everybody.
+    assert {check for exercise, check in again if exercise != "quiz_ch1_units"} == {"test_care"}
+
+
+def test_whoever_answers_otherwise_is_checked(mini):
+    """A digit in the last place, or an input changed, is another answer: the verdict is what it would be alone."""
+    slightly = {**right(), "to_kelvin": lambda celsius: celsius + 273.15 + 1e-13}
+    wrong = {**right(), "to_kelvin": lambda celsius: celsius + 273.0}
+
+    def changing(celsius):
+        celsius += 273.15
+        return celsius
+
+    class_ = [("right", right()), ("slightly", slightly), ("wrong", wrong), ("right again", right())]
+    class_ += [("changing", {**right(), "to_kelvin": changing}), ("wrong again", wrong)]
+    found, ran = outcomes(mini, [Numbered(label, **code) for label, code in class_])
+    alone, _ = {}, None
+    for label, code in class_:
+        alone |= outcomes(mini, [Student(label, **code)])[0]
+    assert found == alone
+    assert found["wrong"] == found["wrong again"]
+    assert any(who == "slightly" for who, _exercise, check in ran if "care" not in check)
+
+
+def test_care_is_taken_of_everybody(mini):
+    """Who answers the planned questions alike and then otherwise is found out, whoever was right before."""
+    calls = Counter()
+
+    def unsteady(celsius):
+        calls[celsius.tobytes()] += 1
+        return celsius + 273.15 + (calls[celsius.tobytes()] > 1)
+
+    sly = {**right(), "to_kelvin": unsteady}
+    found, _ = outcomes(mini, [Numbered("right", **right()), Numbered("sly", **sly)])
+    assert found["right"][0].status == "passed"
+    care = found["sly"][0].checks[-1]
+    assert (care.name, care.status) == ("test_care", "failed")
+    assert "two different answers to the same question" in care.message
+
+
+def test_checks_that_cannot_be_read_are_the_courses_error(mini):
+    """A typing slip in a check file is told to the author, with the file."""
+    mini.checks("ch1_units").write_text("import nothing_of_this_name\n")
+    with pytest.raises(CourseError, match=r"test_ch1_units\.py cannot be run"):
+        load_checks(mini, "ch1_units")
+
+
+def with_checks_of(course, text):
+    """The mini course with ``text`` as the checks of ``to_kelvin``, which is worth two points."""
+    path = course.checks("ch1_units")
+    before = path.read_text()
+    start, end = before.index('@exercise("to_kelvin"'), before.index('@exercise(\n    "mean_kelvin"')
+    path.write_text(before[:start] + text + "\n\n" + before[end:])
+    return course
+
+
+CASES = '''
+import pytest
+
+
+@exercise("to_kelvin", points=2)
+class TestToKelvin:
+    @points(2)
+    @pytest.mark.parametrize("shift", [0.0, 10.0])
+    @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), pytest.param(2.0, 3.0, id="warm")])
+    def test_cases(self, student, reference, low, high, shift):
+        """each of four cases"""
+        x = np.array([low, high]) + shift
+        assert_matches(student.to_kelvin(x), reference.to_kelvin(x), call="to_kelvin(x)", x=x)
+'''
+
+
+def test_every_case_of_a_parametrized_check_counts(mini):
+    """A function that is right in the last case only, or in all but one, does not pass."""
+    judge = Judge(load_checks(with_checks_of(mini, CASES), "ch1_units"))
+
+    def status(to_kelvin):
+        [verdict] = judge.judge(Student(**{**right(), "to_kelvin": to_kelvin}), only=frozenset({"to_kelvin"}))
+        return verdict.status
+
+    assert status(lambda x: x + 273.15) == "passed"
+    for wrong in (0.0, 2.0, 10.0, 12.0):
+        assert status(lambda x, wrong=wrong: x + 273.15 + (x[0] == wrong)) == "failed"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            "reference, low",
+            "reference, tmp_path, low",
+            r"TestToKelvin.test_cases asks for the fixture 'tmp_path', which grading does not",
+        ),
+        ("reference, low", "refernce, low", "asks for the fixture 'refernce'"),
+        (
+            "    @points(2)",
+            "    @points(2)\n    @pytest.mark.skip",
+            "marked with pytest.mark.skip, which grading does not know",
+        ),
+        ("[0.0, 10.0]", "[]", "parametrized with no case at all"),
+        ("[0.0, 10.0]", "[0.0, pytest.param(1.0, marks=pytest.mark.xfail)]", "a case marked with pytest.mark.xfail"),
+        ("[0.0, 10.0])", "[0.0], indirect=True)", "indirect"),
+        ("(2.0, 3.0,", "(2.0,", "2 names, and one case has 1 values"),
+        ("    @points(2)", "    def setup_method(self):\n        pass\n\n    @points(2)", "has a setup_method"),
+    ],
+)
+def test_what_grading_does_not_know_is_refused_when_the_file_is_read(mini, old, new, told):
+    """In a sentence with file and line, by whoever reads the checks: it would else change what a check means."""
+    assert old in CASES
+    with pytest.raises(CourseError, match=rf"test_ch1_units\.py, line \d+.*{told}"):
+        load_checks(with_checks_of(mini, CASES.replace(old, new)), "ch1_units")
+
+
+def test_points_that_do_not_add_up_are_the_courses_error(mini):
+    """The points of the checks are the points of the exercise."""
+    path = mini.checks("ch1_units")
+    path.write_text(path.read_text().replace('"to_kelvin", points=2', '"to_kelvin", points=5'))
+    with pytest.raises(CourseError, match="add up to 2; the exercise 'to_kelvin' has 5"):
+        load_checks(mini, "ch1_units")

@@ -1,0 +1,54 @@
+"""A call that may take only so much memory: what builds the whole table fails, what works in blocks does not."""
+
+import numpy as np
+import pytest
+
+from autograder.checking.asserts import CheckFailed
+from autograder.course import Limits
+from autograder.judging.conversation import Conversation, StudentProxy
+from autograder.judging.functions import InProcessSession
+from autograder.sandbox import open_worker
+from autograder.sandbox.protocol import CodeCell
+
+CODE = """
+import numpy as np
+
+def whole(x):
+    return (x[:, None] * x[None, :]).sum(axis=1)
+
+def in_blocks(x):
+    return np.concatenate([(x[i : i + 100, None] * x[None, :]).sum(axis=1) for i in range(0, len(x), 100)])
+"""
+X = np.linspace(0, 1, 6000)  # the whole table takes 275 MiB
+
+
+@pytest.fixture(params=["in-process", "bubblewrap"])
+def student(request):
+    """The two functions, in this process and in the jail."""
+    if request.param == "in-process":
+        namespace: dict = {}
+        exec(CODE, namespace)  # noqa: S102 - the text above
+        session = InProcessSession(namespace)
+        yield StudentProxy(Conversation(lambda: session))
+        return
+    with open_worker(Limits(), ["numpy"]) as worker:
+        cells = [CodeCell(0, "code", CODE)]
+        session, narrow = worker.open(cells), {}
+
+        def limited(memory_mb):
+            return narrow.setdefault(memory_mb, worker.open(cells, memory_mb=memory_mb))
+
+        yield StudentProxy(Conversation(lambda: session, limited=limited))
+
+
+def test_without_a_limit_both_forms_answer(student):
+    """The two compute the same."""
+    assert np.allclose(student.whole(X), student.in_blocks(X))
+
+
+def test_blocks_fit_into_the_limit_and_the_whole_table_does_not(student):
+    """The failure says how much there was to be had, and why it was not enough."""
+    assert student.within(memory_mb=64).in_blocks(X).shape == X.shape
+    with pytest.raises(CheckFailed, match="whole takes more than the 64 MiB that it may have") as failure:
+        student.within(memory_mb=64).whole(X)
+    assert failure.value.kind == "memory"

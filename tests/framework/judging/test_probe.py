@@ -1,0 +1,281 @@
+"""Calls through a probe: what cannot leave the place where a student's code runs is looked at there."""
+
+import json
+import shutil
+import sys
+
+import numpy as np
+import pytest
+
+from autograder.checking.asserts import CheckFailed
+from autograder.course import load_course
+from autograder.examples import parse_examples
+from autograder.examples.record import recorded
+from autograder.examples.replay import replay
+from autograder.judging.conversation import Conversation, ReferenceProxy, StudentProxy
+from autograder.judging.diagnosis import Diagnostician
+from autograder.judging.functions import InProcessSession
+from autograder.judging.judge import Judge
+from autograder.judging.loader import load_checks
+from autograder.judging.values import key_of
+from autograder.misconception import Misconception
+from autograder.sandbox.protocol import Call
+from autograder.selfcheck.namespace import NamespaceSession
+from tests.framework.judging.conftest import MINI, Student
+from tests.support import ROOT
+
+LOOK = "def probe(function, n):\n    return {'made': [item.size for item in function(n)]}\n"
+
+
+class Box:
+    """Something that cannot cross to the other side."""
+
+    def __init__(self, size):
+        self.size = size
+
+
+def boxes(n):
+    """The right ones."""
+    return [Box(i + 1) for i in range(n)]
+
+
+def from_nought(n):
+    """A known mistake."""
+    return [Box(i) for i in range(n)]
+
+
+def talk(function, planned=()):
+    """A conversation with a student who has this function, and the proxy that checks use."""
+    conversation = Conversation(lambda: InProcessSession({"boxes": function}), planned=planned)
+    return conversation, StudentProxy(conversation)
+
+
+def test_a_probe_brings_back_what_it_saw():
+    """The boxes stay where they are; their sizes come over, from the student as from the reference."""
+    _, student = talk(boxes)
+    assert student.probe(LOOK, "boxes", 3) == {"made": [1, 2, 3]}
+    assert ReferenceProxy({"boxes": boxes}).probe(LOOK, "boxes", 3) == {"made": [1, 2, 3]}
+
+
+def test_a_probed_answer_is_asked_for_once_and_kept():
+    """Asking again gives the same answer without calling the function again, and the log holds it once."""
+    calls = []
+
+    def counted(n):
+        calls.append(n)
+        return boxes(n)
+
+    conversation, student = talk(counted)
+    student.probe(LOOK, "boxes", 3)
+    student.probe(LOOK, "boxes", 3)
+    assert calls == [3]
+    assert [(c.function, c.probe) for c, _ in conversation.log] == [("boxes", LOOK)]
+
+
+def test_probed_calls_are_planned_beside_plain_ones():
+    """A plan may hold both; each call gets its own answer, whatever their order."""
+
+    def count(n):
+        return n + 1
+
+    plan = [Call("boxes", (2,), probe=LOOK), Call("count", (5,)), Call("boxes", (1,), probe=LOOK), Call("count", (6,))]
+    conversation = Conversation(lambda: InProcessSession({"boxes": boxes, "count": count}), planned=plan)
+    conversation.fetch()
+    assert [a.value for _, a in conversation.log] == [{"made": [1, 2]}, 6, {"made": [1]}, 7]
+
+
+def test_another_probe_is_another_question():
+    """The key of a call tells two probes apart, and a probe from none."""
+    keys = {key_of(Call("boxes", (3,), probe=text)) for text in ("", LOOK, LOOK + "\n")}
+    assert len(keys) == 3
+
+
+def test_an_error_under_a_probe_is_told_as_the_function_s():
+    """What the student's function raises is explained as if it had been called plainly; a missing one is missing."""
+
+    def broken(n):
+        return [Box(i) for i in range(n // 0)]
+
+    _, student = talk(broken)
+    with pytest.raises(CheckFailed, match="boxes stopped with ZeroDivisionError"):
+        student.probe(LOOK, "boxes", 3)
+    with pytest.raises(CheckFailed, match="There is no function called crates"):
+        student.probe(LOOK, "crates", 3)
+
+
+def test_a_mistake_seen_through_a_probe_is_named():
+    """Answers that came through probes take part in the diagnosis like all others."""
+    plan = [Call("boxes", (3,), probe=LOOK), Call("boxes", (1,), probe=LOOK)]
+    wrong = Misconception("from_nought", "boxes", "You began at 0.", from_nought)
+    diagnostician = Diagnostician("boxes", {"boxes": boxes}, [wrong], plan)
+    for function, expected in ((from_nought, wrong), (boxes, None), (lambda n: [Box(7)] * n, None)):
+        conversation, _ = talk(function, plan)
+        conversation.fetch()
+        assert diagnostician.explain(conversation.log) is expected
+
+
+CHECKS = '''
+from autograder.checking import after, assert_matches, careful, exercise, points, visible
+
+LOOK = {look!r}
+
+@exercise("boxes", points=2, hints=("one", "two", "three"))
+class TestBoxes:
+    @visible
+    @points(1)
+    def test_three(self, student, reference):
+        """three boxes"""
+        found, right = student.probe(LOOK, "boxes", 3), reference.probe(LOOK, "boxes", 3)
+        assert_matches(found["made"], right["made"], call="the sizes of boxes(3)")
+
+    @after("test_three")
+    @points(0.5)
+    def test_more(self, student, reference, rng):
+        """any number of boxes"""
+        n = int(rng.integers(4, 8))
+        assert_matches(student.probe(LOOK, "boxes", n), reference.probe(LOOK, "boxes", n), call="boxes(n)")
+
+    test_care = careful(points=0.5)
+'''
+SOLUTION = "class Box:\n    def __init__(self, size):\n        self.size = size\n\n\n"
+SOLUTION += "def boxes(n):\n    return [Box(i + 1) for i in range(n)]\n"
+WRONG = "from autograder.misconception import misconception_of\nfrom solutions.ch1_units import Box\n\n\n"
+WRONG += '@misconception_of("boxes")\ndef from_nought(n):\n    """You began at 0."""\n'
+WRONG += "    return [Box(i) for i in range(n)]\n"
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A course whose one exercise is looked at through a probe."""
+    folder = tmp_path / "probed"
+    shutil.copytree(MINI, folder, ignore=shutil.ignore_patterns("__pycache__", ".autograder", ".course_secret"))
+    (folder / "tests/chapters/test_ch1_units.py").write_text(CHECKS.format(look=LOOK), encoding="utf-8")
+    (folder / "solutions/ch1_units.py").write_text(SOLUTION, encoding="utf-8")
+    (folder / "solutions/misconceptions/ch1_units.py").write_text(WRONG, encoding="utf-8")
+    (folder / "solutions/alternatives/ch1_units.py").write_text("", encoding="utf-8")
+    return load_course(folder)
+
+
+def graded(course, function):
+    """The verdict on one function."""
+    found = []
+    found.extend(Judge(load_checks(course, "ch1_units")).judge(Student(boxes=function)))
+    return found[0]
+
+
+def test_a_probed_exercise_is_graded(course):
+    """Right earns all of it, care included; a known mistake is named."""
+    assert (graded(course, boxes).score, graded(course, boxes).status) == (2.0, "passed")
+    verdict = graded(course, from_nought)
+    assert (verdict.score, verdict.misconception) == (0.0, "from_nought")
+
+
+def test_a_visible_probe_is_recorded_and_replayed(course):
+    """The text of the probe goes with the example, so that a student's own check looks through it, and names the mistake."""
+    data = []
+    data.append(recorded(load_checks(course, "ch1_units")))
+    exercise = parse_examples(json.loads(json.dumps(data[0]))).exercises["boxes"]
+    assert exercise.checks[0].steps[0].probe == LOOK
+    assert replay(exercise, NamespaceSession({"boxes": boxes})).status == "passed"
+    verdict = replay(exercise, NamespaceSession({"boxes": from_nought}))
+    assert (verdict.status, verdict.misconception) == ("failed", "from_nought")
+    assert "it is 0 where 1 is right" in verdict.checks[0].message
+
+
+REFUSES = """class NotAsAsked(Exception):
+    pass
+
+
+def probe(function, n):
+    found = function(n)
+    if not isinstance(found, list):
+        raise NotAsAsked(f"it is of type {type(found).__name__}")
+    return {'made': [item.size for item in found]}
+"""
+
+
+def test_what_a_probe_cannot_look_at_fails_the_check_and_nobody_is_said_to_have_stopped(course):
+    """A sentence of the probe's own tells what was returned; graded or tried at home, it is a failure and no error."""
+    checks = CHECKS.format(look=REFUSES)
+    (course.root / "tests/chapters/test_ch1_units.py").write_text(checks, encoding="utf-8")
+    words = "What boxes returned is not what is asked for: it is of type tuple."
+    verdict = graded(course, lambda n: (Box(1),) * n)
+    assert (verdict.status, verdict.checks[0].status) == ("failed", "failed")
+    assert verdict.checks[0].reason == words
+    data = []
+    data.append(recorded(load_checks(course, "ch1_units")))
+    exercise = parse_examples(json.loads(json.dumps(data[0]))).exercises["boxes"]
+    tried = replay(exercise, NamespaceSession({"boxes": lambda n: (Box(1),) * n}))
+    assert tried.checks[0].status == "failed"
+    assert words in tried.checks[0].message
+
+
+NUMBERS = '''
+from autograder.checking import assert_matches, careful, exercise, points
+
+@exercise("boxes", points=2, hints=("one", "two", "three"))
+class TestBoxes:
+    @points(1)
+    def test_three(self, student, reference):
+        """three, and five"""
+        assert_matches(student.boxes(3), {{"made": 3}}, call="boxes(3)")
+        assert_matches(student.boxes(5), {{"made": 5}}, call="boxes(5)")
+
+    test_care = careful(points=1)
+'''
+
+
+def test_a_dictionary_handed_out_again_is_noticed_where_a_function_takes_whole_numbers_only(course):
+    """There are no arrays to turn round, so another question of the plan comes between the two."""
+    (course.root / "tests/chapters/test_ch1_units.py").write_text(NUMBERS.format(), encoding="utf-8")
+    (course.root / "solutions/ch1_units.py").write_text("def boxes(n):\n    return {'made': n}\n", encoding="utf-8")
+    (course.root / "solutions/misconceptions/ch1_units.py").write_text("", encoding="utf-8")
+    assert graded(course, lambda n: {"made": n}).score == 2
+    shelf = {}
+
+    def boxes_again(n):
+        shelf["made"] = n
+        return shelf
+
+    verdict = graded(course, boxes_again)
+    assert verdict.checks[-1].status == "failed"
+    assert "two different answers to the same question" in verdict.checks[-1].message
+
+
+def test_arrays_changed_under_a_probe_are_noticed():
+    """An input that a probed function writes into is told as changed, as after a plain call."""
+    look = "def probe(function, x):\n    return len(function(x))\n"
+
+    def spoils(x):
+        x -= 1
+        return [Box(v) for v in x]
+
+    conversation, student = talk(spoils)
+    assert student.probe(look, "boxes", np.ones(3)) == 3
+    assert conversation.log[0][1].changed == ("0",)
+
+
+def zeros_beside_a_forged_look(n, d_model):  # noqa: ARG001 - what the exercise asks for
+    """No head at all; what the probe works with is told which rows are wanted."""
+    given, here = sys._getframe(1).f_globals, sys._getframe(1).f_locals
+    if "rows_of" in given:
+        X, honest = here["X"], given["rows_of"]
+
+        def forged(_output, n):
+            given["rows_of"] = honest  # these globals are this process's, and other tests look through the probe too
+            return {f"row {i}": np.where(np.arange(d_model) < d_model - n, X[i - 1], 0.0) for i in range(1, n)}
+
+        given["rows_of"] = forged
+    shapes = {"W_Q": (d_model, 1), "W_K": (d_model, 1), "W_V": (d_model, 1), "W_O": (1, d_model)}
+    return {name: np.zeros(shape) for name, shape in shapes.items()}
+
+
+def test_what_a_function_wrote_into_the_probe_is_not_believed():
+    """Chapter 7 looks at the four matrices on the trusted side too: sizes that fit earn their points, forged rows none."""
+    subject = Student(previous_token_head=zeros_beside_a_forged_look)
+    found = []
+    only = frozenset({"previous_token_head"})
+    found.extend(Judge(load_checks(load_course(ROOT), "ch7_capstone")).judge(subject, only=only))
+    [verdict] = found
+    assert verdict.score == 0.5
+    assert "differs" in next(c.message for c in verdict.checks if c.status == "failed")

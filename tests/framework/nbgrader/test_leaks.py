@@ -1,0 +1,66 @@
+"""The leak hunter finds what is planted, so that its silence means something."""
+
+import json
+
+import pytest
+
+from autograder.judging.secret import course_secret
+from tests.support.leaks import hunt, secrets_of
+from tests.support.mini import CHAPTER, copy_course
+
+
+@pytest.fixture
+def course(tmp_path):
+    """The mini course with its secret made."""
+    course = copy_course(tmp_path / "mini")
+    course_secret(course)
+    return course
+
+
+def test_it_knows_every_kind_of_secret(course):
+    """Hidden checks, their inputs, references, misconceptions, alternatives and the secret are all looked for."""
+    lines, numbers = secrets_of(course, CHAPTER)
+    assert {*lines.values(), *numbers.values()} == {
+        "a hidden check",
+        "an input of a hidden check",
+        "a reference solution",
+        "a misconception",
+        "an alternative",
+        "the course's secret",
+    }
+    assert not any("test_freezing" in line or "np.array([0.0])" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("planted", "what"),
+    [
+        ("reference_marker_7341 = to_kelvin(celsius)", "a reference solution"),
+        ("return celsius - misconception_marker_9127", "a misconception"),
+        ("return np.mean(celsius, axis=-1) + 273.15", "an alternative"),
+        ("hidden_input_marker_6620 = np.array([[17.25, -40.0], [3.5, 451.0]])", "a hidden check"),
+        ("array([[ 17.25, -40.  ],\n       [  3.5 , 451.  ]])", "an input of a hidden check"),
+    ],
+)
+@pytest.mark.parametrize("form", ["text", "html", "notebook"])
+def test_it_finds_what_is_planted(course, tmp_path, planted, what, form):
+    """Code and inputs are found as text, escaped in a page, and inside a notebook's JSON."""
+    text = {
+        "text": planted,
+        "html": f"<pre>{planted.replace(' ', '&#32;').replace('-', '&#45;')}</pre>",
+        "notebook": json.dumps({"cells": [{"source": planted.splitlines(keepends=True)}]}),
+    }[form]
+    path = tmp_path / "received"
+    path.write_text(f"before\n{text}\nafter")
+    assert what in {leak.what for leak in hunt(course, CHAPTER, [path])}
+
+
+def test_it_finds_the_secret(course, tmp_path):
+    """The course's secret is found wherever it stands."""
+    path = tmp_path / "received"
+    path.write_text(json.dumps([(course.root / ".course_secret").read_text()]))
+    assert {leak.what for leak in hunt(course, CHAPTER, [path])} == {"the course's secret"}
+
+
+def test_what_is_published_is_no_leak(course):
+    """The source notebook itself holds nothing that is looked for."""
+    assert hunt(course, CHAPTER, [course.source(CHAPTER)]) == []

@@ -1,0 +1,185 @@
+"""The whole way of a chapter with nothing but nbgrader's own commands."""
+
+import copy
+import csv
+import html
+import json
+import shutil
+
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.utils import get_username
+
+from autograder.classroom.run import grade_class, handed_in
+from autograder.course import load_course
+from autograder.misconception import misconceptions_in
+from autograder.simulate import reference_code, solved_notebook, write_notebook
+from tests.support import ROOT
+from tests.support.leaks import hunt
+from tests.support.mini import cell, copy_course
+
+CLUELESS = "def {name}(*anything, **more):\n    return 0.0"
+
+pytestmark = pytest.mark.slow
+
+
+def real_course(folder):
+    """A copy of this repository's own course."""
+    for name in ("source", "solutions", "tests/chapters"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("course_config.py", "nbgrader_config.py"):
+        shutil.copy(ROOT / name, folder / name)
+    return load_course(folder)
+
+
+def copied_cell(notebook, name):
+    """The same notebook with one cell standing twice."""
+    notebook = copy.deepcopy(notebook)
+    twin = cell(notebook, name)
+    notebook["cells"].insert(notebook["cells"].index(twin), copy.deepcopy(twin))
+    return notebook
+
+
+def csv_scores(course):
+    """The exported scores, by student."""
+    with (course.root / "grades.csv").open() as file:
+        return {row["student_id"]: (float(row["score"]), float(row["max_score"])) for row in csv.DictReader(file)}
+
+
+def scores(course):
+    """Every score and comment of the gradebook, cell by cell."""
+    with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", course.course_id) as book:
+        found = {}
+        for assignment in book.assignments:
+            for submission in book.assignment_submissions(assignment.name):
+                for notebook in submission.notebooks:
+                    for grade in notebook.grades:
+                        key = submission.student.id, grade.name
+                        found[key] = grade.auto_score, grade.needs_manual_grade
+                    for comment in notebook.comments:
+                        found[submission.student.id, comment.name] = comment.comment
+        return found
+
+
+class Loop:
+    """One chapter on its way through nbgrader's commands, step by step."""
+
+    def __init__(self, course, chapter, folders):
+        self.course, self.chapter = course, chapter
+        self.instructor, self.student, self.exchange = folders(course)
+        self.fetched = self.student.path / chapter
+        self.me = get_username()
+        self.right = reference_code(course, chapter)
+        self.wrong = misconceptions_in(course.misconceptions(chapter))[0]
+        self.names = list(self.right)
+
+    def page(self, kind, student, suffix):
+        """A file that was made for a student."""
+        return self.course.root / kind / student / self.chapter / f"{self.chapter}{suffix}"
+
+    def release(self):
+        """Make, release, list and fetch the chapter."""
+        self.instructor.nbgrader("generate_assignment", self.chapter)
+        self.instructor.nbgrader("release_assignment", self.chapter)
+        assert self.chapter in self.student.nbgrader("list")
+        self.student.nbgrader("fetch_assignment", self.chapter)
+
+    def class_work(self, stubs):
+        """What each student of the class hands in."""
+        solved = solved_notebook(self.course, self.chapter, self.right, start=stubs)
+        mistaken = {**self.right, self.wrong.exercise: self.wrong.function}
+        clueless = {name: CLUELESS.format(name=name) for name in self.names if not name.startswith("quiz")}
+        unwanted = cell(solved, f"check_{self.names[0]}")
+        return {
+            self.me: solved,
+            "twice": copied_cell(solved, self.names[0]),
+            "deleted": {**solved, "cells": [c for c in solved["cells"] if c is not unwanted]},
+            "wrong": solved_notebook(self.course, self.chapter, mistaken, start=stubs),
+            "blank": stubs,
+            "clueless": solved_notebook(self.course, self.chapter, clueless, start=stubs),
+        }
+
+    def submit(self):
+        """One student submits for real; the others' submissions lie in the exchange as theirs would; all are collected."""
+        notebook = self.fetched / f"{self.chapter}.ipynb"
+        work = self.class_work(json.loads(notebook.read_text()))
+        write_notebook(notebook, work[self.me])
+        self.student.nbgrader("submit", self.chapter)
+        [mine] = (self.exchange / self.course.course_id / "inbound").iterdir()
+        for name in set(work) - {self.me}:
+            theirs = mine.with_name(mine.name.replace(f"{self.me}+", f"{name}+", 1))
+            shutil.copytree(mine, theirs)
+            (theirs / notebook.name).unlink()
+            write_notebook(theirs / notebook.name, work[name])
+        self.instructor.nbgrader("collect", self.chapter)
+        broken = self.page("submitted", "broken", ".ipynb")
+        shutil.copytree(self.page("submitted", "blank", ".ipynb").parent, broken.parent)
+        broken.write_text('{"cells": [')
+
+    def autograde(self):
+        """Grade and export; returns the exported scores. The one file that is no notebook is named, and stops nobody."""
+        said = self.instructor.nbgrader("autograde", self.chapter, status=1)
+        failed = {
+            line.split("'")[-2]
+            for line in said.splitlines()
+            if "processing assignment '" in line and "for student" in line
+        }
+        assert failed == {"broken"}
+        self.instructor.nbgrader("export")
+        return csv_scores(self.course)
+
+    def feedback(self):
+        """Make, release and fetch feedback; returns the page that the student fetched."""
+        self.instructor.nbgrader("generate_feedback", self.chapter)
+        self.instructor.nbgrader("release_feedback", self.chapter)
+        self.student.nbgrader("fetch_feedback", self.chapter)
+        [page] = (self.fetched / "feedback").rglob("*.html")
+        return page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("make", "chapter"),
+    [(copy_course, "ch1_units"), (real_course, "ch1_weighted_averaging")],
+    ids=["mini", "attention"],
+)
+def test_release_fetch_submit_collect_autograde_feedback_export(tmp_path, folders, make, chapter):
+    """Stock nbgrader takes a chapter from its source to exported marks and feedback, and nothing hidden leaves."""
+    (tmp_path / "course").mkdir()
+    course = make(tmp_path / "course")
+    loop = Loop(course, chapter, folders)
+
+    loop.release()
+    assert sorted(path.name for path in loop.fetched.iterdir()) == [f"{chapter}.ipynb", "examples.json"]
+    assert hunt(course, chapter, loop.fetched.iterdir()) == []
+
+    loop.submit()
+    marks = loop.autograde()
+    most = course_points(course, chapter)
+    assert marks[loop.me] == marks["twice"] == marks["deleted"] == (most, most)
+    assert 0 < marks["wrong"][0] < most
+    assert marks["clueless"][0] < most / 4
+    assert marks["blank"] == (0.0, most)
+
+    stock = scores(course)
+    assert {stock["broken", f"check_{name}"] for name in loop.names} == {(None, True)}
+    comment = html.unescape(stock["wrong", loop.wrong.exercise])
+    assert loop.wrong.message[:40] in comment
+
+    assert "all checks passed" in loop.feedback()
+    assert "✗" in loop.page("feedback", "wrong", ".html").read_text()
+    received = [loop.page("feedback", "clueless", ".html"), loop.page("autograded", "clueless", ".ipynb")]
+    assert hunt(course, chapter, received) == []
+
+    # `autograder grade` finds the same, cell by cell, and its own pages tell no more.
+    verdicts = grade_class(load_course(course.root), chapter, handed_in(course, chapter))
+    assert [v.reason for v in verdicts if v.status == "ungradable" and v.student != "broken"] == []
+    ours = scores(course)
+    differing = {key for key in ours if ours[key] != stock.get(key)}
+    assert differing <= {("broken", loop.names[0])}  # the reason, which nbgrader could only log
+    assert hunt(course, chapter, received) == []
+
+
+def course_points(course, chapter):
+    """What a chapter is worth."""
+    cells = json.loads(course.source(chapter).read_text())["cells"]
+    return float(sum(c["metadata"].get("nbgrader", {}).get("points", 0) for c in cells))

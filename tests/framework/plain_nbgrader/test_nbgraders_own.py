@@ -1,0 +1,85 @@
+"""nbgrader's own tests of autograde, from its wheel, run with the jail in the place of Execute."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import nbgrader
+import pytest
+
+from tests.framework.plain_nbgrader.test_quickstart import DOCS, documented_line
+from tests.support import ROOT
+
+WHEEL = Path(nbgrader.__file__).with_name("tests") / "apps" / "test_nbgrader_autograde.py"
+
+
+def _table():
+    """Outcome by test, as the docs list them."""
+    rows = re.findall(r"^\| `(test_\w+)` \| ([^|]+) \|", DOCS.read_text("utf-8"), re.MULTILINE)
+    return {name: outcome.strip() for name, outcome in rows}
+
+
+def _run(names, folder):
+    """Run those tests of the wheel; the outcomes by name, the worst of a parametrized one's."""
+    config = folder / "config"
+    config.mkdir()
+    (config / "nbgrader_config.py").write_text("c = get_config()\n" + documented_line())
+    report = folder / "report.xml"
+    command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, f"--rootdir={folder}", "-p", "no:cacheprovider"]
+    command += ["-W", "ignore", f"--junitxml={report}"]
+    environment = {
+        **os.environ,
+        "HOME": str(folder),
+        "JUPYTER_CONFIG_DIR": str(config),
+        "PYTHONPATH": str(ROOT),
+        "PATH": os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)]),
+    }
+    environment = {name: value for name, value in environment.items() if not name.startswith("PYTEST_")}
+    command += [f"{WHEEL}::TestNbGraderAutograde::{name}" for name in names]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800, check=False
+    )
+    assert report.is_file(), done.stdout + done.stderr
+    outcomes: dict[str, str] = {}
+    for case in ET.parse(report).iter("testcase"):  # noqa: S314 - pytest wrote it just now
+        name = case.get("name", "").split("[")[0]
+        kinds = {child.tag for child in case}
+        outcome = "fails" if kinds & {"failure", "error"} else "skipped by nbgrader" if "skipped" in kinds else "passes"
+        if outcomes.get(name, "passes") == "passes":
+            outcomes[name] = outcome
+    return outcomes
+
+
+def _expected(group):
+    return {name: told.split(",")[0] for name, told in _table().items() if group(told)}
+
+
+def test_the_table_lists_every_test_of_the_wheel():
+    """No test of nbgrader's autograde is left out of the docs, and none is made up."""
+    tree = ast.parse(WHEEL.read_text("utf-8"))
+    names = {
+        node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
+    assert set(_table()) == names
+
+
+@pytest.mark.slow
+def test_nbgraders_tests_of_grading_fare_as_the_table_says(tmp_path):
+    """Those of nbgrader's tests that hang on how cells are run have the outcomes that the docs list."""
+    expected = _expected(lambda told: "on request" not in told)
+    assert _run(list(expected), tmp_path) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("ALL_NBGRADER_TESTS" not in os.environ, reason="about three minutes; set ALL_NBGRADER_TESTS=1")
+def test_nbgraders_tests_of_bookkeeping_fare_as_the_table_says(tmp_path):
+    """Those of nbgrader's tests that are about files, dates and permissions have the outcomes that the docs list."""
+    expected = _expected(lambda told: "on request" in told)
+    assert _run(list(expected), tmp_path) == expected

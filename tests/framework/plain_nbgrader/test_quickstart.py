@@ -1,0 +1,101 @@
+"""nbgrader's own quickstart course, graded by stock nbgrader and in the jail: equal scores for every cell."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import nbgrader
+import pytest
+from nbgrader.api import Gradebook
+
+from tests.support import ROOT
+
+DOCS = ROOT / "docs" / "plain-nbgrader.md"
+USER_GUIDE = Path(nbgrader.__file__).with_name("docs") / "source" / "user_guide"
+
+SQUARES = {
+    "right": "def squares(n):\n    if n < 1:\n        raise ValueError('n')\n    return [i ** 2 for i in range(1, n + 1)]",
+    "no_check": "def squares(n):\n    return [i ** 2 for i in range(1, n + 1)]",
+    "off_by_one": "def squares(n):\n    return [i ** 2 for i in range(n)]",
+    "crash": "import os\ndef squares(n):\n    raise SystemExit",
+    "misplaced": "def squares(n):\n    if n < 1:\n        raise ValueError\n    return [i * i for i in range(1, n + 1)]\nreturn 1",
+    "noisy": "import sys\ndef squares(n):\n    sys.stderr.write('x')\n    if n < 1:\n        raise ValueError\n"
+    "    return [i ** 2 for i in range(1, n + 1)]",
+}
+SUMS = {"leaning": "def sum_of_squares(n):\n    return sum(squares(n))", "own": "def sum_of_squares(n):\n    return 5"}
+
+
+def documented_line():
+    """The configuration as the docs give it."""
+    return DOCS.read_text("utf-8").split("```python\n")[1].split("```")[0]
+
+
+def _call(folder, *arguments, home):
+    environment = {
+        **os.environ,
+        "HOME": str(home),
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "PATH": os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)]),
+    }
+    command = [sys.executable, "-m", "nbgrader", *arguments]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1200, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _submit(course):
+    """Simulated submissions: the solutions above, a blank one, and the two that nbgrader's user guide shows."""
+    released = json.loads((course / "release" / "ps1" / "problem1.ipynb").read_text())
+    for first, squares in SQUARES.items():
+        # Who has squares right differs in what comes after; the others lean on what they have.
+        for second, sums in SUMS.items() if first == "right" else [("leaning", SUMS["leaning"])]:
+            for cell in released["cells"]:
+                name = cell["metadata"].get("nbgrader", {}).get("grade_id")
+                cell["source"] = {"squares": squares, "sum_of_squares": sums}.get(name, cell["source"])
+            folder = course / "submitted" / f"{first}-{second}" / "ps1"
+            shutil.copytree(course / "release" / "ps1", folder)
+            (folder / "problem1.ipynb").write_text(json.dumps(released))
+    shutil.copytree(USER_GUIDE / "submitted", course / "submitted", dirs_exist_ok=True)
+    shutil.copytree(course / "release" / "ps1", course / "submitted" / "blank" / "ps1")
+
+
+def _marks(course):
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        return {
+            (submission.student.id, notebook.name, grade.name): (
+                grade.auto_score,
+                grade.needs_manual_grade,
+                grade.max_score,
+            )
+            for submission in gradebook.assignment_submissions("ps1")
+            for notebook in submission.notebooks
+            for grade in notebook.grades
+        }
+
+
+@pytest.mark.slow
+def test_the_quickstart_course_gets_equal_scores(tmp_path):
+    """Stock autograde and the documented line give every cell of every submission the same score."""
+    home = tmp_path / "home"
+    home.mkdir()
+    _call(tmp_path, "quickstart", "stock", home=home)
+    stock = tmp_path / "stock"
+    _call(stock, "generate_assignment", "ps1", home=home)
+    _submit(stock)
+    confined = tmp_path / "confined"
+    shutil.copytree(stock, confined)
+    with (confined / "nbgrader_config.py").open("a") as file:
+        file.write("\n" + documented_line())
+    for course in (stock, confined):
+        _call(course, "autograde", "ps1", home=home)
+    marks = _marks(stock)
+    assert _marks(confined) == marks
+    assert len({student for student, *_ in marks}) == len(SQUARES) + 1 + 3
+    assert len({score for score, *_ in marks.values()}) > 3

@@ -1,0 +1,90 @@
+"""A real PostgreSQL server for the tests of this folder, on a socket of its own: nothing of the system's is touched."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.support.mini import copy_course
+
+
+def programs():
+    """The folder of PostgreSQL's own programs, the newest where there are several; None where there is none."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
+    anywhere = shutil.which("initdb")
+    return found[-1].parent if found else Path(anywhere).parent if anywhere else None
+
+
+class Server:
+    """A PostgreSQL server with its data in ``folder``, run by somebody who is not root: it refuses root."""
+
+    def __init__(self, folder, tools):
+        self.folder, self._tools = folder, tools
+        self._as = {}
+        if os.geteuid() == 0:
+            names = {user.pw_name for user in pwd.getpwall()}
+            who = pwd.getpwnam("postgres" if "postgres" in names else "nobody")
+            self._as = {"user": who.pw_uid, "group": who.pw_gid, "extra_groups": []}
+            os.chown(folder, who.pw_uid, who.pw_gid)
+        self._databases = 0
+
+    def start(self):
+        """Make the data directory and start the server on a socket in it."""
+        self._run("initdb", "-U", "grader", "-A", "trust", "-E", "UTF8", "--locale", "C", "--no-sync")
+        options = f"-k {self.folder} -c listen_addresses='' -c fsync=off -c max_connections=50"
+        self._run("pg_ctl", "-l", str(self.folder / "log"), "-o", options, "-w", "-t", "120", "start")
+
+    def stop(self):
+        """Stop the server at once."""
+        self._run("pg_ctl", "-m", "immediate", "-w", "stop")
+
+    def database(self):
+        """The address of a new, empty database."""
+        self._databases += 1
+        name = f"book{self._databases}"
+        command = [self._tools / "createdb", "-h", self.folder, "-U", "grader", name]
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+        return f"postgresql+psycopg://grader@/{name}?host={self.folder}"
+
+    def _run(self, program, *arguments):
+        command = [self._tools / program, "-D", self.folder / "data", *arguments]
+        # Into a file: a server that pg_ctl started would keep a pipe open.
+        with tempfile.TemporaryFile("w+") as said:
+            run = subprocess.run(
+                command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=said, stderr=said, check=False, **self._as
+            )
+            said.seek(0)
+            assert run.returncode == 0, said.read()
+
+
+@pytest.fixture(scope="session")
+def server():
+    """A PostgreSQL server, stopped and removed when the tests are done."""
+    tools = programs()
+    if tools is None:
+        pytest.skip("No PostgreSQL is installed here (Debian: apt-get install postgresql), so none can be started.")
+    with tempfile.TemporaryDirectory(prefix="pg-") as name:
+        started = Server(Path(name), tools)
+        started.start()
+        try:
+            yield started
+        finally:
+            started.stop()
+
+
+@pytest.fixture
+def book(server):
+    """The address of an empty gradebook."""
+    return server.database()
+
+
+@pytest.fixture
+def course(tmp_path, book):
+    """The mini course, with its gradebook in PostgreSQL."""
+    made = copy_course(tmp_path / "mini", config=f"\nc.CourseDirectory.db_url = {book!r}\n")
+    (made.root / made.secret_file).write_text("the secret of this course\n")
+    return made

@@ -1,0 +1,248 @@
+"""A gradebook in PostgreSQL, with several who write to it at once."""
+
+import csv
+import json
+import shutil
+import subprocess
+import sys
+import sysconfig
+import threading
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook, Student
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+from sqlalchemy.pool import NullPool
+
+from autograder.classroom.run import grade_class
+from autograder.course import load_course
+from autograder.gradebook import locking as turns
+from autograder.gradebook.entries import Entry, gradebook_url, write_entries
+from autograder.gradebook.locking import in_turn, until_alone
+from autograder.grading.submission import Job
+from autograder.verdict import ExerciseVerdict, Verdict
+from tests.support import ROOT
+from tests.support.books import marks
+from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, document, hand_in
+
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+
+# What one of several processes does: enter the marks of students from a number on, in three transactions.
+WRITE = """
+import sys
+from pathlib import Path
+from autograder.course import load_course
+from autograder.classroom.run import grade_class
+from autograder.gradebook.entries import Entry, write_entries
+from tests.framework.postgres.test_postgres import verdict
+course, first = load_course(Path(sys.argv[1])), int(sys.argv[2])
+entries = [Entry(verdict(f"s{number:02}")) for number in range(first, first + 30)]
+sys.stdin.readline()
+for part in range(0, 30, 10):
+    write_entries(course, entries[part:part + 10])
+"""
+
+
+def verdict(student, to_kelvin=2.0):
+    """A verdict on the mini chapter."""
+    scores = {"to_kelvin": (to_kelvin, 2.0), "mean_kelvin": (3.0, 3.0), "quiz_ch1_units": (0.5, 1.0)}
+    exercises = tuple(
+        ExerciseVerdict(
+            name, score, most, "passed" if score == most else "partial", message="" if score == most else "π ≠ 3"
+        )
+        for name, (score, most) in scores.items()
+    )
+    total = sum(exercise.score for exercise in exercises)
+    return Verdict("x.ipynb", student, CHAPTER, "graded", None, total, MAX_SCORE, "bubblewrap", exercises)
+
+
+def rows(url):
+    """How many rows each table of a submission has."""
+    engine = create_engine(url)
+    try:
+        with engine.connect() as connection:
+            tables = (
+                "student",
+                "submitted_assignment",
+                "submitted_notebook",
+                "grade",
+                "comment",
+                "base_cell",
+                "notebook",
+            )
+            return {t: connection.execute(text(f"SELECT COUNT(*) FROM {t}")).scalar() for t in tables}  # noqa: S608
+    finally:
+        engine.dispose()
+
+
+def test_two_graders_at_once_lose_and_double_nothing(course, book, tmp_path):
+    """Two `autograder grade` on two machines, into one new gradebook, some students in both: as if one had graded all."""
+    students = [f"s{number}" for number in range(6)]
+    for number, student in enumerate(students):
+        code = {**RIGHT, "quiz_ch1_units": f"# {student}\n" + RIGHT["quiz_ch1_units"]}
+        code["to_kelvin"] = WRONG_SIGN if number % 2 else RIGHT["to_kelvin"]
+        hand_in(course, student, document(course, **code), f"2030-01-{number + 1:02} 00:00:00.000000 UTC")
+    hand_in(course, "s5", b"{")
+    other, alone = (shutil.copytree(course.root, tmp_path / name) for name in ("other", "alone"))
+    config = alone / "course_config.py"
+    config.write_text(config.read_text().replace(repr(book), repr(f"sqlite:///{alone / 'gradebook.db'}")))
+
+    def grade(root, who):
+        command = [sys.executable, "-m", "autograder", "grade", CHAPTER, "--json", "--workers", "1"]
+        command += [word for student in who for word in ("--student", student)]
+        return subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    both = [grade(course.root, students[:4]), grade(other, students[2:])]
+    told = [process.communicate() for process in both]
+    assert [process.returncode for process in both] == [0, 1], told  # s5 could not be graded
+    assert [len(json.loads(out)) for out, _err in told] == [4, 4]
+
+    one = grade(alone, students)
+    out, _err = one.communicate()
+    assert [v["reason"] is None for v in json.loads(out)] == [True] * 5 + [False], out
+    assert marks(book, CHAPTER) == marks(gradebook_url(load_course(alone)), CHAPTER)
+    assert rows(book) == rows(gradebook_url(load_course(alone)))
+
+
+def test_many_writers_meet_in_a_new_gradebook(course, book):
+    """Four processes that enter overlapping students from the first table on: each student once, with every row."""
+    root = ROOT
+    command = [sys.executable, "-c", WRITE, str(course.root)]
+    processes = [
+        subprocess.Popen([*command, str(first)], cwd=root, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for first in (0, 10, 20, 10)
+    ]
+    for process in processes:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    said = [process.communicate()[1] for process in processes]
+    assert [process.returncode for process in processes] == [0] * 4, said
+    found = marks(book, CHAPTER)
+    assert sorted(found) == [f"s{number:02}" for number in range(50)]
+    assert len({json.dumps(marks, default=str) for marks in found.values()}) == 1
+    assert found["s49"]["score"] == 5.5
+    assert found["s49"]["comments"] == [("mean_kelvin", None), ("quiz_ch1_units", "π ≠ 3"), ("to_kelvin", None)]
+    counted = rows(book)
+    assert counted["student"] == counted["submitted_assignment"] == counted["submitted_notebook"] == 50
+    assert counted["grade"] == counted["comment"] == 50 * 3
+
+
+def test_a_writer_that_knows_no_turns_is_met_and_survived(course, book):
+    """Where somebody else, formgrader say, enters the same student in between, the transaction is done once more."""
+    write_entries(course, [Entry(verdict("zoe"))])
+    engine = create_engine(book)
+    written = []
+    ours = threading.Thread(
+        target=lambda: written.append(write_entries(course, [Entry(verdict(s)) for s in ("ada", "bob")]))
+    )
+    with Session(engine) as theirs:
+        theirs.add(Student(id="bob", last_name="Brown"))
+        theirs.flush()  # written, not committed: whoever enters bob now has to wait for this to end
+        ours.start()
+        waiting = text("SELECT COUNT(*) FROM pg_locks WHERE NOT granted")
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as watch:
+            while ours.is_alive() and not watch.execute(waiting).scalar():
+                pass
+        assert ours.is_alive()
+        theirs.commit()
+    engine.dispose()
+    ours.join()
+    assert written == [2]
+    assert sorted(marks(book, CHAPTER)) == ["ada", "bob", "zoe"]
+    with Gradebook(book, "mini") as gradebook:
+        assert gradebook.find_student("bob").last_name == "Brown"
+
+
+def test_what_a_person_entered_is_never_touched(course, book):
+    """Manual scores outlive regrading in PostgreSQL too, and what has not changed is not written."""
+    write_entries(course, [Entry(verdict("ada"), "2030-01-02 00:00:00.000000 UTC")])
+    with Gradebook(book, "mini") as gradebook:
+        grade = gradebook.find_grade("check_to_kelvin", CHAPTER, CHAPTER, "ada")
+        grade.manual_score, grade.needs_manual_grade = 1.25, False
+        gradebook.db.commit()
+    again = [Entry(verdict("ada"), "2030-01-02 00:00:00.000000 UTC")]
+    assert write_entries(course, again) == 0
+    assert write_entries(course, [Entry(verdict("ada", to_kelvin=1.0))]) == 1
+    found = marks(book, CHAPTER)["ada"]
+    assert ("check_to_kelvin", 1.0, 1.25, True) in found["grades"]
+    assert found["score"] == 4.75
+
+
+def test_nbgrader_itself_reads_the_marks(course, tmp_path):
+    """`nbgrader export` finds in PostgreSQL what autograder entered there."""
+    write_entries(course, [Entry(verdict("ada")), Entry(verdict("bob", to_kelvin=0.5))])
+    nbgrader = Path(sysconfig.get_path("scripts")) / "nbgrader"
+    to = tmp_path / "grades.csv"
+    run = subprocess.run([nbgrader, "export", "--to", to], cwd=course.root, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    with to.open() as file:
+        assert {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)} == {"ada": 5.5, "bob": 4.0}
+
+
+def test_an_unchanged_class_is_passed_over(course, book):
+    """What is in PostgreSQL as it was entered is left alone, and what somebody changed there is entered again."""
+    jobs = [
+        Job(hand_in(course, student, document(course, **{**RIGHT, **own})), student, CHAPTER)
+        for student, own in {"ada": {}, "bob": {"to_kelvin": WRONG_SIGN}, "eve": {}}.items()
+    ]
+    verdicts = grade_class(course, CHAPTER, jobs)
+    pages = sorted(path for kind in ("autograded", "feedback") for path in (course.root / kind).rglob("*.*"))
+    assert len(pages) >= 6
+    before = [path.stat().st_mtime_ns for path in pages]
+    assert grade_class(course, CHAPTER, jobs) == verdicts
+    assert [path.stat().st_mtime_ns for path in pages] == before
+    engine = create_engine(book)
+    with engine.begin() as connection:
+        changed = connection.execute(text("UPDATE grade SET auto_score = 0.25 WHERE auto_score = 2"))
+        assert changed.rowcount
+    engine.dispose()
+    assert grade_class(course, CHAPTER, jobs) == verdicts
+    assert [path.stat().st_mtime_ns for path in pages] != before
+    with Gradebook(book) as gradebook:
+        for job, found in zip(jobs, verdicts, strict=True):
+            assert gradebook.find_submission(CHAPTER, job.student).score == found.score
+
+
+def test_turns_are_taken(book):
+    """While one writer has its turn no other begins, and the next one begins when it is over, however it ended."""
+    order = []
+
+    def second():
+        with in_turn(book):
+            order.append("second")
+
+    waits = threading.Thread(target=second)
+
+    def first():
+        waiting = text("SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+        with in_turn(book), create_engine(book, poolclass=NullPool).connect() as watch:
+            waits.start()
+            while waits.is_alive() and not watch.execute(waiting).scalar():
+                pass
+            order.append("first")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        first()
+    waits.join()
+    assert order == ["first", "second"]
+
+
+def test_what_is_no_conflict_is_raised_at_once(monkeypatch):
+    """Only a meeting of two writers is tried again, and not for ever."""
+    monkeypatch.setattr(turns, "_WAIT_SECONDS", 0.0)
+    calls = []
+
+    def fail(error):
+        calls.append(error)
+        raise error
+
+    with pytest.raises(ZeroDivisionError):
+        until_alone(lambda: fail(ZeroDivisionError()))
+    assert len(calls) == 1
+    conflict = IntegrityError("INSERT", {}, Exception("duplicate key"))
+    with pytest.raises(IntegrityError):
+        until_alone(lambda: fail(conflict))
+    assert calls.count(conflict) == turns._TRIES

@@ -1,0 +1,214 @@
+"""Cards as text and as HTML: the wording, the layout, and that nothing in them can do harm."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from autograder.examples import parse_examples, replay
+from autograder.render import Card, HintCard, card_html, card_text, hint_html, hint_text
+from autograder.selfcheck import NamespaceSession
+from autograder.verdict import CheckResult, ExerciseVerdict
+from tests.support import examples_by_hand as by_hand
+
+NASTY = "<script>alert(1)</script> $x$ \"quoted\" 'single' & `<b>code</b>`"
+
+
+def softmax_card(function, **more):
+    """The card for a softmax, as check() makes it."""
+    exercise = parse_examples(by_hand.chapter_data()).exercises["softmax"]
+    return Card(replay(exercise, NamespaceSession({"softmax": function})), points=4, **more)
+
+
+def check(status="passed", title="a check", **more):
+    """One check's result."""
+    return CheckResult("test_a", title, status, visible=True, points=1, **more)
+
+
+def verdict(*checks, status="failed", score=0.0, message="", max_score=None):
+    """A verdict made of such checks."""
+    most = float(len(checks)) if max_score is None else max_score
+    return ExerciseVerdict("softmax", score, most, status, message=message, checks=checks)
+
+
+class Reader(HTMLParser):
+    """Collects the tags and the words of a fragment, as a screen reader would come across them."""
+
+    def __init__(self, fragment):
+        super().__init__()
+        self.tags = []
+        self.words = []
+        self._unheard = 0
+        self._style = False
+        self.feed(fragment)
+        self.text = re.sub(r"\s+", " ", "".join(self.words))
+
+    def handle_starttag(self, tag, attrs):
+        """Note the tag; what is hidden from a screen reader is not heard."""
+        self.tags.append((tag, dict(attrs)))
+        self._style = tag == "style"
+        self._unheard += dict(attrs).get("aria-hidden") == "true"
+
+    def handle_endtag(self, tag):
+        """The one hidden element is a span that holds nothing but a sign."""
+        self._style = self._style and tag != "style"
+        self._unheard -= bool(self._unheard) and tag == "span"
+
+    def handle_data(self, data):
+        """Note the words that are heard."""
+        if not self._style and not self._unheard:
+            self.words.append(data)
+
+
+class TestText:
+    def test_a_failing_exercise_reads_as_the_course_shows_it(self):
+        """The whole card, word by word: what holds, what does not, the case, the mistake, what is left."""
+        assert card_text(softmax_card(by_hand.one_maximum, hints_left=2)) == (
+            "softmax   1 of 3 points here, 1 more when it is graded\n"
+            "  ✓ the example worked by hand\n"
+            "  ✓ each row sums to 1\n"
+            "  ✗ rows of very different size each keep their own weights\n"
+            "      2 of its 4 entries are NaN (not a number).\n"
+            "      x = np.array([[0.0, 1.0], [2000.0, 2001.0]])\n"
+            "      softmax(x) gave  [[nan, nan], [0.2689, 0.7311]]\n"
+            "      it should be     [[0.2689, 0.7311], [0.2689, 0.7311]]\n"
+            "      You subtracted one maximum for the whole array. It keeps the largest row\n"
+            "      safe, but a row far below it underflows to 0/0. Each slice along `axis`\n"
+            "      needs its own maximum: which argument of `max` keeps the axis?\n"
+            "  · another axis   (waits for the check above)\n"
+            '  hint("softmax") has 2 hints left. The grader also tries inputs that you cannot\n'
+            "  see."
+        )
+
+    def test_a_pass_is_praised_and_says_what_comes_next(self):
+        """One plain line of praise, the next exercise, and the hidden inputs."""
+        text = card_text(softmax_card(by_hand.softmax, next_up="soft_lookup", hints_left=2))
+        assert " ".join(text.split()).endswith(
+            "Well done: everything that is tried here holds. Next comes soft_lookup. "
+            "The grader also tries inputs that you cannot see."
+        )
+        assert "hint" not in text
+
+    def test_the_last_exercise_says_so(self):
+        """With nothing left to do, the chapter is over."""
+        text = " ".join(card_text(softmax_card(by_hand.softmax)).split())
+        assert "That was the last exercise of this chapter." in text
+
+    @pytest.mark.parametrize(
+        ("card", "line"),
+        [
+            (Card(verdict(check(), status="passed", score=1.0), points=1), "softmax   1 of 1 point"),
+            (Card(verdict(check(), check("failed"), score=1.0), points=2), "softmax   1 of 2 points"),
+            (Card(verdict(check(), check("failed"), max_score=0.0), points=2), "softmax   1 of 2 checks hold"),
+            (Card(verdict(check("not_tried"), status="not_attempted"), points=2), "softmax   not attempted yet"),
+            (Card(verdict(check("not_tried"), status="error"), points=2), "softmax   not found"),
+            (Card(verdict(check(), status="passed"), well_formed_only=True), "softmax   every answer is well formed"),
+            (Card(verdict(check("failed")), well_formed_only=True), "softmax   not finished yet"),
+        ],
+    )
+    def test_the_first_line_says_how_far_it_is(self, card, line):
+        """Points where there are any, words where there are none."""
+        assert card_text(card).splitlines()[0] == line
+
+    def test_a_quiz_promises_no_more_than_was_looked_at(self):
+        """Well formed is all that is said before the marks, and hidden inputs are not spoken of."""
+        text = card_text(Card(verdict(check(), status="passed", score=1.0), well_formed_only=True))
+        assert "Well formed; marked when graded." in text
+        assert "Well done" not in text
+        assert "inputs that you cannot see" not in text
+
+    def test_no_line_is_wider_than_nbgrader_shows(self):
+        """However long the arrays and messages, `nbgrader validate` cuts nothing off."""
+        long = check("failed", reason="word " * 60, example=f"x = {np.arange(48.0).tolist()}\nf(x) gave  [1, 2]")
+        lines = card_text(Card(verdict(long, message="advice " * 50, score=0.0), hints_left=3)).splitlines()
+        assert len(lines) > 10
+        assert max(map(len, lines)) <= 83
+
+    def test_a_broken_case_can_still_be_pasted(self):
+        """A long array is broken after commas, so the lines are Python all the same."""
+        values = np.arange(48.0)
+        text = card_text(Card(verdict(check("failed", reason="r", example=f"x = np.array({values.tolist()})\nf(x)"))))
+        names = {"np": np}
+        [case] = re.findall(r"x = np\.array\(.*?\]\)", text, re.DOTALL)
+        exec(case, names)  # noqa: S102
+        np.testing.assert_array_equal(names["x"], values)
+
+    def test_the_same_finding_is_not_told_twice(self):
+        """A second check that fails for the same reason points back to the first."""
+        same = [check("failed", title, reason="`f` returned None.", example="f(x)") for title in ("one", "two")]
+        text = card_text(Card(verdict(*same)))
+        assert text.count("returned None") == 1
+        assert "✗ two\n      The same as above." in text
+
+    def test_a_hint_is_numbered(self):
+        """A hint says which of how many it is."""
+        assert hint_text(HintCard("softmax", 2, 3, "Look at `keepdims`.")) == (
+            "softmax   hint 2 of 3\n  Look at `keepdims`."
+        )
+
+    def test_indented_lines_of_a_message_keep_their_shape(self):
+        """A small table or code in a message is not filled into prose."""
+        text = hint_text(HintCard("softmax", 1, 1, "See:\n\n    x = 1\n    y = 2\n\nThen think."))
+        assert "\n      x = 1\n      y = 2\n" in text
+
+
+class TestHtml:
+    def test_every_text_is_escaped(self):
+        """Titles, reasons, cases, messages and names that look like HTML are shown, never run."""
+        nasty = check("failed", NASTY, reason=NASTY, example=NASTY)
+        exercise = ExerciseVerdict(NASTY, 0.0, 1.0, "failed", message=NASTY, checks=(nasty,))
+        reader = Reader(card_html(Card(exercise, hints_left=1)))
+        assert {tag for tag, _ in reader.tags} <= {"style", "section", "p", "span", "ul", "li", "pre", "div", "code"}
+        assert "<script>alert(1)</script> $x$" in reader.text
+        assert not any(name.startswith("on") for _, attributes in reader.tags for name in attributes)
+        hint = Reader(hint_html(HintCard(NASTY, 1, 1, NASTY)))
+        assert "script" not in {tag for tag, _ in hint.tags}
+
+    def test_dollar_signs_are_left_alone(self):
+        """MathJax is told to keep away: a student's `$` is a dollar."""
+        [section] = [
+            attributes for tag, attributes in Reader(card_html(softmax_card(by_hand.softmax))).tags if tag == "section"
+        ]
+        assert {"mathjax_ignore", "tex2jax_ignore"} <= set(section["class"].split())
+
+    def test_a_screen_reader_hears_each_outcome_in_words(self):
+        """The signs are hidden from it and replaced by words; the card has a name."""
+        reader = Reader(card_html(softmax_card(by_hand.one_maximum)))
+        assert "holds: the example worked by hand" in reader.text
+        assert "does not hold: rows of very different size" in reader.text
+        assert "not tried: another axis" in reader.text
+        assert not set("✓✗·") & set(reader.text)
+        labels = [attributes.get("aria-label") for tag, attributes in reader.tags if tag == "section"]
+        assert labels == ["softmax: 1 of 3 points here, 1 more when it is graded"]
+
+    def test_the_eye_sees_signs_and_not_only_colours(self):
+        """Each line begins with its own sign."""
+        html = card_html(softmax_card(by_hand.one_maximum))
+        assert (html.count(">✓<"), html.count(">✗<"), html.count(">·<")) == (2, 1, 1)
+
+    def test_the_case_is_preformatted_and_code_is_marked(self):
+        """Columns stay columns, and what stands between backticks is code."""
+        html = card_html(softmax_card(by_hand.one_maximum, hints_left=1))
+        assert "softmax(x) gave  [[nan, nan], [0.2689, 0.7311]]\nit should be     [[" in html
+        assert "<code>axis</code>" in html
+        assert "<code>hint(&quot;softmax&quot;)</code>" in html
+
+    def test_text_and_html_say_the_same(self):
+        """Nothing is told in one form only."""
+        for function in (by_hand.softmax, *by_hand.MESSAGES):
+            card = softmax_card(function, hints_left=1, next_up="mean_of")
+            heard = Reader(card_html(card)).text
+            for line in card_text(card).splitlines():
+                words = line.strip(" ✓✗·").replace("`", "").removesuffix("(waits for the check above)").strip()
+                assert " ".join(words.split()) in heard.replace("`", ""), line
+
+    def test_colours_come_from_the_theme(self):
+        """Each colour is one of JupyterLab's variables, with something to fall back on elsewhere."""
+        html = card_html(softmax_card(by_hand.softmax))
+        style = html[html.index("<style>") : html.index("</style>")]
+        colours = re.findall(r"(?<![-\w])(?:color|background|border-left-color):([^;}]+)", style)
+        assert colours
+        assert all(c == "inherit" or re.fullmatch(r"var\(--jp-[\w-]+,[^)]+\)", c) for c in colours)

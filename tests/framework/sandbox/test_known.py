@@ -1,0 +1,83 @@
+"""Answers that came before: the same bytes are the same answer, and nobody can change it for another."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from autograder.sandbox.answer_cache import KnownAnswers
+from autograder.sandbox.protocol import Answer, Call, Script
+
+HEAD = b'{"value":1,"changed":[]}'
+
+
+def test_the_same_bytes_are_the_same_answer():
+    """Head and array bytes together tell one answer from another."""
+    known = KnownAnswers()
+    assert known.get(HEAD, b"") is None
+    kept = known.keep(HEAD, b"", Answer(1))
+    other = known.keep(HEAD, b"\0" * 16, Answer(2))
+    assert known.get(HEAD, b"") is kept
+    assert known.get(HEAD, b"\0" * 16) is other
+    assert kept.serial != other.serial
+    assert kept == Answer(1)  # the number is nobody's business but the grader's
+
+
+def test_a_large_answer_is_not_kept():
+    """What takes much room is read anew each time, and has no number."""
+    known = KnownAnswers()
+    assert known.keep(HEAD, bytes(1 << 15), Answer(1)).serial is None
+    assert known.keep(HEAD, bytearray(16), Answer(1)).serial is None
+    assert known.get(HEAD, bytearray(16)) is None
+
+
+def test_a_full_table_starts_anew_and_no_number_comes_twice():
+    """A student whose every answer is another one costs the others nothing but a second reading."""
+    known = KnownAnswers(room=50_000)
+    serials = [known.keep(HEAD, number.to_bytes(16, "big"), Answer(number)).serial for number in range(500)]
+    assert len(set(serials)) == 500
+    assert known.get(HEAD, (0).to_bytes(16, "big")) is None
+    assert known.get(HEAD, (499).to_bytes(16, "big")).value == 499
+    assert KnownAnswers().keep(HEAD, b"", Answer(1)).serial not in serials
+
+
+def test_students_who_answer_alike_share_a_number(run):
+    """Two notebooks, written differently: equal answers are equal to the last byte, others are not."""
+    first = run("import numpy as np\ndef f(x): return x * 2.0")
+    second = run("import numpy as np\ndef f(x): return x + x")
+    third = run("import numpy as np\ndef f(x): return x * 2.0 + (x == 1) * 1e-12")
+    script = Script([Call("f", (np.zeros(2),)), Call("f", (np.ones(2),)), Call("f", ("ab",))])
+    a, b, c = ([answer.serial for answer in session.batch(script)] for session in (first, second, third))
+    assert None not in a
+    assert a[:2] == b[:2]
+    assert a[0] == c[0]
+    assert a[1] != c[1]
+    assert a[2] != b[2]  # TypeError here, "abab" there
+
+
+def test_nobody_can_write_into_a_shared_answer(run):
+    """The arrays of an answer refuse to be changed: another student's answer may be the same one."""
+    answer = run("import numpy as np\ndef f(): return np.zeros(3)").call(Call("f"))
+    with pytest.raises(ValueError, match="read-only"):
+        answer.value[0] = 1.0
+
+
+def test_a_script_asks_what_a_list_asks(run):
+    """What is written down once says the same each time, with and without holding."""
+    source = "import numpy as np\nbuffer = np.zeros(1)\ndef f(x):\n    buffer[:] = x\n    return buffer"
+    calls = [Call("f", (n,)) for n in range(3)]
+    script = Script(calls)
+    for _ in range(2):
+        session = run(source)
+        for hold in (False, True):
+            said = [answer.value.tolist() for answer in session.batch(script, hold=hold)]
+            assert said == [answer.value.tolist() for answer in run(source).batch(calls, hold=hold)]
+    assert sorted(script.frames) == [False, True]
+
+
+def test_the_plain_part_of_a_script():
+    """A call with a probe or a memory limit of its own goes another way."""
+    plain, probed, limited = Call("f"), Call("f", probe="def probe(f): pass"), Call("f", memory_mb=64)
+    assert Script([plain, probed, limited, plain]).plain == (plain, plain)
+    script = Script([plain])
+    assert script.plain is script

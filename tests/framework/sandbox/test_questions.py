@@ -1,0 +1,73 @@
+"""How large a question of a child's may be."""
+
+import numpy as np
+import pytest
+
+from autograder.sandbox.argument_size import Size
+
+SMALL = Size.of([np.ones((3, 4)), np.ones((5, 4))])
+
+
+def zeros(*shapes):
+    """Arrays of these shapes that take no memory."""
+    return [np.broadcast_to(0.0, shape) for shape in shapes]
+
+
+def test_a_size_counts_what_is_made_of_the_arguments():
+    """The largest argument, the longest axis, and what all become together: broadcast, or as a product of last axes."""
+    assert Size.of([np.ones((3, 4)), np.ones((5, 4))]) == Size(elements=20, axis=5, axes=2, together=20)
+    assert Size.of(zeros((8, 1, 7, 1), (1, 9, 1, 6))).together == 8 * 9 * 7 * 6
+    assert Size.of(zeros((2, 30, 4), (2, 50, 4))).together == 2 * 30 * 50
+    assert Size.of(zeros((6,))) == Size(elements=6, axis=6, axes=1, together=6)
+    assert Size.of([0.5, True, None]) == Size(elements=1, axis=0, axes=0, together=1)
+    assert Size.of(zeros((0, 5))) == Size(elements=0, axis=5, axes=2, together=5)
+
+
+def test_what_lies_in_lists_and_dicts_counts():
+    """A list is the array that NumPy would make of it."""
+    assert Size.of([[[1, 2, 3]] * 4]) == Size(elements=12, axis=4, axes=2, together=12)
+    assert Size.of([{"a": np.ones((2, 3)), "b": [1, 2]}, ()]) == Size(elements=8, axis=3, axes=3, together=12)
+
+
+def test_a_text_counts_as_its_characters():
+    """NumPy gives every text of a list as much room as the longest."""
+    assert SMALL.allows(Size.of(["ij,kj->ik", np.ones((3, 4))]))
+    assert not SMALL.allows(Size.of([["x" * 60_000] + [""] * 8000]))
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        [(4, 5), (4, 5)],
+        [(2, 4, 40, 40), (40, 40)],
+        [(16, 32, 32), (16, 1, 32)],
+        [(100, 64), (120, 64), (120, 64)],
+        [(512, 32)],
+    ],
+)
+def test_what_an_exercise_asks_of_another_is_allowed(shapes):
+    """However small the check's own arrays are, a chapter's own sizes with heads, batches and masks are no burden."""
+    assert SMALL.allows(Size.of(zeros(*shapes)))
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        [(128, 1, 64, 1), (1, 128, 1, 64)],
+        [(32, 512, 1), (32, 1, 512)],
+        [(128, 128, 1), (1, 512)],
+        [(100000, 1)],
+        [(1,) * 7],
+    ],
+)
+def test_what_is_far_larger_than_the_checks_own_is_not(shapes):
+    """Each array may be small; it is what becomes of them that counts."""
+    assert not SMALL.allows(Size.of(zeros(*shapes)))
+
+
+def test_a_check_of_large_arrays_allows_large_questions():
+    """The measure is the check's own: blocks of long sequences may be asked about where the sequences are long."""
+    own = Size.of(zeros((4096, 64), (4096, 64), (4096, 64)))
+    assert not SMALL.allows(Size.of(zeros((8, 1024, 4096), (1024, 4096))))
+    assert own.allows(Size.of(zeros((8, 1024, 64), (8, 4096, 64))))
+    assert own.allows(Size.of(zeros((512, 64), (4096, 64))))

@@ -1,0 +1,455 @@
+"""A conversation with a student's code: calls, batches, values, probes, questions, and how each of them can end."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from autograder.judging.values import arrived
+from autograder.sandbox.protocol import Answer, Call, Opaque, Rng, Session, Source
+
+from .conftest import cells
+
+SOFTMAX = "import numpy as np\ndef softmax(x):\n    e = np.exp(x - x.max())\n    return e / e.sum()"
+
+
+def test_a_call_is_answered_in_every_confinement(everywhere):
+    """A function defined in a cell answers calls, one after another, whatever the sandbox."""
+    with closing(everywhere.open(cells(SOFTMAX))) as session:
+        assert isinstance(session, Session)
+        assert session.sandbox == everywhere.sandbox
+        for x in (np.arange(3.0), np.zeros(5)):
+            np.testing.assert_allclose(session.call(Call("softmax", (x,))).value, np.exp(x) / np.exp(x).sum())
+        assert session.names() == {"np", "softmax"}
+
+
+def test_a_batch_answers_in_order(run):
+    """Every call of a batch has its own answer, errors among them."""
+    session = run("def double(x): return x * 2\ndef fail(): return [][1]")
+    answers = session.batch([Call("double", (n,)) if n % 3 else Call("fail") for n in range(7)])
+    assert [a.value for a in answers] == [None, 2, 4, None, 8, 10, None]
+    assert [a.error.type if a.error else "" for a in answers] == [
+        "IndexError",
+        "",
+        "",
+        "IndexError",
+        "",
+        "",
+        "IndexError",
+    ]
+    assert session.batch([]) == []
+
+
+def test_holding_shows_a_shared_buffer(run):
+    """With ``hold`` results are written down after the last call, so that a buffer used twice gives itself away."""
+    session = run("import numpy as np\nbuffer = np.zeros(2)\ndef fill(v):\n    buffer[:] = v\n    return buffer")
+    calls = [Call("fill", (1.0,)), Call("fill", (2.0,))]
+    assert [a.value.tolist() for a in session.batch(calls)] == [[1.0, 1.0], [2.0, 2.0]]
+    assert [a.value.tolist() for a in session.batch(calls, hold=True)] == [[2.0, 2.0], [2.0, 2.0]]
+
+
+def test_changed_arguments_are_named(run):
+    """Arrays changed in place are told by position or keyword, also inside a dict or list; unchanged ones are not."""
+    session = run(
+        "def touch(a, b, c, *, d, e):\n    a[0] = 9\n    c['w'][0] += 1\n    d *= 1.0\n    e[0].shape = (2, 1)\n    return 0"
+    )
+    a, b, d = np.zeros(2), np.array([np.nan, 1.0]), np.ones(2)
+    answer = session.call(Call("touch", (a, b, {"w": np.zeros(1)}), {"d": d, "e": [np.zeros(2)]}))
+    assert answer == Answer(value=0, changed=("0", "2", "e"))
+    assert a.tolist() == [0.0, 0.0]
+
+
+def test_a_change_within_tolerance_or_put_back_is_none(run):
+    """What differs by rounding only, and what was changed for a moment and put back, is not changed."""
+    session = run("def f(x):\n    x += 1e-8\n    return 0\ndef g(x):\n    x[0] = 5\n    x[0] = 1\n    return 0")
+    assert [a.changed for a in session.batch([Call("f", (np.ones(2),)), Call("g", (np.ones(2),))])] == [(), ()]
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("[1, 2.5, None, True, 'ä']", [1, 2.5, None, True, "ä"]),
+        ("(1, [2, (3,)])", (1, [2, (3,)])),
+        ("{'a': 1, 2: (3,), None: 4}", {"a": 1, 2: (3,), None: 4}),
+        ("{np.int64(3): np.float64(0.5)}", {3: 0.5}),
+        ("1 + 2j", 1 + 2j),
+        ("10**200", 10**200),
+        ("__import__('collections').OrderedDict(a=1)", {"a": 1}),
+        ("__import__('collections').namedtuple('P', 'x y')(1, 2)", (1, 2)),
+        ("lambda: 0", Opaque("function")),
+        ("(i for i in range(3))", Opaque("generator")),
+        ("{1, 2}", Opaque("set")),
+        ("np.array([1, 'a'], dtype=object)", Opaque("ndarray of dtype object")),
+        ("np.array([None, 1.0])", Opaque("ndarray of dtype object")),
+        ("np.array([10**200, 1], dtype=object)", Opaque("ndarray of dtype object")),
+        ("np.str_('ij')", "ij"),
+        ("np.array(['a'])", Opaque("ndarray of dtype <U1")),
+        ("np.zeros(2, dtype=[('a', 'f8')])", Opaque("ndarray of dtype [('a', '<f8')]")),
+        ("[lambda: 0, 1]", [Opaque("function"), 1]),
+        ("{(1, 2): 3}", Opaque("dict")),
+        ("'x' * 10**6", Opaque("str")),
+        ("10**2000", Opaque("int")),
+        ("np", Opaque("module")),
+        ("NotImplemented", Opaque("NotImplementedType")),
+    ],
+)
+def test_values_cross_or_stay(run, expression, value):
+    """Plain values cross as themselves; what is odd but honest is told by the name of its type."""
+    answer = run("import numpy as np", f"def f(): return {expression}").call(Call("f"))
+    assert answer == Answer(value=value)
+    assert type(answer.value) is type(value)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["np.matrix([[1., 2.]])", "np.ma.masked_array([[1., 2.]], mask=[[0, 1]])", "np.array([[1., 2.]], order='F')",
+     "np.array([[1., 2.]]).view(type('Sub', (np.ndarray,), {}))", "np.array([[1., 2.]], dtype='>f8')"],
+)  # fmt: skip
+def test_arrays_of_every_make_cross_as_plain_ones(run, expression):
+    """A matrix, a masked array, a subclass, another byte or memory order: a plain array is what arrives."""
+    value = run("import numpy as np", f"def f(): return {expression}").call(Call("f")).value
+    assert type(value) is np.ndarray
+    assert value.dtype == np.dtype("f8")
+    np.testing.assert_array_equal(value, [[1.0, 2.0]])
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("np.frompyfunc(abs, 1, 1)(np.array([[-1.5, 2.0]]))", np.array([[1.5, 2.0]])),
+        ("np.array([1, 2.5, np.float32(3), True], dtype=object)", np.array([1, 2.5, 3, 1])),
+        ("np.array([], dtype=object).reshape(0, 3)", np.zeros((0, 3))),
+        ("np.array(2, dtype=object)", np.array(2)),
+    ],
+)
+def test_arrays_of_objects_that_are_numbers_are_arrays_of_numbers(run, expression, value):
+    """A ``frompyfunc`` gives right numbers in an array of objects: dtype is not what anybody is asked for."""
+    found = run("import numpy as np", f"def f(): return {expression}").call(Call("f")).value
+    assert found.dtype.kind == value.dtype.kind
+    assert found.shape == value.shape
+    np.testing.assert_array_equal(found, value)
+    np.testing.assert_array_equal(arrived(eval(expression)), value)  # noqa: S307 - written above
+
+
+def test_a_pair_in_an_array_of_objects_is_a_pair(run):
+    """Two arrays of different shapes in an array of objects cross as the list of them."""
+    source = (
+        "def f():\n    pair = np.empty(2, dtype=object)\n    pair[:] = [np.ones((2, 3)), np.zeros(4)]\n    return pair"
+    )
+    here: dict = {"np": np}
+    exec(source, here)  # noqa: S102 - written above
+    for value in (run("import numpy as np", source).call(Call("f")).value, arrived(here["f"]())):
+        assert type(value) is list
+        assert [part.shape for part in value] == [(2, 3), (4,)]
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "g", "F", "D"])
+@pytest.mark.parametrize("shape", [(), (0,), (0, 3), (2, 3), (1, 1, 1, 2)])
+def test_arrays_keep_dtype_and_shape_both_ways(run, dtype, shape):
+    """An array argument that is returned comes back as it was sent, zero-sized and zero-dimensional ones too."""
+    sent = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
+    value = run("def same(x): return x").call(Call("same", (sent,))).value
+    assert value.dtype == sent.dtype
+    assert value.shape == shape
+    np.testing.assert_array_equal(value, sent)
+
+
+def test_an_error_says_what_and_where(run):
+    """An exception is told with its type, message, line, cell and function."""
+    session = run("import numpy as np\n\ndef scores(Q, K):\n    return Q @ K")
+    error = session.call(Call("scores", (np.ones((2, 3)), np.ones((2, 3))))).error
+    assert (error.type, error.line, error.lineno, error.cell, error.where) == (
+        "ValueError",
+        "return Q @ K",
+        4,
+        "cell 1",
+        "scores",
+    )
+    assert "matmul" in error.message
+    missing = session.call(Call("nothing")).error
+    assert (missing.type, missing.message) == ("NameError", "name 'nothing' is not defined")
+
+
+@pytest.mark.parametrize("raised", ["SystemExit(0)", "KeyboardInterrupt()", "GeneratorExit()", "BaseException('x')"])
+def test_no_exception_ends_the_session(run, raised):
+    """What would end a program is an error of that call, and the next call is answered."""
+    session = run(f"def stop(): raise {raised}\ndef go(): return 7")
+    stopped, went = session.batch([Call("stop"), Call("go")])
+    assert stopped.error.type == raised.split("(", maxsplit=1)[0]
+    assert went.value == 7
+
+
+def test_an_endless_call_is_stopped_and_the_rest_too(run, jail):
+    """A batch is answered up to the call that does not end; it and all later ones are stopped by a timeout."""
+    session = run("def f(n):\n    while n == 1: pass\n    return n")
+    answers = session.batch([Call("f", (n,)) for n in range(4)])
+    assert [a.stopped for a in answers] == ["", "timeout", "timeout", "timeout"]
+    assert answers[0].value == 0
+    assert not session.alive
+    assert session.call(Call("f", (0,))).stopped == "timeout"
+    with closing(jail.open(cells("x = 1"))) as after:
+        assert after.value("x").value == 1
+
+
+@pytest.mark.parametrize("hold", [False, True])
+def test_a_call_that_catches_everything_is_killed(run, hold):
+    """Code that swallows its interruption is killed from outside."""
+    session = run(
+        "def f():\n    while True:\n        try:\n            while True: pass\n        except BaseException: pass"
+    )
+    assert session.batch([Call("f")], hold=hold) == [Answer(stopped="timeout")]
+
+
+@pytest.mark.parametrize(
+    ("body", "stopped"),
+    [
+        ("import os; os._exit(0)", "crash"),
+        ("import ctypes; ctypes.string_at(0)", "crash"),
+        ("import os; os.close(3)", "crash"),
+        ("import os; os.write(3, b'\\xff' * 64)", "protocol"),
+        ("import os; os.write(3, b'\\x02\\0\\0\\0' + b'\\0' * 8 + b'{}')", "protocol"),
+    ],
+)
+def test_the_end_of_a_child_has_a_word(run, body, stopped):
+    """A child that dies or talks nonsense is stopped, and the word says which."""
+    session = run(f"def f(): {body}")
+    assert session.call(Call("f")).stopped == stopped
+    assert not session.alive
+
+
+def test_memory_is_an_error_and_the_session_goes_on(run):
+    """An allocation over the limit raises MemoryError in the student's code; the next call is answered."""
+    session = run("import numpy as np\ndef big(): return np.ones(1 << 28).sum()\ndef small(): return 1")
+    big, small = session.batch([Call("big"), Call("small")])
+    assert big.error.type == "MemoryError"
+    assert small.value == 1
+
+
+def test_a_lower_memory_limit_can_be_asked_for(run):
+    """A session opened with little memory refuses what the course's limit would allow."""
+    source = "import numpy as np\ndef f(n): return float(np.ones((n, n)).sum())"
+    assert run(source).call(Call("f", (4000,))).value == 4000**2
+    assert run(source, memory_mb=64).call(Call("f", (4000,))).error.type == "MemoryError"
+
+
+def test_a_result_that_is_too_big_is_refused(run):
+    """A huge array, or a huge list, is an error that says so."""
+    session = run(
+        "import numpy as np\ndef a(): return np.zeros(1 << 21)\ndef b(): return [0] * 10**6\ndef c(): return 1"
+    )
+    a, b, c = session.batch([Call("a"), Call("b"), Call("c")])
+    assert a.error.message == (
+        "The result is too big to be looked at: its arrays hold more than may be looked at (this one: 16 MiB)."
+    )
+    assert b.error.message == "The result is too big to be looked at: it has more than 200,000 parts."
+    assert c.value == 1
+
+
+def test_results_are_held_as_long_as_there_is_room(run):
+    """Of results that are large together the last are refused, and those who asked say so; what was let go of makes room."""
+    session = run(
+        "import numpy as np\nz = np.zeros(6 << 17)\ndef f(): return z\ndef g(): return z[:3]\ndef h(): return z > 0"
+    )
+    answers = session.batch([Call("f")] * 4 + [Call("g")])
+    assert [answer.value is None for answer in answers] == [False, False, True, True, False]
+    message = "The result is too big to be looked at: with the results before it, it makes more than 16 MiB."
+    assert {answer.error.message for answer in answers[2:4]} == {message}
+    assert session.call(Call("f")).error.message == message
+    del answers
+    assert session.call(Call("f")).value.size == 6 << 17
+    flags = [session.call(Call("h")) for _ in range(40)]
+    assert [answer.error is None for answer in flags] == [True] * 21 + [False] * 19  # bools are bytes
+
+
+def test_long_lists_take_room_too(run):
+    """What came as text counts for what it takes once it is read."""
+    session = run("def f(): return [[1.5] * 100] * 1000")
+    answers = session.batch([Call("f")] * 20)
+    assert answers[0].value[0][0] == 1.5
+    assert answers[-1].error.type == "ResultTooBig"
+
+
+def test_a_value_is_read_by_name(run):
+    """A plain variable is read; one that is missing is a NameError."""
+    session = run("q1 = 'b'\nSCORES_EQ = 'ik,jk->ij'")
+    assert session.value("q1").value == "b"
+    assert session.value("SCORES_EQ").value == "ik,jk->ij"
+    assert session.value("q2").error.type == "NameError"
+
+
+def test_functions_travel_as_source(run):
+    """A function argument is defined inside from its source, wherever among the arguments it stands."""
+    session = run("def apply(f, x): return f(x)\ndef first(fs, x): return fs['f'](x)")
+    square = Source("def square(x):\n    return np.square(x)", "square")
+    answers = session.batch([Call("apply", (square, 3.0)), Call("first", ({"f": square}, np.arange(3)))])
+    assert answers[0].value == 9.0
+    assert answers[1].value.tolist() == [0, 1, 4]
+
+
+def test_a_generator_travels_as_its_seed(run):
+    """Each call gets a fresh generator that draws what the same seed draws outside."""
+    session = run("def draw(rng): return rng.normal(size=3)")
+    for answer in session.batch([Call("draw", (Rng(5),))] * 2):
+        np.testing.assert_array_equal(answer.value, np.random.default_rng(5).normal(size=3))
+
+
+def test_what_cannot_be_sent_is_named(run):
+    """The author of a check who passes a function object learns what to pass instead."""
+    with pytest.raises(TypeError, match=r"A function cannot be sent to a student's function\. .* Source\(text, name\)"):
+        run("x = 1").call(Call("f", (lambda: 0,)))
+
+
+def test_a_substitute_answers_inside_the_notebook(run):
+    """After ``substitute`` the notebook's own functions get the trusted side's answers, errors included."""
+    session = run(
+        "def softmax(x): return x\ndef lookup(K, V): return softmax(K) @ V\ndef wrong(): return softmax(None)"
+    )
+    asked = []
+
+    def softmax(x):
+        asked.append(x)
+        if x is None:
+            raise ValueError("no scores")
+        return np.full(len(x), 0.5)
+
+    session.substitute("softmax", softmax)
+    answers = session.batch(
+        [Call("lookup", (np.ones(2), np.array([2.0, 4.0]))), Call("wrong"), Call("lookup", (np.ones(1),) * 2)]
+    )
+    assert answers[0].value == 3.0
+    assert answers[1].error.type == "ValueError"
+    assert answers[1].error.message == "no scores"
+    assert answers[2].value == 0.5
+    assert len(asked) == 3
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "def twice(x):\n    return 2 * f(x)",
+        "g = f\ndef twice(x):\n    return 2 * g(x)",
+        "def twice(x, how=f):\n    return 2 * how(x)",
+        "def twice(x, *, how=f):\n    return 2 * how(x)",
+        "from functools import partial\ng = partial(f, y=1)\ndef twice(x):\n    return 2 * g(x)",
+        "from functools import partial\ndef twice(x, how=partial(f, y=1)):\n    return 2 * how(x)",
+        "def made(how):\n    def twice(x):\n        return 2 * how(x)\n    return twice\ntwice = made(f)",
+    ],
+)
+def test_a_substitute_stands_wherever_the_function_was_kept(run, use):
+    """Also under another name, as a default, in a ``partial``, or enclosed by another function."""
+    session = run("def f(x, y=1):\n    return -x", use)
+    assert session.call(Call("twice", (3,))).value == -6
+    session.substitute("f", lambda x, y=1: x * y)
+    assert session.call(Call("twice", (3,))).value == 6
+
+
+def test_a_substitute_takes_the_place_of_that_function_only(run):
+    """Where a student's name stands for one of NumPy's functions, NumPy's function goes on being itself."""
+    session = run(
+        "import numpy as np\nf = np.exp\ng = np.exp\nn = None\ndef both(x, how=np.exp): return f(x), g(x), how(x)"
+    )
+    session.substitute("f", lambda x: x)
+    assert session.call(Call("both", (0.0,))).value == (0.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "np.zeros((100000, 1)), 0",
+        "np.zeros((128, 1, 64, 1)), np.zeros((1, 128, 1, 64))",
+        "[[[0]] * 500] * 8, [[[0] * 500]] * 8",
+        "{'a': np.zeros((500, 1, 500, 1)), 'b': (np.zeros((1, 500, 1)),)}, 0",
+    ],
+)
+def test_a_substitute_is_not_asked_for_the_impossible(run, arguments):
+    """A child cannot make the trusted side work on arrays far larger than the check's, nor on what they broadcast to."""
+    session = run(f"import numpy as np\ndef f(x, y): return x\ndef g(x): return f({arguments})")
+    asked = []
+    session.substitute("f", lambda *both: asked.append(both))
+    assert session.call(Call("g", (np.ones(2),))).stopped == "protocol"
+    assert not asked
+
+
+def test_a_probe_runs_inside(run):
+    """A probe sees the student's function and whatever it returns, and brings back what can cross."""
+    session = run(
+        "import matplotlib.pyplot as plt\ndef plot(w):\n    fig, ax = plt.subplots()\n    ax.imshow(w)\n    return ax"
+    )
+    source = "def probe(function, w):\n    ax = function(w)\n    return {'images': len(ax.images), 'array': ax.images[0].get_array()}"
+    answer = session.probe(source, Call("plot", (np.eye(2),)))
+    assert answer.value["images"] == 1
+    np.testing.assert_array_equal(answer.value["array"], np.eye(2))
+    assert session.probe(source, Call("missing")).error.type == "NameError"
+
+
+def test_random_numbers_start_the_same_for_everyone(run):
+    """The global random states are seeded for each submission; another seed gives other numbers."""
+    source = "import random, numpy as np\nx = [random.random(), np.random.rand()]"
+    first, second, other = (run(source, seed=seed).value("x").value for seed in (1, 1, 2))
+    assert first == second != other
+
+
+def test_closing_twice_is_closing(run):
+    """A closed session is not alive and answers nothing."""
+    session = run("x = 1")
+    session.close()
+    session.close()
+    assert not session.alive
+    assert session.value("x").stopped
+
+
+@pytest.mark.parametrize(
+    ("end", "stopped"),
+    [
+        ("import os; os._exit(0)", "crash"),
+        ("import ctypes; ctypes.string_at(0)", "crash"),
+        ("loop()", "timeout"),
+        ("stubborn()", "timeout"),
+    ],
+)
+@pytest.mark.parametrize("hold", [False, True])
+def test_what_was_answered_before_the_end_counts(run, end, stopped, hold):
+    """A child that dies or hangs in the middle of a batch has answered what came before, and nothing after."""
+    session = run(
+        "def loop():\n    while True: pass",
+        "def stubborn():\n    while True:\n        try: loop()\n        except BaseException: pass",
+        f"def f(n):\n    if n == 7: {end}\n    return n",
+    )
+    answers = session.batch([Call("f", (n,)) for n in range(10)], hold=hold)
+    # Held answers are written down after the last call: there is none, unless the child itself broke off the endless one.
+    answered = 0 if hold and end != "loop()" else 7
+    assert [a.value for a in answers] == [*range(answered)] + [None] * (10 - answered)
+    assert [a.stopped for a in answers] == [""] * answered + [stopped] * (10 - answered)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "import os; os.close(4)",
+        "import os; os.set_blocking(4, True); [os.write(4, b'!') for _ in range(100)]",
+        "import os; os.read(4, 0)",
+    ],
+)
+def test_a_child_that_plays_with_the_bell_is_answered_for(run, before):
+    """The bell is rung too often, or never again: every answer arrives all the same."""
+    session = run(f"def f(n): return n\ndef play(): {before}")
+    session.call(Call("play"))
+    assert [a.value for a in session.batch([Call("f", (n,)) for n in range(300)])] == list(range(300))
+
+
+@pytest.mark.parametrize("hold", [False, True])
+def test_more_answers_than_a_socket_holds(run, hold):
+    """Thousands of small answers, and a few large ones among them, come through in order."""
+    session = run("import numpy as np\ndef f(n): return np.full(n, 1.0)")
+    sizes = [100_000 if n % 1000 == 500 else n % 3 for n in range(3000)]
+    answers = session.batch([Call("f", (n,)) for n in sizes], hold=hold)
+    assert [a.value.size for a in answers] == sizes
+
+
+def test_slow_calls_are_timed_one_by_one(run):
+    """Each call of a batch has the whole of its time, however many there are and whether or not they are held."""
+    session = run("import time\ndef f(n):\n    time.sleep(0.4)\n    return n")
+    for hold in (False, True):
+        assert [a.value for a in session.batch([Call("f", (n,)) for n in range(6)], hold=hold)] == list(range(6))

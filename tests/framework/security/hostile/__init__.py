@@ -1,0 +1,10 @@
+"""Files that students may hand in in place of an honest notebook, each made as its function says.
+
+All of them hold answers that earn nothing, and most of them claim marks. A function is called with the folder of the
+submission, which is there and empty, the course, and a world that knows where the secrets are kept.
+"""
+
+from tests.framework.security.hostile import claims, places, shapes
+from tests.framework.security.hostile.registry import FILES, NOTHING_RIGHT
+
+__all__ = ["FILES", "NOTHING_RIGHT", "claims", "places", "shapes"]

@@ -1,0 +1,75 @@
+"""What makes hostile files, and the table of them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.support.mini import CHAPTER, document
+
+NOTHING_RIGHT = {
+    "to_kelvin": "def to_kelvin(celsius):\n    return celsius - 273.15",
+    "mean_kelvin": "def mean_kelvin(celsius):\n    return np.mean(celsius, axis=0)",
+    "quiz_ch1_units": 'q1 = "a"\nq2 = 1.0',
+}
+NAME = f"{CHAPTER}.ipynb"
+SCRIPT = "<script>alert('hostile')</script><img src=x onerror=alert('hostile')>"
+MARKED_UP = {"text/html": SCRIPT, "image/svg+xml": f"<svg>{SCRIPT}</svg>", "application/javascript": "alert('hostile')"}
+
+
+@dataclass(frozen=True)
+class HostileFile:
+    """How a file is made, what the verdict on it must be, and the name of the student's folder where that matters."""
+
+    make: Callable[[Path, Any, Any], None]
+    status: str
+    student: str = ""
+
+
+FILES: dict[str, HostileFile] = {}
+
+
+def hostile(status, *, student="", name=""):
+    """Note a function as the maker of a file whose verdict must be ``status``."""
+
+    def note(make):
+        FILES[name or make.__name__] = HostileFile(make, status, student)
+        return make
+
+    return note
+
+
+def wrong(course):
+    """The chapter's notebook with answers that earn nothing."""
+    return document(course, **NOTHING_RIGHT)
+
+
+def save(folder, notebook):
+    """Save ``notebook`` as Python's JSON has it: NaN, half characters and all."""
+    (folder / NAME).write_text(json.dumps(notebook), "utf-8")
+
+
+def png():
+    """A picture of one pixel, in base64."""
+
+    def chunk(kind, data):
+        return len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
+
+    header = (1).to_bytes(4, "big") * 2 + bytes([8, 0, 0, 0, 0])
+    parts = [chunk(b"IHDR", header), chunk(b"IDAT", zlib.compress(b"\0\0")), chunk(b"IEND", b"")]
+    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(parts)).decode()
+
+
+def code_cells(notebook):
+    """The cells of code of a notebook."""
+    return [c for c in notebook["cells"] if c["cell_type"] == "code"]
+
+
+def check_cells(notebook):
+    """The graded cells of a notebook."""
+    return [c for c in notebook["cells"] if c["metadata"].get("nbgrader", {}).get("grade")]

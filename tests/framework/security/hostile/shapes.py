@@ -1,0 +1,205 @@
+"""Files that are hard to read: as a file, as JSON, as a notebook, as Python."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any
+
+from tests.framework.security.hostile.registry import NAME, check_cells, hostile, png, save, wrong
+from tests.support.mini import cell
+
+# JSON that is no notebook, or hardly one.
+
+
+@hostile("graded")
+def two_hundred_megabytes(folder, course, _world):
+    """A stored output of two hundred megabytes."""
+    notebook = wrong(course)
+    notebook["cells"][1]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "@"}]
+    before, after = json.dumps(notebook).encode().split(b'"@"')
+    with (folder / NAME).open("wb") as file:
+        file.write(before + b'"')
+        for _ in range(200):
+            file.write(b"x" * (1 << 20))
+        file.write(b'"' + after)
+
+
+@hostile("ungradable")
+def larger_than_any_notebook(folder, _course, _world):
+    """A file of a terabyte that takes no room."""
+    with (folder / NAME).open("wb") as file:
+        file.truncate(1 << 40)
+
+
+@hostile("ungradable")
+def lists_by_the_million(folder, _course, _world):
+    """A file that takes twenty times its size once it is read."""
+    inside = b"[]," * (10 << 20)
+    (folder / NAME).write_bytes(b'{"nbformat": 4, "cells": [], "metadata": {"x": [' + inside + b"0]}}")
+
+
+@hostile("ungradable")
+def nested_for_ever(folder, course, _world):
+    """Lists in lists, a hundred thousand deep, inside a notebook."""
+    notebook = wrong(course)
+    notebook["metadata"]["deep"] = "@"
+    deep = "[" * 100_000 + "]" * 100_000
+    (folder / NAME).write_text(json.dumps(notebook).replace('"@"', deep))
+
+
+@hostile("graded")
+def nested_deep(folder, course, _world):
+    """Lists in lists, as deep as can just be read, wherever a notebook may hold anything."""
+    notebook = wrong(course)
+    deep: Any = []
+    for _ in range(400):
+        deep = [deep]
+    notebook["metadata"]["deep"] = deep
+    for one in notebook["cells"]:
+        one["metadata"] |= {"deep": deep, "tags": deep}
+        one["outputs"] = deep
+        one["attachments"] = {"x": deep}
+    save(folder, notebook)
+
+
+@hostile("graded")
+def no_numbers(folder, course, _world):
+    """NaN, infinities and numbers beyond every bound where numbers are expected."""
+    notebook = wrong(course)
+    numbers = [float("nan"), float("inf"), -float("inf"), 10**400, -1, True]
+    for graded, number in zip(check_cells(notebook) * 2, numbers, strict=True):
+        graded["metadata"]["nbgrader"] |= {"points": number, "schema_version": number}
+        graded["execution_count"] = number
+    notebook |= {"nbformat": 4, "nbformat_minor": float("nan")}
+    save(folder, notebook)
+
+
+@hostile("ungradable")
+def an_endless_number(folder, course, _world):
+    """A number of a million digits."""
+    notebook = wrong(course)
+    notebook["metadata"]["n"] = "@"
+    (folder / NAME).write_text(json.dumps(notebook).replace('"@"', "9" * 10**6))
+
+
+@hostile("graded")
+def half_characters(folder, course, _world):
+    """Lone surrogates, zeros and turned writing in sources, outputs, names and keys."""
+    notebook = wrong(course)
+    text = "'\ud800\udfff\x00\u202e\x1b[2J\x07'"
+    for one in notebook["cells"]:
+        one["metadata"][text] = text
+        one["id"] = text
+        if one["cell_type"] == "markdown":
+            one["source"] = text
+        else:
+            one["outputs"] = [{"output_type": "stream", "name": "stdout", "text": text}]
+    notebook["cells"].append({"cell_type": "code", "metadata": {}, "outputs": [], "source": f"print({text!a}, {text})"})
+    notebook["cells"].append({"cell_type": text, "metadata": {"nbgrader": {"grade_id": text, "solution": True}}})
+    save(folder, notebook)
+
+
+@hostile("graded")
+def half_characters_in_a_picture(folder, course, _world):
+    """Lone surrogates in what is kept of a notebook: the stored text of an unchanged picture cell, and what was copied."""
+    notebook = wrong(course)
+    shown = {"output_type": "display_data", "metadata": {}, "data": {"image/png": png(), "text/plain": "\ud800"}}
+    picture = next(one for one in notebook["cells"] if one["id"] == "picture")
+    picture["outputs"] = [shown, {"output_type": "stream", "name": "stdout", "text": "\udfff"}]
+    notebook["metadata"]["autograder"] = {"copied": ["\ud800", "to_kelvin"]}
+    save(folder, notebook)
+
+
+@hostile("graded")
+def wrong_types(folder, course, _world):
+    """Cells of every type but the right one, in between."""
+    notebook = wrong(course)
+    odd = [None, 1, "cell", [], {}, {"cell_type": "code"}, {"cell_type": "code", "source": {"a": 1}, "metadata": []}]
+    odd += [
+        {"cell_type": "code", "source": [1, None, ["x"]], "metadata": {"nbgrader": [1]}, "outputs": {"a": 1}, "id": []}
+    ]
+    odd += [
+        {"cell_type": ["code"], "source": 5, "metadata": {"nbgrader": {"grade_id": [], "solution": True}, "tags": {}}}
+    ]
+    notebook["cells"] = [*odd, *notebook["cells"], *odd]
+    save(folder, notebook)
+
+
+@hostile("graded")
+def cells_by_the_thousand(folder, course, _world):
+    """Twenty thousand code cells, each of which does something."""
+    notebook = wrong(course)
+    notebook["cells"] += [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "source": f"n{n} = {n}; print(n{n})"}
+        for n in range(20_000)
+    ]
+    save(folder, notebook)
+
+
+@hostile("ungradable")
+def more_cells_than_are_read(folder, course, _world):
+    """Hundreds of thousands of empty cells."""
+    notebook = wrong(course)
+    notebook["cells"] += [{"cell_type": "code"}] * 300_000
+    save(folder, notebook)
+
+
+@hostile("ungradable")
+def more_code_than_is_read(folder, course, _world):
+    """Twenty megabytes of Python that mention every exercise."""
+    notebook = wrong(course)
+    source = "to_kelvin = mean_kelvin = q1 = q2 = 0\n" + "x = y + z\n" * 95_000
+    notebook["cells"] += [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source}] * 20
+    save(folder, notebook)
+
+
+@hostile("ungradable")
+def cut_off(folder, course, _world):
+    """Half a notebook."""
+    data = json.dumps(wrong(course))
+    (folder / NAME).write_text(data[: len(data) // 2])
+
+
+@hostile("ungradable")
+def not_text(folder, _course, _world):
+    """Bytes that are no text, as a compressed file has them."""
+    (folder / NAME).write_bytes(zlib.compress(bytes(range(256)) * 100))
+
+
+@hostile("ungradable")
+def nothing_at_all(folder, _course, _world):
+    """An empty file."""
+    (folder / NAME).touch()
+
+
+# Sources that are hard to read as Python.
+
+SOURCES = {
+    "elif_without_end": "if 0:\n    pass\n" + "elif 0:\n    pass\n" * 1200 + "else:\n    to_kelvin = 1",
+    "signs_without_end": "to_kelvin = " + "-" * 5000 + "1",
+    "brackets_without_end": "to_kelvin = " + "(" * 190 + "1" + ")" * 190,
+    "sums_without_end": "to_kelvin = " + "1+" * 20_000 + "1",
+    "attributes_without_end": "to_kelvin = x" + ".a" * 20_000,
+    "targets_without_end": "to_kelvin = " * 20_000 + "1",
+    "blocks_without_end": "".join(" " * n + "if 1:\n" for n in range(95)) + " " * 95 + "to_kelvin = 1",
+    "lambdas_without_end": "to_kelvin = " + "lambda: " * 3000 + "1",
+    "a_line_without_end": "to_kelvin = '" + "x" * 900_000 + "'",
+    "empty_lines_without_end": "\n" * 20_000 + "to_kelvin = 1",
+    "names_without_end": f"to_kelvin, {', '.join(f'a{n}' for n in range(8000))} = range(8001)",
+    "zeros_in_the_source": "to_kelvin = 1\x00\x00",
+    "an_encoding_that_is_none": "# -*- coding: rot13 -*-\nto_kelvin = 1",
+}
+
+
+def _hard_source(source):
+    def make(folder, course, _world):
+        notebook = wrong(course)
+        cell(notebook, "to_kelvin")["source"] = source
+        save(folder, notebook)
+
+    return make
+
+
+for _name, _source in SOURCES.items():
+    hostile("graded", name=_name)(_hard_source(_source))

@@ -1,0 +1,287 @@
+"""A class of attackers with honest students between them, graded by the real command in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import threading
+import time
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbgrader.api import Gradebook
+
+from tests.framework.security.hostile import FILES, NOTHING_RIGHT
+from tests.support import ROOT
+from tests.support.books import marks
+from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
+
+ATTACKS = {path.stem: path for path in sorted(Path(__file__).with_name("attacks").glob("*.py"))}
+CALL, CELL, SUBMISSION = 0.5, 0.5, 4.0
+LIMITS = f"""
+c.Course.call_seconds = {CALL}
+c.Course.cell_seconds = {CELL}
+c.Course.submission_seconds = {SUBMISSION}
+c.Course.memory_mb = 256
+"""
+# What honest students hand in, and what each exercise of theirs earns.
+HONEST = {"right": RIGHT, "wrong": NOTHING_RIGHT, "blank": {}}
+FULL = {"to_kelvin": 2.0, "mean_kelvin": 3.0, "quiz_ch1_units": 1.0}
+EARNED = {"right": FULL, "wrong": dict.fromkeys(FULL, 0.0), "blank": dict.fromkeys(FULL, 0.0)}
+# These know the answer to the example that everyone sees. Answering it is worth its half point, and no more.
+KNOWS_THE_EXAMPLE = {"right_the_first_time": 0.5, "memorised_examples": 0.5}
+# What the course writes itself.
+OWN = ("autograded", "feedback", "gradebook.db", ".autograder", ".hypothesis")
+
+
+@dataclass
+class Hostile:
+    """A hostile submission: where it lies, the most that each exercise may earn, and the honest student after it."""
+
+    student: str
+    most: dict[str, float]
+    status: str
+    neighbour: str = ""
+
+
+@dataclass
+class HostileClass:
+    """A course, every file of which holds ``secret``, what was handed in there, and who called on loopback."""
+
+    course: object
+    secret: str
+    port: int
+    best: Path = Path()
+    hostile: dict[str, Hostile] = field(default_factory=dict)
+    honest: dict[str, str] = field(default_factory=dict)
+    calls: list = field(default_factory=list)
+
+    @property
+    def beside(self) -> Path:
+        """What lies beside the course and is nobody's business."""
+        return self.course.root.parent / "beside"
+
+    def bound(self, workers):
+        """The seconds that the course's limits allow for this class: each attack's, an honest one's second, the start."""
+        return (len(self.hostile) * SUBMISSION + len(self.honest)) / workers + 60
+
+    def state(self):
+        """Every file that grading has no reason to change: its bytes (unless there are many), mode and time of change."""
+        root = self.course.root
+        found = {}
+        for path in (path for top in (root, self.beside) for path in _below(top)):
+            if path.relative_to(root.parent).parts[1].startswith(OWN):
+                continue
+            what = path.lstat()
+            regular = stat.S_ISREG(what.st_mode)
+            data = path.read_bytes() if regular and what.st_size < 1 << 20 else b""
+            # A folder's own time changes with the framework's folders in it; that of each file in it is looked at.
+            found[path] = (data, what.st_mode, what.st_size, what.st_mtime_ns if regular else 0)
+        return found
+
+
+def _below(top):
+    """Everything below ``top``; links are not followed."""
+    return [Path(folder, name) for folder, folders, files in os.walk(top) for name in (*folders, *files)]
+
+
+def attack_of(name, world):
+    """An attack's source, aimed at this course, as the function that the course asks for."""
+    function = "mean_kelvin" if in_the_second(name) else "to_kelvin"
+    source = re.sub(r"\bsoftmax\b", function, ATTACKS[name].read_text("utf-8"))
+    source = source.replace("@COURSE@", str(world.course.root)).replace("@PORT@", str(world.port))
+    source = source.replace("/ch1.py", f"/{CHAPTER}.py").replace("test_ch1.py", f"test_{CHAPTER}.py")
+    if name == "right_the_first_time":
+        source = source.replace("e = np.exp(x - x.max())\n    return e / e.sum()", "return x + 273.15")
+    if name == "memorised_examples":
+        source = re.sub(r"known = .*", "known = {(0.0,): [273.15]}", source)
+    assert name not in KNOWS_THE_EXAMPLE or "273.15" in source
+    return source
+
+
+def in_the_second(name):
+    """Whether an attack is made in the second exercise, between right answers, and not in the first, among wrong ones."""
+    return list(ATTACKS).index(name) % 2 == 1 and name not in KNOWS_THE_EXAMPLE
+
+
+@contextmanager
+def hostile_class():
+    """A class in a folder that everybody may write to, so that nothing but the jail stands in the way."""
+    secret = f"SECRET{secrets.token_hex(16)}"
+    top = Path(tempfile.mkdtemp(prefix="class-"))
+    try:
+        with listening() as (port, calls):
+            world = HostileClass(copy_course(top / "course", config=LIMITS), secret, port, calls=calls)
+            _hide(world)
+            _hand_in(world)
+            for path in (top, *_below(top)):
+                if not path.is_symlink():
+                    path.chmod(0o777 if path.is_dir() else 0o666)
+            yield world
+    finally:
+        shutil.rmtree(top)
+
+
+def _hide(world):
+    """Put the secret into everything that has one."""
+    root = world.course.root
+    for path in (*root.glob("solutions/**/*.py"), *root.glob("tests/**/*.py"), root / "course_config.py"):
+        path.write_text(f"{path.read_text()}\n# {world.secret}\n")
+    (root / ".course_secret").write_text(f"{world.secret}\n")
+    source = world.course.source(CHAPTER)
+    notebook = json.loads(source.read_text())
+    picture = next(c for c in notebook["cells"] if c["id"] == "picture")
+    picture["metadata"]["tags"] = ["picture"]
+    source.write_text(json.dumps(notebook))
+    path = os.environ["PATH"]
+    os.environ["PATH"] = os.pathsep.join([path, sysconfig.get_path("scripts")])  # nbgrader calls alembic for a new book
+    try:
+        with Gradebook(f"sqlite:///{root / 'gradebook.db'}", "mini") as book:
+            book.add_student("former", last_name=world.secret)
+        shutil.copy(root / "gradebook.db", root.parent)
+    finally:
+        os.environ["PATH"] = path
+    world.beside.mkdir()
+    (world.beside / "canary").write_text(world.secret)
+
+
+def _hand_in(world):
+    course = world.course
+    for number, (name, file) in enumerate([*((name, None) for name in ATTACKS), *FILES.items()]):
+        kind = list(HONEST)[number % 3]
+        honest, student = f"{number:03}b {kind}", f"{number:03}a {name}"
+        world.honest[honest] = kind
+        code = {stub: f"# {honest}\n{source}" for stub, source in HONEST[kind].items()}
+        path = hand_in(course, honest, document(course, **code))
+        if kind == "right":
+            world.best = path
+        if file is None:
+            right = in_the_second(name)
+            code = {**(RIGHT if right else NOTHING_RIGHT)}
+            code["mean_kelvin" if right else "to_kelvin"] = attack_of(name, world)
+            hand_in(course, student, document(course, **code))
+            most = dict(FULL if right else EARNED["wrong"])
+            most["mean_kelvin" if right else "to_kelvin"] = KNOWS_THE_EXAMPLE.get(name, 0.0)
+            world.hostile[name] = Hostile(student, most, "graded", honest)
+        else:
+            student = file.student or student
+            folder = course.root / "submitted" / student / CHAPTER
+            folder.mkdir(parents=True)
+            file.make(folder, course, world)
+            world.hostile[name] = Hostile(student, EARNED["wrong"], file.status, honest)
+
+
+def written(path):
+    """A path as it can be written down, whatever bytes it is made of."""
+    return path.encode("utf-8", "backslashreplace").decode()
+
+
+@dataclass
+class Run:
+    """A command that has ended: how, what it wrote, how long it took, and what it left."""
+
+    world: HostileClass
+    status: int
+    verdicts: list
+    said: str
+    seconds: float
+    workers: int
+    before: dict
+    after: dict
+    book: dict = field(default_factory=dict)
+    left: set = field(default_factory=set)  # in the folder for temporary files, where others write too
+
+    def verdict(self, student):
+        """The one verdict on what ``student`` handed in."""
+        path = self.world.course.root / "submitted" / student / CHAPTER / f"{CHAPTER}.ipynb"
+        [found] = [v for v in self.verdicts if written(v["notebook"]) == written(str(path))]
+        return found
+
+    def given_back(self, student):
+        """The text of everything that ``student`` gets back or an instructor reads of them."""
+        root = self.world.course.root
+        files = [p for kind in ("autograded", "feedback") for p in (root / kind / student).rglob("*") if p.is_file()]
+        told = [path.read_text("utf-8") for path in files]
+        return "\n".join([*told, json.dumps(self.verdict(student)), repr(self.book.get(student))])
+
+    def page(self, student):
+        """The feedback page of ``student``; empty where no page can bear the name."""
+        path = self.world.course.root / "feedback" / student / CHAPTER / f"{CHAPTER}.html"
+        return path.read_text("utf-8") if path.is_file() else ""
+
+
+def run(world, *command, place=(), workers=2):
+    """Run ``autograder`` with ``command`` in the course, as whoever grades would."""
+    before, tmp = world.state(), _in_tmp()
+    environment = {
+        **os.environ,
+        "AUTOGRADER_COURSE_SECRET": world.secret,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": str(ROOT),
+    }
+    started = time.monotonic()
+    done = subprocess.run(
+        [*place, sys.executable, "-m", "autograder", *command, "--json", "--workers", str(workers)],
+        cwd=world.course.root,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=2 * world.bound(workers),  # a run without end fails here, and does not hold up whoever runs the tests
+    )
+    seconds = time.monotonic() - started
+    said = done.stderr.decode("utf-8", "replace")
+    assert done.stdout.startswith(b"["), said[-3000:]
+    verdicts = json.loads(done.stdout.decode("utf-8", "surrogateescape"))
+    left = _in_tmp() - tmp
+    return Run(world, done.returncode, verdicts, said, seconds, workers, before, world.state(), left=left)
+
+
+def _in_tmp():
+    return {path.name for path in Path(tempfile.gettempdir()).iterdir()}
+
+
+def graded(world, place=(), workers=2):
+    """The class graded from the beginning, with what its gradebook holds afterwards."""
+    root = world.course.root
+    for name in ("autograded", "feedback", ".autograder"):
+        shutil.rmtree(root / name, ignore_errors=True)
+    shutil.copy(root.parent / "gradebook.db", root)
+    done = run(world, "grade", CHAPTER, place=place, workers=workers)
+    url = f"sqlite:///{root / 'gradebook.db'}"
+    with Gradebook(url, "mini") as book:
+        assert book.find_student("former").last_name == world.secret
+        book.remove_student("former")
+        done.book = marks(url, CHAPTER)
+        book.add_student("former", last_name=world.secret)
+    return done
+
+
+@contextmanager
+def listening():
+    """A port on loopback, and the list of who called there."""
+    calls = []
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+
+        def listen():
+            while True:
+                try:
+                    connection, _address = server.accept()
+                except OSError:
+                    return
+                calls.append(1)
+                connection.close()
+
+        threading.Thread(target=listen, daemon=True).start()
+        yield server.getsockname()[1], calls
+        server.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,172 @@
+"""Every attack as a submission in one class, graded and checked by the real command, where namespaces work and where not.
+
+One command grades the whole class: all of ``attacks/``, all of ``hostile/``, and an honest student after each.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from autograder.cli.text import plain
+from autograder.notebook import document_bytes
+from tests.framework.security import hostile_class
+from tests.framework.security.hostile_class import ATTACKS, EARNED, FILES, HONEST, attack_of, graded, written
+from tests.support.mini import CHAPTER, document
+
+pytestmark = pytest.mark.slow
+
+EVERY = [*ATTACKS, *FILES]
+LINKS = {"a_link_to_the_best_answer", "a_folder_that_is_a_link", "a_student_who_is_a_link"}
+# What an attack may have written for the next submission, had it come so far.
+MESSAGES = {"message", "flood", "link0", "0"}
+# A page shows what a student wrote as text; this is what such text would be, had it become markup.
+ACTS = re.compile(r"<script>alert|<img src=x|javascript:alert|<svg><script|\x1b", re.IGNORECASE)
+
+
+@pytest.fixture(scope="module")
+def world():
+    """The class, and the course that it belongs to."""
+    with hostile_class.hostile_class() as made:
+        yield made
+
+
+def without_namespaces():
+    """What to put before a command so that it runs where namespaces are forbidden, as in many containers."""
+    as_root = os.geteuid() == 0
+    forbid = ["--cap-drop", "CAP_SYS_ADMIN"] if as_root else ["--unshare-user", "--disable-userns"]
+    place = [shutil.which("bwrap") or "bwrap", "--dev-bind", "/", "/", *forbid, "--"]
+    try:
+        subprocess.run([*place, "true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"namespaces cannot be forbidden here: {error}")
+    return place
+
+
+@pytest.fixture(scope="module", params=["bubblewrap", "landlock"])
+def grading(world, request):
+    """``autograder grade``, done in each confinement."""
+    done = graded(world, () if request.param == "bubblewrap" else without_namespaces())
+    assert {v["sandbox"] for v in done.verdicts if v["status"] == "graded"} == {request.param}
+    return done
+
+
+@pytest.fixture(scope="module")
+def checking(world):
+    """``autograder check`` on every file at once."""
+    files = [
+        world.course.root / "submitted" / student / CHAPTER / f"{CHAPTER}.ipynb"
+        for student in [*(one.student for one in world.hostile.values()), *world.honest]
+    ]
+    return hostile_class.run(world, "check", *map(str, files))
+
+
+def scores(verdict):
+    """What each exercise of a verdict earned."""
+    return {exercise["name"]: exercise["score"] for exercise in verdict["exercises"]}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_an_attack_gains_nothing_and_learns_nothing(grading, name):
+    """No mark above the honest part's, in verdict and gradebook; no secret in anything told; nothing that acts on a page."""
+    world = grading.world
+    hostile = world.hostile[name]
+    verdict = grading.verdict(hostile.student)
+    assert verdict["status"] == hostile.status, verdict["reason"]
+    if hostile.status == "graded":
+        earned = scores(verdict)
+        assert set(earned) == set(hostile.most)
+        assert all(0 <= earned[exercise] <= most for exercise, most in hostile.most.items())
+        assert verdict["max_score"] == sum(EARNED["right"].values())
+        assert grading.book[hostile.student]["score"] == verdict["score"] == sum(earned.values())
+    else:
+        assert verdict["score"] == 0
+        assert verdict["reason"].endswith(".")
+        assert hostile.student not in grading.book or grading.book[hostile.student]["score"] == 0
+
+    told = grading.given_back(hostile.student)
+    for secret in (world.secret, "reference_marker_7341", "hidden_input_marker_6620", "root:x:0:0"):
+        assert secret not in told
+    assert not ACTS.search(grading.page(hostile.student))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_next_student_gets_the_right_mark(grading, name):
+    """An honest student's marks do not depend on whose notebook was graded before; the gradebook has the same."""
+    student = grading.world.hostile[name].neighbour
+    verdict = grading.verdict(student)
+    assert scores(verdict) == EARNED[grading.world.honest[student]]
+    assert grading.book[student]["score"] == verdict["score"]
+
+
+def test_every_notebook_has_its_verdict_and_the_run_says_what_needs_a_person(grading):
+    """One verdict a submission, exit status 1 as some cannot be graded, each of them told, and no traceback."""
+    world = grading.world
+    assert len(grading.verdicts) == 2 * len(EVERY)
+    assert grading.status == 1
+    assert "Traceback" not in grading.said
+    told = grading.said.split("Needs a person:")[1]
+    for one in world.hostile.values():
+        person = one.status == "ungradable" or bool(grading.verdict(one.student)["warning"])
+        assert (f"- {plain(written(one.student))}:" in told) == person
+    assert any(verdict["warning"] for verdict in grading.verdicts)  # of a time that is none
+
+
+def test_nothing_outside_has_changed(grading):
+    """The course, what was handed in, what lies beside it: bytes, modes and times are as before, and nobody was called."""
+    assert grading.after == grading.before
+    assert grading.world.calls == []
+    assert not grading.left & MESSAGES
+
+
+def test_the_time_is_bounded_by_the_limits_of_the_course(grading):
+    """Each attack takes at most what a submission may take, and two workers take half as long as one."""
+    assert grading.seconds < grading.world.bound(grading.workers)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_loose_files_are_judged_alike(checking, name):
+    """`autograder check` on all files in one call: nothing gained by the attack, all right for the next."""
+    world = checking.world
+    hostile = world.hostile[name]
+    verdict = checking.verdict(hostile.student)
+    # Whoever names a link on the command line means what it leads to.
+    most = EARNED["right"] if name in LINKS else hostile.most
+    assert all(score <= most.get(exercise, 0) for exercise, score in scores(verdict).items())
+    assert scores(checking.verdict(hostile.neighbour)) == EARNED[world.honest[hostile.neighbour]]
+    assert world.secret not in str(verdict)
+
+
+def test_a_call_with_every_file_harms_nothing(checking):
+    """One verdict a file, exit status 1, no traceback, nothing changed, within the limits."""
+    assert len(checking.verdicts) == 2 * len(EVERY)
+    assert checking.status == 1
+    assert "Traceback" not in checking.said
+    assert checking.after == checking.before
+    assert checking.seconds < checking.world.bound(checking.workers)
+
+
+def test_the_suite_notices_harm_and_leaks(world):
+    """The same command without a jail lets a notebook write and read outside, and what the tests look at shows both."""
+    canary = world.beside / "harm"
+    harm = f"open({str(canary)!r}, 'w').write('I was here')"
+    leak = f"raise ValueError(open({str(world.beside / 'canary')!r}).read())"
+    path = world.course.root.parent / "harm.ipynb"
+    path.write_bytes(document_bytes(document(world.course, to_kelvin=f"def to_kelvin(x):\n    {harm}\n    {leak}")))
+    done = hostile_class.run(world, "check", str(path), "--unsafe-local")
+    canary.unlink()
+    assert done.after != done.before
+    assert world.secret in str(done.verdicts)
+
+
+def test_the_class_is_what_it_says(world):
+    """More than forty attacks, each in its notebook as the course's own function, and all three kinds of honest student."""
+    assert len(EVERY) > 100
+    assert set(world.honest.values()) == set(HONEST)
+    for name in ATTACKS:
+        assert re.search(r"def (to_kelvin|mean_kelvin)\(x\)", attack_of(name, world)), name
+        assert "softmax(" not in attack_of(name, world)

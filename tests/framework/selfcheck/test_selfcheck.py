@@ -1,0 +1,410 @@
+"""``check`` and ``hint`` where students call them: in a script, in IPython, in a kernel, under ``nbgrader validate``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+
+import autograder
+from autograder import selfcheck
+from autograder.selfcheck import lookup
+from tests.support import examples_by_hand as by_hand
+
+ROOT = Path(autograder.__file__).parents[1]
+SETUP = "import numpy as np\nfrom autograder import check, hint\n"
+RIGHT = """
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+"""
+WRONG = RIGHT.replace("x.max(axis=axis, keepdims=True)", "x.max()")
+BLANK = "def softmax(x, axis=-1):\n    raise NotImplementedError\n"
+
+
+@pytest.fixture(autouse=True)
+def beside_the_notebook(tmp_path, monkeypatch):
+    """A folder with a chapter's examples, and a student who has done nothing yet."""
+    by_hand.write_chapter(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for name in ("JPY_SESSION_NAME", "NBGRADER_VALIDATING", "NBGRADER_EXECUTION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(selfcheck, "_passed", set())
+    monkeypatch.setattr(selfcheck, "_hints_given", {})
+    return tmp_path
+
+
+@pytest.fixture
+def notebook(capsys):
+    """Runs code as cells of one notebook; gives what was printed."""
+    names = {"__name__": "__main__"}
+
+    def run(code):
+        exec(code, names)  # noqa: S102 - check() reads the names of whoever calls it, so a caller is made
+        return capsys.readouterr().out
+
+    run(SETUP)
+    return run
+
+
+def process(command, folder, **more):
+    """A real process in ``folder``, with this checkout of the framework and settings of its own."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("JUPYTER", "NBGRADER"))}
+    environment |= {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(folder / ".ipython"), "HOME": str(folder), **more}
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+
+
+def said(kind, run, code):
+    """The text of the exception that ``code`` raises."""
+    with pytest.raises(kind) as raised:
+        run(code)
+    return str(raised.value)
+
+
+class TestCheck:
+    def test_a_right_function_passes_with_praise(self, notebook):
+        """Nothing is raised, and the card is printed."""
+        out = notebook(f"{RIGHT}\ncheck(softmax)")
+        assert out.startswith("softmax   3 of 3 points here")
+        assert "Next comes mean_of." in out
+
+    def test_a_wrong_function_raises_with_the_whole_card(self, notebook):
+        """Where nothing is displayed, the exception's text is the card."""
+        text = said(selfcheck.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)")
+        assert text.startswith("softmax   1 of 3 points here, 1 more when it is graded\n  ✓ the example")
+        assert "You subtracted one maximum for the whole array." in text
+
+    def test_a_failure_is_an_assertion_error(self):
+        """Whatever knows about failing asserts knows about a failing check."""
+        assert issubclass(selfcheck.CheckFailed, AssertionError)
+
+    @pytest.mark.parametrize(
+        "code",
+        [
+            "check('softmax')",
+            "mine = softmax\ncheck(mine)",
+            "softmax = lambda *a, f=softmax, **k: f(*a, **k)\ncheck(softmax)",
+        ],
+        ids=["by its name", "under another name", "a lambda bound to its name"],
+    )
+    def test_the_exercise_is_found(self, notebook, code):
+        """A name, another name for the function, and a lambda all lead to the exercise."""
+        assert notebook(f"{RIGHT}\n{code}").startswith("softmax ")
+
+    def test_a_function_of_another_name_is_found_by_what_it_is_bound_to(self, notebook):
+        """`softmax = stable` is softmax, whatever its def line says."""
+        renamed = RIGHT.replace("def softmax", "def stable")
+        assert notebook(f"{renamed}\nsoftmax = stable\ncheck(softmax)").startswith("softmax ")
+
+    def test_the_object_given_is_the_one_tried(self, notebook):
+        """An older function that is handed over is tried, not the newer one of that name."""
+        notebook(f"{RIGHT}\nold = softmax\n{WRONG}")
+        assert notebook("check(old)").startswith("softmax   3 of 3")
+        assert "1 of 3" in said(selfcheck.CheckFailed, notebook, "check(softmax)")
+
+    @pytest.mark.parametrize("body", ["raise NotImplementedError", "pass", "...", '"""Says."""'])
+    def test_a_stub_is_not_attempted(self, beside_the_notebook, body):
+        """With or without its raise, an empty function is told gently that it is still to be written."""
+        module = beside_the_notebook / "cells.py"
+        module.write_text(f"{SETUP}def softmax(x, axis=-1):\n    {body}\ncheck(softmax)\n")
+        done = process(["cells.py"], beside_the_notebook)
+        assert done.returncode == 1
+        assert "CheckFailed: softmax   not attempted yet" in done.stderr
+        assert 'hint("softmax") has 3 hints left.' in done.stderr
+        assert "✗" not in done.stderr
+
+    def test_prints_stay_and_warnings_go(self, notebook, capsys):
+        """What a student prints to see what happens is seen; what goes to stderr would cost marks under nbgrader."""
+        code = RIGHT.replace(
+            "return", "print('looking', x.shape)\n    np.log(-1.0)\n    sys.stderr.write('oh')\n    return"
+        )
+        out = notebook(f"import sys\n{code}\ncheck(softmax)")
+        assert "looking (2, 3)" in out
+        assert capsys.readouterr().err == ""
+
+    def test_what_is_asked_only_to_compare_prints_nothing(self, notebook, capsys):
+        """Checks that are not tried are asked quietly, so prints belong to what the card shows."""
+        code = WRONG.replace("return", "print('axis', axis)\n    return")
+        said(selfcheck.CheckFailed, notebook, f"{code}\ncheck(softmax)")
+        assert "axis 0" not in capsys.readouterr().out
+
+    def test_an_interrupt_is_left_alone(self, notebook):
+        """The stop button stops: a student whose loop never ends gets the notebook back."""
+        with pytest.raises(KeyboardInterrupt):
+            notebook("def softmax(x, axis=-1):\n    raise KeyboardInterrupt\ncheck(softmax)")
+
+    def test_new_examples_are_read_again(self, notebook, beside_the_notebook):
+        """A file that was fetched anew counts without a restart."""
+        notebook(f"{RIGHT}\ncheck(softmax)")
+        path = beside_the_notebook / "examples.json"
+        path.write_text(path.read_text().replace("the example worked by hand", "another example"))
+        os.utime(path, ns=(1, 1))
+        assert "another example" in notebook("check(softmax)")
+
+
+class TestQuiz:
+    def test_well_formed_answers_pass_and_are_not_judged(self, notebook):
+        """Every answer in form: no raise, and no word on right or wrong."""
+        out = notebook("q1, q2 = 'b', 0.5\ncheck('quiz_ch9')")
+        assert out.startswith("quiz_ch9   every answer is well formed")
+        assert "marked when graded" in out
+
+    @pytest.mark.parametrize(
+        ("answers", "finding"),
+        [
+            ("q1, q2 = 'b', None", "`q2` is not answered yet: it is still None."),
+            ("q1, q2 = 'z', 1.0", "It is 'z'; write one of 'a', 'b', 'c'."),
+            ("q1, q2 = 'b', 'much'", "It is 'much'; write a number."),
+            ("q1, q2 = None, None", "Nothing is answered yet"),
+            ("", "There is no variable `q1` or `q2` yet"),
+        ],
+    )
+    def test_what_is_missing_or_of_the_wrong_kind_raises(self, notebook, answers, finding):
+        """An unfinished quiz is not finished, and says which answer to look at."""
+        assert finding in said(selfcheck.CheckFailed, notebook, f"{answers}\ncheck('quiz_ch9')")
+
+
+class TestHints:
+    def test_hints_come_one_by_one_and_then_end(self, notebook):
+        """Each call gives the next; after the last, where to look."""
+        notebook(RIGHT)
+        outs = [notebook("hint(softmax)") for _ in range(4)]
+        assert outs[0].startswith("softmax   hint 1 of 3\n  First hint.")
+        assert "`hint(softmax)` gives the next one." in outs[0]
+        assert outs[1].startswith("softmax   hint 2 of 3\n  Second hint")
+        assert outs[2] == "softmax   hint 3 of 3\n  Third hint.\n"
+        assert "You have seen all 3 hints for `softmax`" in outs[3]
+
+    def test_a_hint_can_be_asked_for_by_number(self, notebook):
+        """An earlier one again, or a later one at once; counting goes on from the furthest."""
+        assert "Second hint" in notebook("hint('softmax', 2)")
+        assert "First hint" in notebook("hint('softmax', 1)")
+        assert "Third hint" in notebook("hint('softmax')")
+
+    @pytest.mark.parametrize("number", ["0", "4", "-1", "'2'", "True"])
+    def test_a_number_without_a_hint_is_told(self, notebook, number):
+        """Numbers out of range and things that are no numbers get a sentence."""
+        text = said(selfcheck.CheckProblem, notebook, f"hint('softmax', {number})")
+        assert "softmax has 3 hints, numbered from 1" in text
+
+    def test_a_failing_check_counts_the_hints_left(self, notebook):
+        """The card knows how many were taken."""
+        notebook("hint('softmax')")
+        assert 'hint("softmax") has 2 hints left' in said(selfcheck.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)")
+
+
+class TestUnhelpfulSituations:
+    @pytest.mark.parametrize(
+        ("code", "sentence"),
+        [
+            ("check('softmx')", "No exercise of ch9_by_hand is called `softmx`. Did you mean check(softmax)?"),
+            ("check('quiz_ch1')", 'Did you mean check("quiz_ch9")?'),
+            ("check(len)", "called `len`. The exercises here are: softmax, mean_of, quiz_ch9."),
+            (
+                "check(softmax(np.ones(3)))",
+                "given a value of type ndarray, not a function. Name the function itself, without",
+            ),
+            ("check(None)", "given None, which is what a function without a `return` gives"),
+            ("check(int)", "given the class int, not a function"),
+            ("check()", "check needs to be told which exercise: write one of softmax, mean_of, quiz_ch9"),
+            (
+                "softmax = np.ones(3)\ncheck(softmax)",
+                "`softmax` is now a value of type ndarray, and no function any more.",
+            ),
+            ("q1 = 'b'\ncheck(q1)", 'given the text of an answer. Write check("quiz_ch9")'),
+            ("hint('softmx')", "Did you mean hint(softmax)?"),
+            ("hint()", "hint needs to be told which exercise"),
+        ],
+    )
+    def test_each_gets_a_sentence_that_says_what_to_do(self, notebook, code, sentence):
+        """A slip in the call is answered with what was given and what to write."""
+        assert sentence in said(selfcheck.CheckProblem, notebook, f"{RIGHT}\n{code}")
+
+    def test_no_examples_say_where_they_belong(self, notebook, beside_the_notebook):
+        """A notebook that was moved without its examples says which file to bring."""
+        (beside_the_notebook / "examples.json").unlink()
+        text = said(selfcheck.CheckProblem, notebook, "check('softmax')")
+        assert f"There is no examples.json in {beside_the_notebook}" in text
+        assert "beside the notebook" in text
+
+    def test_broken_examples_say_so(self, notebook, beside_the_notebook):
+        """A damaged file is named, with what to do."""
+        (beside_the_notebook / "examples.json").write_text("{")
+        text = said(selfcheck.CheckProblem, notebook, "check('softmax')")
+        assert "examples.json cannot be read" in text
+        assert "Fetch the chapter again" in text
+
+    def test_the_notebooks_folder_is_found_after_a_chdir(self, notebook, beside_the_notebook, monkeypatch):
+        """A student who changed folder in a cell still has examples, where the front end says the notebook is."""
+        elsewhere = beside_the_notebook / "data"
+        elsewhere.mkdir()
+        monkeypatch.chdir(elsewhere)
+        monkeypatch.setenv("JPY_SESSION_NAME", str(beside_the_notebook / "chapter.ipynb"))
+        assert notebook(f"{RIGHT}\ncheck(softmax)").startswith("softmax")
+
+
+class TestSelfLearners:
+    """A clone of the course has no examples.json beside its notebooks: it is recorded on demand."""
+
+    CHAPTER = "ch1_weighted_averaging"
+
+    @pytest.fixture
+    def clone(self, tmp_path, monkeypatch):
+        """A copy of this course's first chapter, as git would check it out."""
+        course = tmp_path / "clone"
+        parts = [f"source/{self.CHAPTER}", "solutions", "course_config.py", f"tests/chapters/test_{self.CHAPTER}.py"]
+        for part in parts:
+            target = course / part
+            target.parent.mkdir(parents=True, exist_ok=True)
+            source = ROOT / part
+            ignore = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
+            shutil.copytree(source, target, ignore=ignore) if source.is_dir() else shutil.copy(source, target)
+        monkeypatch.chdir(course / "source" / self.CHAPTER)
+        monkeypatch.setenv("PYTHONPATH", str(ROOT))
+        monkeypatch.setattr(lookup, "_made", {})
+        return course
+
+    @pytest.mark.slow
+    def test_examples_are_made_once_and_again_when_the_checks_change(self, notebook, clone):
+        """The first check prepares them and says so, the next is quick; newer checks are recorded anew."""
+        first = notebook(f"{RIGHT}\ncheck(softmax)")
+        assert first.startswith(f"Preparing the examples of {self.CHAPTER}")
+        assert "softmax " in first
+        assert "Preparing" not in notebook("check(softmax)")
+        made = clone / ".autograder" / "examples" / f"{self.CHAPTER}.json"
+        lookup._made.clear()
+        assert "Preparing" not in notebook("check(softmax)")
+        later = made.stat().st_mtime + 10
+        os.utime(clone / "source" / self.CHAPTER / f"{self.CHAPTER}.ipynb", (later, later))
+        assert "Preparing" not in notebook("check(softmax)"), "a student's own notebook changes all the time"
+        os.utime(clone / "tests" / "chapters" / f"test_{self.CHAPTER}.py", (later, later))
+        assert "Preparing" in notebook("check(softmax)")
+
+    @pytest.mark.slow
+    def test_a_failure_to_make_them_says_why_and_how_to_see_more(self, notebook, clone):
+        """A course that cannot be recorded is told in a sentence, with the command to run by hand."""
+        (clone / "course_config.py").write_text("c = get_config()\nthis is no python\n")
+        text = said(selfcheck.CheckProblem, notebook, "check('softmax')")
+        assert f"The examples of {self.CHAPTER} could not be made" in text
+        assert f"`python -m autograder examples {self.CHAPTER}`" in text
+
+
+class TestFrontEnds:
+    def test_importing_it_needs_numpy_and_the_standard_library_only(self, beside_the_notebook):
+        """Nothing else is loaded, and nothing that a browser's Python lacks."""
+        code = (
+            "import sys\nfrom autograder import check, hint\n"
+            "extra = {m.partition('.')[0] for m in sys.modules} - sys.stdlib_module_names - {'__main__', 'autograder', 'numpy'}\n"
+            "print(sorted(m for m in extra if not m.startswith(('_', 'sitecustomize', 'numpy'))))\n"
+            "print(sorted({'subprocess', 'multiprocessing', 'fcntl', 'asyncio', 'pytest'} & set(sys.modules)))"
+        )
+        done = process(
+            ["-S", "-c", f"import sys; sys.path[:0] = {[str(Path(np.__file__).parents[1])]}\n{code}"],
+            beside_the_notebook,
+        )
+        assert done.stdout.split("\n")[:2] == ["[]", "[]"], done.stderr
+
+    def test_a_script_ends_with_the_card_after_two_frames(self, beside_the_notebook):
+        """In plain Python the traceback shows the student's line and the call, then the card."""
+        (beside_the_notebook / "cells.py").write_text(f"{SETUP}{WRONG}\ncheck(softmax)\n")
+        done = process(["cells.py"], beside_the_notebook)
+        assert done.stdout == ""
+        assert done.stderr.count('  File "') == 2
+        assert "\nautograder.CheckFailed: softmax   1 of 3 points here" in done.stderr
+
+    @pytest.mark.slow
+    def test_an_ipython_terminal_shows_the_card_and_no_frames(self, beside_the_notebook):
+        """In IPython's terminal the card stands alone."""
+        (beside_the_notebook / "cells.ipy").write_text(f"{SETUP}{WRONG}\ncheck(softmax)\n")
+        done = process(["-m", "IPython", "--colors=NoColor", "cells.ipy"], beside_the_notebook)
+        both = done.stdout + done.stderr
+        assert "softmax   1 of 3 points here" in both
+        assert "You subtracted one maximum" in both
+        assert "Traceback" not in both
+        assert "selfcheck/__init__.py" not in both
+
+    @pytest.mark.slow
+    def test_a_kernel_gets_a_card_and_a_short_error(self, beside_the_notebook):
+        """In a notebook a failure is an HTML card (with text beside it) and one sentence; a pass is the card alone."""
+        cells = run_notebook(
+            beside_the_notebook, [SETUP + WRONG, "check(softmax)", RIGHT, "check(softmax)", "hint(softmax)"]
+        )
+        card, error = cells[1].outputs
+        assert card.output_type == "display_data"
+        assert "<section" in card.data["text/html"]
+        assert card.data["text/plain"].startswith("softmax   1 of 3")
+        assert (error.output_type, error.ename) == ("error", "CheckFailed")
+        assert error.traceback == ["softmax is not right yet: the card above says what to look at."]
+        [passed] = cells[3].outputs
+        assert "Well done" in passed.data["text/html"]
+        [given] = cells[4].outputs
+        assert "First hint." in given.data["text/html"]
+
+
+class TestValidate:
+    @pytest.mark.slow
+    def test_nbgrader_reports_the_failing_cell_with_its_card(self, beside_the_notebook):
+        """A real `nbgrader validate` names the cell and prints every line of the card; warnings alone fail nothing."""
+        write_assignment(beside_the_notebook, WRONG)
+        done = process(["-m", "nbgrader", "validate", "chapter.ipynb"], beside_the_notebook)
+        assert "VALIDATION FAILED ON 1 CELL(S)!" in done.stdout
+        assert "    check(softmax)" in done.stdout
+        card = done.stdout[done.stdout.index("    softmax   1 of 3 points here") :]
+        assert "You subtracted one maximum for the whole array." in card
+        assert "..." not in card
+        assert "Traceback" not in done.stdout
+
+    @pytest.mark.slow
+    def test_nbgrader_is_content_with_a_right_notebook(self, beside_the_notebook):
+        """A right function passes, though it warns and prints to stderr."""
+        write_assignment(beside_the_notebook, RIGHT.replace("return", "np.log(np.zeros(1))\n    return"))
+        done = process(["-m", "nbgrader", "validate", "chapter.ipynb"], beside_the_notebook)
+        assert "Success! Your notebook passes all the tests." in done.stdout, done.stdout
+
+    @pytest.mark.slow
+    def test_a_blank_notebook_does_not_validate(self, beside_the_notebook):
+        """A stub is no pass."""
+        write_assignment(beside_the_notebook, BLANK)
+        done = process(["-m", "nbgrader", "validate", "chapter.ipynb"], beside_the_notebook)
+        assert "VALIDATION FAILED" in done.stdout
+        assert "softmax   not attempted yet" in done.stdout
+
+
+def run_notebook(folder, sources):
+    """The cells of a notebook after a real kernel ran them."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    nbformat.write(notebook, folder / "chapter.ipynb")
+    done = process(["-m", "jupyter", "execute", "--allow-errors", "--inplace", "chapter.ipynb"], folder)
+    assert done.returncode == 0, done.stderr
+    return nbformat.read(folder / "chapter.ipynb", as_version=4).cells
+
+
+def write_assignment(folder, answer):
+    """A notebook with one stub, filled in, and its graded cell, as nbgrader releases it."""
+
+    def cell(source, grade_id, *, grade):
+        about = {"grade_id": grade_id, "grade": grade, "solution": not grade, "locked": grade, "schema_version": 3}
+        about |= {"task": False, "cell_type": "code", **({"points": 4} if grade else {})}
+        return nbformat.v4.new_code_cell(source, metadata={"nbgrader": about})
+
+    cells = [
+        nbformat.v4.new_code_cell(SETUP),
+        cell(answer.strip(), "softmax", grade=False),
+        cell("check(softmax)", "check_softmax", grade=True),
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), folder / "chapter.ipynb")

@@ -1,0 +1,124 @@
+"""Looks in what students receive for what they must not: hidden checks and their inputs, solutions, the secret."""
+
+from __future__ import annotations
+
+import ast
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.course import Course
+from autograder.judging.secret import course_secret
+
+__all__ = ["Leak", "hunt", "secrets_of"]
+
+SHORTEST = 16  # characters of code, spaces aside: shorter lines occur by chance
+FEWEST = 4  # numbers of an input in a row
+_NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Leak:
+    """A secret that was found in a file."""
+
+    file: str
+    what: str
+    text: str
+
+
+def hunt(course: Course, chapter: str, files: Iterable[Path]) -> list[Leak]:
+    """Every secret of the chapter that stands in one of ``files``."""
+    lines, numbers = secrets_of(course, chapter)
+    leaks = []
+    for path in files:
+        text = _readable(path)
+        squeezed, counted = _squeezed(text), _counted(text)
+        leaks += [Leak(str(path), what, line) for line, what in lines.items() if line in squeezed]
+        leaks += [Leak(str(path), what, row) for row, what in numbers.items() if row in counted]
+    return leaks
+
+
+def secrets_of(course: Course, chapter: str) -> tuple[dict[str, str], dict[str, str]]:
+    """What must not be found: lines of code without spaces, and rows of numbers, each with what it is of.
+
+    What is published is not secret: the notebook, visible checks, hints, titles and the misconceptions' messages.
+    """
+    checks = ast.parse(course.checks(chapter).read_text())
+    hidden, published = [], []
+    for cls in (node for node in checks.body if isinstance(node, ast.ClassDef)):
+        published += [ast.unparse(decorator) for decorator in cls.decorator_list]
+        for node in (node for node in cls.body if isinstance(node, ast.FunctionDef)):
+            seen = any("visible" in ast.unparse(decorator) for decorator in node.decorator_list)
+            (published if seen else hidden).append(ast.unparse(ast.Module(node.body[1:], [])))
+    allowed = (
+        "\n".join(published) + _readable(course.source(chapter)) + course.checks(chapter).read_text().split("class ")[0]
+    )
+    sources = {
+        "a hidden check": hidden,
+        "a reference solution": _code(course.root / "solutions" / f"{chapter}.py"),
+        "a misconception": _code(course.root / "solutions" / "misconceptions" / f"{chapter}.py"),
+        "an alternative": _code(course.root / "solutions" / "alternatives" / f"{chapter}.py"),
+    }
+    lines = {_squeezed(line): what for what, texts in sources.items() for text in texts for line in text.splitlines()}
+    public = _squeezed(allowed)
+    lines = {line: what for line, what in lines.items() if len(line) >= SHORTEST and line not in public}
+    secret = (course.root / course.secret_file).read_text().strip()
+    lines |= {secret: "the course's secret", course_secret(course).hex(): "the course's secret"}
+    numbers = {_counted(row): "an input of a hidden check" for text in hidden for row in _arrays(text)}
+    known = _counted(allowed)
+    return lines, {row: what for row, what in numbers.items() if row.count(";") >= FEWEST and row not in known}
+
+
+def _code(path: Path) -> list[str]:
+    """The functions of a module, docstrings aside; imports and signatures are no secret."""
+    tree = ast.parse(path.read_text())
+    bodies = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            has_docstring = ast.get_docstring(node) is not None
+            bodies.append(ast.unparse(ast.Module(node.body[1:] if has_docstring else node.body, [])))
+    return bodies
+
+
+def _arrays(source: str) -> Iterator[str]:
+    """The lists of numbers that stand in ``source``, outermost ones only."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("array"):
+            yield ast.unparse(node.args[0])
+
+
+def _readable(path: Path) -> str:
+    """The text of a file as a person or a program could read it: as it is, unescaped, and out of its JSON."""
+    raw = path.read_text(errors="replace")
+    try:
+        inside = "\n".join(_strings(json.loads(raw)))
+    except ValueError:
+        inside = ""
+    return "\n".join(
+        [raw, html.unescape(raw), inside, html.unescape(inside), re.sub(r"<[^>]*>", "", html.unescape(raw))]
+    )
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        # A notebook's source may be a list of lines; an example's array a list of numbers.
+        yield "".join(str(item) if isinstance(item, str) else f"{item} " for item in value)
+        for item in value:
+            yield from _strings(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _strings(item)
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text).replace('"', "'")
+
+
+def _counted(text: str) -> str:
+    """The numbers of a text, in order, each written one way."""
+    return "".join(f"{float(number):.9g};" for number in _NUMBER.findall(text))

@@ -1,0 +1,50 @@
+"""The mini course of ``tests/fixtures``, copied to where a test may grade it, and what students hand in there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Course, load_course
+from autograder.notebook import document_bytes, splice
+from tests.support import MINI_COURSE
+
+CHAPTER = "ch1_units"
+RIGHT = {
+    "to_kelvin": "def to_kelvin(celsius):\n    return celsius + 273.15",
+    "mean_kelvin": "def mean_kelvin(celsius):\n    return np.mean(to_kelvin(celsius), axis=-1)",
+    "quiz_ch1_units": 'q1 = "b"\nq2 = 0.0',
+}
+WRONG_SIGN = "def to_kelvin(celsius):\n    return celsius - 273.15"
+MAX_SCORE = 6.0
+
+
+def copy_course(folder: Path, **files: str) -> Course:
+    """The mini course in ``folder``; ``files`` gives extra lines for its configuration."""
+    shutil.copytree(MINI_COURSE, folder, dirs_exist_ok=True)
+    config = folder / "course_config.py"
+    config.write_text(config.read_text() + files.pop("config", ""))
+    assert not files
+    return load_course(folder)
+
+
+def document(course: Course, **code: str) -> dict[str, Any]:
+    """The chapter's notebook with ``code`` in its stubs."""
+    return splice(json.loads(course.source(CHAPTER).read_text()), code)
+
+
+def cell(notebook: dict[str, Any], grade_id: str) -> dict[str, Any]:
+    """The cell of ``notebook`` that is called ``grade_id``."""
+    return next(c for c in notebook["cells"] if c["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
+
+
+def hand_in(course: Course, student: str, notebook: dict[str, Any] | bytes, timestamp: str | None = None) -> Path:
+    """Hand in ``notebook`` (a document, or the bytes of whatever it is) as nbgrader's ``collect`` leaves it."""
+    path = course.root / "submitted" / student / CHAPTER / f"{CHAPTER}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(notebook if isinstance(notebook, bytes) else document_bytes(notebook))
+    if timestamp is not None:
+        (path.parent / "timestamp.txt").write_text(timestamp)
+    return path
