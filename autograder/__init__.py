@@ -8,15 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autograder.selfcheck import check, hint
+    from autograder.checking.asserts import CheckFailed
+    from autograder.selfcheck import CheckProblem, check, hint
 
-__all__ = ["__version__", "check", "hint"]
+__all__ = ["CheckFailed", "CheckProblem", "__version__", "check", "hint"]
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
     # Imported on first use: the command line starts without NumPy, and a notebook pays only for what it calls.
-    if name in {"check", "hint"}:
+    if name in {"CheckFailed", "CheckProblem", "check", "hint"}:
         from autograder import selfcheck  # noqa: PLC0415
 
         return getattr(selfcheck, name)

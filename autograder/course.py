@@ -6,7 +6,6 @@ import difflib
 import importlib.util
 import sys
 import traceback
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,6 +13,8 @@ from typing import Any
 from traitlets import Bool, Enum, Float, Integer, List, TraitError, Unicode, validate
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import PyFileConfigLoader
+
+from autograder.sandbox.protocol import Limits
 
 __all__ = ["Course", "CourseError", "Limits", "failure", "find_course", "load_config", "load_course"]
 
@@ -25,22 +26,6 @@ NEAR = 0.8  # how alike two names are, of 1, for one to be taken for the other m
 
 class CourseError(Exception):
     """Something in a course folder is missing or wrong; the text says what, where and what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one submission may use.
-
-    Seconds are wall-clock, ``submission_seconds`` those of one session (see ``Allowance``); ``memory_mb`` is the address space that a submission may add to what the packages take.
-    """
-
-    call_seconds: float = 5.0
-    cell_seconds: float = 10.0
-    submission_seconds: float = 60.0
-    memory_mb: int = 2048
-    disk_mb: int = 16
-    output_kb: int = 64
-    result_mb: int = 64
 
 
 class Course(Configurable):

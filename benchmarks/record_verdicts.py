@@ -25,7 +25,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from simulated import HERE, course_in
 
-from autograder.audit.measure import _StandIn
 from autograder.audit.mutants import mutants_of
 from autograder.course import Course, load_course
 from autograder.demo.students import class_of, hand_in
@@ -33,9 +32,9 @@ from autograder.examples import parse_examples, replay
 from autograder.examples.record import recorded
 from autograder.grading.batch import grade_notebooks
 from autograder.grading.submission import Job
-from autograder.judging.functions import InProcessSession
+from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge
-from autograder.judging.loader import load_checks
+from autograder.judging.loader import ChapterChecks, load_checks
 from autograder.misconception import alternatives_in, misconceptions_in
 
 MUTANTS = 40  # of each exercise, spread evenly over all of them
@@ -77,7 +76,7 @@ def functions(chapter: str) -> list[Line]:
     return list(_functions(course, chapter, Judge(load_checks(course, chapter))))
 
 
-def _functions(course: Course, chapter: str, judge: Judge) -> Iterator[Line]:
+def _functions(course: Course, chapter: str, judge: Judge[ChapterChecks]) -> Iterator[Line]:
     checks = judge.checks
     examples = parse_examples(recorded(checks)).exercises
     right: dict[str, Any] = dict(checks.references)
@@ -86,12 +85,11 @@ def _functions(course: Course, chapter: str, judge: Judge) -> Iterator[Line]:
             right.update(checks.references[spec.name]())
 
     def lines(kind: str, exercise: str, name: str, own: Mapping[str, Any], *, shrinks: bool) -> Iterator[Line]:
-        judge.shrinks = shrinks
-        namespace = {**right, **own}
-        [verdict] = judge.judge(_StandIn(name, namespace, SECONDS), only=frozenset({exercise}))
+        judge.checks.shrinks = shrinks
+        subject = FunctionSubject(name, {**right, **own}, call_seconds=SECONDS)
+        [verdict] = judge.judge(subject, only=frozenset({exercise}))
         yield f"{chapter} {kind} {exercise} {name} graded", verdict.to_json()
-        session = InProcessSession(namespace, call_seconds=SECONDS)
-        replayed = replay(examples[exercise], session, reopen=lambda: InProcessSession(namespace, call_seconds=SECONDS))
+        [replayed] = replay(examples, subject, only=frozenset({exercise}))
         yield f"{chapter} {kind} {exercise} {name} replayed", replayed.to_json()
 
     for kind, solutions in (

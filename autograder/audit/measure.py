@@ -15,17 +15,16 @@ from typing import Any
 
 from autograder.audit.mutants import Mutant, mutants_of
 from autograder.audit.report import ChapterAudit, ExerciseAudit
-from autograder.checking.asserts import CheckFailed
 from autograder.checking.decorators import ExerciseSpec
 from autograder.course import Course, load_course
-from autograder.judging.conversation import StudentProxy, same_answer
-from autograder.judging.diagnosis import telling
-from autograder.judging.functions import InProcessSession
+from autograder.judging.conversation import StudentProxy
+from autograder.judging.diagnosis import distinguishing_calls, same_answer
+from autograder.judging.functions import FunctionSession, FunctionSubject
 from autograder.judging.judge import Judge
-from autograder.judging.loader import ChapterChecks, drawing, load_checks
+from autograder.judging.loader import ChapterChecks, load_checks
 from autograder.misconception import Alternative, alternatives_in
 from autograder.notebook import blank_exercises, load_source
-from autograder.sandbox.protocol import Answer, Call, Session
+from autograder.sandbox.protocol import Answer, Call
 
 __all__ = ["audit"]
 
@@ -60,7 +59,7 @@ def _elsewhere(root: str, chapter: str, mutants: bool, draws: int) -> ChapterAud
 def _audit(course: Course, chapter: str, *, mutants: bool, draws: int) -> ChapterAudit:
     begun = time.monotonic()
     judge = Judge(load_checks(course, chapter))
-    judge.shrinks = False
+    judge.checks.shrinks = False
     alternatives = alternatives_in(course.alternatives(chapter))
     blank = _blank_stubs(course, chapter)
     found = [
@@ -77,28 +76,10 @@ def _blank_stubs(course: Course, chapter: str) -> frozenset[str]:
     return blank_exercises(released, released)
 
 
-class _StandIn:
-    """A subject made of functions."""
-
-    notes: Mapping[str, str] = {}
-    blank: frozenset[str] = frozenset()
-
-    def __init__(self, label: str, namespace: Mapping[str, Any], seconds: float) -> None:
-        self.label = label
-        self._namespace = namespace
-        self._seconds = seconds
-
-    def open(self, *, memory_mb: int | None = None) -> Session:  # noqa: ARG002 - each call carries its own limit
-        return InProcessSession(self._namespace, call_seconds=self._seconds)
-
-    def before_redefined(self, exercise: str) -> None:
-        """Nothing is defined twice in a dictionary."""
-
-
 class _Exercise:
     """One exercise under audit."""
 
-    def __init__(self, judge: Judge, spec: ExerciseSpec, alternatives: Sequence[Alternative]) -> None:
+    def __init__(self, judge: Judge[ChapterChecks], spec: ExerciseSpec, alternatives: Sequence[Alternative]) -> None:
         self.judge, self.spec, self.alternatives = judge, spec, alternatives
         self.checks = judge.checks
         self.right: dict[str, Any] = dict(self.checks.references)
@@ -152,7 +133,9 @@ class _Exercise:
         return {**self.right, self.spec.name: function}
 
     def _grade(self, namespace: Mapping[str, Any], seconds: float = _SECONDS) -> Any:
-        [verdict] = self.judge.judge(_StandIn(self.spec.name, namespace, seconds), only=frozenset({self.spec.name}))
+        [verdict] = self.judge.judge(
+            FunctionSubject(self.spec.name, namespace, call_seconds=seconds), only=frozenset({self.spec.name})
+        )
         if self.judge.scorer.undiagnosed is not None:
             raise self.judge.scorer.undiagnosed
         return verdict
@@ -174,7 +157,7 @@ class _Exercise:
         asked = self.checks.dry_run(self.spec.name, visible, self.checks.secret)
         shares = [0.0]
         for call in [c for c in asked if c.function == self.spec.name and not c.probe][:_BY_HEART]:
-            [answer] = InProcessSession(self.right).batch([call])
+            [answer] = FunctionSession(self.right).batch([call])
             verdict = self._grade(self._with(_always(answer.value)), self._patience)
             shares.append(verdict.score / verdict.max_score)
         return max(shares)
@@ -253,9 +236,9 @@ class _Exercise:
         for number in range(_MORE_DRAWS):
             plan = self._further_questions(number)
             if (name, number) not in self._answers:
-                self._answers[name, number] = InProcessSession(model).batch(plan)
+                self._answers[name, number] = FunctionSession(model).batch(plan)
             ours = self._answers[name, number]
-            theirs = InProcessSession(other, call_seconds=self._patience).batch(plan)
+            theirs = FunctionSession(other, call_seconds=self._patience).batch(plan)
             if not all(same_answer(a, b, c) for a, b, c in zip(ours, theirs, plan, strict=True)):
                 return 0
             calls += len(plan)
@@ -267,7 +250,9 @@ class _Exercise:
         if number not in self._questions:
             secret = hashlib.sha256(f"more {number}".encode()).digest()
             names = tuple(c.name for c in self.spec.checks if not c.visible)
-            self._questions[number] = telling(self.spec.name, self.checks.dry_run(self.spec.name, names, secret))
+            self._questions[number] = distinguishing_calls(
+                self.spec.name, self.checks.dry_run(self.spec.name, names, secret)
+            )
         return self._questions[number]
 
     def _flaky(self, draws: int) -> dict[str, str]:
@@ -306,15 +291,14 @@ def _failing(
     planned: bool = True,
     seconds: float = _SECONDS,
 ) -> set[str]:
-    session = InProcessSession(namespace, call_seconds=seconds)
+    session = FunctionSession(namespace, call_seconds=seconds)
     conversation = checks.converse(spec.name, lambda: session, planned=planned)
     failing: set[str] = set()
     for check in spec.checks:
         if conversation.stopped:
             return failing | {c.name for c in spec.checks if c.name not in failing}
-        with drawing(checks.secret_for(spec.name, check.name), shrink=False):
-            try:
-                checks.run_check(spec.name, check.name, StudentProxy(conversation))
-            except (CheckFailed, Exception):  # noqa: BLE001 - a check that cannot use a value refuses it
-                failing.add(check.name)
+        try:
+            checks.run_check(spec.name, check.name, StudentProxy(conversation))
+        except Exception:  # noqa: BLE001 - a check that cannot use a value refuses it
+            failing.add(check.name)
     return failing

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol
 
 import numpy as np
-from _pytest.outcomes import Failed
 
 from autograder.checking.closeness import tolerances
 from autograder.checking.compare import Finding, describe_failure, named
@@ -31,14 +30,21 @@ __all__ = [
 ]
 
 
-class CheckFailed(Failed):
+class CheckFailed(AssertionError):  # noqa: N818 - students read the name
     """A check found the student's answer wrong: ``reason`` is the sentence, ``example`` the case that shows it."""
 
     def __init__(self, reason: str, example: str = "", *, kind: str = "values") -> None:
-        super().__init__(f"{reason}\n{example}" if example else reason, pytrace=False)
+        super().__init__(f"{reason}\n{example}" if example else reason)
         self.reason = reason
         self.example = example
         self.kind = kind
+
+    def _render_traceback_(self) -> list[str]:
+        # IPython asks for this instead of formatting a traceback: the text says everything, and no frame is the student's.
+        return str(self).splitlines() or [type(self).__name__]
+
+
+CheckFailed.__module__ = "autograder"  # a terminal's last line then reads "autograder.CheckFailed: softmax …"
 
 
 class CheckStopped(CheckFailed):
@@ -53,7 +59,13 @@ class Observer(Protocol):
     """Somebody who writes down each assertion made (see ``recording``)."""
 
     def assertion(
-        self, name: str, actual: Any, expected: Any, params: dict[str, Any], call: str, inputs: dict[str, Any]
+        self,
+        name: str,
+        actual: Any,
+        expected: Any,
+        params: Mapping[str, Any],
+        call: str,
+        inputs: Mapping[str, Any],
     ) -> None:
         """Note one assertion."""
 
@@ -90,59 +102,62 @@ def assert_matches(
     params = {"rtol": default_rtol if rtol is None else rtol, "atol": default_atol if atol is None else atol}
     if not dtype:
         params["dtype"] = False
-    _judge("matches", actual, expected, params, call, inputs)
+    judge_assertion("matches", actual, expected, params, call, inputs)
 
 
 def assert_sums_to_one(actual: Any, *, axis: int = -1, call: str = "", **inputs: Any) -> None:
     """The entries along ``axis`` sum to 1."""
     rtol, atol = tolerances(*inputs.values())
-    _judge("sums_to_one", actual, None, {"axis": axis, "rtol": rtol, "atol": atol}, call, inputs)
+    judge_assertion("sums_to_one", actual, None, {"axis": axis, "rtol": rtol, "atol": atol}, call, inputs)
 
 
 def assert_within(
     actual: Any, *, low: float | None = None, high: float | None = None, call: str = "", **inputs: Any
 ) -> None:
     """Every entry is finite and lies between ``low`` and ``high``."""
-    _judge("within", actual, None, {"low": low, "high": high}, call, inputs)
+    judge_assertion("within", actual, None, {"low": low, "high": high}, call, inputs)
 
 
 def assert_finite(actual: Any, *, call: str = "", **inputs: Any) -> None:
     """No entry is NaN or infinite."""
-    _judge("finite", actual, None, {}, call, inputs)
+    judge_assertion("finite", actual, None, {}, call, inputs)
 
 
 def assert_shape(actual: Any, shape: Sequence[int], *, call: str = "", **inputs: Any) -> None:
     """The value is an array of exactly this shape (``()`` for a single number)."""
-    _judge("has_shape", actual, None, {"shape": [int(n) for n in shape]}, call, inputs)
+    judge_assertion("has_shape", actual, None, {"shape": [int(n) for n in shape]}, call, inputs)
 
 
 def assert_one_of(actual: Any, choices: Sequence[str], *, call: str = "") -> None:
     """An answer is there and is one of ``choices``; which one is not judged."""
-    _judge("one_of", actual, None, {"choices": list(choices)}, call, {})
+    judge_assertion("one_of", actual, None, {"choices": list(choices)}, call, {})
 
 
 def assert_number(actual: Any, *, call: str = "") -> None:
     """An answer is there and is a number; which one is not judged."""
-    _judge("is_number", actual, None, {}, call, {})
+    judge_assertion("is_number", actual, None, {}, call, {})
 
 
 def assert_string(actual: Any, *, call: str = "") -> None:
     """An answer is there and is a string; which one is not judged."""
-    _judge("is_string", actual, None, {}, call, {})
+    judge_assertion("is_string", actual, None, {}, call, {})
 
 
 def assert_choice(actual: Any, right: str, *, call: str = "") -> None:
     """An answer is the right choice, however it is written (``"b"``, ``"(B)"``, ``"b)"``)."""
-    _judge("chosen", actual, None, {"right": right}, call, {})
+    judge_assertion("chosen", actual, None, {"right": right}, call, {})
 
 
 def assert_einsum(actual: Any, expected: Any, *, call: str = "", **operands: np.ndarray) -> None:
     """An einsum equation computes ``expected`` from ``operands``, in the order named, whatever letters it uses."""
     params = {"operands": [a.tolist() for a in operands.values()], "right": np.asarray(expected).tolist()}
-    _judge("einsum_gives", actual, None, params, call, dict(operands))
+    judge_assertion("einsum_gives", actual, None, params, call, dict(operands))
 
 
-def _judge(name: str, actual: Any, expected: Any, params: dict[str, Any], call: str, inputs: dict[str, Any]) -> None:
+def judge_assertion(
+    name: str, actual: Any, expected: Any, params: Mapping[str, Any], call: str, inputs: Mapping[str, Any]
+) -> None:
+    """Raise ``CheckFailed`` where ``actual`` does not hold under the assertion called ``name`` (see ``predicates``)."""
     observer = _observer.get()
     if observer is not None:
         observer.assertion(name, actual, expected, params, call, inputs)
@@ -151,7 +166,7 @@ def _judge(name: str, actual: Any, expected: Any, params: dict[str, Any], call: 
         raise failure(finding, call, inputs)
 
 
-def failure(finding: Finding, call: str, inputs: dict[str, Any]) -> CheckFailed:
+def failure(finding: Finding, call: str, inputs: Mapping[str, Any]) -> CheckFailed:
     """The failure that tells of ``finding``."""
     example = describe_failure(finding, call=call, inputs=inputs, with_reason=False)
     return CheckFailed(named(finding.reason, call), example, kind=finding.kind)

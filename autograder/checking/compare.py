@@ -14,7 +14,16 @@ import numpy as np
 from autograder.checking.arrays import difference, paste, shape_words, show, show_apart
 from autograder.checking.closeness import ATOL, RTOL, as_array, close
 
-__all__ = ["RETURNED_NONE", "Finding", "describe_failure", "kind_of", "matches", "named", "wrong_type"]
+__all__ = [
+    "RETURNED_NONE",
+    "Finding",
+    "describe_failure",
+    "kind_of",
+    "matches",
+    "named",
+    "wrong_structure",
+    "wrong_type",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +120,21 @@ def kind_of(value: Any) -> str:
     return names.get(kind, f"of type {kind}")
 
 
+def wrong_structure(actual: Any, expected: Any) -> Finding | None:
+    """What is wrong with the parts that a value consists of; ``None`` where they are as many, or named, as expected."""
+    if actual is None and expected is not None:
+        return RETURNED_NONE
+    if isinstance(expected, dict):
+        return _wrong_keys(actual, expected)
+    if isinstance(expected, tuple | list):
+        return _wrong_count(actual, len(expected))
+    return None
+
+
 def _matches_dict(actual: Any, expected: Mapping[str, Any], rtol: float, atol: float, what: str) -> Finding | None:
-    if not isinstance(actual, dict):
-        return replace(wrong_type(actual, f"a dictionary with the keys {_keys(expected)}", what), found=actual)
-    missing = [k for k in expected if k not in actual]
-    if missing:
-        return Finding(f"The dictionary lacks {_keys(missing)}; it has {_keys(actual) or 'no keys'}.", "length", actual)
+    wrong = _wrong_keys(actual, expected, what)
+    if wrong is not None:
+        return wrong
     for key, value in expected.items():
         finding = matches(actual[key], value, rtol=rtol, atol=atol, what=f"The entry {key!r}")
         if finding:
@@ -124,15 +142,22 @@ def _matches_dict(actual: Any, expected: Mapping[str, Any], rtol: float, atol: f
     return None
 
 
+def _wrong_keys(actual: Any, expected: Mapping[str, Any], what: str = "it") -> Finding | None:
+    if not isinstance(actual, dict):
+        return replace(wrong_type(actual, f"a dictionary with the keys {_keys(expected)}", what), found=actual)
+    missing = [k for k in expected if k not in actual]
+    if missing:
+        return Finding(f"The dictionary lacks {_keys(missing)}; it has {_keys(actual) or 'no keys'}.", "length", actual)
+    return None
+
+
 def _matches_sequence(actual: Any, expected: Any, rtol: float, atol: float, what: str) -> Finding | None:
     count = len(expected)
-    asked = {1: "one value is asked for", 2: "a pair is asked for"}.get(count, f"{count} values are asked for")
     if isinstance(actual, np.ndarray) and actual.ndim and len(actual) == count and _plausible(actual, expected):
         actual = list(actual)
-    if not isinstance(actual, tuple | list):
-        return Finding(f"{_is(what)} {kind_of(actual)}; {asked}.", "type")
-    if len(actual) != count:
-        return Finding(f"It has {len(actual)} part{'' if len(actual) == 1 else 's'}; {asked}.", "length", None)
+    wrong = _wrong_count(actual, count, what)
+    if wrong is not None:
+        return wrong
     names = {2: ("first", "second"), 3: ("first", "second", "third")}.get(
         count, tuple(f"{i + 1}." for i in range(count))
     )
@@ -140,6 +165,15 @@ def _matches_sequence(actual: Any, expected: Any, rtol: float, atol: float, what
         finding = matches(found, right, rtol=rtol, atol=atol, what=f"The {name} part")
         if finding:
             return finding
+    return None
+
+
+def _wrong_count(actual: Any, count: int, what: str = "it") -> Finding | None:
+    asked = {1: "one value is asked for", 2: "a pair is asked for"}.get(count, f"{count} values are asked for")
+    if not isinstance(actual, tuple | list):
+        return Finding(f"{_is(what)} {kind_of(actual)}; {asked}.", "type")
+    if len(actual) != count:
+        return Finding(f"It has {len(actual)} part{'' if len(actual) == 1 else 's'}; {asked}.", "length", None)
     return None
 
 

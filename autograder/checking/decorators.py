@@ -111,7 +111,7 @@ def careful(
     """
 
     def test_care(self: Any, student: Any, reference: Any) -> None:  # noqa: ARG001 - the fixtures every check has
-        student.take_care()
+        student.check_purity()
 
     test_care.__doc__ = title
     return _note("__points__", float(points))(_note("__care__", value=True)(test_care))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 from autograder.course import CourseError, Limits
@@ -15,7 +16,7 @@ from autograder.sandbox.protocol import Allowance
 from autograder.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from autograder.sandbox.confinement import Confinement
@@ -64,16 +65,28 @@ def _check(path: Path, only: set[str] | None, open_cells: Callable[..., Session]
     if unknown:
         known = ", ".join(examples.exercises)
         raise CourseError(f"{beside} knows no exercise {', '.join(sorted(unknown))}. Its exercises are: {known}.")
-    allowance = Allowance()
-    with ExitStack() as stack:
+    opened = partial(open_cells, cells, allowance=Allowance())
+    subject = _Loose(str(path), opened)
+    exercises = replay(examples.exercises, subject, only=frozenset(only) if only is not None else None)
+    return Verdict.graded(str(path), None, examples.chapter, subject.sandbox, exercises)
 
-        def reopen() -> Session:
-            return stack.enter_context(closing(open_cells(cells, allowance=allowance)))
 
-        session = reopen()
-        exercises = []
-        for name, exercise in examples.exercises.items():
-            if only is None or name in only:
-                session = session if session.alive else reopen()
-                exercises.append(replay(exercise, session, reopen=reopen))
-    return Verdict.graded(str(path), None, examples.chapter, session.sandbox, tuple(exercises))
+class _Loose:
+    """A notebook as the judge sees it where no course is there: its cells, run in a jail."""
+
+    notes: Mapping[str, str] = {}
+    blank: frozenset[str] = frozenset()
+
+    def __init__(self, label: str, open_cells: Callable[..., Session]) -> None:
+        self.label = label
+        self.sandbox: str | None = None
+        self._open_cells = open_cells
+
+    def open(self, *, memory_mb: int | None = None) -> Session:
+        """A fresh session in which the notebook's cells have been run."""
+        session = self._open_cells(memory_mb=memory_mb)
+        self.sandbox = session.sandbox
+        return session
+
+    def before_redefined(self, exercise: str) -> None:
+        """What a later cell defines again is what counts: nothing tells here which cells were released."""

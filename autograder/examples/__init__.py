@@ -1,7 +1,7 @@
 """Visible examples as data: what a release hands out, and how a student's functions are tried on it.
 
 ``examples.json`` holds inputs, the reference's outputs and each misconception's outcomes, so no solution, wrong or
-right, ever lies on a student's machine. NumPy and the standard library only.
+right, ever lies on a student's machine. NumPy and the standard library only, but for ``record``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from autograder.examples.format import (
     load_examples,
     parse_examples,
 )
-from autograder.examples.replay import not_written, replay
+from autograder.examples.replay import RecordedChecks, not_written, replay
 from autograder.examples.values import decode_value, encode_value
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "ExerciseExamples",
     "MisconceptionExample",
     "Outcome",
+    "RecordedChecks",
     "Ref",
     "Step",
     "VariableStep",

@@ -50,14 +50,20 @@ class Ref:
 class CallStep:
     """One call of a function; arguments are encoded values, or ``Ref`` for the result of an earlier step.
 
-    ``probe``, where there is one, is source text whose ``probe(function, *args, **kwargs)`` is run beside the function.
+    ``probe``, where there is one, is source text whose ``probe(function, *args, **kwargs)`` is run beside the function,
+    and ``memory_mb`` what the call may take. ``planned`` holds arguments and keywords as a right solution makes them,
+    where some are results. ``parts`` is what a right result consists of, with nothing in it, where the check looks at its
+    parts; ``unpacked`` says that it takes all of them.
     """
 
     function: str
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
-    hold: bool = False
     probe: str = ""
+    memory_mb: int | None = None
+    planned: tuple[tuple[Any, ...], Mapping[str, Any]] | None = None
+    parts: tuple[None, ...] | Mapping[str, None] | None = None
+    unpacked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,7 @@ class VariableStep:
 class AssertStep:
     """One assertion, named as in ``autograder.checking.predicates``.
 
-    ``expected`` is a ``Ref``, an encoded value or ``NOTHING``.
+    ``expected`` is a ``Ref``, an encoded value or ``NOTHING``; each of ``inputs`` a ``Ref`` or an encoded value.
     """
 
     name: str
@@ -98,27 +104,35 @@ class CheckExample:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one call or variable gave: an encoded ``value``, an ``error``'s type, or nothing known (``skip``)."""
+    """What one call or variable gave: an encoded ``value``, an ``error``'s type, how it ended, or nothing known (``skip``)."""
 
     value: Any = None
     error: str = ""
     message: str = ""
     skip: bool = False
+    stopped: str = ""
     changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class MisconceptionExample:
-    """A named mistake: one outcome for each call and variable, over all checks in order."""
+    """A named mistake: one outcome for each call and variable, over all checks in order.
+
+    ``differs`` holds the positions of those that are not a right solution's; None where that was not recorded.
+    """
 
     name: str
     message: str
     outcomes: tuple[Outcome, ...]
+    differs: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ExerciseExamples:
-    """Everything that a student's machine knows of one exercise."""
+    """Everything that a student's machine knows of one exercise.
+
+    ``right`` holds a right solution's outcomes, where some call has a limit on memory: only there they are asked for.
+    """
 
     name: str
     kind: str
@@ -129,6 +143,7 @@ class ExerciseExamples:
     checks: tuple[CheckExample, ...]
     misconceptions: tuple[MisconceptionExample, ...]
     answers: tuple[str, ...] = ()
+    right: tuple[Outcome, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +204,7 @@ def _exercise(name: str, data: dict[str, Any]) -> ExerciseExamples:
         hints=tuple(str(hint) for hint in data.get("hints") or ()),
         checks=tuple(_check(check) for check in data["checks"]),
         misconceptions=tuple(_misconception(entry) for entry in data.get("misconceptions") or ()),
+        right=tuple(_outcome(entry) for entry in data.get("right") or ()),
     )
 
 
@@ -219,17 +235,21 @@ def _step(data: dict[str, Any]) -> Step:
             expected=_expected(data.get("expected")),
             params=params,
             call=str(data.get("call") or ""),
-            inputs=dict(data.get("inputs") or {}),
+            inputs={str(name): _argument(value) for name, value in (data.get("inputs") or {}).items()},
         )
     if "variable" in data:
         return VariableStep(str(data["variable"]))
     call = data["call"]
+    planned, parts = call.get("planned"), call.get("parts")
     return CallStep(
         function=str(call["function"]),
         args=tuple(_argument(value) for value in call.get("args") or ()),
         kwargs={str(name): _argument(value) for name, value in (call.get("kwargs") or {}).items()},
-        hold=bool(call.get("hold", False)),
         probe=str(call.get("probe") or ""),
+        memory_mb=int(call["memory_mb"]) if call.get("memory_mb") else None,
+        planned=(tuple(planned["args"]), dict(planned["kwargs"])) if planned else None,
+        parts=dict.fromkeys(map(str, parts)) if isinstance(parts, list) else (None,) * int(parts or 0) or None,
+        unpacked=bool(call.get("unpacked", False)),
     )
 
 
@@ -253,17 +273,21 @@ def _refs(step: Step) -> list[Ref]:
     if isinstance(step, CallStep):
         return [value for value in (*step.args, *step.kwargs.values()) if isinstance(value, Ref)]
     if isinstance(step, AssertStep):
-        return [value for value in (step.actual, step.expected) if isinstance(value, Ref)]
+        return [value for value in (step.actual, step.expected, *step.inputs.values()) if isinstance(value, Ref)]
     return []
 
 
 def _misconception(data: dict[str, Any]) -> MisconceptionExample:
-    return MisconceptionExample(str(data["name"]), str(data["message"]), tuple(_outcome(o) for o in data["outcomes"]))
+    differs = frozenset(map(int, data["differs"])) if "differs" in data else None
+    outcomes = tuple(_outcome(o) for o in data["outcomes"])
+    return MisconceptionExample(str(data["name"]), str(data["message"]), outcomes, differs)
 
 
 def _outcome(data: dict[str, Any]) -> Outcome:
     if data.get("skip"):
         return Outcome(skip=True)
+    if "stopped" in data:
+        return Outcome(stopped=str(data["stopped"]))
     changed = tuple(str(name) for name in data.get("changed") or ())
     if "error" in data:
         return Outcome(error=str(data["error"]), message=str(data.get("message", "")), changed=changed)

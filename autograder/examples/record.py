@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,15 +15,14 @@ from autograder.checking.asserts import observing
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.course import CourseError
 from autograder.examples import FORMAT, encode_value
+from autograder.judging.candidates import ANSWER_SECONDS
+from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import signature_of_error
-from autograder.judging.functions import InProcessSession
-from autograder.judging.loader import ChapterChecks, drawing
-from autograder.misconception import Misconception
+from autograder.judging.functions import FunctionSession
+from autograder.judging.loader import ChapterChecks
 from autograder.sandbox.protocol import Answer, Call
 
 __all__ = ["recorded"]
-
-_SECONDS = 2.0  # for one call of a misconception
 
 
 def recorded(checks: ChapterChecks) -> dict[str, Any]:
@@ -39,6 +40,9 @@ def _exercise(checks: ChapterChecks, spec: ExerciseSpec) -> dict[str, Any]:
     signature = checks.signature(spec.name)
     # A quiz tells nothing before it is graded: what each wrong choice means is told with the marks.
     wrong = () if spec.answers else checks.misconceptions.get(spec.name, ())
+    questions = [question for tape in tapes.values() for question in tape.calls]
+    right = [None] * len(questions) if spec.answers else _answers(checks, spec.name, None, questions)
+    limited = any(call.memory_mb is not None for call in questions if isinstance(call, Call))
     return {
         "kind": "answers" if spec.answers else "function",
         "answers": list(spec.answers),
@@ -57,16 +61,22 @@ def _exercise(checks: ChapterChecks, spec: ExerciseSpec) -> dict[str, Any]:
             if c.visible
         ],
         "misconceptions": [
-            {"name": m.name, "message": m.message, "outcomes": _outcomes(checks, m, list(tapes.values()))}
+            {
+                "name": m.name,
+                "message": m.message,
+                **_known(_answers(checks, spec.name, m.function, questions), right, questions),
+            }
             for m in wrong
         ],
+        **({"right": [_outcome(answer) for answer in right]} if limited and wrong else {}),
     }
 
 
 def _record(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec) -> _Tape:
     tape = _Tape(checks, f"{checks.course.checks(checks.chapter).name}, {spec.name}.{check.name}")
-    with drawing(checks.secret_for(spec.name, check.name), shrink=False), observing(tape):
-        checks.run_check(spec.name, check.name, tape)
+    with observing(tape):
+        replace(checks, shrinks=False).run_check(spec.name, check.name, tape)
+    tape.note_parts()
     if not any("assert" in step for step in tape.steps):
         raise CourseError(
             f"{tape.where} is visible but asserts nothing that can be recorded: use autograder's assertions."
@@ -82,6 +92,8 @@ class _Tape:
         self.steps: list[dict[str, Any]] = []
         self.calls: list[Call | str] = []  # one for each step that is a call or a variable
         self._checks = checks
+        self._memory_mb: int | None = None
+        self._wholes: list[tuple[int, Any]] = []
         self._seen: list[tuple[Any, dict[str, Any]]] = []
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -89,7 +101,8 @@ class _Tape:
             raise AttributeError(name)
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            return self._called(Call(name, args, kwargs), getattr(self._checks.reference, name)(*args, **kwargs))
+            asked = Call(name, args, kwargs, memory_mb=self._memory_mb)
+            return self._called(asked, getattr(self._checks.reference, name)(*args, **kwargs))
 
         return call
 
@@ -104,18 +117,26 @@ class _Tape:
         self._note({"variable": name}, value)
         return value
 
-    def within(self, memory_mb: int) -> _Tape:  # noqa: ARG002 - a notebook has no limit to set; the grader has
-        """A limit on memory is the grader's: what is recorded is the call."""
-        return self
+    def within(self, memory_mb: int) -> _Tape:
+        """The same recorder, for calls with a limit on memory."""
+        limited = copy.copy(self)  # which writes on the same tape
+        limited._memory_mb = memory_mb  # noqa: SLF001 - a copy of ours
+        return limited
 
     def when_graded(self, look: Callable[..., None], *args: Any) -> None:
         """What works on a returned value where it was graded is no step that a notebook could replay."""
 
-    def take_care(self) -> None:
-        """Replaying a call tells anyway when it changed its inputs."""
+    def check_purity(self) -> None:
+        """Replaying a call shows in any case when it changed its inputs."""
 
     def assertion(
-        self, name: str, actual: Any, expected: Any, params: dict[str, Any], call: str, inputs: dict[str, Any]
+        self,
+        name: str,
+        actual: Any,
+        expected: Any,
+        params: Mapping[str, Any],
+        call: str,
+        inputs: Mapping[str, Any],
     ) -> None:
         """Write one assertion down."""
         found = self._place(actual)
@@ -125,7 +146,7 @@ class _Tape:
                 "returned. Assert on the returned value itself, or leave the check hidden."
             )
         step: dict[str, Any] = {"assert": name, "actual": found, "params": params, "call": call}
-        step["inputs"] = {k: encode_value(v) for k, v in inputs.items()}
+        step["inputs"] = {k: self._argument(v) for k, v in inputs.items()}
         if name == "matches":
             # Only an array or a container can be told by its identity: True is True, whoever said it, and an answer that
             # were held against itself would always be right.
@@ -133,12 +154,30 @@ class _Tape:
             step["expected"] = own or {"value": encode_value(expected)}
         self.steps.append(step)
 
+    def note_parts(self) -> None:
+        """Write down what a right result consists of, for each call whose result the check takes apart."""
+        for index, whole in self._wholes:
+            step, taken = self.steps[index]["call"], isinstance(whole, _Tuple) and whole.taken
+            used = [s.get(k) for s in self.steps for k in ("actual", "expected") if "assert" in s]
+            if taken or any(place and place.get("step") == index and place["path"] for place in used):
+                step["parts"] = list(whole) if isinstance(whole, dict) else len(whole)
+                step |= {"unpacked": True} if taken else {}
+
     def _called(self, call: Call, value: Any) -> Any:
         self.calls.append(call)
         encoded: dict[str, Any] = {"function": call.function, "args": [self._argument(a) for a in call.args]}
         encoded["kwargs"] = {k: self._argument(v) for k, v in call.kwargs.items()}
+        if any(isinstance(a, dict) and "step" in a for a in (*encoded["args"], *encoded["kwargs"].values())):
+            kwargs = {k: encode_value(v) for k, v in call.kwargs.items()}
+            encoded["planned"] = {"args": [encode_value(a) for a in call.args], "kwargs": kwargs}
         if call.probe:
             encoded["probe"] = call.probe
+        if call.memory_mb is not None:
+            encoded["memory_mb"] = call.memory_mb
+        if isinstance(value, tuple):
+            value = _Tuple(value)
+        if isinstance(value, tuple | list | dict):
+            self._wholes.append((len(self.steps), value))
         self._note({"call": encoded}, value)
         return value
 
@@ -151,7 +190,7 @@ class _Tape:
         self._seen.append((value, place))
         parts: Sequence[tuple[Any, Any]] = ()
         if isinstance(value, tuple | list):
-            parts = list(enumerate(value))
+            parts = [(i, value[i]) for i in range(len(value))]
         elif isinstance(value, dict):
             parts = list(value.items())
         for key, part in parts:
@@ -166,49 +205,40 @@ class _Tape:
         return place or encode_value(value)
 
 
-def _outcomes(checks: ChapterChecks, misconception: Misconception, tapes: list[_Tape]) -> list[dict[str, Any]]:
-    namespace = {**checks.references, misconception.exercise: misconception.function}
-    session = InProcessSession(namespace, call_seconds=_SECONDS)
-    outcomes: list[dict[str, Any]] = []
-    for tape in tapes:
-        answers: dict[int, Answer] = {}
-        asked = [i for i, step in enumerate(tape.steps) if "assert" not in step]
-        for index, call in zip(asked, tape.calls, strict=True):
-            if isinstance(call, str):
-                outcomes.append({"skip": True})
-                continue
-            if not session.alive:
-                session = InProcessSession(namespace, call_seconds=_SECONDS)
-            resolved = _with_its_own(call, tape.steps[index]["call"], answers)
-            answers[index] = Answer(stopped="skipped") if resolved is None else session.call(resolved)
-            outcomes.append(_outcome(answers[index]))
-    return outcomes
+class _Tuple(tuple[Any, ...]):  # noqa: SLOT001 - it has one more attribute
+    """A result of several parts, which notices that a check takes them all: ``output, weights = …``."""
+
+    taken = False
+
+    def __iter__(self) -> Iterator[Any]:
+        caller = sys._getframe(1).f_globals.get("__name__", "")  # noqa: SLF001 - an assertion looks at each part, too
+        self.taken |= not caller.startswith("autograder.")
+        return super().__iter__()
 
 
-def _with_its_own(call: Call, step: dict[str, Any], answers: dict[int, Answer]) -> Call | None:
-    """The call with arguments that were results of earlier calls replaced by the misconception's own results."""
-
-    def own(value: Any, encoded: Any) -> Any:
-        if not (isinstance(encoded, dict) and "step" in encoded):
-            return value
-        answer = answers[encoded["step"]]
-        if answer.error is not None or answer.stopped:
-            raise LookupError
-        found = answer.value
-        for key in encoded["path"]:
-            found = found[key]
-        return found
-
-    try:
-        args = tuple(own(v, e) for v, e in zip(call.args, step["args"], strict=True))
-        return replace(call, args=args, kwargs={k: own(v, step["kwargs"][k]) for k, v in call.kwargs.items()})
-    except (LookupError, TypeError):
-        return None
+def _answers(
+    checks: ChapterChecks, exercise: str, function: Callable[..., Any] | None, questions: Sequence[Call | str]
+) -> list[Answer | None]:
+    """What ``function`` (by default the reference) answers to each question; None for a variable."""
+    namespace = {**checks.references, **({exercise: function} if function is not None else {})}
+    session = FunctionSession(namespace, call_seconds=ANSWER_SECONDS)
+    answers = iter(session.batch([question for question in questions if isinstance(question, Call)]))
+    return [next(answers) if isinstance(question, Call) else None for question in questions]
 
 
-def _outcome(answer: Answer) -> dict[str, Any]:
-    if answer.stopped:
+def _known(
+    answers: Sequence[Answer | None], right: Sequence[Answer | None], questions: Sequence[Call | str]
+) -> dict[str, Any]:
+    asked = enumerate(zip(answers, right, questions, strict=True))
+    differs = [i for i, (a, r, q) in asked if a and r and isinstance(q, Call) and not same_answer(a, r, q)]
+    return {"outcomes": [_outcome(answer) for answer in answers], "differs": differs}
+
+
+def _outcome(answer: Answer | None) -> dict[str, Any]:
+    if answer is None:
         return {"skip": True}
+    if answer.stopped:
+        return {"stopped": answer.stopped}
     changed = {"changed": list(answer.changed)} if answer.changed else {}
     if answer.error is not None:
         text = signature_of_error(answer.error.type, answer.error.message)

@@ -1,200 +1,272 @@
-"""Visible examples of one exercise tried on a student's code: a verdict; the mistake named where it is known."""
+"""Visible checks as they were recorded, for the judge: a notebook judges itself as the grader judges it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from autograder.examples.asking import Answers, ask, ask_quietly
-from autograder.examples.diagnosis import matching
-from autograder.examples.format import AssertStep, CheckExample, ExerciseExamples, VariableStep
-from autograder.examples.judging import Fault, changed_inputs, fault_of, is_blank, is_unanswered, parameter_names
-from autograder.verdict import CheckResult, ExerciseStatus, ExerciseVerdict
+from autograder.checking.asserts import judge_assertion
+from autograder.checking.decorators import CheckSpec, ExerciseSpec
+from autograder.examples.format import (
+    NOTHING,
+    CallStep,
+    ExerciseExamples,
+    MisconceptionExample,
+    Outcome,
+    Ref,
+    VariableStep,
+)
+from autograder.examples.values import decode_value
+from autograder.judging.conversation import Conversation, StudentProxy, Subject
+from autograder.judging.diagnosis import Candidate, Diagnosis, distinguishing_calls
+from autograder.judging.judge import Judge
+from autograder.judging.scoring import not_tried
+from autograder.judging.values import key_of
+from autograder.sandbox.protocol import Answer, Call, Limits, Opaque, Session, StudentError
+from autograder.verdict import ExerciseVerdict
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from autograder.sandbox.protocol import Answer, Session
-
-__all__ = ["INPUTS_KEPT", "not_written", "replay"]
-
-INPUTS_KEPT = "inputs_kept"
+__all__ = ["RecordedChecks", "not_written", "replay"]
 
 
 def replay(
-    exercise: ExerciseExamples, session: Session, *, reopen: Callable[[], Session] | None = None
-) -> ExerciseVerdict:
-    """The verdict on ``exercise`` by its visible checks, in their order.
+    exercises: Mapping[str, ExerciseExamples], subject: Subject, *, only: frozenset[str] | None = None
+) -> tuple[ExerciseVerdict, ...]:
+    """The verdicts on ``exercises`` (on those in ``only``) by their visible checks, in their order.
 
-    A check whose ``after`` did not pass is not tried. Where the session ends (a timeout, a crash), ``reopen`` gives
-    another one for the checks that are left; without it they are not tried.
+    A function that is still the stub, and a quiz without an answer, count as not attempted.
     """
-    untouched = _not_attempted(exercise, session)
-    if untouched is not None:
-        return untouched
-    results: list[CheckResult] = []
-    answered: dict[str, Answers] = {}
-    faults: dict[str, Fault] = {}
-    passed: set[str] = set()
-    for check in exercise.checks:
-        if not session.alive and reopen is not None:
-            session = reopen()
-        if not set(check.after) <= passed or not session.alive:
-            results.append(_result(check, "not_tried"))
-            continue
-        answers = answered[check.name] = ask(check, session)
-        if not passed and not faults and _is_stub(exercise, answers):
-            return not_written(exercise)
-        fault = fault_of(check, answers, exercise, session.names())
-        if fault is None:
-            passed.add(check.name)
-            results.append(_result(check, "passed"))
-        else:
-            faults[check.name] = fault
-            results.append(_result(check, fault.status, fault))
-    kept = _inputs_kept(exercise, answered)
-    if kept is not None:
-        results.append(kept)
-    misconception, message = None, ""
-    if faults or kept is not None:
-        misconception, message = _diagnose(exercise, session, answered, faults, changed=kept is not None)
-    return ExerciseVerdict(
-        name=exercise.name,
-        score=sum(check.points for check in exercise.checks if check.name in passed),
-        max_score=sum(check.points for check in exercise.checks),
-        status=_status(results),
-        misconception=misconception,
-        message=message,
-        checks=tuple(results),
-    )
+    checks = RecordedChecks(exercises)
+    return tuple(map(checks.or_not_attempted, Judge(checks).judge(subject, only=only)))
+
+
+class RecordedChecks:
+    """The visible checks of a chapter, for a ``Judge``: each is a list of calls and of assertions about their results."""
+
+    only_visible = True
+    references: Mapping[str, Callable[..., Any]] = {}
+
+    def __init__(self, exercises: Mapping[str, ExerciseExamples]) -> None:
+        self._exercises = exercises
+        self.specs = {name: _spec(exercise) for name, exercise in exercises.items()}
+        self._signatures = {name: _signature(exercise.signature) for name, exercise in exercises.items()}
+        self._checks = {(name, check.name): check for name, e in exercises.items() for check in e.checks}
+        self._conversations: dict[str, Conversation] = {}
+
+    def visible_part(self) -> RecordedChecks:
+        """All of them: hidden checks are never recorded."""
+        return self
+
+    def converse(
+        self,
+        exercise: str,
+        session: Callable[[], Session],
+        limited: Callable[[int], Session] | None = None,
+        fresh_session: Callable[[], Session] | None = None,
+    ) -> Conversation:
+        """A conversation about ``exercise`` with the notebook behind ``session``."""
+        conversation = self._conversations[exercise] = Conversation(
+            session, limited=limited, fresh_session=fresh_session, limits=Limits(), signature=self._signatures.get
+        )
+        return conversation
+
+    def run_check(self, exercise: str, check: str, student: StudentProxy) -> None:
+        """Take the steps of one check; raises what the first that does not hold raises."""
+        results: list[Any] = []
+        for step in self._checks[exercise, check].steps:
+            if isinstance(step, VariableStep):
+                results.append(student[step.name])
+            elif isinstance(step, CallStep):
+                results.append(_called(step, student, results))
+            else:
+                results.append(None)
+                expected = None if step.expected is NOTHING else _value(step.expected, results)
+                inputs = {name: _value(value, results) for name, value in step.inputs.items()}
+                judge_assertion(step.name, _value(step.actual, results), expected, step.params, step.call, inputs)
+
+    def diagnosis(self, exercise: str) -> Diagnosis | None:
+        """The misconceptions' recorded answers; None where there are none."""
+        found = self._exercises[exercise]
+        if not found.misconceptions:
+            return None
+        steps = [step for check in found.checks for step in check.steps if isinstance(step, CallStep | VariableStep)]
+        # Each question once, at the place of its recorded outcomes.
+        places: dict[tuple[Any, ...], int] = {}
+        calls = {i: _planned(step) for i, step in enumerate(steps) if isinstance(step, CallStep)}
+        for i, call in calls.items():
+            places.setdefault(key_of(call), i)
+        telling = [places[key_of(c)] for c in distinguishing_calls(exercise, [calls[i] for i in places.values()])]
+        plain = [i for i in telling if calls[i].memory_mb is None]
+        limited = [i for i in telling if calls[i].memory_mb is not None]
+
+        def known(outcomes: Sequence[Outcome], at: Sequence[int]) -> list[Answer | None]:
+            return [_answer(outcomes[i]) if i < len(outcomes) else None for i in at]
+
+        candidates = [
+            Candidate(
+                m.name,
+                m.message,
+                known(m.outcomes, plain),
+                tuple(position for position, i in enumerate(plain) if _shows(m, i)),
+            )
+            for m in found.misconceptions
+        ]
+        too_large = [
+            Candidate(m.name, m.message, known(m.outcomes, limited), ())
+            for m, candidate in zip(found.misconceptions, candidates, strict=True)
+            if not candidate.differs
+        ]
+        return Diagnosis(
+            [calls[i] for i in plain],
+            known(found.right, plain),
+            candidates,
+            limited=[calls[i] for i in limited],
+            too_large=lambda: too_large,
+        )
+
+    def wrong_choices(self, exercise: str, answers: Mapping[str, Any]) -> list[tuple[str, str, str]]:  # noqa: ARG002
+        """None: what the wrong choices of a quiz mean is told with the marks."""
+        return []
+
+    def asks_for(self, exercise: str, check: str, variable: str) -> bool:
+        """Whether ``check`` reads ``variable``."""
+        return VariableStep(variable) in self._checks[exercise, check].steps
+
+    def right_answer(self, call: Call) -> Any:
+        """The parts that a right answer consists of, with nothing in them; None where that was not recorded."""
+        for check in self._checks.values():
+            for step in check.steps:
+                if isinstance(step, CallStep) and step.parts and key_of(_planned(step)) == key_of(call):
+                    return step.parts
+        return None
+
+    def or_not_attempted(self, verdict: ExerciseVerdict) -> ExerciseVerdict:
+        """``verdict``, or that nothing was begun, where every answer says so."""
+        exercise, conversation = self._exercises[verdict.name], self._conversations.get(verdict.name)
+        answers = [answer for _call, answer in conversation.log] if conversation is not None else []
+        if verdict.status == "passed" or not answers:
+            return verdict
+        if exercise.kind == "answers":
+            return _unanswered(exercise, answers) if all(map(_is_unanswered, answers)) else verdict
+        return not_written(exercise) if all(_is_blank(answer, exercise.name) for answer in answers) else verdict
 
 
 def not_written(exercise: ExerciseExamples) -> ExerciseVerdict:
     """The verdict on a function that is still the stub."""
-    return _blank(
+    return _not_attempted(
         exercise,
-        "not_attempted",
         f"`{exercise.name}` is not written yet: put your code where the stub raises NotImplementedError, run that "
         "cell, and check again.",
     )
 
 
-def _result(check: CheckExample, status: str, fault: Fault | None = None) -> CheckResult:
-    reason, example = (fault.reason, fault.example) if fault is not None else ("", "")
-    return CheckResult(
-        name=check.name,
-        title=check.title,
-        status=status,  # type: ignore[arg-type]  # one of the literals above
-        message="\n".join(part for part in (reason, example) if part),
-        visible=True,
-        points=check.points,
-        reason=reason,
-        example=example,
-    )
-
-
-def _status(results: list[CheckResult]) -> ExerciseStatus:
-    statuses = [result.status for result in results]
-    if all(status == "passed" for status in statuses):
-        return "passed"
-    if "passed" in statuses:
-        return "partial"
-    first = next((status for status in statuses if status != "not_tried"), "failed")
-    return first if first in {"error", "timeout"} else "failed"  # type: ignore[return-value]
-
-
-def _is_stub(exercise: ExerciseExamples, answers: Answers) -> bool:
-    given = [answer for answer in answers if answer is not None]
-    return bool(given) and all(is_blank(answer, exercise.name) for answer in given)
-
-
-def _not_attempted(exercise: ExerciseExamples, session: Session) -> ExerciseVerdict | None:
-    if exercise.kind == "answers":
-        names = exercise.answers or tuple(
-            step.name for check in exercise.checks for step in check.steps if isinstance(step, VariableStep)
-        )
-        values = [session.value(name) for name in names]
-        if not values or not all(is_unanswered(value) for value in values):
-            return None
-        if all(value.error is not None for value in values):
-            message = (
-                f"There is no variable {_listed(names, 'or')} yet: run the cell of `{exercise.name}`, then check again."
-            )
-        else:
-            message = f"Nothing is answered yet: give {_listed(names, 'and')} a value, run that cell, and check again."
-        return _blank(exercise, "not_attempted", message)
-    if exercise.name not in session.names():
+def _unanswered(exercise: ExerciseExamples, answers: Sequence[Answer]) -> ExerciseVerdict:
+    names = exercise.answers
+    if all(answer.error is not None for answer in answers):
         message = (
-            f"There is no function called `{exercise.name}` in this notebook: was it renamed, or its cell not run? "
-            f"It should read `def {exercise.signature or exercise.name + '(…)'}:`."
+            f"There is no variable {_listed(names, 'or')} yet: run the cell of `{exercise.name}`, then check again."
         )
-        return _blank(exercise, "error", message)
-    return None
+    else:
+        message = f"Nothing is answered yet: give {_listed(names, 'and')} a value, run that cell, and check again."
+    return _not_attempted(exercise, message)
 
 
-def _blank(exercise: ExerciseExamples, status: ExerciseStatus, message: str) -> ExerciseVerdict:
-    return ExerciseVerdict(
-        name=exercise.name,
-        score=0.0,
-        max_score=sum(check.points for check in exercise.checks),
-        status=status,
-        message=message,
-        checks=tuple(_result(check, "not_tried") for check in exercise.checks),
+def _not_attempted(exercise: ExerciseExamples, message: str) -> ExerciseVerdict:
+    results = tuple(map(not_tried, _spec(exercise).checks))
+    worth = sum(result.points for result in results)
+    return ExerciseVerdict(exercise.name, 0.0, worth, "not_attempted", message=message, checks=results)
+
+
+def _is_blank(answer: Answer, exercise: str) -> bool:
+    """Whether a call ended in the ``NotImplementedError`` of the exercise's own stub (not of one that it calls)."""
+    return (
+        answer.error is not None and answer.error.type == "NotImplementedError" and answer.error.where in {"", exercise}
     )
 
 
-def _listed(names: tuple[str, ...], word: str) -> str:
+def _is_unanswered(answer: Answer) -> bool:
+    """Whether a variable is still ``None`` (or ``...``), or not there at all."""
+    if answer.error is not None:
+        return answer.error.type == "NameError"
+    return not answer.stopped and (answer.value is None or answer.value == Opaque("ellipsis"))
+
+
+def _listed(names: Sequence[str], word: str) -> str:
     quoted = [f"`{name}`" for name in names]
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} {word} {quoted[-1]}"
 
 
-def _inputs_kept(exercise: ExerciseExamples, answered: dict[str, Answers]) -> CheckResult | None:
-    """The line that tells of a changed input, once; no check's own marks hang on it."""
-    for check in exercise.checks:
-        for step, changed in changed_inputs(answered.get(check.name, [None] * len(check.steps)), check.steps):
-            names = parameter_names(exercise.signature) if step.function == exercise.name else []
-            which = ", ".join(f"`{names[int(c)] if c.isdigit() and int(c) < len(names) else c}`" for c in changed)
-            reason = (
-                f"`{step.function}` changed its input {which}: whoever called it finds other numbers there afterwards. "
-                "Work on a new array: `a = a / 2` makes one, `a /= 2` changes the old one."
-            )
-            return CheckResult(
-                name=INPUTS_KEPT,
-                title="the inputs stay as they were",
-                status="failed",
-                message=reason,
-                visible=True,
-                reason=reason,
-            )
-    return None
+def _spec(exercise: ExerciseExamples) -> ExerciseSpec:
+    checks = tuple(CheckSpec(c.name, c.title, c.points, visible=True, after=c.after) for c in exercise.checks)
+    return ExerciseSpec(exercise.name, exercise.points, checks, answers=exercise.answers)
 
 
-def _diagnose(
-    exercise: ExerciseExamples,
-    session: Session,
-    answered: dict[str, Answers],
-    faults: dict[str, Fault],
-    *,
-    changed: bool,
-) -> tuple[str | None, str]:
-    """The name and the message of the recognised mistake; ``(None, "")`` where none can be told for sure.
+def _signature(text: str) -> inspect.Signature | None:
+    """The signature that ``"softmax(x, axis=-1)"`` spells, names alone; None where it cannot be read."""
+    try:
+        [function] = ast.parse(f"def {text}: pass").body
+    except (SyntaxError, ValueError):
+        return None
+    if not isinstance(function, ast.FunctionDef):
+        return None
+    arguments, kind = function.args, inspect.Parameter
+    names: list[tuple[str, Any]] = [
+        (a.arg, kind.POSITIONAL_OR_KEYWORD) for a in (*arguments.posonlyargs, *arguments.args)
+    ]
+    names += [(arguments.vararg.arg, kind.VAR_POSITIONAL)] if arguments.vararg else []
+    names += [(a.arg, kind.KEYWORD_ONLY) for a in arguments.kwonlyargs]
+    return inspect.Signature([kind(name, of_kind) for name, of_kind in names])
 
-    Checks that were not tried are asked too, where the session still lives: the more that agrees, the surer it is.
-    """
-    if not exercise.misconceptions:
-        return None, ""
-    answers: list[Answer | None] = []
-    blamed: list[frozenset[int]] = []
-    for check in exercise.checks:
-        given = answered.get(check.name)
-        if given is None:
-            given = ask_quietly(check, session)
-        asked = [index for index, step in enumerate(check.steps) if not isinstance(step, AssertStep)]
-        position = {index: len(answers) + offset for offset, index in enumerate(asked)}
-        answers += [given[index] for index in asked]
-        if check.name in faults:
-            blamed.append(frozenset(position[index] for index in faults[check.name].steps))
-    found = matching(exercise.misconceptions, answers, blamed, inputs_changed=changed)
-    messages = list(dict.fromkeys(misconception.message for misconception in found))
-    if len(messages) != 1:
-        return None, ""
-    return found[0].name, messages[0]
+
+def _called(step: CallStep, student: StudentProxy, results: Sequence[Any]) -> Any:
+    args = [_value(value, results) for value in step.args]
+    kwargs = {name: _value(value, results) for name, value in step.kwargs.items()}
+    if step.probe:
+        value = student.probe(step.probe, step.function, *args, **kwargs)
+    else:
+        allowed = student if step.memory_mb is None else student.within(step.memory_mb)
+        value = getattr(allowed, step.function)(*args, **kwargs)
+    if step.unpacked and len(list(value)) != len(step.parts or ()):
+        raise ValueError(f"not {len(step.parts or ())} values to unpack")
+    return value
+
+
+def _planned(step: CallStep) -> Call:
+    """The call as it is made of a student who is right."""
+    args, kwargs = step.planned if step.planned is not None else (step.args, step.kwargs)
+    return Call(
+        step.function,
+        tuple(map(decode_value, args)),
+        {name: decode_value(value) for name, value in kwargs.items()},
+        step.probe,
+        step.memory_mb,
+    )
+
+
+def _value(value: Any, results: Sequence[Any]) -> Any:
+    """A value written in a step: the part of an earlier result that it points at, or what it spells."""
+    if not isinstance(value, Ref):
+        return decode_value(value)
+    found = results[value.step]
+    for part in value.path:
+        found = found[part]
+    return found
+
+
+def _shows(mistake: MisconceptionExample, place: int) -> bool:
+    """Whether the mistake shows in the outcome at ``place``: where that was not recorded, wherever it is known."""
+    if mistake.differs is not None:
+        return place in mistake.differs
+    return place < len(mistake.outcomes) and not mistake.outcomes[place].skip
+
+
+def _answer(outcome: Outcome) -> Answer | None:
+    if outcome.skip:
+        return None
+    if outcome.stopped:
+        return Answer(stopped=outcome.stopped)
+    if outcome.error:
+        text = outcome.message.removeprefix(f"{outcome.error}: ")
+        return Answer(error=StudentError(outcome.error, text), changed=outcome.changed)
+    return Answer(decode_value(outcome.value), changed=outcome.changed)

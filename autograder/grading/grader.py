@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from autograder.grading.submission import Job
     from autograder.judging.conversation import Subject
     from autograder.judging.judge import Judge
+    from autograder.judging.loader import ChapterChecks
     from autograder.sandbox.protocol import Session
     from autograder.sandbox.worker import Worker
     from autograder.verdict import ExerciseVerdict
@@ -101,7 +102,7 @@ class Grader:
         self.on_graded(finished(graded, self.finish))
         self._refused = False
 
-    def _pass(self, judge: Judge, jobs: _Lookahead, open_cells: Callable[..., Session]) -> None:
+    def _pass(self, judge: Judge[ChapterChecks], jobs: _Lookahead, open_cells: Callable[..., Session]) -> None:
         before = self._done
         self._in_hand = None
         try:

@@ -1,24 +1,27 @@
-"""One submission under check: its session, what was asked of it, and what came back."""
+"""One submission under check: its session, what was asked of it, and what came back.
+
+NumPy and the standard library only: a student's own machine runs this too.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from autograder.checking.arrays import paste
+from autograder.checking.arrays import paste, show
 from autograder.checking.asserts import CheckFailed, CheckStopped
-from autograder.checking.closeness import equal, tolerances
-from autograder.course import Limits
-from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest, signature_of_error
+from autograder.judging.diagnosis import same_answer
+from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
 from autograder.judging.values import arrived, fresh, key_of
-from autograder.sandbox.protocol import Answer, Call, Script, Session, Source
+from autograder.sandbox.protocol import Answer, Call, Limits, Script, Session, Source
 
-__all__ = ["Care", "Conversation", "ReferenceProxy", "StudentProxy", "Subject", "same_answer"]
+__all__ = ["Conversation", "PurityProbe", "ReferenceProxy", "StudentProxy", "Subject"]
 
 
 class Subject(Protocol):
@@ -35,24 +38,8 @@ class Subject(Protocol):
         """The notebook as far as the cell of another exercise that defines ``exercise`` again; None where none does."""
 
 
-def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
-    """Whether two answers are the same outcome: value at tolerance, or the same kind of error; same inputs changed."""
-    if left.serial is not None and left.serial == right.serial:
-        return True
-    if left.stopped or right.stopped or left.changed != right.changed:
-        return False
-    if (left.error is None) != (right.error is None):
-        return False
-    if left.error is not None and right.error is not None:
-        return signature_of_error(left.error.type, left.error.message) == signature_of_error(
-            right.error.type, right.error.message
-        )
-    rtol, atol = tolerances(*call.args, *call.kwargs.values()) if call else tolerances(left.value)
-    return equal(left.value, right.value, rtol=rtol, atol=atol)
-
-
 @dataclass(frozen=True, slots=True)
-class Care:
+class PurityProbe:
     """Two questions of one shape, and in which order they are asked after ``first``.
 
     ``apart``: the right answers to the two can be told apart.
@@ -70,8 +57,8 @@ class Conversation:
     The calls that every student is asked are known before (``planned``): they go over in one batch, at the first
     question. Anything else is asked as it comes.
 
-    ``told``, once they are answered, is equal for two submissions only if they answered all of these alike to the last
-    byte; ``None`` where nobody can say. ``beyond`` counts what else of the submission was looked at.
+    ``answers_key``, once they are answered, is equal for two submissions only if they answered all of these alike to the
+    last byte; ``None`` where nobody can say. ``unplanned_calls`` counts what else of the submission was looked at.
     """
 
     def __init__(
@@ -80,42 +67,44 @@ class Conversation:
         *,
         limited: Callable[[int], Session] | None = None,
         planned: Sequence[Call] = (),
-        care: Sequence[Care] = (),
-        anew: Callable[[], Session] | None = None,
+        purity: Sequence[PurityProbe] = (),
+        fresh_session: Callable[[], Session] | None = None,
         limits: Limits | None = None,
         signature: Callable[[str], inspect.Signature | None] = lambda _name: None,
     ) -> None:
         self._session = session
         self._limited = limited
         self._planned = planned
-        self._care = care
-        self._anew = anew
+        self._purity = purity
+        self._fresh_session = fresh_session
         self._limits = limits or Limits()
         self._signature = signature
         self._answers: dict[tuple[Any, ...], Answer] = {}
         self._fetched = False
         self._planned_keys: frozenset[tuple[Any, ...]] = frozenset()
-        self.told: tuple[int | None, ...] | None = None
-        self.beyond = 0
+        self.answers_key: tuple[int | None, ...] | None = None
+        self.unplanned_calls = 0
         self.log: list[tuple[Call, Answer]] = []
+        self.latest: tuple[Call, Answer] | None = None  # what was asked for last, whether or not it had been before
         self.stopped = ""
 
     def ask(self, call: Call) -> Answer:
         """The student's answer to one call; the same answer when the same thing is asked again."""
         self.fetch()
         key = key_of(call)
-        self.beyond += key not in self._planned_keys
+        self.unplanned_calls += key not in self._planned_keys
         if key not in self._answers:
             if self.stopped:
                 return Answer(stopped=self.stopped)
-            self._note(call, key, self._put([call])[0])
+            self._note(call, key, self._send([call])[0])
+        self.latest = call, self._answers[key]
         return self._answers[key]
 
     def ask_variable(self, name: str) -> Answer:
         """The student's value of a variable."""
         call = Call(name, (), {"variable": True})
         key = key_of(call)
-        self.beyond += 1
+        self.unplanned_calls += 1
         if key not in self._answers:
             self._note(call, key, self._session().value(name))
         return self._answers[key]
@@ -126,38 +115,49 @@ class Conversation:
             return
         self._fetched = True
         if self._planned:
-            for call, answer in zip(self._planned, self._put(self._planned), strict=True):
+            for call, answer in zip(self._planned, self._send(self._planned), strict=True):
                 self._note(call, key_of(call), answer)
             self._planned_keys = frozenset(self._answers)
             serials = tuple(answer.serial for answer in self._answers.values())
-            self.told = None if None in serials else serials
+            self.answers_key = None if None in serials else serials
 
-    def care(self) -> None:
-        """Hold the function to what every function owes its caller; raises ``CheckFailed`` where it does not."""
-        self.fetch()
-        self.beyond += 1  # the questions below, and answers of the log that were not planned
+    def ask_quietly(self, calls: Iterable[Call]) -> None:
+        """Ask what was not asked yet, where nobody should see what the student's code prints: it only serves to compare."""
+        for call in calls:
+            if key_of(call) not in self._answers and not self.stopped:
+                with getattr(self._session(), "quietly", nullcontext)():
+                    self.ask(call)
+
+    def check_inputs(self) -> None:
+        """Raise ``CheckFailed`` where a call changed its inputs."""
         for call, answer in self.log:
             if answer.changed and not call.kwargs.get("variable"):
                 self._changed(call, answer)
-        for care in self._care:
+
+    def check_purity(self) -> None:
+        """Hold the function to what every function owes its caller; raises ``CheckFailed`` where it does not."""
+        self.fetch()
+        self.unplanned_calls += 1  # the questions below, and answers of the log that were not planned
+        self.check_inputs()
+        for probe in self._purity:
             if self.stopped:
-                raise self.stopped_failure(care.first)
-            said = {key_of(care.first): self.ask(care.first)}
-            for call, answer in zip(care.questions, self._put(care.questions, hold=True), strict=True):
-                earlier = said.setdefault(key_of(call), answer)
+                raise self.stopped_failure(probe.first)
+            answers = {key_of(probe.first): self.ask(probe.first)}
+            for call, answer in zip(probe.questions, self._send(probe.questions, hold=True), strict=True):
+                earlier = answers.setdefault(key_of(call), answer)
                 if earlier.stopped or answer.stopped:
                     self.stopped = earlier.stopped or answer.stopped
                     raise self.stopped_failure(call)
                 if not same_answer(earlier, answer, call):
                     self._unsteady(call, earlier, answer)
-            if care.apart:
-                self._of_its_own(care.other, said[key_of(care.first)], said[key_of(care.other)])
+            if probe.apart:
+                self._of_its_own(probe.other, answers[key_of(probe.first)], answers[key_of(probe.other)])
 
     def _of_its_own(self, call: Call, before: Answer, answer: Answer) -> None:
         """Ask once more where nothing was asked before, if ``call`` got the answer to another question: it may have been kept."""
-        if self._anew is None or before.error is not None or not same_answer(before, answer, call):
+        if self._fresh_session is None or before.error is not None or not same_answer(before, answer, call):
             return
-        session = self._anew()
+        session = self._fresh_session()
         try:
             alone = session.call(call)
         finally:
@@ -194,7 +194,7 @@ class Conversation:
         """The session behind the conversation, opened where needed."""
         return self._session()
 
-    def _put(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
+    def _send(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
         """Ask the session: plain calls in one batch, and after them, one by one, those with a probe or a memory limit."""
         session = self._session()
         script = calls if isinstance(calls, Script) else Script(calls)
@@ -270,9 +270,9 @@ class StudentProxy:
             raise CheckStopped(explain_stop(answer.stopped, function=name), stopped=answer.stopped)
         return _copied(answer.value)
 
-    def take_care(self) -> None:
+    def check_purity(self) -> None:
         """Hold the exercise's function to what every function owes its caller."""
-        self._conversation.care()
+        self._conversation.check_purity()
 
     def within(self, memory_mb: int) -> StudentProxy:
         """The same student, whose calls may take ``memory_mb`` MiB and no more: ``student.within(memory_mb=64).f(x)``."""
@@ -295,7 +295,7 @@ class StudentProxy:
         return self._value(asked, self._conversation.ask(asked))
 
     def _names(self) -> Iterable[str]:
-        self._conversation.beyond += 1
+        self._conversation.unplanned_calls += 1
         return self._known()
 
     def _value(self, call: Call, answer: Answer) -> Any:
@@ -307,8 +307,8 @@ class StudentProxy:
                 near = nearest(call.function, self._names())
                 instead = f" The notebook has `{near}`: is that the one?" if near else ""
                 raise CheckFailed(
-                    f"There is no function called {call.function}: its cell is missing, has another name in its `def` line, "
-                    f"or stopped with an error before it got there.{instead}",
+                    f"There is no function called {call.function}: its cell is missing or was not run, has another name in its "
+                    f"`def` line, or stopped with an error before it got there.{instead}",
                     kind="missing",
                 )
             if call.memory_mb is not None and error.type.endswith("MemoryError"):
@@ -319,7 +319,13 @@ class StudentProxy:
                     kind="memory",
                 )
             text = explain(
-                error.type, error.message, line=error.line, function=call.function, known=self._names(), cell=error.cell
+                error.type,
+                error.message,
+                line=error.line,
+                function=call.function,
+                where=error.where,
+                known=self._names(),
+                cell=error.cell,
             )
             raise CheckFailed(
                 text, self._conversation.described(call), kind="values" if error.type == NOT_AS_ASKED else "error"
@@ -348,6 +354,11 @@ class ReferenceProxy:
         """What ``student.probe`` gives for a student who is right."""
         probe = partial(fresh(Source(source, "probe")), self._functions[function])
         return self._worked_out(Call(function, args, kwargs, source), probe)
+
+    def answer(self, call: Call) -> Any:
+        """What a right student answers to ``call``."""
+        function = self._functions[call.function]
+        return self._worked_out(call, partial(fresh(Source(call.probe, "probe")), function) if call.probe else function)
 
     def _worked_out(self, call: Call, function: Callable[..., Any]) -> Any:
         key = key_of(call)
@@ -389,6 +400,4 @@ def _word(name: str, value: Any, inputs: dict[str, Any]) -> str:
 
 
 def _said(answer: Answer) -> str:
-    from autograder.checking.arrays import show  # noqa: PLC0415 - used on failure only
-
     return f"{answer.error.type}: {answer.error.message}" if answer.error else show(answer.value)

@@ -42,13 +42,24 @@ _ATTRIBUTE = re.compile(
 _MODULE = re.compile(r"No module named '(?P<name>[^']+)'")
 
 
-def explain(kind: str, message: str, *, line: str = "", function: str = "", known: Any = (), cell: str = "") -> str:
+def explain(
+    kind: str,
+    message: str,
+    *,
+    line: str = "",
+    function: str = "",
+    where: str = "",
+    known: Any = (),
+    cell: str = "",
+) -> str:
     """An exception as a sentence or two: what Python found, in which line, and where to look.
 
     ``kind`` and ``message`` are the exception's type and text, ``line`` the student's source line, ``function`` the
-    one that was called, ``known`` the names that the notebook defines.
+    one that was called, ``where`` the one that it happened in, ``known`` the names that the notebook defines.
     """
     name = function or "the code"
+    if kind == "NotImplementedError" and function and where.isidentifier() and where != function:
+        return f"`{function}` calls `{where}`, which is not written yet: do `{where}` first."
     at = f" In the line `{line.strip()}`:" if line.strip() else ""
     meaning = _meaning(kind, message, known, _other(message, function) if line.strip() else "")
     if kind == NOT_AS_ASKED:

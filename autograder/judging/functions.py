@@ -1,14 +1,20 @@
-"""Functions we trust (references, misconceptions, alternatives, mutants) behind the same face as a jailed student."""
+"""Functions of this process behind the same face as a jailed notebook: a student's own, or those that we trust.
+
+A student's ``check()`` calls the functions of the notebook that it runs in; the trusted side calls references,
+misconceptions, alternatives and mutants. NumPy and the standard library only: a student's own machine runs this too.
+"""
 
 from __future__ import annotations
 
+import io
 import signal
+import sys
 import threading
 import traceback
 import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
 from functools import partial
 from types import FrameType
@@ -18,22 +24,35 @@ import numpy as np
 
 from autograder.judging.values import arrived, changed_arguments, fresh
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
+from autograder.sandbox.sanitize import cut
 
-__all__ = ["InProcessSession"]
+__all__ = ["FunctionSession", "FunctionSubject"]
+
+MAX_TEXT = 500  # characters of an error's text or of a line of code
 
 
 class _OutOfTimeError(BaseException):
-    """Raised by the alarm: no ``except Exception`` of a mutant catches it."""
+    """Raised by the alarm: no ``except Exception`` of the code that runs catches it."""
 
 
-class InProcessSession:
-    """A ``Session`` over functions and values of this process; for code that the course's author wrote, or derived from it."""
+class FunctionSession:
+    """A ``Session`` over the functions and values in ``names``; nothing is confined.
+
+    ``given`` functions come before those of the same name. A call takes ``call_seconds`` at most, where that is set.
+    """
 
     sandbox = "in-process"
     cells: Sequence[CellOutcome] = ()
 
-    def __init__(self, namespace: Mapping[str, Any], *, call_seconds: float | None = None) -> None:
-        self._namespace = dict(namespace)
+    def __init__(
+        self,
+        names: Mapping[str, Any],
+        *,
+        given: Mapping[str, Callable[..., Any]] | None = None,
+        call_seconds: float | None = None,
+    ) -> None:
+        self._names = names
+        self._given = dict(given or {})
         self._seconds = call_seconds
         self._stopped = ""
 
@@ -44,73 +63,127 @@ class InProcessSession:
 
     def names(self) -> frozenset[str]:
         """The names that can be called or read."""
-        return frozenset(self._namespace)
+        return frozenset(self._names) | frozenset(self._given)
 
     def call(self, call: Call) -> Answer:
         """Call one function on fresh copies of its arguments."""
         return self.batch([call])[0]
 
     def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
-        """Call many; with ``hold`` results are copied only after the last call."""
-        answers: list[Answer] = []
-        raw: list[Any] = []
+        """Call many; with ``hold`` results are copied only after the last call, so that a shared buffer shows."""
+        answered: list[tuple[Any, Answer]] = []
         for call in calls:
-            answer, value = self._run(call)
-            answers.append(answer)
-            raw.append(value if hold else arrived(value))
-        return [
-            Answer(arrived(v) if hold else v, a.error, a.stopped, a.changed) for a, v in zip(answers, raw, strict=True)
-        ]
+            value, answer = self._run(call)
+            answered.append((value if hold else arrived(value), answer))
+        return [Answer(arrived(v) if hold else v, a.error, a.stopped, a.changed) for v, a in answered]
 
     def value(self, name: str) -> Answer:
-        """The value of a variable."""
-        if name not in self._namespace:
+        """The value of a variable; a ``NameError`` where there is none."""
+        if name not in self._names:
             return Answer(error=StudentError("NameError", f"name '{name}' is not defined"))
-        return Answer(arrived(self._namespace[name]))
+        return Answer(arrived(self._names[name]))
 
     def substitute(self, name: str, function: Callable[..., Any]) -> None:
-        """Replace a name, in the functions' own globals too, by another function."""
-        self._namespace[name] = function
+        """Calls of ``name`` made through this session go to ``function``."""
+        self._given[name] = function
 
     def probe(self, source: str, call: Call) -> Answer:
-        """Run ``probe(function, …)``."""
+        """Run ``probe(function, …)`` of ``source``."""
         return self.call(replace(call, probe=source))
+
+    @contextmanager
+    def quietly(self) -> Iterator[None]:
+        """Swallow what the code prints meanwhile."""
+        with redirect_stdout(io.StringIO()):
+            yield
 
     def close(self) -> None:
         """Nothing to end."""
 
-    def _run(self, call: Call) -> tuple[Answer, Any]:
+    def _run(self, call: Call) -> tuple[Any, Answer]:
         if self._stopped:
-            return Answer(stopped=self._stopped), None
-        if call.function not in self._namespace:
-            return Answer(error=StudentError("NameError", f"name '{call.function}' is not defined")), None
-        function = self._namespace[call.function]
+            return None, Answer(stopped=self._stopped)
+        name = call.function
+        if name not in self._given and name not in self._names:
+            return None, Answer(error=StudentError("NameError", f"name '{name}' is not defined"))
+        function: Any = self._given.get(name, self._names.get(name))
+        own = function
+        if not callable(own):
+            return None, Answer(error=StudentError("TypeError", f"{name} is not a function"))
         if call.probe:
-            function = partial(fresh(Source(call.probe, "probe")), function)
+            function = partial(fresh(Source(call.probe, "probe")), own)
         args = tuple(fresh(a) for a in call.args)
         kwargs = {k: fresh(v) for k, v in call.kwargs.items()}
         try:
-            with _quiet(), _alarm(self._seconds), _memory(call.memory_mb):
+            with _without_warnings(), _alarm(self._seconds), _memory(call.memory_mb):
                 value = function(*args, **kwargs)
         except _OutOfTimeError:
             self._stopped = "timeout"
-            return Answer(stopped="timeout"), None
-        except Exception as error:  # noqa: BLE001 - whatever the code raises is its answer
-            return Answer(error=_told(error), changed=changed_arguments(call, args, kwargs)), None
-        return Answer(changed=changed_arguments(call, args, kwargs)), value
+            return None, Answer(stopped="timeout")
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the code raises is its answer
+            return None, Answer(error=_error(error, own), changed=changed_arguments(call, args, kwargs))
+        return value, Answer(changed=changed_arguments(call, args, kwargs))
 
 
-def _told(error: Exception) -> StudentError:
-    frames = traceback.extract_tb(error.__traceback__)
-    last = frames[-1] if frames else None
+class FunctionSubject:
+    """A subject made of functions and values: opened, it is a ``FunctionSession``."""
+
+    notes: Mapping[str, str] = {}
+    blank: frozenset[str] = frozenset()
+
+    def __init__(
+        self,
+        label: str,
+        names: Mapping[str, Any],
+        *,
+        given: Mapping[str, Callable[..., Any]] | None = None,
+        call_seconds: float | None = None,
+    ) -> None:
+        self.label = label
+        self._open = partial(FunctionSession, names, given=given, call_seconds=call_seconds)
+
+    def open(self, *, memory_mb: int | None = None) -> FunctionSession:  # noqa: ARG002 - each call carries its own limit
+        """A fresh session over the same names."""
+        return self._open()
+
+    def before_redefined(self, exercise: str) -> None:
+        """Nothing is defined twice in a dictionary."""
+
+
+def _error(error: BaseException, function: Callable[..., Any]) -> StudentError:
+    frame = _own_frame(error, function)
     return StudentError(
-        type(error).__name__, str(error), (last.line or "") if last else "", last.lineno if last else None
+        type=type(error).__name__,
+        message=cut(_text(error), MAX_TEXT),
+        line=cut(frame.line or "", MAX_TEXT) if frame else "",
+        lineno=frame.lineno if frame else None,
+        where=frame.name if frame else "",
     )
 
 
+def _own_frame(error: BaseException, function: Callable[..., Any]) -> traceback.FrameSummary | None:
+    """The innermost frame in the function's own file or notebook: what NumPy does inside is not what to look at."""
+    names = getattr(function, "__globals__", None)
+    found = None
+    trace = error.__traceback__
+    while trace is not None:
+        if names is not None and trace.tb_frame.f_globals is names:
+            found = trace
+        trace = trace.tb_next
+    return traceback.extract_tb(found, limit=1)[0] if found is not None else None
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - a message that raises is no message
+        return ""
+
+
 @contextmanager
-def _quiet() -> Iterator[None]:
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+def _without_warnings() -> Iterator[None]:
+    # A warning on stderr costs marks under stock nbgrader, so neither warnings nor stderr get that far.
+    with warnings.catch_warnings(), np.errstate(all="ignore"), redirect_stderr(sys.stdout):
         warnings.simplefilter("ignore")
         yield
 
@@ -143,7 +216,7 @@ def _alarm(seconds: float | None) -> Iterator[None]:
             raise _OutOfTimeError
 
     before = signal.signal(signal.SIGALRM, ring)
-    # It rings again and again, for where it could not raise and where what it raised was swallowed all the same.
+    # It rings again and again, for where it could not raise and where what it raised was swallowed.
     signal.setitimer(signal.ITIMER_REAL, seconds, 0.25)
     try:
         yield

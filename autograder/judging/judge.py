@@ -1,30 +1,31 @@
-"""Says what a submission deserves: each exercise judged by its checks, and again where a mistake should count only once."""
+"""Says what a submission deserves: each exercise judged by its checks, and again where a mistake should count only once.
+
+One judge for all: a class that is graded, a notebook that checks itself, an audit. NumPy and the standard library only.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.judging.conversation import Conversation, StudentProxy, Subject
-from autograder.judging.loader import ChapterChecks, drawing
-from autograder.judging.scoring import Scorer
-from autograder.sandbox.confinement import SandboxUnavailable
-from autograder.sandbox.protocol import Session
+from autograder.judging.scoring import Checks, Scorer, not_tried
+from autograder.sandbox.protocol import SandboxUnavailable, Session
 from autograder.verdict import CheckResult, ExerciseVerdict
 
 __all__ = ["Judge"]
 
 _WRONG = frozenset({"partial", "failed", "error", "timeout"})
-_REMEMBERED = 20_000  # outcomes of checks, at a kilobyte or less
+MAX_REMEMBERED = 20_000  # outcomes of checks, at a kilobyte or less
 
 
 def _overloaded() -> bool:
     return hasattr(os, "getloadavg") and os.getloadavg()[0] > 3 * (os.cpu_count() or 1)
 
 
-class _Sitting:
+class _OpenSubmission:
     """A submission and the session it runs in; opened again after a call had to be stopped."""
 
     def __init__(self, subject: Subject) -> None:
@@ -54,47 +55,54 @@ class _Sitting:
         self._limited = {}
 
 
-class Judge:
-    """Judges subjects by the checks of one chapter.
+C = TypeVar("C", bound=Checks)
 
-    Set ``shrinks`` to ``False`` where nobody will read the messages: looking for a small example takes far longer than judging.
-    """
 
-    def __init__(self, checks: ChapterChecks) -> None:
+class Judge(Generic[C]):
+    """Judges subjects by the checks of one chapter."""
+
+    def __init__(self, checks: C) -> None:
         self.checks = checks
         self._passed: dict[tuple[str, str, tuple[int | None, ...] | None], CheckResult] = {}
         self.scorer = Scorer(checks)
-        self.shrinks = True
+        self._of_the_visible: Judge[Checks] | None = None
 
     def judge(
         self, subject: Subject, *, only: frozenset[str] | None = None, visible_only: bool = False
     ) -> tuple[ExerciseVerdict, ...]:
-        """The outcome of every exercise, in the order of the check file."""
-        sitting = _Sitting(subject)
+        """The outcome of every exercise (in ``only``), in the order of the check file.
+
+        With ``visible_only``, by the checks that students run themselves.
+        """
+        if visible_only and not self.checks.only_visible:
+            if self._of_the_visible is None:
+                self._of_the_visible = Judge(self.checks.visible_part())
+            return self._of_the_visible.judge(subject, only=only)
+        submission = _OpenSubmission(subject)
         found: dict[str, ExerciseVerdict] = {}
         try:
             for spec in self.checks.specs.values():
                 if only is None or spec.name in only:
-                    found[spec.name] = self._exercise(spec, sitting, visible_only=visible_only)
+                    found[spec.name] = self._exercise(spec, submission)
             for name, verdict in found.items():
-                found[name] = self._follow_through(verdict, found, subject, visible_only=visible_only)
+                found[name] = self._follow_through(verdict, found, subject)
         finally:
-            sitting.close()
+            submission.close()
         return tuple(found.values())
 
-    def _exercise(self, spec: ExerciseSpec, sitting: _Sitting, *, visible_only: bool) -> ExerciseVerdict:
-        if spec.name in sitting.subject.blank:
-            return self.scorer.not_attempted(spec, visible_only=visible_only)
-        verdict = self._tried(spec, sitting, visible_only=visible_only)
+    def _exercise(self, spec: ExerciseSpec, submission: _OpenSubmission) -> ExerciseVerdict:
+        if spec.name in submission.subject.blank:
+            return self.scorer.not_attempted(spec)
+        verdict = self._tried(spec, submission)
         if verdict.status == "timeout" and _overloaded():
             # On a machine with far more to do than cores, a call may stand still through no fault of its own.
-            verdict = self._tried(spec, sitting, visible_only=visible_only)
+            verdict = self._tried(spec, submission)
         if verdict.status in _WRONG:
-            verdict = self._as_its_own_cell_left_it(spec, verdict, sitting.subject, visible_only=visible_only)
+            verdict = self._as_its_own_cell_left_it(spec, verdict, submission.subject)
         return verdict
 
     def _as_its_own_cell_left_it(
-        self, spec: ExerciseSpec, verdict: ExerciseVerdict, subject: Subject, *, visible_only: bool
+        self, spec: ExerciseSpec, verdict: ExerciseVerdict, subject: Subject
     ) -> ExerciseVerdict:
         """The better of a wrong exercise's verdict and that on what its own cell defined.
 
@@ -104,30 +112,30 @@ class Judge:
         earlier = subject.before_redefined(spec.name)
         if earlier is None:
             return verdict
-        sitting = _Sitting(earlier)
+        submission = _OpenSubmission(earlier)
         try:
-            again = self._tried(spec, sitting, visible_only=visible_only)
+            again = self._tried(spec, submission)
         finally:
-            sitting.close()
+            submission.close()
         return again if again.score > verdict.score else verdict
 
-    def _tried(self, spec: ExerciseSpec, sitting: _Sitting, *, visible_only: bool) -> ExerciseVerdict:
-        conversation = self.checks.converse(spec.name, sitting.session, sitting.limited, sitting.subject.open)
-        results = self._results(spec, conversation, sitting, visible_only=visible_only)
-        return self.scorer.score(spec, results, conversation, sitting.session, sitting.subject.notes.get(spec.name, ""))
+    def _tried(self, spec: ExerciseSpec, submission: _OpenSubmission) -> ExerciseVerdict:
+        conversation = self.checks.converse(spec.name, submission.session, submission.limited, submission.subject.open)
+        results = self._results(spec, conversation, submission)
+        return self.scorer.score(
+            spec, results, conversation, submission.session, submission.subject.notes.get(spec.name, "")
+        )
 
     def _results(
-        self, spec: ExerciseSpec, conversation: Conversation, sitting: _Sitting, *, visible_only: bool
+        self, spec: ExerciseSpec, conversation: Conversation, submission: _OpenSubmission
     ) -> list[CheckResult]:
-        student = StudentProxy(conversation, lambda: sitting.session().names())
+        student = StudentProxy(conversation, lambda: submission.session().names())
         results: dict[str, CheckResult] = {}
         for check in spec.checks:
-            if visible_only and not check.visible:
-                continue
             waits = [n for n in check.after if n in results and results[n].status != "passed"]
             stopped_before = conversation.stopped and any(r.status in {"timeout", "error"} for r in results.values())
             if waits or stopped_before or (check.care and not _worth_care(results.values())):
-                results[check.name] = CheckResult(check.name, check.title, "not_tried", "", check.visible, check.points)
+                results[check.name] = not_tried(check)
             else:
                 results[check.name] = self._check(spec, check, conversation, student)
         return list(results.values())
@@ -137,29 +145,34 @@ class Judge:
     ) -> CheckResult:
         # A check that looks at nothing but the planned answers passes for everybody who gave the same ones.
         conversation.fetch()
-        key = (spec.name, check.name, conversation.told)
+        key = (spec.name, check.name, conversation.answers_key)
         if key in self._passed:
             return self._passed[key]
-        before = conversation.beyond
-        result = self._outcome(spec, check, student)
-        if result.status == "passed" and conversation.told is not None and conversation.beyond == before:
-            if len(self._passed) >= _REMEMBERED:
+        before = conversation.unplanned_calls
+        result = self._outcome(spec, check, conversation, student)
+        if (
+            result.status == "passed"
+            and conversation.answers_key is not None
+            and conversation.unplanned_calls == before
+        ):
+            if len(self._passed) >= MAX_REMEMBERED:
                 self._passed.clear()
             self._passed[key] = result
         return result
 
-    def _outcome(self, spec: ExerciseSpec, check: CheckSpec, student: StudentProxy) -> CheckResult:
-        with drawing(self.checks.secret_for(spec.name, check.name), shrink=self.shrinks):
-            try:
-                self.checks.run_check(spec.name, check.name, student)
-            except (KeyboardInterrupt, SandboxUnavailable):  # the machine's doing, or a person's: no check was failed
-                raise
-            except BaseException as failure:  # noqa: BLE001 - whatever a check raises is its failure, as pytest has it
-                return self.scorer.failed(check, failure)
+    def _outcome(
+        self, spec: ExerciseSpec, check: CheckSpec, conversation: Conversation, student: StudentProxy
+    ) -> CheckResult:
+        try:
+            self.checks.run_check(spec.name, check.name, student)
+        except (KeyboardInterrupt, SandboxUnavailable):  # a person's doing, or the machine's: no check was failed
+            raise
+        except BaseException as failure:  # noqa: BLE001 - whatever a check raises is its failure, as pytest has it
+            return self.scorer.failed(check, failure, conversation)
         return CheckResult(check.name, check.title, "passed", "", check.visible, check.points)
 
     def _follow_through(
-        self, verdict: ExerciseVerdict, found: dict[str, ExerciseVerdict], subject: Subject, *, visible_only: bool
+        self, verdict: ExerciseVerdict, found: dict[str, ExerciseVerdict], subject: Subject
     ) -> ExerciseVerdict:
         """Try a failed exercise again with the failed ones it leans on answered by the reference."""
         spec = self.checks.specs[verdict.name]
@@ -167,11 +180,11 @@ class Judge:
         if not wrong or verdict.status not in _WRONG:
             return verdict
         helped = _Helped(subject, {name: self.checks.references[name] for name in wrong})
-        sitting = _Sitting(helped)
+        submission = _OpenSubmission(helped)
         try:
-            again = self._exercise(spec, sitting, visible_only=visible_only)
+            again = self._exercise(spec, submission)
         finally:
-            sitting.close()
+            submission.close()
         asked = [name for name in wrong if name in helped.asked]
         if again.score <= verdict.score or not asked:
             return verdict

@@ -18,8 +18,10 @@ import numpy as np
 from autograder.checking.decorators import ExerciseSpec, exercises_of
 from autograder.checking.properties import draw_seed, seed_number, shrinking
 from autograder.course import Course, CourseError, failure
-from autograder.judging.conversation import Care, Conversation, ReferenceProxy, StudentProxy, same_answer
-from autograder.judging.functions import InProcessSession
+from autograder.judging.candidates import diagnosis_of, wrong_answers
+from autograder.judging.conversation import Conversation, PurityProbe, ReferenceProxy, StudentProxy
+from autograder.judging.diagnosis import Diagnosis, same_answer
+from autograder.judging.functions import FunctionSession
 from autograder.judging.secret import course_secret
 from autograder.judging.values import fingerprint, key_of, remember
 from autograder.misconception import Misconception, misconceptions_in
@@ -64,12 +66,12 @@ class _Prepared:
     """What is asked about an exercise.
 
     ``plan`` is every call that its checks make of a student who is right, each once; ``asked`` those that go over at the
-    first question; ``care``, for ``careful``, calls with what is asked after them: others of the same shapes, and they again.
+    first question; ``purity``, for the check of that name, calls with what is asked after them: others of the same shapes, and they again.
     """
 
     plan: Sequence[Call] = ()
     asked: Sequence[Call] = ()
-    care: Sequence[Care] = ()
+    purity: Sequence[PurityProbe] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,11 @@ class _Case:
 
 @dataclass
 class ChapterChecks:
-    """The exercises of a chapter with their classes, references, misconceptions, and the calls that are known before."""
+    """The exercises of a chapter with their classes, references, misconceptions, and the calls that are known before.
+
+    Set ``shrinks`` to ``False`` where nobody reads the messages: looking for a small example takes far longer than judging.
+    ``only_visible`` says that the hidden checks are left out.
+    """
 
     course: Course
     chapter: str
@@ -91,9 +97,13 @@ class ChapterChecks:
     references: dict[str, Callable[..., Any]]
     misconceptions: dict[str, list[Misconception]]
     secret: bytes
+    only_visible: bool = False
+    shrinks: bool = True
+    _seed: bytes | None = None  # what every input is drawn from, where it is neither public nor the secret
     reference: ReferenceProxy = field(init=False)
     _prepared: dict[str, _Prepared] = field(default_factory=dict)
     _cases: dict[tuple[str, str], list[_Case]] = field(default_factory=dict)
+    _diagnoses: dict[str, Diagnosis] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.reference = ReferenceProxy(self.references)
@@ -127,6 +137,41 @@ class ChapterChecks:
                 found._cases[spec.name, check.name] = cases_of(classes[spec.name], check.name, course.checks(chapter))
         return found
 
+    def visible_part(self) -> ChapterChecks:
+        """The checks that students run themselves, with the inputs of those alone."""
+        specs = {
+            name: replace(spec, checks=tuple(c for c in spec.checks if c.visible)) for name, spec in self.specs.items()
+        }
+        # A quiz tells nothing before it is graded: what each wrong choice means is told with the marks.
+        wrong = {name: [] if self.specs[name].answers else known for name, known in self.misconceptions.items()}
+        part = replace(self, specs=specs, misconceptions=wrong, only_visible=True, _prepared={}, _diagnoses={})
+        part.reference = self.reference
+        return part
+
+    def diagnosis(self, exercise: str) -> Diagnosis:
+        """What is known of the mistakes of ``exercise``, worked out once."""
+        if exercise not in self._diagnoses:
+            self._diagnoses[exercise] = diagnosis_of(
+                exercise,
+                self.references,
+                self.misconceptions[exercise],
+                self.plan(exercise),
+                pairs=not self.only_visible,
+            )
+        return self._diagnoses[exercise]
+
+    def wrong_choices(self, exercise: str, answers: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+        """The known wrong choices among the answers to a quiz: variable, name of the mistake, and its message."""
+        return [(variable, m.name, m.message) for variable, m in wrong_answers(self.misconceptions[exercise], answers)]
+
+    def asks_for(self, exercise: str, check: str, variable: str) -> bool:
+        """Whether ``check`` names ``variable``."""
+        return variable in getattr(self.classes[exercise], check).__code__.co_consts
+
+    def right_answer(self, call: Call) -> Any:
+        """What a right solution answers; None where there is no such function."""
+        return self.reference.answer(call) if call.function in self.references else None
+
     def signature(self, name: str) -> inspect.Signature | None:
         """The signature of the reference called ``name``."""
         function = self.references.get(name)
@@ -141,72 +186,78 @@ class ChapterChecks:
         exercise: str,
         session: Callable[[], Session],
         limited: Callable[[int], Session] | None = None,
-        anew: Callable[[], Session] | None = None,
+        fresh_session: Callable[[], Session] | None = None,
         *,
         planned: bool = True,
     ) -> Conversation:
         """A conversation about ``exercise`` with the submission behind ``session``.
 
-        ``limited`` opens it with less memory, ``anew`` in a process that has not been asked anything.
+        ``limited`` opens it with less memory, ``fresh_session`` in a process that has not been asked anything.
         """
         prepared = self._prepare(exercise) if planned else _Prepared()
         return Conversation(
             session,
             limited=limited,
             planned=prepared.asked,
-            care=prepared.care,
-            anew=anew,
+            purity=prepared.purity,
+            fresh_session=fresh_session,
             limits=self.course.limits,
             signature=self.signature,
         )
 
     def secret_for(self, exercise: str, check: str) -> bytes:
         """What a check's inputs are drawn from: visible ones are published, so they never touch the course's secret."""
+        if self._seed is not None:
+            return self._seed
         return PUBLIC if check in self.specs[exercise].visible else self.secret
 
     def run_check(self, exercise: str, check: str, student: Any) -> None:
         """Run every case of one check on ``student`` (a ``StudentProxy``, or a recorder); raises what the first to fail raises."""
         cls = self.classes[exercise]
         function = getattr(cls, check)
-        for case in self._cases[exercise, check]:
-            available: dict[str, Any] = {"student": student, "reference": self.reference, **case.values}
-            if "rng" in case.wanted:
-                available["rng"] = rng_for(function)
-            function(cls(), **{name: available[name] for name in case.wanted})
+        with drawing(self.secret_for(exercise, check), shrink=self.shrinks):
+            for case in self._cases[exercise, check]:
+                available: dict[str, Any] = {"student": student, "reference": self.reference, **case.values}
+                if "rng" in case.wanted:
+                    available["rng"] = rng_for(function)
+                function(cls(), **{name: available[name] for name in case.wanted})
 
-    def right_session(self) -> InProcessSession:
+    def right_session(self) -> FunctionSession:
         """A stand-in for a student who has everything right."""
         namespace: dict[str, Any] = dict(self.references)
         for spec in self.specs.values():
             if spec.answers:
                 namespace.update(self.references[spec.name]())
-        return InProcessSession(namespace)
+        return FunctionSession(namespace)
 
     def dry_run(self, exercise: str, checks: tuple[str, ...], secret: bytes) -> list[Call]:
-        """The calls that ``checks`` make of a student who is right, in order, repeats included."""
+        """The calls that ``checks`` make of a student who is right when inputs are drawn from ``secret``, repeats included."""
+        drawn = replace(self, shrinks=False, _seed=None if secret == self.secret else secret)
+        drawn.reference = self.reference
         session = self.right_session()
         conversation = Conversation(lambda: session, signature=self.signature)
         for name in checks:
-            seed = secret if secret != self.secret else self.secret_for(exercise, name)
-            with drawing(seed, shrink=False):
-                self.run_check(exercise, name, StudentProxy(conversation))
+            drawn.run_check(exercise, name, StudentProxy(conversation))
         return [call for call, _answer in conversation.log if not call.kwargs.get("variable")]
 
     def _prepare(self, exercise: str) -> _Prepared:
         if exercise in self._prepared:
             return self._prepared[exercise]
-        names = tuple(c.name for c in self.specs[exercise].checks)
+        checks = self.specs[exercise].checks
+        names = tuple(c.name for c in checks)
         plan = self.dry_run(exercise, names, self.secret)
-        other = self.dry_run(exercise, names, self.secret[::-1])
-        pairs = _pairs(exercise, plan, other)
+        pairs: list[tuple[Call, Call]] = []
+        if any(c.care for c in checks):
+            pairs = _pairs(exercise, plan, self.dry_run(exercise, names, self.secret[::-1]))
         remember([*plan, *(call for pair in pairs for call in pair)])
         # A call with a memory limit takes long and a session of its own: it waits until its check comes, if it does.
         asked = Script(call for call in plan if call.memory_mb is None)
         # What a probe looks at (a drawn figure) is dear to make and is seen at once: nothing is held on to there.
-        care = [
-            Care(a, b, Script([b, a] if a.probe else [a, b, a, b]), apart=self._answered_apart(a, b)) for a, b in pairs
+        purity = [
+            PurityProbe(a, b, Script([b, a] if a.probe else [a, b, a, b]), apart=self._answered_apart(a, b))
+            for a, b in pairs
         ]
-        return self._prepared.setdefault(exercise, _Prepared(plan, asked, care))
+        return self._prepared.setdefault(exercise, _Prepared(plan, asked, purity))
 
     def _answered_apart(self, one: Call, other: Call) -> bool:
         """Whether whoever is right answers two questions differently."""

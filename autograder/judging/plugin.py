@@ -100,8 +100,8 @@ def student(request: pytest.FixtureRequest) -> StudentProxy:
     if key not in talks:
         session = (lambda: _notebook_session(request, Path(path))) if path else chapter.right_session
         limited = (lambda mb: _notebook_session(request, Path(path), mb)) if path else None
-        anew = (lambda: _new_session(request, Path(path))) if path else None
-        talks[key] = chapter.converse(spec.name, session, limited, anew)
+        fresh_session = (lambda: _new_session(request, Path(path))) if path else None
+        talks[key] = chapter.converse(spec.name, session, limited, fresh_session)
     return StudentProxy(talks[key])
 
 

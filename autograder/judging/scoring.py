@@ -1,46 +1,91 @@
-"""From the outcomes of checks to the outcome of an exercise: points, status, and the words that go with them."""
+"""From the outcomes of checks to the outcome of an exercise: points, status, and the words that go with them.
+
+NumPy and the standard library only: a student's own machine runs this too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, Protocol
 
 from autograder.checking.asserts import CheckFailed, CheckStopped
+from autograder.checking.compare import named, wrong_structure
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
-from autograder.judging.conversation import Conversation
-from autograder.judging.diagnosis import Diagnostician, alike, wrong_answers
+from autograder.judging.conversation import Conversation, StudentProxy
+from autograder.judging.diagnosis import Diagnosis, answer_signature
 from autograder.judging.explanations import explain
-from autograder.judging.loader import ChapterChecks
-from autograder.misconception import Misconception
-from autograder.sandbox.protocol import Session
+from autograder.sandbox.protocol import Call, Session
 from autograder.verdict import CheckResult, CheckStatus, ExerciseStatus, ExerciseVerdict
 
-__all__ = ["Scorer"]
+__all__ = ["INPUTS_KEPT", "NOT_ATTEMPTED", "Checks", "Scorer", "not_tried"]
 
 NOT_ATTEMPTED = "Not attempted yet: there is no code of yours in it."
+INPUTS_KEPT = CheckSpec("inputs_kept", "the inputs stay as they were", 0.0, visible=True, after=())
+
+
+class Checks(Protocol):
+    """The checks of a chapter, from its check file or as they are recorded for students.
+
+    ``only_visible`` says that hidden checks, and so those of how inputs are treated, are no part of them.
+    """
+
+    only_visible: bool
+
+    @property
+    def specs(self) -> Mapping[str, ExerciseSpec]:
+        """The exercises, by name, in the order of the chapter."""
+
+    @property
+    def references(self) -> Mapping[str, Callable[..., Any]]:
+        """The functions by which an earlier mistake is answered for, so that it counts once."""
+
+    def visible_part(self) -> Checks:
+        """Those that students run themselves, alone."""
+
+    def converse(
+        self,
+        exercise: str,
+        session: Callable[[], Session],
+        limited: Callable[[int], Session] | None = None,
+        fresh_session: Callable[[], Session] | None = None,
+    ) -> Conversation:
+        """A conversation about ``exercise`` with the submission behind ``session``."""
+
+    def run_check(self, exercise: str, check: str, student: StudentProxy) -> None:
+        """Run one check on ``student``; raises what it raises."""
+
+    def diagnosis(self, exercise: str) -> Diagnosis | None:
+        """What is known of the mistakes of ``exercise``; None where none is named."""
+
+    def wrong_choices(self, exercise: str, answers: Mapping[str, Any]) -> Sequence[tuple[str, str, str]]:
+        """The known wrong choices among the answers to a quiz: variable, name of the mistake, and its message."""
+
+    def asks_for(self, exercise: str, check: str, variable: str) -> bool:
+        """Whether ``check`` is about ``variable``."""
+
+    def right_answer(self, call: Call) -> Any:
+        """What a right solution answers; None where that is not known."""
 
 
 class Scorer:
     """Says what an exercise earned, and which mistake explains what it did not."""
 
-    def __init__(self, checks: ChapterChecks) -> None:
+    def __init__(self, checks: Checks) -> None:
         self._checks = checks
-        self._diagnosticians: dict[str, Diagnostician] = {}
         # The last failure to name what is wrong with an answer: an audit raises it, so that an author hears of it.
         self.undiagnosed: Exception | None = None
 
-    def not_attempted(self, spec: ExerciseSpec, *, visible_only: bool) -> ExerciseVerdict:
+    def not_attempted(self, spec: ExerciseSpec) -> ExerciseVerdict:
         """The outcome of a blank stub."""
-        results = tuple(
-            CheckResult(c.name, c.title, "not_tried", "", c.visible, c.points)
-            for c in spec.checks
-            if c.visible or not visible_only
-        )
+        results = tuple(map(not_tried, spec.checks))
         return ExerciseVerdict(spec.name, 0.0, _total(results), "not_attempted", message=NOT_ATTEMPTED, checks=results)
 
-    def failed(self, check: CheckSpec, failure: BaseException) -> CheckResult:
+    def failed(self, check: CheckSpec, failure: BaseException, conversation: Conversation) -> CheckResult:
         """The outcome of a check that raised ``failure``."""
         status: CheckStatus = "failed"
+        if not isinstance(failure, CheckFailed | AssertionError):
+            failure = self._unusable(failure, conversation)
         reason, example = str(failure), ""
         if isinstance(failure, CheckFailed):
             reason, example = failure.reason, failure.example
@@ -48,9 +93,6 @@ class Scorer:
                 status = "error"
             if isinstance(failure, CheckStopped):
                 status = "timeout" if failure.stopped == "timeout" else "error"
-        elif not isinstance(failure, AssertionError):
-            # The same check passes with the reference's values, so it is the student's value that it could not use.
-            reason = f"The answer could not be used the way it should be: {type(failure).__name__}: {failure}."
         message = f"{reason}\n{example}" if example else (reason or f"This does not hold: {check.title}.")
         return CheckResult(
             check.name, check.title, status, message, check.visible, check.points, reason=reason, example=example
@@ -65,37 +107,32 @@ class Scorer:
         note: str = "",
     ) -> ExerciseVerdict:
         """The outcome of an exercise from the outcomes of its checks."""
+        if self._checks.only_visible and not spec.answers:
+            results = [*results, *self._inputs_kept(conversation)]
         earned = sum(r.points for r in results if r.status == "passed")
-        total = _total(results)
         status = _status(results, earned)
-        misconception: Misconception | None = None
-        message = group = ""
+        mistake, message, signature = "", "", ""
         if status != "passed":
             results, missing = self._missing(spec, results, session)
-            knows = None if spec.answers or missing else self.diagnostician(spec.name)
             try:
                 if spec.answers:
-                    misconception, results, message = self._answers(spec, results, conversation)
-                elif knows is not None:
-                    misconception = knows.explain(conversation.log)
-                group = "" if misconception else alike(spec.name, conversation.log)
+                    mistake, results, message = self._answers(spec, results, conversation)
+                elif not missing:
+                    mistake, message = self._named(spec, conversation)
+                signature = "" if mistake else answer_signature(spec.name, conversation.log)
             except Exception as error:  # noqa: BLE001 - marks never depend on whether a mistake can be named
                 self.undiagnosed = error
-            if misconception is not None and not message:
-                message = misconception.message
             message = message or next((r.message for r in results if r.status not in {"passed", "not_tried"}), "")
-        if note:
-            message = f"{message}\n{note}".strip()
         return ExerciseVerdict(
             spec.name,
             round(earned, 6),
-            total,
+            _total(results),
             status,
-            misconception.name if misconception else None,
-            message,
+            mistake or None,
+            f"{message}\n{note}".strip() if note else message,
             None,
             tuple(results),
-            group,
+            signature,
         )
 
     def follow_through(self, verdict: ExerciseVerdict, wrong: Sequence[str]) -> ExerciseVerdict:
@@ -108,17 +145,39 @@ class Scorer:
         )
         return replace(verdict, follow_through=note, message=f"{note}\n{verdict.message}".strip())
 
-    def diagnostician(self, exercise: str) -> Diagnostician:
-        """Who knows the misconceptions of ``exercise``."""
-        if exercise not in self._diagnosticians:
-            checks = self._checks
-            self._diagnosticians[exercise] = Diagnostician(
-                exercise, checks.references, checks.misconceptions[exercise], checks.plan(exercise)
-            )
-        return self._diagnosticians[exercise]
+    def _named(self, spec: ExerciseSpec, conversation: Conversation) -> tuple[str, str]:
+        """The name and the message of the mistake that explains every answer; two empty texts where none does."""
+        diagnosis = self._checks.diagnosis(spec.name)
+        if diagnosis is None:
+            return "", ""
+        conversation.ask_quietly(diagnosis.calls)
+        found = diagnosis.explain(conversation.log)
+        return (found.name, found.message) if found is not None else ("", "")
 
+    def _unusable(self, failure: BaseException, conversation: Conversation) -> BaseException:
+        """What a check found that could not use the student's last answer: it passes with a right solution's answer."""
+        if conversation.latest is not None:
+            call, answer = conversation.latest
+            finding = wrong_structure(answer.value, self._checks.right_answer(call))
+            if finding is not None and answer.error is None:
+                return CheckFailed(named(finding.reason, conversation.spelled(call)[0]), conversation.described(call))
+        return AssertionError(
+            f"The answer could not be used the way it should be: {type(failure).__name__}: {failure}."
+        )
+
+    @staticmethod
+    def _inputs_kept(conversation: Conversation) -> list[CheckResult]:
+        """The line that says that an input is changed, where no check looks at that; it costs nothing yet."""
+        try:
+            conversation.check_inputs()
+        except CheckFailed as found:
+            spec = INPUTS_KEPT
+            return [CheckResult(spec.name, spec.title, "failed", str(found), True, 0.0, found.reason, found.example)]  # noqa: FBT003
+        return []
+
+    @staticmethod
     def _missing(
-        self, spec: ExerciseSpec, results: Sequence[CheckResult], session: Callable[[], Session]
+        spec: ExerciseSpec, results: Sequence[CheckResult], session: Callable[[], Session]
     ) -> tuple[Sequence[CheckResult], bool]:
         """Where the function is not there because its cell failed, say what stopped the cell."""
         absent = [r for r in results if r.status == "error" and r.reason.startswith("There is no ")]
@@ -137,29 +196,29 @@ class Scorer:
 
     def _answers(
         self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: Conversation
-    ) -> tuple[Misconception | None, Sequence[CheckResult], str]:
+    ) -> tuple[str, Sequence[CheckResult], str]:
         """For an exercise of plain variables: a message for each wrong choice, on the check that is about it."""
         answers = {name: conversation.ask_variable(name).value for name in spec.answers}
-        known = wrong_answers(self._checks.misconceptions[spec.name], answers)
-        told: list[CheckResult] = []
+        known = self._checks.wrong_choices(spec.name, answers)
         words: dict[str, str] = {}
-        for name, misconception in known:
-            words.setdefault(name, misconception.message)
+        for variable, _mistake, message in known:
+            words.setdefault(variable, message)
+        explained: list[CheckResult] = []
         for result in results:
-            about = [n for n in words if result.status == "failed" and _is_about(result, n, self._checks, spec)]
+            about = [n for n in words if result.status == "failed" and self._checks.asks_for(spec.name, result.name, n)]
             extra = "\n".join(words[n] for n in about)
-            told.append(
+            explained.append(
                 replace(result, message=f"{result.message}\n{extra}", reason=f"{result.reason} {extra}")
                 if extra
                 else result
             )
-        seen = list(dict.fromkeys(m.message for _n, m in known))
-        return (known[0][1] if known else None), told, "\n".join(seen)
+        seen = list(dict.fromkeys(message for _variable, _mistake, message in known))
+        return (known[0][1] if known else ""), explained, "\n".join(seen)
 
 
-def _is_about(result: CheckResult, variable: str, checks: ChapterChecks, spec: ExerciseSpec) -> bool:
-    code = getattr(checks.classes[spec.name], result.name).__code__
-    return variable in code.co_consts
+def not_tried(check: CheckSpec) -> CheckResult:
+    """The outcome of a check that waits for another, or for code."""
+    return CheckResult(check.name, check.title, "not_tried", "", check.visible, check.points)
 
 
 def _total(results: Sequence[CheckResult]) -> float:

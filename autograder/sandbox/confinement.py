@@ -20,6 +20,8 @@ from autograder.sandbox.packages import top_level_paths
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+from autograder.sandbox.protocol import SandboxLost, SandboxUnavailable
+
 __all__ = [
     "Confinement",
     "Launch",
@@ -37,14 +39,6 @@ GUEST = Path(__file__).with_name("guest")
 NOBODY = 65534
 _IN_JAIL = "/sandbox"
 _ROOMS = ("site-packages", "dist-packages")  # where other packages live: never visible
-
-
-class SandboxUnavailable(Exception):  # noqa: N818 - it reads as the sentence it is
-    """No confinement works here; the text says what is missing and how to get it."""
-
-
-class SandboxLost(SandboxUnavailable):
-    """A confinement that worked does not start any more: after the first notebook this is no reason to do without one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.course import Limits
 from autograder.sandbox.confinement import Confinement, SandboxUnavailable, find_bwrap, working_bwrap
-from autograder.sandbox.protocol import Answer, CodeCell
+from autograder.sandbox.protocol import Answer, CodeCell, Limits
 from autograder.sandbox.worker import Worker, open_worker
 
 if TYPE_CHECKING:

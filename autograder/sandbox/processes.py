@@ -18,7 +18,7 @@ from autograder.sandbox.confinement import Launch, SandboxLost, SandboxUnavailab
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from autograder.course import Limits
+    from autograder.sandbox.protocol import Limits
 
 __all__ = ["Local", "Zygote"]
 

@@ -19,14 +19,41 @@ __all__ = [
     "Call",
     "CellOutcome",
     "CodeCell",
+    "Limits",
     "Opaque",
     "Rng",
+    "SandboxLost",
+    "SandboxUnavailable",
     "Script",
     "Session",
     "Source",
     "StudentError",
     "weight",
 ]
+
+
+class SandboxUnavailable(Exception):  # noqa: N818 - it reads as the sentence it is
+    """No confinement works here; the text says what is missing and how to get it."""
+
+
+class SandboxLost(SandboxUnavailable):
+    """A confinement that worked does not start any more: after the first notebook this is no reason to do without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one submission may use.
+
+    Seconds are wall-clock, ``submission_seconds`` those of one session (see ``Allowance``); ``memory_mb`` is the address space that a submission may add to what the packages take.
+    """
+
+    call_seconds: float = 5.0
+    cell_seconds: float = 10.0
+    submission_seconds: float = 60.0
+    memory_mb: int = 2048
+    disk_mb: int = 16
+    output_kb: int = 64
+    result_mb: int = 64
 
 
 @dataclass(frozen=True, slots=True)

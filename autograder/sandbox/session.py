@@ -20,7 +20,7 @@ from autograder.sandbox.texts import Room, clean, read_error, read_names, read_o
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from autograder.course import Limits
+    from autograder.sandbox.protocol import Limits
 
 __all__ = ["ChildSession"]
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from types import TracebackType
 
-    from autograder.course import Limits
+    from autograder.sandbox.protocol import Limits
 
 __all__ = ["Worker", "open_worker"]
 

@@ -11,13 +11,13 @@ from typing import Any
 
 from autograder import attempt
 from autograder.examples import AssertStep, Examples, ExerciseExamples, not_written, replay
+from autograder.judging.functions import FunctionSubject
 from autograder.render import Card, HintCard, card_html, card_text, hint_html, hint_text
 from autograder.render.card import summary
 from autograder.selfcheck.front_end import CheckFailed, CheckProblem, show
 from autograder.selfcheck.lookup import Target, find_examples, find_exercise
-from autograder.selfcheck.namespace import NamespaceSession
 
-__all__ = ["CheckFailed", "CheckProblem", "NamespaceSession", "check", "hint"]
+__all__ = ["CheckFailed", "CheckProblem", "check", "hint"]
 
 _WELL_FORMED = {"one_of", "is_number", "is_string", "has_shape"}
 _NOTHING: Any = object()
@@ -51,7 +51,8 @@ def hint(exercise: Target = _NOTHING, number: int | None = None) -> None:
 def _check(exercise: Any, names: dict[str, Any]) -> None:
     examples, found = _find(exercise, names, "check")
     given = {found.name: exercise} if callable(exercise) else {}
-    verdict = replay(found, NamespaceSession(names, given))
+    subject = FunctionSubject("notebook", names, given=given)
+    [verdict] = replay(examples.exercises, subject, only=frozenset({found.name}))
     if (
         found.kind != "answers"
         and verdict.status != "passed"

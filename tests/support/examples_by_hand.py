@@ -164,8 +164,13 @@ def softmax_entry() -> dict[str, Any]:
 
 def quiz_entry() -> dict[str, Any]:
     """Two answers, a choice and a number, of which only the form is looked at."""
-    choice = {"assert": "one_of", "actual": {"step": 0, "path": []}, "params": {"choices": ["a", "b", "c"]}}
-    number = {"assert": "is_number", "actual": {"step": 0, "path": []}, "params": {}}
+    choice = {
+        "assert": "one_of",
+        "actual": {"step": 0, "path": []},
+        "params": {"choices": ["a", "b", "c"]},
+        "call": "q1",
+    }
+    number = {"assert": "is_number", "actual": {"step": 0, "path": []}, "params": {}, "call": "q2"}
     checks = [
         check_entry("test_q1_given", "question 1 has an answer", [{"variable": "q1"}, choice], 0),
         check_entry("test_q2_given", "question 2 has an answer", [{"variable": "q2"}, number], 0),

@@ -44,8 +44,8 @@ def test_an_author_hears_of_a_mistake_that_cannot_be_named(mini, monkeypatch):
     def fails(*_args):
         raise OverflowError("int too large to convert to float")
 
-    monkeypatch.setattr("autograder.judging.scoring.alike", fails)
-    monkeypatch.setattr("autograder.judging.diagnosis.Diagnostician.explain", fails)
+    monkeypatch.setattr("autograder.judging.scoring.answer_signature", fails)
+    monkeypatch.setattr("autograder.judging.diagnosis.Diagnosis.explain", fails)
     with pytest.raises(OverflowError):
         audit(mini, ["ch1_units"])
 
@@ -102,7 +102,7 @@ def test_a_check_that_asks_too_much_is_found_out(mini):
 
 
 def test_a_misconception_told_as_another_is_found_out(mini):
-    """Two misconceptions that no input tells apart: the second is reported with the name that it gets."""
+    """Two misconceptions that no input tells apart: neither is named, and both are reported."""
     path = mini.root / "solutions" / "misconceptions" / "ch1_units.py"
     path.write_text(
         path.read_text()
@@ -110,7 +110,7 @@ def test_a_misconception_told_as_another_is_found_out(mini):
     )
     sys.modules.pop("solutions.misconceptions.ch1_units", None)
     _, found = audited(mini, "to_kelvin")
-    assert found.misnamed == {"same_in_green": "wrong_sign"}
+    assert found.misnamed == {"wrong_sign": "", "same_in_green": ""}
 
 
 def test_the_page_and_the_table_say_what_was_found(mini):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autograder.course import load_course
-from autograder.judging.functions import InProcessSession
+from autograder.judging.functions import FunctionSession, FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
 from tests.support import MINI_COURSE
@@ -14,23 +14,20 @@ from tests.support import MINI_COURSE
 MINI = MINI_COURSE
 
 
-class Student:
+class Student(FunctionSubject):
     """A subject whose notebook is a dictionary of functions and values."""
 
-    def __init__(self, label="student", blank=(), **namespace):
-        self.notes = {}
-        self.label, self.blank, self.namespace, self.opened = label, frozenset(blank), namespace, 0
+    def __init__(self, label="student", blank=(), **names):
+        super().__init__(label, names)
+        self.blank, self.names, self.opened = frozenset(blank), names, 0
 
     def open(self, *, memory_mb=None):  # noqa: ARG002 - a call carries its own limit
         """A session over the dictionary."""
         self.opened += 1
-        return Sitting(self.namespace)
-
-    def before_redefined(self, exercise):
-        """Nothing is defined twice in a dictionary."""
+        return Sitting(self.names)
 
 
-class Sitting(InProcessSession):
+class Sitting(FunctionSession):
     """An in-process session in which functions look one another up, as in a notebook."""
 
     def __init__(self, namespace):
@@ -49,7 +46,7 @@ class Sitting(InProcessSession):
 
     def substitute(self, name, function):
         super().substitute(name, function)
-        for other in self._namespace.values():
+        for other in self._names.values():
             if hasattr(other, "__globals__") and other is not function:
                 other.__globals__[name] = function
 

@@ -21,8 +21,8 @@ from autograder.checking.asserts import (
     assert_within,
 )
 from autograder.checking.closeness import as_array, equal
-from autograder.judging.conversation import same_answer
-from autograder.judging.diagnosis import Diagnostician, alike, wrong_answers
+from autograder.judging.candidates import diagnosis_of, wrong_answers
+from autograder.judging.diagnosis import answer_signature, same_answer
 from autograder.judging.values import arrived
 from autograder.misconception import Misconception
 from autograder.sandbox.guest.wire import Decoder, Encoder
@@ -99,10 +99,10 @@ def test_comparing_an_answer_never_fails(value):
 @given(answers, answers)
 def test_naming_a_mistake_never_fails(one, other):
     """Whatever was answered, some mistake is named or none."""
-    known = Diagnostician("f", {"f": lambda x: x}, [Misconception("m", "f", "Turned.", lambda x: x.T)], CALLS)
+    known = diagnosis_of("f", {"f": lambda x: x}, [Misconception("m", "f", "Turned.", lambda x: x.T)], CALLS)
     log = [(call, Answer(crossed(value))) for call, value in zip(CALLS, (one, other), strict=True)]
     known.explain(log)
-    alike("f", log)
+    answer_signature("f", log)
     for wrong in ("a", 2.0, 3, "ab->a", None):
         choice = Misconception("w", "quiz", "Not that.", lambda wrong=wrong: {"q1": wrong})
         wrong_answers([choice], {"q1": crossed(one)})

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from autograder.judging.diagnosis import Diagnostician, alike, telling
-from autograder.judging.functions import InProcessSession
+from autograder.judging.candidates import diagnosis_of
+from autograder.judging.diagnosis import answer_signature, distinguishing_calls
+from autograder.judging.functions import FunctionSession
 from autograder.misconception import Misconception
 from autograder.sandbox.protocol import Call
 
@@ -26,28 +27,29 @@ DOWNHILL = Misconception("downhill", "slope", "It goes down.", downhill)
 
 def asked(function):
     """What a function answers to all the calls."""
-    return list(zip(CALLS, InProcessSession({"slope": function}).batch(CALLS), strict=True))
+    return list(zip(CALLS, FunctionSession({"slope": function}).batch(CALLS), strict=True))
 
 
 def test_probes_tell_where_there_are_some():
     """Calls through a probe are what counts; without any, the plain calls are."""
-    assert telling("slope", CALLS) == [c for c in CALLS if c.probe]
+    assert distinguishing_calls("slope", CALLS) == [c for c in CALLS if c.probe]
     plain = [c for c in CALLS if not c.probe]
-    assert telling("slope", plain) == plain
-    assert telling("other", CALLS) == []
+    assert distinguishing_calls("slope", plain) == plain
+    assert distinguishing_calls("other", CALLS) == []
 
 
 def test_a_mistake_is_named_in_whatever_form_it_comes():
     """Two functions that return different numbers and do the same wrong thing are the same mistake."""
-    known = Diagnostician("slope", {"slope": lambda x: x}, [DOWNHILL], CALLS)
-    assert known.explain(asked(lambda x: -100 * x)) == DOWNHILL
+    known = diagnosis_of("slope", {"slope": lambda x: x}, [DOWNHILL], CALLS)
+    found = known.explain(asked(lambda x: -100 * x))
+    assert (found.name, found.message) == ("downhill", "It goes down.")
     assert known.explain(asked(steeper)) is None
 
 
 def test_what_does_the_same_is_grouped_together():
     """Submissions that no mistake explains are alike when the probes saw the same."""
-    assert alike("slope", asked(downhill)) == alike("slope", asked(lambda x: -2 * x))
-    assert alike("slope", asked(downhill)) != alike("slope", asked(steeper))
+    assert answer_signature("slope", asked(downhill)) == answer_signature("slope", asked(lambda x: -2 * x))
+    assert answer_signature("slope", asked(downhill)) != answer_signature("slope", asked(steeper))
 
 
 def line(a, b, c):
@@ -74,8 +76,8 @@ def named(function, *wrong):
     """What a student with this function is told, where these mistakes are known."""
     plan = [Call("line", values) for values in ((2.0, 3.0, 1.0), (2.0, -3.0, 1.0), (-1.0, 4.0, 2.0))]
     known = [Misconception(w.__name__, "line", w.__name__, w) for w in wrong]
-    session = InProcessSession({"line": function})
-    found = Diagnostician("line", {"line": line}, known, plan).explain([(call, session.call(call)) for call in plan])
+    session = FunctionSession({"line": function})
+    found = diagnosis_of("line", {"line": line}, known, plan).explain([(call, session.call(call)) for call in plan])
     return found.name if found else ""
 
 
@@ -87,3 +89,29 @@ def test_two_mistakes_at_once_are_told_where_each_of_them_shows():
 def test_two_mistakes_that_hide_each_other_are_not_told():
     """Where one alone is wrong and both together are right, its sentence would tell of what nobody can see."""
     assert named(lambda a, b, c: a * abs(b) + c, other_slope, steep_side_lost) == ""
+
+
+def in_place(x):
+    """A mistake, made in the caller's array."""
+    x *= -1
+    return x
+
+
+def test_who_changes_the_inputs_besides_makes_the_same_mistake():
+    """The known mistake explains the values; that the input is changed is another check's to say."""
+    calls = [call for call in CALLS if not call.probe]
+    answers = list(zip(calls, FunctionSession({"slope": in_place}).batch(calls), strict=True))
+    assert answers[0][1].changed == ("0",)
+    assert diagnosis_of("slope", {"slope": lambda x: x}, [DOWNHILL], calls).explain(answers).name == "downhill"
+    exactly = Misconception("in_place", "slope", "It goes down, and writes there.", in_place)
+    known = diagnosis_of("slope", {"slope": lambda x: x}, [DOWNHILL, exactly], calls)
+    assert known.explain(answers).name == "in_place"
+
+
+def test_two_mistakes_that_no_question_tells_apart_are_not_named():
+    """Where two messages fit equally well, neither is guessed; where they share their words, these are true."""
+    twin = Misconception("twin", "slope", "Another story.", downhill)
+    same = Misconception("same", "slope", DOWNHILL.message, downhill)
+    answers = asked(downhill)
+    assert diagnosis_of("slope", {"slope": lambda x: x}, [DOWNHILL, twin], CALLS).explain(answers) is None
+    assert diagnosis_of("slope", {"slope": lambda x: x}, [DOWNHILL, same], CALLS).explain(answers).name == "downhill"

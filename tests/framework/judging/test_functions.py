@@ -1,6 +1,6 @@
 """Functions of this process behind a student's face: what runs too long is stopped, whatever swallows the first alarm."""
 
-from autograder.judging.functions import InProcessSession
+from autograder.judging.functions import FunctionSession
 from autograder.sandbox.protocol import Call
 
 
@@ -18,7 +18,7 @@ def test_an_alarm_that_was_swallowed_rings_again():
                     raise
                 caught.append(alarm)
 
-    session = InProcessSession({"endless": endless}, call_seconds=0.05)
+    session = FunctionSession({"endless": endless}, call_seconds=0.05)
     assert session.call(Call("endless")).stopped == "timeout"
     assert len(caught) == 1
     assert not session.alive

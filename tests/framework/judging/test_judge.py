@@ -243,7 +243,7 @@ def told_of(number):
     return str(failed.value)
 
 
-@pytest.mark.parametrize("room", ["diagnosis.Diagnostician.explain", "scoring.alike", "scoring.wrong_answers"])
+@pytest.mark.parametrize("room", ["diagnosis.Diagnosis.explain", "scoring.answer_signature", "loader.wrong_answers"])
 def test_marks_do_not_depend_on_a_mistake_being_named(grade, monkeypatch, room):
     """Where saying what is wrong fails, nothing is named, and points and messages are what they were."""
 

@@ -6,7 +6,7 @@ import pytest
 from autograder.checking.asserts import CheckFailed
 from autograder.course import Limits
 from autograder.judging.conversation import Conversation, StudentProxy
-from autograder.judging.functions import InProcessSession
+from autograder.judging.functions import FunctionSession
 from autograder.sandbox import open_worker
 from autograder.sandbox.protocol import CodeCell
 
@@ -28,7 +28,7 @@ def student(request):
     if request.param == "in-process":
         namespace: dict = {}
         exec(CODE, namespace)  # noqa: S102 - the text above
-        session = InProcessSession(namespace)
+        session = FunctionSession(namespace)
         yield StudentProxy(Conversation(lambda: session))
         return
     with open_worker(Limits(), ["numpy"]) as worker:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from autograder.examples import parse_examples, replay
+from autograder.judging.functions import FunctionSubject
 from autograder.render import Card, HintCard, card_html, card_text, hint_html, hint_text
-from autograder.selfcheck import NamespaceSession
 from autograder.verdict import CheckResult, ExerciseVerdict
 from tests.support import examples_by_hand as by_hand
 
@@ -20,7 +20,8 @@ NASTY = "<script>alert(1)</script> $x$ \"quoted\" 'single' & `<b>code</b>`"
 def softmax_card(function, **more):
     """The card for a softmax, as check() makes it."""
     exercise = parse_examples(by_hand.chapter_data()).exercises["softmax"]
-    return Card(replay(exercise, NamespaceSession({"softmax": function})), points=4, **more)
+    [verdict] = replay({"softmax": exercise}, FunctionSubject("notebook", {"softmax": function}))
+    return Card(verdict, points=4, **more)
 
 
 def check(status="passed", title="a check", **more):

@@ -166,9 +166,9 @@ class TestQuiz:
     @pytest.mark.parametrize(
         ("answers", "finding"),
         [
-            ("q1, q2 = 'b', None", "`q2` is not answered yet: it is still None."),
-            ("q1, q2 = 'z', 1.0", "It is 'z'; write one of 'a', 'b', 'c'."),
-            ("q1, q2 = 'b', 'much'", "It is 'much'; write a number."),
+            ("q1, q2 = 'b', None", "q2 is still None: write your answer there."),
+            ("q1, q2 = 'z', 1.0", "q1 is 'z'; write one of 'a', 'b', 'c'."),
+            ("q1, q2 = 'b', 'much'", "q2 is 'much'; write a number."),
             ("q1, q2 = None, None", "Nothing is answered yet"),
             ("", "There is no variable `q1` or `q2` yet"),
         ],

@@ -1,0 +1,105 @@
+"""What each misconception of an exercise answers, worked out from its function: the candidates of a diagnosis."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from autograder.checking.closeness import equal
+from autograder.checking.predicates import choice_of
+from autograder.judging.composition import compositions
+from autograder.judging.diagnosis import Candidate, Diagnosis, distinguishing_calls, same_answer
+from autograder.judging.functions import FunctionSession
+from autograder.misconception import Misconception
+from autograder.sandbox.protocol import Answer, Call
+
+__all__ = ["ANSWER_SECONDS", "diagnosis_of", "wrong_answers"]
+
+ANSWER_SECONDS = 2.0  # for one call of a misconception, which the course's author wrote
+
+
+def diagnosis_of(
+    exercise: str,
+    references: Mapping[str, Callable[..., Any]],
+    misconceptions: Sequence[Misconception],
+    plan: Sequence[Call],
+    *,
+    pairs: bool = True,
+) -> Diagnosis:
+    """The diagnosis of ``exercise`` by ``misconceptions``, on those calls of ``plan`` that tell solutions apart.
+
+    With ``pairs``, two mistakes made at once are known as well.
+    """
+    distinguishing = distinguishing_calls(exercise, plan)
+    calls = [call for call in distinguishing if call.memory_mb is None]
+    limited = [call for call in distinguishing if call.memory_mb is not None]
+    right = FunctionSession(references).batch(calls)
+
+    def answers_of(function: Callable[..., Any], asked: Sequence[Call]) -> list[Answer]:
+        return FunctionSession({**references, exercise: function}, call_seconds=ANSWER_SECONDS).batch(asked)
+
+    def candidate(name: str, message: str, function: Callable[..., Any]) -> Candidate:
+        answers = answers_of(function, calls)
+        asked = enumerate(zip(answers, right, calls, strict=True))
+        return Candidate(name, message, answers, tuple(i for i, (a, r, c) in asked if not same_answer(a, r, c)))
+
+    singles = {m.name: candidate(m.name, m.message, m.function) for m in misconceptions}
+
+    @cache
+    def too_large() -> list[Candidate]:
+        same = [m for m in misconceptions if not singles[m.name].differs] if limited else []
+        return [Candidate(m.name, m.message, answers_of(m.function, limited), ()) for m in same]
+
+    @cache
+    def two_at_once() -> list[Candidate]:
+        """The compositions of two misconceptions that answer otherwise than either; made when first needed."""
+        if not pairs or any(call.probe for call in calls):
+            return []  # hundreds of pairs, and each would draw its pictures: one mistake at a time is named
+        found = []
+        shown = [m for m in misconceptions if singles[m.name].differs]
+        for first, second, function in compositions(references[exercise], shown):
+            message = f"Two things at once.\n1. {first.message}\n2. {second.message}"
+            both = candidate(f"{first.name}+{second.name}", message, function)
+            own = (singles[first.name], singles[second.name])
+            alike = any(
+                all(same_answer(a, b, c) for a, b, c in zip(both.answers, one.answers, calls, strict=True))  # type: ignore[arg-type]
+                for one in own
+            )
+            # Where one of the two shows and both together do not, its message would tell of what cannot be seen.
+            cancels = {i for one in own for i in one.differs}.difference(both.differs)
+            if both.differs and not alike and not cancels:
+                found.append(both)
+        return found
+
+    return Diagnosis(calls, right, [*singles.values()], limited=limited, too_large=too_large, pairs=two_at_once)
+
+
+def wrong_answers(
+    misconceptions: Sequence[Misconception], answers: Mapping[str, Any]
+) -> list[tuple[str, Misconception]]:
+    """The wrong choices among a student's variables that a misconception knows, as ``(variable, misconception)``."""
+    found: list[tuple[str, Misconception]] = []
+    for misconception in misconceptions:
+        wrong = misconception.function()
+        if wrong and all(name in answers and _same_choice(answers[name], value) for name, value in wrong.items()):
+            found.extend((name, misconception) for name in wrong)
+    return found
+
+
+def _same_choice(given: Any, wrong: Any) -> bool:
+    if isinstance(given, str) and isinstance(wrong, str):
+        if "->" in wrong:
+            return _canonical(given) == _canonical(wrong)
+        return choice_of(given) == choice_of(wrong)
+    if isinstance(given, str) or isinstance(wrong, str):
+        return False
+    return given is not None and equal(given, wrong, rtol=1e-2, atol=5e-4)
+
+
+def _canonical(equation: str) -> str:
+    """An einsum equation with its letters renamed in order of appearance: ``"nd,md->nm"`` is ``"ia,ja->ij"``."""
+    letters: dict[str, str] = {}
+    text = "".join(equation.split())
+    return re.sub("[A-Za-z]", lambda m: letters.setdefault(m[0], chr(ord("a") + len(letters) % 26)), text)

@@ -1,0 +1,56 @@
+"""One judge: a notebook that checks itself hears what the grader finds on the same calls, to the letter."""
+
+import dataclasses
+
+import pytest
+
+from autograder.audit.mutants import mutants_of
+from autograder.course import load_course
+from autograder.examples import parse_examples, replay
+from autograder.examples.record import recorded
+from autograder.judging.functions import FunctionSubject
+from autograder.judging.judge import Judge
+from autograder.judging.loader import load_checks
+from autograder.misconception import alternatives_in, misconceptions_in
+from tests.support import ROOT
+
+COURSE = load_course(ROOT)
+SECONDS = 2.0  # for one call
+MUTANTS = 12  # of each function, spread evenly over all of them
+
+
+def solutions(checks, chapter):
+    """Every wrong and every right solution that the authors know, and mutants that nobody named: exercise, name, names."""
+    known = [*misconceptions_in(COURSE.misconceptions(chapter)), *alternatives_in(COURSE.alternatives(chapter))]
+    for one in known:
+        answers = checks.specs[one.exercise].answers
+        yield one.exercise, one.name, one.function() if answers else {one.exercise: one.function}
+    for spec in checks.specs.values():
+        if not spec.answers:
+            mutants = mutants_of(checks.references[spec.name], spec.name)
+            for mutant in mutants[:: max(1, len(mutants) // MUTANTS)]:
+                yield spec.name, mutant.label, {spec.name: mutant.function}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", COURSE.finished_chapters())
+def test_recorded_checks_are_judged_as_live_ones(chapter):
+    """Status, points, mistake and every word are the same, whether the visible checks run live or as they were recorded."""
+    checks = load_checks(COURSE, chapter)
+    checks.shrinks = False  # a notebook shows the first case that fails, the grader looks for a smaller one
+    examples = parse_examples(recorded(checks)).exercises
+    right = dict(checks.references)
+    for spec in checks.specs.values():
+        if spec.answers:
+            right.update(right[spec.name]())
+    judge, differ, wrong = Judge(checks), [], 0
+    for exercise, name, own in solutions(checks, chapter):
+        subject = FunctionSubject(name, {**right, **own}, call_seconds=SECONDS)
+        [live] = judge.judge(subject, only=frozenset({exercise}), visible_only=True)
+        [replayed] = replay(examples, subject, only=frozenset({exercise}))
+        wrong += live.status != "passed"
+        if live != replayed:
+            fields = [f.name for f in dataclasses.fields(live) if getattr(live, f.name) != getattr(replayed, f.name)]
+            differ.append((exercise, name, {f: (getattr(live, f), getattr(replayed, f)) for f in fields}))
+    assert differ == []
+    assert wrong > 10  # or nothing was compared
