@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 __all__ = ["difference", "paste", "shape_words", "show", "show_apart"]
 
-_MOST_ITEMS = 48
-_MOST_TEXT = 400  # characters of one text
-_MOST_SHOWN = 4000  # and of a value in all: lists of lists multiply
-_DEEPEST = 6
+MAX_ITEMS = 48
+MAX_TEXT = 400  # characters of one text
+MAX_SHOWN = 4000  # and of a value in all: lists of lists multiply
+MAX_DEPTH = 6
 
 
 def shape_words(shape: tuple[int, ...]) -> str:
@@ -30,16 +30,16 @@ def show(value: Any, digits: int = 4) -> str:
     shown = ""
     for piece in _pieces(value, digits, 0):
         shown += piece
-        if len(shown) > _MOST_SHOWN:
-            return shown[: _MOST_SHOWN - 1] + "…"
+        if len(shown) > MAX_SHOWN:
+            return shown[: MAX_SHOWN - 1] + "…"
     return shown
 
 
 def _pieces(value: Any, digits: int, depth: int) -> Iterator[str]:
     if isinstance(value, tuple | list | dict):
-        if len(value) > _MOST_ITEMS:
+        if len(value) > MAX_ITEMS:
             yield f"a {type(value).__name__} of {len(value)} items"
-        elif depth >= _DEEPEST:
+        elif depth >= MAX_DEPTH:
             yield "…"
         elif isinstance(value, dict):
             yield "{"
@@ -59,7 +59,7 @@ def _pieces(value: Any, digits: int, depth: int) -> Iterator[str]:
 
 def _leaf(value: Any, digits: int) -> str:
     if isinstance(value, np.ndarray) and value.ndim:
-        if value.size > _MOST_ITEMS:
+        if value.size > MAX_ITEMS:
             return f"an array of {shape_words(value.shape)} that starts {_numbers(value.ravel()[:4], digits)[:-1]}, …]"
         return _numbers(value, digits)
     if isinstance(value, bool | np.bool_):
@@ -89,7 +89,7 @@ def paste(name: str, value: Any) -> str:
     'x = np.array([1.0, 2.5])'
     """
     if isinstance(value, np.ndarray):
-        if value.size > _MOST_ITEMS:
+        if value.size > MAX_ITEMS:
             return f"{name} is an array of {shape_words(value.shape)}"
         dtype = "" if value.dtype in (np.float64, np.int64, np.bool_) else f", dtype=np.{value.dtype.name}"
         if not value.size:
@@ -141,4 +141,4 @@ def _numbers(value: np.ndarray, digits: int) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _MOST_TEXT else text[: _MOST_TEXT - 1] + "…"
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"

@@ -16,7 +16,7 @@ RTOL, ATOL = 1e-5, 1e-6
 _RTOL32, _ATOL32 = 1e-3, 1e-4
 _NUMBERS = (int, float, complex, np.generic, np.ndarray)
 # Numbers that the arrays in one list may have together: NumPy would give all of them the widest type among them.
-_LARGEST = 1 << 24
+MAX_NUMBERS = 1 << 24
 
 
 def tolerances(*values: Any) -> tuple[float, float]:
@@ -76,7 +76,7 @@ def as_array(value: Any) -> np.ndarray | None:
         # One text among thousands of parts, and NumPy would make each of them as long as that.
         if not all(isinstance(part, _NUMBERS) for part in parts):
             return None
-        if sum(part.size for part in parts if isinstance(part, np.ndarray)) > _LARGEST:
+        if sum(part.size for part in parts if isinstance(part, np.ndarray)) > MAX_NUMBERS:
             return None
     try:
         array = np.asarray(value)

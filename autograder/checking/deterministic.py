@@ -1,4 +1,4 @@
-"""Hypothesis held to what it is told: the same draws from the same seed, whatever else the process has loaded.
+"""Hypothesis made to draw the same from the same seed, whatever else the process has loaded.
 
 Since 6.131 Hypothesis mixes numbers from the source of every local module in ``sys.modules`` into what it draws. Then a
 student's hidden inputs would hang on what was graded before, and two workers of one run would not ask the same.

@@ -20,7 +20,7 @@ from autograder.checking.compare import RETURNED_NONE, Finding, kind_of, matches
 __all__ = ["choice_of", "evaluate"]
 
 _UNANSWERED = Finding("It is still None: write your answer there.", "none")
-_LONGEST_EQUATION = 100
+MAX_EQUATION = 100
 _EQUATION = re.compile(r"[A-Za-z.,> -]*")
 
 
@@ -134,7 +134,7 @@ def _einsum_gives(actual: Any, *, operands: Any, right: Any) -> Finding | None:
     """An einsum equation is judged by what it computes from ``operands`` (nested lists), however it is spelled."""
     if (finding := _is_string(actual)) is not None:
         return finding
-    if len(actual) > _LONGEST_EQUATION or not _EQUATION.fullmatch(actual):
+    if len(actual) > MAX_EQUATION or not _EQUATION.fullmatch(actual):
         return Finding(
             f"{show(actual)} is no einsum equation: letters, commas and one `->` are all that it needs.", "type"
         )

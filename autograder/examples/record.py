@@ -38,7 +38,7 @@ def recorded(checks: ChapterChecks) -> dict[str, Any]:
 def _exercise(checks: ChapterChecks, spec: ExerciseSpec) -> dict[str, Any]:
     tapes = {c.name: _record(checks, spec, c) for c in spec.checks if c.visible}
     signature = checks.signature(spec.name)
-    # A quiz tells nothing before it is graded: what each wrong choice means is told with the marks.
+    # A quiz explains nothing before it is graded: what each wrong choice means comes with the marks.
     wrong = () if spec.answers else checks.misconceptions.get(spec.name, ())
     questions = [question for tape in tapes.values() for question in tape.calls]
     right = [None] * len(questions) if spec.answers else _answers(checks, spec.name, None, questions)
@@ -148,7 +148,7 @@ class _Tape:
         step: dict[str, Any] = {"assert": name, "actual": found, "params": params, "call": call}
         step["inputs"] = {k: self._argument(v) for k, v in inputs.items()}
         if name == "matches":
-            # Only an array or a container can be told by its identity: True is True, whoever said it, and an answer that
+            # Only an array or a container is known by its identity: there is one True, whoever returns it, and an answer that
             # were held against itself would always be right.
             own = self._place(expected) if isinstance(expected, np.ndarray | tuple | list | dict) else None
             step["expected"] = own or {"value": encode_value(expected)}

@@ -96,9 +96,9 @@ class RecordedChecks:
         calls = {i: _planned(step) for i, step in enumerate(steps) if isinstance(step, CallStep)}
         for i, call in calls.items():
             places.setdefault(key_of(call), i)
-        telling = [places[key_of(c)] for c in distinguishing_calls(exercise, [calls[i] for i in places.values()])]
-        plain = [i for i in telling if calls[i].memory_mb is None]
-        limited = [i for i in telling if calls[i].memory_mb is not None]
+        asked = [places[key_of(c)] for c in distinguishing_calls(exercise, [calls[i] for i in places.values()])]
+        plain = [i for i in asked if calls[i].memory_mb is None]
+        limited = [i for i in asked if calls[i].memory_mb is not None]
 
         def known(outcomes: Sequence[Outcome], at: Sequence[int]) -> list[Answer | None]:
             return [_answer(outcomes[i]) if i < len(outcomes) else None for i in at]
@@ -126,7 +126,7 @@ class RecordedChecks:
         )
 
     def wrong_choices(self, exercise: str, answers: Mapping[str, Any]) -> list[tuple[str, str, str]]:  # noqa: ARG002
-        """None: what the wrong choices of a quiz mean is told with the marks."""
+        """None: what the wrong choices of a quiz mean comes with the marks."""
         return []
 
     def asks_for(self, exercise: str, check: str, variable: str) -> bool:

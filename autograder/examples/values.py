@@ -47,7 +47,7 @@ def encode_value(value: Any) -> Any:
 
 
 def decode_value(data: Any) -> Any:
-    """The value that ``encode_value`` wrote down, made anew at each call; raises ``ValueError`` for anything else."""
+    """The value that ``encode_value`` wrote down, made again at each call; raises ``ValueError`` for anything else."""
     if data is None or isinstance(data, bool | str | int | float):
         return data
     if isinstance(data, dict):

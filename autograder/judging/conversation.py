@@ -42,7 +42,7 @@ class Subject(Protocol):
 class PurityProbe:
     """Two questions of one shape, and in which order they are asked after ``first``.
 
-    ``apart``: the right answers to the two can be told apart.
+    ``apart``: the right answers to the two differ.
     """
 
     first: Call
@@ -57,8 +57,8 @@ class Conversation:
     The calls that every student is asked are known before (``planned``): they go over in one batch, at the first
     question. Anything else is asked as it comes.
 
-    ``answers_key``, once they are answered, is equal for two submissions only if they answered all of these alike to the
-    last byte; ``None`` where nobody can say. ``unplanned_calls`` counts what else of the submission was looked at.
+    ``answers_key``, once they are answered, is equal for two submissions only if their answers to all of these are the same to the
+    last byte; ``None`` where that is not known. ``unplanned_calls`` counts what else of the submission was looked at.
     """
 
     def __init__(
@@ -286,7 +286,7 @@ class StudentProxy:
         """Run ``probe(function, *args, **kwargs)`` beside the student's function, and bring back what it returns.
 
         Where the function gave something that cannot be looked at, ``source`` raises a ``NotAsAsked`` of its own that says
-        why: the check fails with that sentence, and nobody is told that the student's function stopped.
+        why: the check fails with that sentence, and no message says that the student's function stopped.
 
         The probe runs in the student's process, where a function may reach into it and write its answer. Where what was
         returned can be had by itself, look at it here as well: ``student.when_graded``.

@@ -11,8 +11,8 @@ __all__ = ["NOT_AS_ASKED", "explain", "explain_stop", "nearest", "signature_of_e
 
 # The type of what a probe raises when it is given something that it cannot look at: no error of the student's code.
 NOT_AS_ASKED = "NotAsAsked"
-_LONGEST_NAME = 40  # characters
-_MOST_NAMES = 300
+MAX_NAME = 40  # characters
+MAX_NAMES = 300
 
 _MATMUL = re.compile(
     r"matmul: Input operand (?P<which>\d) has a mismatch in its core dimension (?P<axis>\d).*\(size (?P<found>\d+) is different from (?P<other>\d+)\)"
@@ -112,13 +112,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
     ``known`` comes from a student's process, and comparing two texts takes their lengths' product: of long names none
     is compared, of very many those that start alike and are about as long.
     """
-    if len(name) > _LONGEST_NAME:
+    if len(name) > MAX_NAME:
         return ""
     likely = sorted(
-        (other for other in known if len(other) <= _LONGEST_NAME),
+        (other for other in known if len(other) <= MAX_NAME),
         key=lambda other: (other[:1].lower() != name[:1].lower(), abs(len(other) - len(name)), other),
     )
-    near = get_close_matches(name, likely[:_MOST_NAMES], 1, 0.6)
+    near = get_close_matches(name, likely[:MAX_NAMES], 1, 0.6)
     return near[0] if near else ""
 
 

@@ -107,7 +107,7 @@ class Judge(Generic[C]):
         """The better of a wrong exercise's verdict and that on what its own cell defined.
 
         A student may write a helper of the same name for a later exercise. What stood there when the exercise's own
-        check ran in the notebook was right all the same.
+        check ran in the notebook was right.
         """
         earlier = subject.before_redefined(spec.name)
         if earlier is None:

@@ -34,7 +34,7 @@ FIXTURES = frozenset({"student", "reference", "rng"})  # what a check may ask fo
 
 
 def load_checks(course: Course, chapter: str) -> ChapterChecks:
-    """The checks of a chapter, from its test file, which is read anew each time.
+    """The checks of a chapter, from its test file, which is read each time.
 
     Raises ``CourseError`` where the file cannot be run, does not fit the course, or asks for what grading does not have.
     """
@@ -142,7 +142,7 @@ class ChapterChecks:
         specs = {
             name: replace(spec, checks=tuple(c for c in spec.checks if c.visible)) for name, spec in self.specs.items()
         }
-        # A quiz tells nothing before it is graded: what each wrong choice means is told with the marks.
+        # A quiz explains nothing before it is graded: what each wrong choice means comes with the marks.
         wrong = {name: [] if self.specs[name].answers else known for name, known in self.misconceptions.items()}
         part = replace(self, specs=specs, misconceptions=wrong, only_visible=True, _prepared={}, _diagnoses={})
         part.reference = self.reference
@@ -260,7 +260,7 @@ class ChapterChecks:
         return self._prepared.setdefault(exercise, _Prepared(plan, asked, purity))
 
     def _answered_apart(self, one: Call, other: Call) -> bool:
-        """Whether whoever is right answers two questions differently."""
+        """Whether a right solution answers two questions differently."""
         if one.probe:
             return False
         left, right = self.right_session().batch([one, other])

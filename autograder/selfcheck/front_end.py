@@ -33,7 +33,7 @@ def show(html: str, text: str) -> bool:
 def _notebook() -> Any:
     """IPython's shell when a notebook displays what it publishes; ``None`` in a terminal, a script or a validation."""
     if any(os.environ.get(name) for name in ("NBGRADER_VALIDATING", "NBGRADER_EXECUTION")):
-        return None  # nobody looks at displays there: only an exception's text is told
+        return None  # nobody looks at displays there: only an exception's text is shown
     # IPython is never imported for this: where it runs, it is loaded already.
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
