@@ -13,6 +13,8 @@ from functools import cache, lru_cache
 from operator import attrgetter
 from typing import Any, Literal
 
+from autograder.sanitize import shorten
+
 __all__ = [
     "CheckResult",
     "CheckStatus",
@@ -26,7 +28,7 @@ __all__ = [
 CheckStatus = Literal["passed", "failed", "not_tried", "error", "timeout"]
 ExerciseStatus = Literal["passed", "partial", "failed", "not_attempted", "error", "timeout"]
 VerdictStatus = Literal["graded", "ungradable"]
-LONGEST = 8000  # characters of what a check says
+MAX_TEXT = 8000  # characters of what a check says
 
 
 def _fields(thing: Any) -> dict[str, Any]:
@@ -62,8 +64,8 @@ class CheckResult:
         # A last net: whoever words a message keeps it short, and nobody reads, stores or enters megabytes of one.
         for name in ("message", "reason", "example"):
             text = getattr(self, name)
-            if len(text) > LONGEST:
-                object.__setattr__(self, name, text[: LONGEST - 1] + "…")
+            if len(text) > MAX_TEXT:
+                object.__setattr__(self, name, shorten(text, MAX_TEXT))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from autograder.sandbox.sanitize import harmless as clean
+from autograder.sanitize import sanitize as clean
 
 if TYPE_CHECKING:
     from autograder.verdict import CheckResult, ExerciseVerdict

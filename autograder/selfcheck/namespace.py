@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.judging.values import arrived, changed_arguments, fresh
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
+from autograder.sanitize import sanitize
 
 if TYPE_CHECKING:
     import types
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NamespaceSession"]
 
-_LONGEST = 500
+MAX_TEXT = 500  # characters of an error
 
 
 class NamespaceSession:
@@ -102,8 +103,8 @@ def _error(error: BaseException, function: Callable[..., Any]) -> StudentError:
     frame = _students_frame(error, function)
     return StudentError(
         type=type(error).__name__,
-        message=_clean(_text(error)),
-        line=_clean(frame.line or "") if frame else "",
+        message=sanitize(_text(error), MAX_TEXT),
+        line=sanitize(frame.line or "", MAX_TEXT) if frame else "",
         lineno=frame.lineno if frame else None,
         where=frame.name if frame else "",
     )
@@ -129,8 +130,3 @@ def _text(error: BaseException) -> str:
         return str(error)
     except Exception:  # noqa: BLE001 - a message that raises is no message
         return ""
-
-
-def _clean(text: str) -> str:
-    kept = "".join(c if c.isprintable() or c == "\n" else "�" for c in text[: 4 * _LONGEST])
-    return kept if len(kept) <= _LONGEST else kept[: _LONGEST - 1] + "…"
