@@ -14,6 +14,7 @@ from autograder.demo.report import ClassReport, class_table, next_steps, recogni
 from autograder.demo.students import class_of, hand_in
 from autograder.release import ReleaseError, release
 from autograder.sandbox import SandboxUnavailable, open_worker
+from autograder.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +60,7 @@ def run_demo(
     students = tuple(class_of(size, hostile=confinement != "local"))
     demo = _impatient(copy_course(course, fresh_folder(Path.cwd())))
     report = ClassReport(demo, students)
-    say(f"{_count(len(students), 'student')}, {_count(len(chapters), 'chapter')}, in {demo.root}")
+    say(f"{plural(len(students), 'student')}, {plural(len(chapters), 'chapter')}, in {demo.root}")
     for chapter in chapters:
         say(f"{chapter}: proving its checks and releasing it …")
         started = time.monotonic()
@@ -135,7 +136,3 @@ def _hand_in(course: Course, chapter: str, student: Student, data: bytes) -> Non
     folder.mkdir(parents=True)
     (folder / f"{chapter}.ipynb").write_bytes(data)
     (folder / "timestamp.txt").write_text(HANDED_IN_AT)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
