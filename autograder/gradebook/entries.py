@@ -163,7 +163,9 @@ def comment_on(exercise: ExerciseVerdict, disclosure: Disclosure) -> str | None:
     exercise = disclosed_exercise(exercise, disclosure)
     if exercise.status == "not_attempted":
         return NO_RESPONSE
-    return _inert("\n\n".join(remarks(exercise))) or None
+    # In Markdown two spaces at a line's end keep the break, and so the lines of a case apart.
+    found = (b.text if b.kind == "prose" else b.text.replace("\n", "  \n") for b in remarks(exercise))
+    return _inert("\n\n".join(found)) or None
 
 
 def _inert(text: str) -> str:

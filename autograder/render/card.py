@@ -123,7 +123,9 @@ def headline(card: Card) -> str:
 
 def standing(verdict: ExerciseVerdict) -> str:
     """How the exercise stands, for a table that gives its points beside it."""
-    return STANDINGS[verdict.status]
+    # A check that is worth nothing, such as that a question has an answer, may hold where no point is earned.
+    holds = verdict.status == "failed" and any(check.status == "passed" for check in verdict.checks)
+    return STANDINGS["partial" if holds else verdict.status]
 
 
 def summary(card: Card) -> str:
@@ -139,7 +141,7 @@ def opening(card: Card) -> str:
 
 
 def rows(card: Card) -> list[Row]:
-    """A row for each check. A reason that stands above already is not repeated, nor is what the message has in common with it."""
+    """A row for each check; a reason that stands above already is not repeated, and of checks that wait in a row one says so."""
     verdict = card.verdict
     if verdict.status == "not_attempted":
         return []
@@ -155,7 +157,8 @@ def rows(card: Card) -> list[Row]:
             told.add(check.reason)
         if check is first:
             advice = _message(verdict, verdict.checks)
-        note = WAITS if check.status == "not_tried" and first else ""
+        waits = check.status == "not_tried"
+        note = WAITS if waits and first and not (found and found[-1].sign == SIGNS["not_tried"]) else ""
         sign, word = SIGNS[check.status], WORDS[check.status]
         found.append(Row(sign, word, sanitize(check.title), note, sanitize(reason), sanitize(case), advice))
     return found
@@ -182,11 +185,16 @@ def closing(card: Card) -> list[str]:
     return sentences
 
 
-def remarks(verdict: ExerciseVerdict) -> list[str]:
+def remarks(verdict: ExerciseVerdict) -> list[Block]:
     """The card in a few sentences, for a place with no room for its rows: the mistake, or what the first check found."""
     first = _first_failure(verdict)
-    found = [text for text in (_message(verdict, ()), sanitize(verdict.follow_through or "").strip()) if text]
-    return found or ([f"This does not hold: {sanitize(first.title)}."] if first else [])
+    if first is None or verdict.misconception:
+        found = blocks(_message(verdict, ()))
+    else:
+        case = [Block("verbatim", sanitize(first.example))] if first.example else []
+        found = [*blocks(first.reason or first.message), *case, *blocks(_message(verdict, verdict.checks))]
+    found += blocks(verdict.follow_through or "")
+    return found or ([Block("prose", f"This does not hold: {sanitize(first.title)}.")] if first else [])
 
 
 def blocks(text: str) -> list[Block]:

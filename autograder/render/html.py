@@ -26,6 +26,8 @@ font-family:var(--jp-content-font-family,system-ui,sans-serif);font-size:var(--j
 .ag-card ul.ag-list{list-style:none;margin:0;padding:0}
 .ag-card ul.ag-list>li{margin:.25em 0;padding:0 0 0 1.6em}
 .ag-card .ag-sign{display:inline-block;width:1.6em;margin-left:-1.6em;font-weight:700;text-align:center}
+.ag-card .ag-passed>.ag-sign{color:var(--jp-success-color1,#2e7d32)}
+.ag-card .ag-failed>.ag-sign{color:var(--jp-error-color1,#c62828)}
 .ag-card .ag-quiet{font-style:italic}
 .ag-card p{margin:.35em 0}
 .ag-card pre.ag-case.ag-case{margin:.4em 0;padding:.5em .7em;overflow-x:auto;white-space:pre-wrap;word-break:normal;
@@ -73,9 +75,10 @@ def _section(look: str, name: str, what: str, body: str) -> str:
 def _row(row: Row) -> str:
     note = f' <span class="ag-quiet">{escape(row.note)}</span>' if row.note else ""
     case = f'<pre class="ag-case" tabindex="0" aria-label="The case that shows it">{escape(row.case)}</pre>'
+    look = {"✓": "ag-passed", "✗": "ag-failed"}.get(row.sign, "ag-waiting")
     advice = f'<div class="ag-advice">{_prose(row.advice)}</div>'
     return (
-        f'<li><span class="ag-sign" aria-hidden="true">{row.sign}</span><span class="ag-heard">{row.word}: </span>'
+        f'<li class="{look}"><span class="ag-sign" aria-hidden="true">{row.sign}</span><span class="ag-heard">{row.word}: </span>'
         f"{_inline(row.title)}{note}{_prose(row.reason)}{case if row.case else ''}{advice if row.advice else ''}</li>"
     )
 

@@ -55,9 +55,11 @@ def _filled(text: str, indent: str, subsequent: str) -> str:
 
 
 def _row(row: Row) -> list[str]:
-    title = f"{row.sign} {row.title}" + (f"   {row.note}" if row.note else "")
+    title = f"{row.sign} {row.title}"
+    if row.note:
+        title += " " + f"  {row.note}".replace(" ", "\1")  # the note is never broken over two lines
     return [
-        _filled(title, "  ", "    "),
+        _filled(title, "  ", "    ").replace("\1", " "),
         wrapped(row.reason, " " * 6),
         *(_case_line(line, " " * 6) for line in row.case.splitlines()),
         wrapped(row.advice, " " * 6),

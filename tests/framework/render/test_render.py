@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from autograder.examples import parse_examples, replay
-from autograder.render import Card, HintCard, card_html, card_text, hint_html, hint_text, remarks
+from autograder.render import Card, HintCard, card_html, card_text, hint_html, hint_text, remarks, standing
 from autograder.selfcheck import NamespaceSession
 from autograder.verdict import CheckResult, ExerciseVerdict
 from tests.support import examples_by_hand as by_hand
@@ -183,6 +183,14 @@ class TestText:
         card = Card(verdict(check("not_tried"), status="error", message="There is no softmax."), graded=True)
         assert card_text(card) == "softmax   0 of 1 point, not found\n  There is no softmax.\n  · a check"
 
+    def test_checks_that_wait_in_a_row_say_so_once(self):
+        """The first of them does; the sign says it of the others, and its word to who listens."""
+        waiting = check("not_tried")
+        text = card_text(Card(verdict(check(), check("failed"), waiting, waiting, check(), waiting)))
+        assert [line.endswith("(waits for a check above)") for line in text.splitlines()[1:7]] == [
+            False, False, True, False, False, True,
+        ]  # fmt: skip
+
     def test_each_answer_of_a_quiz_is_explained_once(self):
         """Below the question that it is about, and not again in the exercise's own message."""
         wrong = [
@@ -217,15 +225,44 @@ class TestText:
         ]
 
 
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (verdict(check(), status="passed"), "every check holds"),
+        (verdict(check(), check("failed"), status="partial"), "some checks do not hold"),
+        (verdict(check("failed")), "no check holds"),
+        (verdict(check(), check("failed")), "some checks do not hold"),
+        (verdict(check("not_tried"), status="not_attempted"), "not attempted"),
+    ],
+)
+def test_a_standing_is_true_of_the_checks(outcome, words):
+    """Also where a check that is worth nothing holds, and no point is earned."""
+    assert standing(outcome) == words
+
+
 class TestRemarks:
     def test_a_comment_takes_the_message_and_the_note(self):
         """The message as it is, the note after it and once."""
         told = replace(verdict(check("failed"), message="A note.\nYou misread it."), follow_through="A note.")
-        assert remarks(told) == ["You misread it.", "A note."]
+        assert [text for _, text in remarks(told)] == ["You misread it.", "A note."]
+
+    def test_a_recognised_mistake_is_enough(self):
+        """With a name for the mistake its message stands alone; without, the first check says what was found and shows it."""
+        failed = check("failed", reason="It\nis 3.", example="x = 1\nf(x)", message="It\nis 3.\nx = 1\nf(x)")
+        named = replace(verdict(failed, message="You misread\nit."), misconception="misread")
+        assert remarks(named) == [("prose", "You misread it.")]
+        unnamed = verdict(failed, check("failed", "b"), message="It\nis 3.\nx = 1\nf(x)\nA cell was copied.")
+        assert remarks(unnamed) == [
+            ("prose", "It is 3."),
+            ("verbatim", "x = 1\nf(x)"),
+            ("prose", "A cell was copied."),
+        ]
 
     def test_without_a_message_it_names_the_first_check(self):
         """A title can be told where nothing else may; of a pass there is nothing to say."""
-        assert remarks(verdict(check(), check("failed", "b"), check("failed", "c"))) == ["This does not hold: b."]
+        assert remarks(verdict(check(), check("failed", "b"), check("failed", "c"))) == [
+            ("prose", "This does not hold: b.")
+        ]
         assert remarks(verdict(check(), status="passed")) == []
 
 
