@@ -47,3 +47,10 @@ def test_the_exercises_message_cannot_carry_a_hidden_case():
     for setting in ("title", "message"):
         told = disclosed_exercise(outcome(UNSEEN, message="It is 7.\ny = 99\nA note."), setting)
         assert "y = 99" not in card_text(Card(told, graded=True))
+
+
+def test_a_check_that_says_one_letter_takes_none_from_the_message():
+    """What is said of the exercise is left alone where a hidden check's own words happen to be a part of it."""
+    closed = CheckResult("unseen", "a closed check", "failed", "a", reason="a")
+    told = disclosed_exercise(outcome(SEEN, closed, message="You have a mask."), "title")
+    assert told.message == "You have a mask."
