@@ -177,12 +177,12 @@ def load_document(data: bytes, path: Path | None = None) -> dict[str, Any]:
 
 
 def load_source(path: Path) -> tuple[dict[str, Any], Notebook]:
-    """The JSON of a chapter's own notebook, and what it says; raises ``CourseError``: that is no student's to mend."""
+    """The JSON of a chapter's own notebook, and what it says; raises ``CourseError``, as no student can repair it."""
     try:
         document = load_document(read_bytes(path), path)
         return document, notebook_of(document, path)
     except NotebookError as error:
-        why = str(error).partition(". ")[0]  # what follows is told to students
+        why = str(error).partition(". ")[0]  # the rest is advice to students
         raise CourseError(f"The chapter's own notebook {path} cannot be used: {why.rstrip('.')}.") from error
 
 
@@ -240,7 +240,7 @@ def splice(notebook_data: Mapping[str, Any], code: Mapping[str, str]) -> dict[st
 
 
 def chapter_of(notebook: Notebook, course: Course) -> str | None:
-    """The chapter that a loose notebook belongs to, or None where nothing tells.
+    """The chapter that a loose notebook belongs to, or None where nothing names it.
 
     Its metadata says so, or its file name, or else the chapter whose stub cells it shares most of.
     """

@@ -43,10 +43,10 @@ def run_demo(
     say: Callable[[str], None],
     progress: Progress,
 ) -> ClassReport:
-    """Release, hand in, grade and give feedback to a class of ``size``, telling each step to ``say``.
+    """Release, hand in, grade and give feedback to a class of ``size``, and pass a line about each step to ``say``.
 
-    ``progress`` shows how far a grading is: given the number of notebooks and a title, it yields what hears of each
-    verdict. A chapter that is not fit for release is told and left out. Raises ``CourseError`` where the course has no
+    ``progress`` shows how far a grading is: given the number of notebooks and a title, it yields what is called with
+    each verdict. A chapter that is not fit for release is named and left out. Raises ``CourseError`` where the course has no
     finished chapter.
     """
     chapters = course.finished_chapters()
@@ -114,7 +114,7 @@ def copy_course(course: Course, folder: Path) -> Course:
 
 
 def _impatient(course: Course) -> Course:
-    """The course with less time for a cell: somebody is watching, and the endless loops use all that they are given."""
+    """The course with less time for a cell: a person is watching, and the endless loops use all the time they have."""
     with (course.root / "course_config.py").open("a", encoding="utf-8") as config:
         config.write("\n# For the demonstration only: endless loops are waited for less long.\n")
         config.write("c.Course.cell_seconds = 8.0\n")

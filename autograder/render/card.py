@@ -147,14 +147,14 @@ def rows(card: Card) -> list[Row]:
         return []
     first = _first_failure(verdict)
     found: list[Row] = []
-    told: set[str] = set()
+    given: set[str] = set()
     for check in verdict.checks:
         reason = case = advice = ""
         if check.status not in _QUIET:
             reason, case = check.reason or check.message, check.example
-            if check.reason and check.reason in told:
+            if check.reason and check.reason in given:
                 reason, case = "The same as above.", ""
-            told.add(check.reason)
+            given.add(check.reason)
         if check is first:
             advice = _message(verdict, verdict.checks)
         waits = check.status == "not_tried"

@@ -9,19 +9,19 @@ from typing import Any
 __all__ = ["CheckFailed", "CheckProblem", "show"]
 
 
-class _Told(Exception):  # noqa: N818 - its two kinds have names that students read
+class _WithoutFrames(Exception):  # noqa: N818 - its two kinds have names that students read
     """An exception that says everything in its text and shows no frames of ours."""
 
     def _render_traceback_(self) -> list[str]:
-        # IPython asks for this instead of formatting a traceback: nobody's mistake is in our frames.
+        # IPython asks for this instead of formatting a traceback: no mistake of the student's is in our frames.
         return str(self).splitlines() or [type(self).__name__]
 
 
-class CheckFailed(_Told, AssertionError):  # noqa: N818
+class CheckFailed(_WithoutFrames, AssertionError):  # noqa: N818
     """An exercise is not right yet; the text is the card, or one sentence where the card is displayed already."""
 
 
-class CheckProblem(_Told):
+class CheckProblem(_WithoutFrames):
     """``check`` or ``hint`` could not do its work; the text says why and what to do."""
 
 
@@ -42,7 +42,7 @@ def show(html: str, text: str) -> bool:
 def _notebook() -> Any:
     """IPython's shell when a notebook displays what it publishes; ``None`` in a terminal, a script or a validation."""
     if any(os.environ.get(name) for name in ("NBGRADER_VALIDATING", "NBGRADER_EXECUTION")):
-        return None  # nobody looks at displays there: only an exception's text is told
+        return None  # displays are not shown there: only an exception's text is
     # IPython is never imported for this: where it runs, it is loaded already.
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None

@@ -15,7 +15,7 @@ from autograder.selfcheck.front_end import CheckProblem
 __all__ = ["Target", "find_examples", "find_exercise"]
 
 COURSE_MARK = "course_config.py"
-_LONGEST_WAIT = 300  # seconds; a first run records every visible check of the chapter
+_MAX_WAIT = 300  # seconds; a first run records every visible check of the chapter
 
 Target = Callable[..., Any] | str
 _loaded: dict[tuple[str, int], Examples] = {}
@@ -62,8 +62,8 @@ def find_exercise(target: Any, names: Mapping[str, Any], examples: Examples, ver
 
 def _folders(names: Mapping[str, Any]) -> list[Path]:
     """Where the notebook may lie: the current folder, or, after an ``os.chdir``, where the front end says it is."""
-    told = [os.environ.get("JPY_SESSION_NAME", ""), names.get("__vsc_ipynb_file__", "")]
-    beside = [Path(path).parent for path in told if isinstance(path, str) and Path(path).suffix == ".ipynb"]
+    named = [os.environ.get("JPY_SESSION_NAME", ""), names.get("__vsc_ipynb_file__", "")]
+    beside = [Path(path).parent for path in named if isinstance(path, str) and Path(path).suffix == ".ipynb"]
     return list(dict.fromkeys([Path.cwd(), *(folder for folder in beside if folder.is_dir())]))
 
 
@@ -90,13 +90,11 @@ def _made_examples(course: Path, chapter: str) -> Path:
         raise CheckProblem(f"There is no {EXAMPLES_NAME} beside this notebook, and a browser cannot make one.")
     import subprocess  # noqa: PLC0415 - a browser has no processes, and everyone else seldom needs one here
 
-    print(f"Preparing the examples of {chapter}: once, a few seconds …", flush=True)  # noqa: T201 - nobody waits unknowing
+    print(f"Preparing the examples of {chapter}: once, a few seconds …", flush=True)  # noqa: T201 - the student sees why it takes long
     try:
-        done = subprocess.run(command, cwd=course, capture_output=True, text=True, timeout=_LONGEST_WAIT, check=False)
+        done = subprocess.run(command, cwd=course, capture_output=True, text=True, timeout=_MAX_WAIT, check=False)
     except subprocess.TimeoutExpired:
-        raise CheckProblem(
-            f"The examples of {chapter} were not made within {_LONGEST_WAIT} seconds. {by_hand}"
-        ) from None
+        raise CheckProblem(f"The examples of {chapter} were not made within {_MAX_WAIT} seconds. {by_hand}") from None
     except OSError as error:
         raise CheckProblem(f"The examples of {chapter} could not be made: {error}. {by_hand}") from None
     if done.returncode != 0 or not path.is_file():

@@ -94,7 +94,7 @@ class NamespaceSession:
             with warnings.catch_warnings(), contextlib.redirect_stderr(sys.stdout):
                 warnings.simplefilter("ignore")
                 value = function(*args, **kwargs)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the student's code raises is told
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the student's code raises is its answer
             return None, Answer(error=_error(error, function))
         return value, Answer(changed=changed_arguments(call, args, kwargs))
 
