@@ -78,7 +78,7 @@ def _row(row: Row) -> str:
     look = {"✓": "ag-passed", "✗": "ag-failed"}.get(row.sign, "ag-waiting")
     advice = f'<div class="ag-advice">{_prose(row.advice)}</div>'
     return (
-        f'<li class="{look}"><span class="ag-sign" aria-hidden="true">{row.sign}</span><span class="ag-heard">{row.word}: </span>'
+        f'<li class="{look}"><span class="ag-sign" aria-hidden="true">{row.sign}</span><span class="ag-heard"> {row.word}: </span>'
         f"{_inline(row.title)}{note}{_prose(row.reason)}{case if row.case else ''}{advice if row.advice else ''}</li>"
     )
 
