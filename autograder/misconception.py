@@ -1,4 +1,4 @@
-"""Named wrong solutions: what a student did, and what they should read about it."""
+"""Named wrong solutions: what a student did, and what they should hear about it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Misconception:
     """A wrong solution of ``exercise``, one mistake away from the reference.
 
-    ``message`` says to the student what they did, why it cannot be right and where to look, never the code.
+    ``message`` tells the student what they did, why it cannot be right and where to look, never the code.
     ``function`` has the exercise's signature; for an exercise whose answers are plain variables (a quiz, an einsum
     equation) it takes nothing and returns ``{variable: wrong answer}`` for the variables that it is about.
     """
@@ -30,7 +30,7 @@ class Misconception:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A right solution of ``exercise`` written differently; the checks must accept it. ``note`` says what is different."""
+    """A right solution of ``exercise`` written differently; the checks must accept it. ``note`` tells what is different."""
 
     name: str
     exercise: str
