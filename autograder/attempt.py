@@ -18,8 +18,8 @@ __all__ = ["defines", "is_attempted", "last_definition_is_blank", "names_made", 
 _UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\bimport\s*\*")
 # Not \s: it takes the ends of lines too, and thousands of empty ones would each be looked through to the last.
 _MAGIC = re.compile(r"^([^\S\n]*)[%!?].*$", re.MULTILINE)
-_LARGEST = 1_000_000  # characters; longer cells are taken as attempted without being parsed
-_COMMON = 10_000  # characters; trees of longer cells are not kept, as a student could fill the memory with them
+_MAX_PARSED = 1_000_000  # characters; longer cells are taken as attempted without being parsed
+_MAX_KEPT = 10_000  # characters; trees of longer cells are not kept, as a student could fill the memory with them
 
 
 def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], others: Iterable[str]) -> bool:
@@ -40,12 +40,12 @@ def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], othe
         if released is not None and _same(source, released):
             continue
         if parsed(source) is None and source.strip():
-            return True  # it does not parse, but somebody typed it
+            return True  # it does not parse, but the student typed it
         if not defines(exercise, source) and released is not None and not defines(exercise, released):
             return True  # neither a function nor answers: any change counts
     if any(exercise in source and _UNSEEN.search(source) for source in (*stubs, *others)):
         return True
-    # Where its definition is gone (deleted, or renamed) that is told; only an empty one is passed over.
+    # A definition that is gone (deleted, or renamed) is reported by the checks; only an empty one counts as blank.
     emptied = bool(stubs) and all(_is_empty(source) for source in stubs)
     return not emptied and not any(defines(exercise, source) for source in (*stubs, *others))
 
@@ -74,7 +74,7 @@ def names_made(source: str) -> frozenset[str] | None:
 
 def words(source: str) -> frozenset[str]:
     """Every word of ``source``: names, and what stands in texts and comments."""
-    return _words(source) if len(source) <= _COMMON else _words.__wrapped__(source)
+    return _words(source) if len(source) <= _MAX_KEPT else _words.__wrapped__(source)
 
 
 def last_definition_is_blank(name: str, sources: Iterable[str]) -> bool:
@@ -94,9 +94,9 @@ def _is_empty(source: str) -> bool:
 
 def parsed(source: str) -> ast.Module | None:
     """The tree of ``source``, not to be changed; None where it does not parse."""
-    if len(source) > _LARGEST:
+    if len(source) > _MAX_PARSED:
         return None
-    return _parsed(source) if len(source) <= _COMMON else _parsed.__wrapped__(source)
+    return _parsed(source) if len(source) <= _MAX_KEPT else _parsed.__wrapped__(source)
 
 
 @lru_cache(maxsize=256)
@@ -112,7 +112,7 @@ def _parsed(source: str) -> ast.Module | None:
 
 def _tree(text: str) -> ast.Module | None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a student's "\d", on the terminal of whoever grades
+        warnings.simplefilter("ignore")  # of a student's "\d", on the grader's terminal
         try:
             return ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -190,7 +190,7 @@ def _answered(answers: frozenset[str], sources: Iterable[str]) -> bool:
     for source in sources:
         tree = parsed(source)
         if tree is None:
-            # A slip in the quiz cell: somebody typed something there, so it is run and told, not passed over.
+            # A slip in the quiz cell: the student typed something there, so it is run and its error is shown.
             if any(re.search(rf"\b{re.escape(name)}\b\s*=(?!\s*None\s*$)", source, re.MULTILINE) for name in answers):
                 return True
             continue

@@ -21,7 +21,7 @@ __all__ = ["Course", "CourseError", "Limits", "failure", "find_course", "load_co
 CONFIG_NAME = "course_config.py"
 MAX_SECONDS = 86_400.0  # what no clock and no limit of the kernel is too small for
 MEMORY_MB = (64, 1 << 20)  # fewer were meant as GiB; more, no machine has
-NEAR = 0.8  # how alike two names are, of 1, for one to be taken for the other misspelt
+NEAR = 0.8  # the likeness of two names, of 1, from which one counts as the other misspelt
 
 
 class CourseError(Exception):
@@ -179,8 +179,8 @@ def load_course(start: Path | None = None) -> Course:
     try:
         return Course(root, config)
     except TraitError as error:
-        told = str(error)
-        raise CourseError(told if CONFIG_NAME in told else f"{root / CONFIG_NAME} cannot be used: {told}") from error
+        why = str(error)
+        raise CourseError(why if CONFIG_NAME in why else f"{root / CONFIG_NAME} cannot be used: {why}") from error
 
 
 def load_config(path: Path) -> Config:
@@ -212,11 +212,11 @@ def failure(error: BaseException, path: Path, within: Path | None = None) -> str
     """
     what = type(error).__name__
     if isinstance(error, SyntaxError):
-        place, line, told = error.filename or "", error.lineno or 0, error.msg
+        place, line, why = error.filename or "", error.lineno or 0, error.msg
     else:
         within = within or path
         places = [(f.filename, f.lineno or 0) for f in traceback.extract_tb(error.__traceback__)]
         ours = [at for at in places if Path(at[0]).is_relative_to(within)]
-        (place, line), told = ours[-1] if ours else ("", 0), str(error)
+        (place, line), why = ours[-1] if ours else ("", 0), str(error)
     where = f"line {line}: " if place in {str(path), path.name} else f"{place}, line {line}: "
-    return (where if line else "") + (f"{what}: {told.rstrip('.')}." if told else f"{what}.")
+    return (where if line else "") + (f"{what}: {why.rstrip('.')}." if why else f"{what}.")

@@ -177,12 +177,12 @@ def load_document(data: bytes, path: Path | None = None) -> dict[str, Any]:
 
 
 def load_source(path: Path) -> tuple[dict[str, Any], Notebook]:
-    """The JSON of a chapter's own notebook, and what it says; raises ``CourseError``: that is no student's to mend."""
+    """The JSON of a chapter's own notebook, and what it says; raises ``CourseError``, as no student can repair it."""
     try:
         document = load_document(read_bytes(path), path)
         return document, notebook_of(document, path)
     except NotebookError as error:
-        why = str(error).partition(". ")[0]  # what follows is told to students
+        why = str(error).partition(". ")[0]  # the rest is advice to students
         raise CourseError(f"The chapter's own notebook {path} cannot be used: {why.rstrip('.')}.") from error
 
 
@@ -240,7 +240,7 @@ def splice(notebook_data: Mapping[str, Any], code: Mapping[str, str]) -> dict[st
 
 
 def chapter_of(notebook: Notebook, course: Course) -> str | None:
-    """The chapter that a loose notebook belongs to, or None where nothing tells.
+    """The chapter that a loose notebook belongs to, or None where nothing names it.
 
     Its metadata says so, or its file name, or else the chapter whose stub cells it shares most of.
     """
@@ -318,7 +318,7 @@ def _require_size(cells: list[Any], name: str) -> None:
             f"{name} has {len(cells):,} cells, and no more than {MAX_CELLS:,} are read. "
             "Delete those that are not needed, save it and hand it in again."
         )
-    code = [_text(cell.get("source")) for cell in map(_mapping, cells) if cell.get("cell_type") == "code"]
+    code = [text_of(cell.get("source")) for cell in map(_mapping, cells) if cell.get("cell_type") == "code"]
     if sum(map(weight, code)) > MAX_CODE:
         raise NotebookError(
             f"{name} holds {sum(map(len, code)):,} characters of code, more than is graded (about {MAX_CODE // 2**20} "
@@ -347,8 +347,8 @@ def cell_of(index: int, cell: Any) -> Cell:
     return Cell(
         index=index,
         kind=kind if isinstance(kind, str) else "unknown",
-        source=_text(cell.get("source")),
-        grade_id=_text(grade_id) if grade_id else None,
+        source=text_of(cell.get("source")),
+        grade_id=text_of(grade_id) if grade_id else None,
         role=role,
         points=_points(nbgrader.get("points")),
         tags=_tags(_mapping(cell.get("metadata")).get("tags")),
@@ -359,7 +359,8 @@ def _tags(tags: Any) -> tuple[str, ...]:
     return tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else ()
 
 
-def _text(source: Any) -> str:
+def text_of(source: Any) -> str:
+    """A text of a notebook's JSON, where it may also stand as a list of lines; empty for anything else."""
     if isinstance(source, list):
         try:
             source = "".join(source)

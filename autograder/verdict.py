@@ -1,4 +1,4 @@
-"""The outcome of a notebook, as data: what the grader found, exercise by exercise and check by check.
+"""The outcome of a notebook, as data: what the grader found, for each exercise and each of its checks.
 
 The JSON made here is a contract that programs outside the project rely on: keys are added, never changed.
 """
@@ -13,6 +13,8 @@ from functools import cache, lru_cache
 from operator import attrgetter
 from typing import Any, Literal
 
+from autograder.sanitize import shorten
+
 __all__ = [
     "CheckResult",
     "CheckStatus",
@@ -26,7 +28,7 @@ __all__ = [
 CheckStatus = Literal["passed", "failed", "not_tried", "error", "timeout"]
 ExerciseStatus = Literal["passed", "partial", "failed", "not_attempted", "error", "timeout"]
 VerdictStatus = Literal["graded", "ungradable"]
-LONGEST = 8000  # characters of what a check says
+MAX_TEXT = 8000  # characters of what a check says
 
 
 def _fields(thing: Any) -> dict[str, Any]:
@@ -59,19 +61,19 @@ class CheckResult:
     example: str = ""
 
     def __post_init__(self) -> None:
-        # A last net: whoever words a message keeps it short, and nobody reads, stores or enters megabytes of one.
+        # A last net: messages are short where they are written, and nothing reads, stores or enters megabytes of one.
         for name in ("message", "reason", "example"):
             text = getattr(self, name)
-            if len(text) > LONGEST:
-                object.__setattr__(self, name, text[: LONGEST - 1] + "…")
+            if len(text) > MAX_TEXT:
+                object.__setattr__(self, name, shorten(text, MAX_TEXT))
 
 
 @dataclass(frozen=True, slots=True)
 class ExerciseVerdict:
     """The outcome of one exercise: its checks, its score, and the mistake behind it where one was recognised.
 
-    ``misconception`` is the name of the recognised mistake, ``message`` what the student should hear about the
-    exercise, ``follow_through`` the note that tells why full marks were given over a wrong earlier exercise.
+    ``misconception`` is the name of the recognised mistake, ``message`` what the student should read about the
+    exercise, ``follow_through`` the note that says why full marks were given over a wrong earlier exercise.
     ``alike`` is the same text for two submissions that gave the same wrong answers, where no misconception explains them.
     """
 
@@ -100,7 +102,7 @@ class Verdict:
     """The outcome of one notebook.
 
     ``status`` is ``"ungradable"``, with a ``reason``, when the notebook could not be judged at all: never a silent zero.
-    ``sandbox`` names the confinement that the student's code ran in. ``warning`` is what a person has to see to although
+    ``sandbox`` names the confinement that the student's code ran in. ``warning`` is what a person has to look into although
     there is a mark.
     """
 
@@ -153,7 +155,7 @@ class Verdict:
 
 
 def json_lines(verdicts: Iterable[Verdict]) -> Iterator[str]:
-    """``to_json`` of each as text on one line; an outcome that verdicts share (``grading.outcomes``) is written once."""
+    """``to_json`` of each as text on one line; an outcome that verdicts share (``classroom.shared_outcomes``) is written once."""
     texts: dict[int, tuple[ExerciseVerdict, str]] = {}
 
     def text(exercise: ExerciseVerdict) -> str:
@@ -170,11 +172,11 @@ def json_lines(verdicts: Iterable[Verdict]) -> Iterator[str]:
         yield f'{head}, "exercises": [{", ".join(map(text, verdict.exercises))}]}}'
 
 
-def _check(told: dict[str, Any]) -> CheckResult:
-    values = tuple(told.values())
-    return _known_check(*values) if tuple(told) == CheckResult.__slots__ else CheckResult(**told)
+def _check(data: dict[str, Any]) -> CheckResult:
+    values = tuple(data.values())
+    return _known_check(*values) if tuple(data) == CheckResult.__slots__ else CheckResult(**data)
 
 
-@lru_cache(maxsize=4096, typed=True)  # most checks of a class end alike, and frozen things can be shared
+@lru_cache(maxsize=4096, typed=True)  # most checks of a class have one outcome, and frozen objects can be shared
 def _known_check(*values: Any) -> CheckResult:
     return CheckResult(*values)

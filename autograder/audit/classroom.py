@@ -15,7 +15,7 @@ __all__ = ["Group", "unexplained"]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Submissions that answered one exercise alike and wrongly: a candidate for the next misconception."""
+    """Submissions that gave one exercise the same wrong answers: a candidate for the next misconception."""
 
     exercise: str
     students: tuple[str, ...]
@@ -25,8 +25,8 @@ class Group:
     def __str__(self) -> str:
         many = f"{len(self.students)} student{'s' if len(self.students) != 1 else ''}"
         code = "\n".join(f"    {line}" for line in self.code.strip().splitlines())
-        told = "\n".join(f"  {line}" for line in self.message.splitlines()[:4])
-        return f"{self.exercise}: {many} ({', '.join(self.students[:5])})\n{told}\n{code}"
+        message = "\n".join(f"  {line}" for line in self.message.splitlines()[:4])
+        return f"{self.exercise}: {many} ({', '.join(self.students[:5])})\n{message}\n{code}"
 
 
 def unexplained(course: Course, verdicts: Sequence[Verdict]) -> list[Group]:

@@ -1,4 +1,4 @@
-"""Puts right, wrong and mutated solutions before a chapter's checks and writes down what happens."""
+"""Judges right, wrong and mutated solutions by a chapter's checks and writes down what happens."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from autograder.sandbox.protocol import Answer, Call
 __all__ = ["audit"]
 
 _SECONDS = 1.0  # for one call of a mutant
-_MOST_MUTANTS = 240  # of one exercise; a larger set is thinned evenly
-_MOST_COSTLY = 100  # of one whose answers are looked at through a probe, or that is asked this many questions:
+_MAX_MUTANTS = 240  # of one exercise; a larger set is thinned evenly
+_MAX_COSTLY = 100  # of one whose answers are looked at through a probe, or that is asked this many questions:
 _MANY_QUESTIONS = 400
 _BY_HEART = 5  # visible answers, each of which is tried as the answer to everything
 DRAWS = 20  # sets of inputs on which alternatives must do well
 _MORE_DRAWS = 6  # further sets of inputs on which a surviving mutant is compared with the reference,
-_ENOUGH_ALIKE = 1000  # or fewer, once that many questions are answered alike
+_ENOUGH_EQUAL = 1000  # or fewer, once that many questions have equal answers
 
 
 def audit(
@@ -88,7 +88,7 @@ class _Exercise:
                 self.right.update(self.checks.references[other.name]())
         # A solution that ends has as long as a student's, so that a busy machine refuses none: only a mutant may not end.
         self._patience = self.checks.course.limits.call_seconds
-        # What is asked, and what a right solution answers, is the same for every mutant: worked out when first wanted.
+        # What is asked, and what a right solution answers, is the same for every mutant: computed when first needed.
         self._questions: dict[int, list[Call]] = {}
         self._answers: dict[tuple[str, int], list[Answer]] = {}
 
@@ -101,14 +101,14 @@ class _Exercise:
             if (v := self._grade(self._with(a.function), self._patience)).status != "passed"
         }
         wrong = self.checks.misconceptions.get(name, [])
-        told = {misconception.name: misconception.message for misconception in wrong}
+        messages = {misconception.name: misconception.message for misconception in wrong}
         uncaught, misnamed = [], {}
         for misconception in wrong:
             verdict = self._grade(self._with(misconception.function), self._patience)
             if verdict.score >= verdict.max_score:
                 uncaught.append(misconception.name)
-            elif told.get(verdict.misconception or "") != misconception.message:
-                # Two ways of writing one mistake may share their words: then the student hears the same.
+            elif messages.get(verdict.misconception or "") != misconception.message:
+                # Two ways of writing one mistake may share their message: then the student reads the same.
                 misnamed[misconception.name] = verdict.misconception or ""
         result = ExerciseAudit(
             name=name,
@@ -202,7 +202,7 @@ class _Exercise:
         # What a probe looks at, such as a picture, costs a hundred times what a product of matrices does; an experiment
         # with random numbers is asked for again and again.
         plan = self.checks.plan(self.spec.name)
-        most = _MOST_COSTLY if len(plan) >= _MANY_QUESTIONS or any(c.probe for c in plan) else _MOST_MUTANTS
+        most = _MAX_COSTLY if len(plan) >= _MANY_QUESTIONS or any(c.probe for c in plan) else _MAX_MUTANTS
         if len(found) <= most:
             return found
         own = [m for m in found if m.label.startswith(f"{self.spec.name}: ")]
@@ -242,7 +242,7 @@ class _Exercise:
             if not all(same_answer(a, b, c) for a, b, c in zip(ours, theirs, plan, strict=True)):
                 return 0
             calls += len(plan)
-            if calls >= _ENOUGH_ALIKE:
+            if calls >= _ENOUGH_EQUAL:
                 break
         return calls
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autograder.sanitize import shorten
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -31,7 +33,7 @@ def show(value: Any, digits: int = 4) -> str:
     for piece in _pieces(value, digits, 0):
         shown += piece
         if len(shown) > MAX_SHOWN:
-            return shown[: MAX_SHOWN - 1] + "…"
+            return shorten(shown, MAX_SHOWN)
     return shown
 
 
@@ -44,7 +46,7 @@ def _pieces(value: Any, digits: int, depth: int) -> Iterator[str]:
         elif isinstance(value, dict):
             yield "{"
             for place, (key, item) in enumerate(value.items()):
-                yield f"{', ' if place else ''}{_cut(repr(key))}: "
+                yield f"{', ' if place else ''}{shorten(repr(key), MAX_TEXT)}: "
                 yield from _pieces(item, digits, depth + 1)
             yield "}"
         else:
@@ -68,7 +70,7 @@ def _leaf(value: Any, digits: int) -> str:
         number = np.asarray(value)[()]
         return f"{number + 0.0:.{digits}g}" if number.dtype.kind in "fc" else str(number)  # + 0.0 turns -0 into 0
     if isinstance(value, str | int) or value is None:
-        return _cut(repr(value))
+        return shorten(repr(value), MAX_TEXT)
     return f"a {getattr(value, 'type', type(value).__name__)}"
 
 
@@ -105,7 +107,7 @@ def paste(name: str, value: Any) -> str:
         return value.text.strip() if value.text.lstrip().startswith("def") else f"{name} = {value.name}"
     if isinstance(value, np.generic):
         value = value.item()
-    return f"{name} = {_cut(_literal(value))}"
+    return f"{name} = {shorten(_literal(value), MAX_TEXT)}"
 
 
 def difference(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> str:
@@ -130,7 +132,7 @@ def _numbers(value: np.ndarray, digits: int) -> str:
     if value.dtype.kind == "b":
         return str(value.tolist())
     if value.dtype.kind not in "iufc":
-        return _cut(str(value.tolist()))
+        return shorten(str(value.tolist()), MAX_TEXT)
 
     def write(items: Any) -> str:
         if isinstance(items, list):
@@ -138,7 +140,3 @@ def _numbers(value: np.ndarray, digits: int) -> str:
         return f"{items + 0.0:.{digits}g}" if isinstance(items, float | complex) else str(items)
 
     return write(value.tolist())
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"

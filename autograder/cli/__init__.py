@@ -20,7 +20,7 @@ def main() -> None:
     # Before NumPy is imported anywhere: threads of its own cost many small products far more than they gain.
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
-    # The name of a file is any bytes. Those that are no text are told as JSON spells them, instead of ending the run.
+    # The name of a file is any bytes. Those that are no text are written as JSON spells them, instead of ending the run.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

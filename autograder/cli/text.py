@@ -3,59 +3,45 @@
 from __future__ import annotations
 
 import statistics
-import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from autograder.render import Card, card_text
+from autograder.render.text import wrapped
+from autograder.sanitize import sanitize
+from autograder.wording import number, plural, points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from autograder.verdict import Verdict
 
-__all__ = ["name_of", "needs_a_person", "number", "plain", "summary", "verdict_text"]
-
-_WIDTH = 112
-
-
-def plain(text: str) -> str:
-    """``text`` with no control characters but line ends: nothing in a notebook may drive the terminal."""
-    return "".join(c if c == "\n" or c.isprintable() else "�" for c in text)
-
-
-def number(points: float) -> str:
-    """A number of points as people write it: ``3``, ``2.5``, ``0.25``."""
-    return f"{points:.2f}".rstrip("0").rstrip(".")
+__all__ = ["name_of", "needs_a_person", "summary", "verdict_text"]
 
 
 def name_of(verdict: Verdict) -> str:
     """What to call a notebook in a list: its student where one is known, else its file."""
-    return plain(verdict.student or verdict.notebook)
+    return sanitize(verdict.student or verdict.notebook)
 
 
 def verdict_text(verdict: Verdict) -> str:
     """One notebook, exercise by exercise and check by check."""
-    head = plain(verdict.notebook)
+    head = sanitize(verdict.notebook)
     if verdict.status == "ungradable":
-        return f"{head}\n  could not be graded: {plain(verdict.reason or 'no reason is known.')}"
-    lines = [f"{head}   {number(verdict.score)} of {_points(verdict.max_score)}"]
-    lines += [
-        plain(card_text(Card(exercise, points=exercise.max_score, graded=True))) for exercise in verdict.exercises
-    ]
-    return "\n\n".join(lines)
+        return f"{head}\n  could not be graded: {sanitize(verdict.reason or 'no reason is known.')}"
+    lines = [f"{head}   {points(verdict.score, verdict.max_score)}"]
+    return "\n\n".join(lines + [card_text(Card(exercise, graded=True)) for exercise in verdict.exercises])
 
 
 def summary(verdicts: Sequence[Verdict], seconds: float) -> str:
     """What a run did, in sentences that can be read aloud."""
     graded = [v for v in verdicts if v.status == "graded"]
-    what = "notebook" if len(verdicts) == 1 else "notebooks"
-    lines = [f"Graded {len(graded)} of {len(verdicts)} {what} in {seconds:.1f} seconds."]
+    lines = [f"Graded {len(graded)} of {plural(len(verdicts), 'notebook')} in {seconds:.1f} seconds."]
     if len(graded) >= 5:  # fewer are read one by one
         scores = [v.score for v in graded]
         highest_possible = max(v.max_score for v in graded)
         lines.append(
-            f"Half of them reach {number(statistics.median(scores))} points or more of {number(highest_possible)}; "
+            f"Half of them reach {plural(statistics.median(scores), 'point')} or more of {number(highest_possible)}; "
             f"the lowest has {number(min(scores))}, the highest {number(max(scores))}."
         )
         mistakes = Counter((e.name, e.misconception) for v in graded for e in v.exercises if e.misconception)
@@ -72,18 +58,5 @@ def needs_a_person(verdicts: Sequence[Verdict]) -> str:
     for verdict in verdicts:
         why = (verdict.reason or "no reason is known.") if verdict.status == "ungradable" else verdict.warning
         if why:
-            lines += _indented(f"{name_of(verdict)}: {plain(why)}", "  - ")
+            lines.append(wrapped(why, "    ", f"  - {name_of(verdict)}: "))
     return "\n".join(["Needs a person:", *lines]) if lines else ""
-
-
-def _indented(text: str, prefix: str) -> list[str]:
-    # Prose is wrapped; a line with its own layout (an array, a caret below an error) stays as it is.
-    lines: list[str] = []
-    for line in plain(text).splitlines():
-        keep = line.startswith(" ") or len(line) <= _WIDTH
-        lines += [line] if keep else textwrap.wrap(line, _WIDTH - len(prefix))
-    return [(prefix if i == 0 else " " * len(prefix)) + line for i, line in enumerate(lines)]
-
-
-def _points(points: float) -> str:
-    return f"{number(points)} point" if points == 1 else f"{number(points)} points"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.demo.hostile import ATTACKS
+from autograder.render.text import wrapped
+from autograder.wording import number
 
 if TYPE_CHECKING:
     from autograder.course import Course
@@ -64,14 +65,12 @@ def recognised(report: ClassReport) -> str:
         named = {e.name: e.misconception for e in report.verdicts[key].exercises}.get(slip.exercise)
         if named != slip.name:
             missed.append(f"  {key[1]}, {slip.exercise}: {slip.name} was taken for {named or 'nothing known'}")
-    told = f"{len(planted) - len(missed)} of {len(planted)} mistakes planted one at a time were called by their names."
     ungradable = [v for v in report.verdicts.values() if v.status == "ungradable"]
-    lines = [told, *missed]
+    found = len(planted) - len(missed)
+    lines = [f"{found} of {len(planted)} mistakes planted one at a time were called by their names.", *missed]
     if ungradable:
         lines.append("Needs a person (— in the table):")
-        for verdict in ungradable:
-            text = f"{verdict.student}, {verdict.chapter}: {verdict.reason}"
-            lines += textwrap.wrap(text, 110, initial_indent="  ", subsequent_indent="    ")
+        lines += [wrapped(v.reason or "", "    ", f"  {v.student}, {v.chapter}: ") for v in ungradable]
     return "\n".join(lines)
 
 
@@ -113,13 +112,9 @@ def _short(chapter: str) -> str:
 
 
 def _most(report: ClassReport, chapter: str) -> str:
-    return _number(max((v.max_score for (c, _), v in report.verdicts.items() if c == chapter), default=0.0))
+    return number(max((v.max_score for (c, _), v in report.verdicts.items() if c == chapter), default=0.0))
 
 
 def _score(report: ClassReport, chapter: str, student: Student) -> str:
     verdict = report.verdicts[chapter, student.id]
-    return "—" if verdict.status == "ungradable" else _number(verdict.score)
-
-
-def _number(points: float) -> str:
-    return f"{points:.2f}".rstrip("0").rstrip(".")
+    return "—" if verdict.status == "ungradable" else number(verdict.score)

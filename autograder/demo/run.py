@@ -14,6 +14,7 @@ from autograder.demo.report import ClassReport, class_table, next_steps, recogni
 from autograder.demo.students import class_of, hand_in
 from autograder.release import ReleaseError, release
 from autograder.sandbox import SandboxUnavailable, open_worker
+from autograder.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,10 +43,10 @@ def run_demo(
     say: Callable[[str], None],
     progress: Progress,
 ) -> ClassReport:
-    """Release, hand in, grade and give feedback to a class of ``size``, telling each step to ``say``.
+    """Release, hand in, grade and give feedback to a class of ``size``, and pass a line about each step to ``say``.
 
-    ``progress`` shows how far a grading is: given the number of notebooks and a title, it yields what hears of each
-    verdict. A chapter that is not fit for release is told and left out. Raises ``CourseError`` where the course has no
+    ``progress`` shows how far a grading is: given the number of notebooks and a title, it yields what is called with
+    each verdict. A chapter that is not fit for release is named and left out. Raises ``CourseError`` where the course has no
     finished chapter.
     """
     chapters = course.finished_chapters()
@@ -59,7 +60,7 @@ def run_demo(
     students = tuple(class_of(size, hostile=confinement != "local"))
     demo = _impatient(copy_course(course, fresh_folder(Path.cwd())))
     report = ClassReport(demo, students)
-    say(f"{_count(len(students), 'student')}, {_count(len(chapters), 'chapter')}, in {demo.root}")
+    say(f"{plural(len(students), 'student')}, {plural(len(chapters), 'chapter')}, in {demo.root}")
     for chapter in chapters:
         say(f"{chapter}: proving its checks and releasing it …")
         started = time.monotonic()
@@ -113,7 +114,7 @@ def copy_course(course: Course, folder: Path) -> Course:
 
 
 def _impatient(course: Course) -> Course:
-    """The course with less time for a cell: somebody is watching, and the endless loops use all that they are given."""
+    """The course with less time for a cell: a person is watching, and the endless loops use all the time they have."""
     with (course.root / "course_config.py").open("a", encoding="utf-8") as config:
         config.write("\n# For the demonstration only: endless loops are waited for less long.\n")
         config.write("c.Course.cell_seconds = 8.0\n")
@@ -135,7 +136,3 @@ def _hand_in(course: Course, chapter: str, student: Student, data: bytes) -> Non
     folder.mkdir(parents=True)
     (folder / f"{chapter}.ipynb").write_bytes(data)
     (folder / "timestamp.txt").write_text(HANDED_IN_AT)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,4 +1,4 @@
-"""What feedback tells of the checks that a student cannot see, as the course's ``disclosure`` setting has it."""
+"""What feedback says of the checks that a student cannot see, as the course's ``disclosure`` setting has it."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ def disclosed(verdict: Verdict, setting: Disclosure) -> Verdict:
 def disclosed_exercise(exercise: ExerciseVerdict, setting: Disclosure) -> ExerciseVerdict:
     """The outcome of one exercise as its student may read it.
 
-    A visible check is told in full. Of a hidden one: ``"title"`` its title and whether it passed, ``"message"`` also
+    A visible check is shown whole. Of a hidden one: ``"title"`` its title and whether it passed, ``"message"`` also
     what was found, ``"example"`` also the smallest case that shows it. What is said about the exercise as a whole (the
     mistake that was recognised) comes with ``"message"``, and at ``"title"`` where a visible check failed too, as
     then the student can find it out without the grader.
     """
     checks = tuple(_check(check, setting) for check in exercise.checks)
-    message = exercise.message
-    for check, told in zip(exercise.checks, checks, strict=True):
-        if told.message != check.message:  # what is said of the whole exercise may repeat what one check found
-            message = message.replace(check.message, told.message).replace(check.example or check.message, "")
+    message = f"\n{exercise.message}\n"
+    for check, shown in zip(exercise.checks, checks, strict=True):
+        if shown.message != check.message:  # what is said of the whole exercise may repeat what one check found
+            message = message.replace(f"\n{check.message}\n", f"\n{shown.message}\n")
+            message = message.replace(check.example, "") if check.example else message
     exercise = replace(exercise, message=message.strip())
     own = exercise.status == "not_attempted" or any(c.visible and c.status not in _QUIET for c in exercise.checks)
     if setting == "title" and not own:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from autograder.feedback.prose import LONGEST, prose, verbatim
+from autograder.feedback.prose import MAX_MARKDOWN, prose, verbatim
 from autograder.notebook import cell_of
-from autograder.render.outcome import clean, exercise_html, points, standing
+from autograder.render import STYLE, Card, card_section, standing
+from autograder.sanitize import sanitize
+from autograder.wording import points
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["feedback_page", "reason_page"]
 
-MOST_PROSE = 200_000  # characters of a notebook's prose that are read as Markdown; what comes after is shown as typed
-MOST_TYPED = 4 << 20  # characters of it that are shown at all
+MAX_PROSE = 200_000  # characters of a notebook's prose that are read as Markdown; what comes after is shown as typed
+MAX_TYPED = 4 << 20  # characters of it that are shown at all
 CUT = "… (the rest of this text is left out here)"
 _BASE64 = (string.ascii_letters + string.digits + "+/=").encode()
 
@@ -37,7 +39,7 @@ def feedback_page(course_title: str, verdict: Verdict, document: Mapping[str, An
         document: the notebook with its outputs, as it is kept in ``autograded/``.
     """
     outcomes = {f"check_{exercise.name}": exercise for exercise in verdict.exercises}
-    room, typed = MOST_PROSE, MOST_TYPED
+    room, typed = MAX_PROSE, MAX_TYPED
     cells = []
     for index, raw in enumerate(document["cells"]):
         cell = cell_of(index, raw)
@@ -45,7 +47,7 @@ def feedback_page(course_title: str, verdict: Verdict, document: Mapping[str, An
             length = len(cell.source)
             cell = cell if length <= typed else replace(cell, source=cell.source[:typed] + CUT)
             typed = max(typed - length, 0)
-        room -= len(cell.source) if cell.kind == "markdown" and len(cell.source) <= LONGEST else 0
+        room -= len(cell.source) if cell.kind == "markdown" and len(cell.source) <= MAX_MARKDOWN else 0
         cells.append(_cell(cell, raw, outcomes, rendered=room >= 0))
     return _render(
         course_title=course_title,
@@ -68,14 +70,14 @@ def _cell(
 ) -> dict[str, Any]:
     outcome = outcomes.get(cell.grade_id or "") if cell.role == "check" else None
     if outcome is not None:
-        return {"kind": "check", "exercise": outcome.name, "outcome": Markup(exercise_html(outcome))}  # noqa: S704 - escaped there
+        return {"kind": "check", "exercise": outcome.name, "outcome": Markup(card_section(Card(outcome, graded=True)))}  # noqa: S704 - escaped there
     if cell.kind == "markdown":
         return {"kind": "prose", "html": prose(cell.source) if rendered else verbatim(cell.source)}
     if cell.kind != "code":
-        return {"kind": "raw", "source": clean(cell.source)}
+        return {"kind": "raw", "source": sanitize(cell.source)}
     return {
         "kind": "code",
-        "source": clean(cell.source),
+        "source": sanitize(cell.source),
         "label": f"Your code for {cell.grade_id}" if cell.role == "stub" else "Code",
         "yours": cell.role == "stub",
         "outputs": list(_outputs(raw.get("outputs", []))),
@@ -86,31 +88,31 @@ def _outputs(outputs: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
     for output in outputs:
         match output.get("output_type"):
             case "stream":
-                yield {"kind": str(output["name"]), "text": clean(str(output["text"]))}
+                yield {"kind": str(output["name"]), "text": sanitize(str(output["text"]))}
             case "error":
                 lines = output["traceback"] or [f"{output['ename']}: {output['evalue']}"]
-                yield {"kind": "error", "text": clean("\n".join(lines))}
+                yield {"kind": "error", "text": sanitize("\n".join(lines))}
             case "display_data" | "execute_result":
                 yield _shown(output["data"])
 
 
 def _shown(data: Mapping[str, str]) -> dict[str, Any]:
-    text = clean(data.get("text/plain", ""))
+    text = sanitize(data.get("text/plain", ""))
     for mime in ("image/png", "image/jpeg"):
         encoded = "".join(data.get(mime, "").split())
         if encoded and not encoded.encode("ascii", "replace").translate(None, _BASE64):
             source = Markup(f"data:{mime};base64,{encoded}")  # noqa: S704 - base64, as was just seen
             return {"kind": "picture", "source": source, "text": text}
-    return {"kind": "result", "text": text or clean(data.get("text/latex", ""))}
+    return {"kind": "result", "text": text or sanitize(data.get("text/latex", ""))}
 
 
 def _render(**fields: Any) -> str:
-    return _template().render(**fields)
+    return _template().render(card_style=Markup(STYLE), **fields)  # noqa: S704 - our own
 
 
 def _finished(value: Any) -> Any:
     # Names of files and folders are a student's as well: terminal codes go from all that is not markup made here.
-    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return sanitize(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache

@@ -11,11 +11,11 @@ from typing import Any
 import mistune
 from markupsafe import Markup
 
-from autograder.render.outcome import clean
+from autograder.sanitize import sanitize
 
-__all__ = ["LONGEST", "prose", "verbatim"]
+__all__ = ["MAX_MARKDOWN", "prose", "verbatim"]
 
-LONGEST = 20_000  # characters: far above any page of prose, and below what makes a Markdown parser slow
+MAX_MARKDOWN = 20_000  # characters: far above any page of prose, and below what makes a Markdown parser slow
 _LINK = re.compile(r"(?:https?://|mailto:|#)", re.IGNORECASE)
 _PICTURE = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=\s]+\Z")
 
@@ -23,8 +23,8 @@ _PICTURE = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=\s]+\Z")
 @lru_cache(maxsize=512)  # most of a notebook's prose is its author's, the same on every page of a class
 def prose(text: str) -> Markup:
     """The Markdown ``text`` as HTML: markup in it is shown, not obeyed, and formulas stay as they were typed."""
-    text = clean(text)
-    if len(text) <= LONGEST:
+    text = sanitize(text)
+    if len(text) <= MAX_MARKDOWN:
         with suppress(RecursionError):
             return Markup(_markdown()(text))  # noqa: S704 - the renderer below escapes all it is given
     return verbatim(text)
@@ -32,7 +32,7 @@ def prose(text: str) -> Markup:
 
 def verbatim(text: str) -> Markup:
     """The text as it was typed."""
-    return Markup("<pre>{}</pre>").format(clean(text))
+    return Markup("<pre>{}</pre>").format(sanitize(text))
 
 
 class _Renderer(mistune.HTMLRenderer):

@@ -25,7 +25,8 @@ from autograder.gradebook.errors import require_address, told
 from autograder.gradebook.locking import in_turn, until_alone
 from autograder.grading.document import checksum
 from autograder.grading.outcome import crash
-from autograder.render.outcome import clean, told_once
+from autograder.render import remarks
+from autograder.sanitize import sanitize
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -158,14 +159,13 @@ def moment_of(timestamp: str) -> dt.datetime | None:
 
 
 def comment_on(exercise: ExerciseVerdict, disclosure: Disclosure) -> str | None:
-    """What the stub's cell is told about its exercise, as Markdown that holds no markup of the student's making."""
+    """The comment on the stub's cell, as Markdown that holds no markup of the student's making."""
     exercise = disclosed_exercise(exercise, disclosure)
     if exercise.status == "not_attempted":
         return NO_RESPONSE
-    told = told_once(replace(exercise, checks=()))
-    if not told and exercise.status != "passed":
-        told = [f"Not yet: {c.title}." for c in exercise.checks if c.status not in {"passed", "not_tried"}][:1]
-    return _inert("\n\n".join(told)) or None
+    # In Markdown two spaces at a line's end keep the break, and so the lines of a case apart.
+    found = (b.text if b.kind == "prose" else b.text.replace("\n", "  \n") for b in remarks(exercise))
+    return _inert("\n\n".join(found)) or None
 
 
 def _inert(text: str) -> str:
@@ -174,7 +174,7 @@ def _inert(text: str) -> str:
     nbgrader's feedback renders a comment; formgrader shows it as it stands, so no sign is escaped that reads as well set
     apart by a space. Of dollars it takes two to make a formula, and those become wide ones.
     """
-    text = clean(text).replace("&", "&amp;").replace("<", "&lt;")
+    text = sanitize(text).replace("&", "&amp;").replace("<", "&lt;")
     if text.count("$") > 1:
         text = text.replace("$", "\N{FULLWIDTH DOLLAR SIGN}")
     return _ACTIVE.sub(r"\g<0> ", text)

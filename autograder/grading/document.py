@@ -11,8 +11,10 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from autograder.notebook import PICTURE, cell_of, metadata_of
-from autograder.render.outcome import clean, exercise_html, exercise_text, joined, points
+from autograder.notebook import PICTURE, cell_of, metadata_of, text_of
+from autograder.render import Card, card_html, card_text
+from autograder.sanitize import sanitize
+from autograder.wording import points
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -116,10 +118,11 @@ def with_verdict(document: dict[str, Any], exercises: Iterable[ExerciseVerdict])
         if parsed.role != "check" or exercise is None:
             continue
         score = min(max(float(exercise.score), 0.0), parsed.points or 0.0)
-        told = f"<strong>{points(exercise.score, exercise.max_score)}</strong>"
+        shown = f"<strong>{points(exercise.score, exercise.max_score)}</strong>"
+        card = Card(exercise, graded=True)
         cell["outputs"] = [
-            _output("execute_result", {"text/plain": repr(score), "text/html": told}, execution_count=None),
-            _output("display_data", {"text/plain": exercise_text(exercise), "text/html": exercise_html(exercise)}),
+            _output("execute_result", {"text/plain": repr(score), "text/html": shown}, execution_count=None),
+            _output("display_data", {"text/plain": card_text(card), "text/html": card_html(card)}),
         ]
     return document
 
@@ -176,8 +179,8 @@ def _outputs(outcome: CellOutcome, count: int) -> list[dict[str, Any]]:
     outputs = [safe for safe in (_safe(output, count) for output in outcome.outputs) if safe is not None]
     failed = any(output["output_type"] == "error" for output in outputs)
     if outcome.error is not None and not failed:
-        name, message = clean(outcome.error.type), clean(outcome.error.message)
-        line = [f"line {outcome.error.lineno}: {clean(outcome.error.line).strip()}"] if outcome.error.lineno else []
+        name, message = sanitize(outcome.error.type), sanitize(outcome.error.message)
+        line = [f"line {outcome.error.lineno}: {sanitize(outcome.error.line).strip()}"] if outcome.error.lineno else []
         outputs.append(_error(name, message, [*line, f"{name}: {message}"]))
     if outcome.stopped:
         told = _STOPPED.get(outcome.stopped, "This cell was stopped.")
@@ -192,21 +195,21 @@ def _safe(output: Any, count: int) -> dict[str, Any] | None:
     kind = output.get("output_type")
     if kind == "stream":
         name = "stderr" if output.get("name") == "stderr" else "stdout"
-        return {"output_type": "stream", "name": name, "text": clean(joined(output.get("text")))}
+        return {"output_type": "stream", "name": name, "text": sanitize(text_of(output.get("text")))}
     if kind in {"display_data", "execute_result"}:
         bundle = output.get("data")
         if not isinstance(bundle, dict):
             return None
-        data = {mime: joined(bundle[mime]) for mime in sorted(_SAFE & bundle.keys())}
-        data = {mime: text if mime.startswith("image/") else clean(text) for mime, text in data.items()}
+        data = {mime: text_of(bundle[mime]) for mime in sorted(_SAFE & bundle.keys())}
+        data = {mime: text if mime.startswith("image/") else sanitize(text) for mime, text in data.items()}
         if not data:
-            kinds = clean(", ".join(map(str, bundle)))[:60] or "nothing"
+            kinds = sanitize(", ".join(map(str, bundle)))[:60] or "nothing"
             data = {"text/plain": f"(an output of the kind {kinds} is not kept)"}
         return _output(kind, data, **({"execution_count": count} if kind == "execute_result" else {}))
     if kind == "error":
         lines = output.get("traceback")
-        traceback = [clean(line) for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
-        return _error(clean(joined(output.get("ename"))), clean(joined(output.get("evalue"))), traceback)
+        traceback = [sanitize(line) for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
+        return _error(sanitize(text_of(output.get("ename"))), sanitize(text_of(output.get("evalue"))), traceback)
     return None
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.sandbox.sanitize import cut
+from autograder.sanitize import sanitize
 from autograder.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def crash(doing: str, error: BaseException) -> str:
     ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_FRAMEWORK)] or frames
     where = f" ({Path(ours[-1].filename).name}, line {ours[-1].lineno})" if ours else ""
     return (
-        f"{doing} failed: {type(error).__name__}: {cut(str(error), 1000)}{where}. "
+        f"{doing} failed: {type(error).__name__}: {sanitize(str(error), 1000)}{where}. "
         "This is not the student's fault; grade it again, or by hand."
     )
 
@@ -78,7 +78,7 @@ def ungradable(job: Job, reason: str, chapter: str | None = None, max_score: flo
         student=job.student,
         chapter=chapter or job.chapter,
         status="ungradable",
-        reason=cut(reason, LONGEST_REASON),
+        reason=sanitize(reason, LONGEST_REASON),
         score=0.0,
         max_score=max_score,
         sandbox=None,

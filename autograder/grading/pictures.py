@@ -12,9 +12,9 @@ import binascii
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any
 
-from autograder.notebook import cell_of
-from autograder.render.outcome import clean, joined
+from autograder.notebook import cell_of, text_of
 from autograder.sandbox.protocol import CellOutcome
+from autograder.sanitize import sanitize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -74,13 +74,13 @@ def _sane(outputs: Any, max_text: int) -> tuple[dict[str, Any], ...] | None:
     for output in outputs:
         kind = output.get("output_type") if isinstance(output, dict) else None
         if kind == "stream":
-            text = clean(joined(output.get("text")))
+            text = sanitize(text_of(output.get("text")))
             name = "stderr" if output.get("name") == "stderr" else "stdout"
             sane.append({"output_type": "stream", "name": name, "text": text})
         elif kind in {"display_data", "execute_result"} and isinstance(output.get("data"), dict):
-            text = clean(joined(output["data"].get("text/plain")))
+            text = sanitize(text_of(output["data"].get("text/plain")))
             data = {"text/plain": text}
-            picture = "".join(joined(output["data"].get("image/png")).split())
+            picture = "".join(text_of(output["data"].get("image/png")).split())
             if picture:
                 if not _is_png(picture):
                     return None

@@ -24,7 +24,7 @@ import numpy as np
 
 from autograder.judging.values import arrived, changed_arguments, fresh
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
-from autograder.sandbox.sanitize import cut
+from autograder.sanitize import sanitize
 
 __all__ = ["FunctionSession", "FunctionSubject"]
 
@@ -154,8 +154,8 @@ def _error(error: BaseException, function: Callable[..., Any]) -> StudentError:
     frame = _own_frame(error, function)
     return StudentError(
         type=type(error).__name__,
-        message=cut(_text(error), MAX_TEXT),
-        line=cut(frame.line or "", MAX_TEXT) if frame else "",
+        message=sanitize(_text(error), MAX_TEXT),
+        line=sanitize(frame.line or "", MAX_TEXT) if frame else "",
         lineno=frame.lineno if frame else None,
         where=frame.name if frame else "",
     )

@@ -17,6 +17,7 @@ from autograder.judging.diagnosis import Diagnosis, answer_signature
 from autograder.judging.explanations import explain
 from autograder.sandbox.protocol import Call, Session
 from autograder.verdict import CheckResult, CheckStatus, ExerciseStatus, ExerciseVerdict
+from autograder.wording import points
 
 __all__ = ["INPUTS_KEPT", "NOT_ATTEMPTED", "Checks", "Scorer", "not_tried"]
 
@@ -141,7 +142,7 @@ class Scorer:
         what = "is right in itself" if verdict.status == "passed" else "does better"
         note = (
             f"Your {verdict.name} {what}: with a right {names} underneath it earns "
-            f"{verdict.score:g} of {verdict.max_score:g} points, so the mistake in {names} is counted only once."
+            f"{points(verdict.score, verdict.max_score)}, so the mistake in {names} is counted only once."
         )
         return replace(verdict, follow_through=note, message=f"{note}\n{verdict.message}".strip())
 

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from autograder.render.card import Card, HintCard, headline
-from autograder.render.html import card_html, hint_html
+from autograder.render.card import Card, HintCard, remarks, standing
+from autograder.render.html import STYLE, card_html, card_section, hint_html
 from autograder.render.text import card_text, hint_text
 
-__all__ = ["Card", "HintCard", "card_html", "card_text", "headline", "hint_html", "hint_text"]
+__all__ = [
+    "STYLE",
+    "Card",
+    "HintCard",
+    "card_html",
+    "card_section",
+    "card_text",
+    "hint_html",
+    "hint_text",
+    "remarks",
+    "standing",
+]

@@ -1,18 +1,55 @@
-"""The cards as data, and the sentences that text and HTML have in common."""
+"""A card is what a person reads about one exercise. Its signs, words and sentences stand here, as data.
+
+The notebook, the terminal, the graded notebook, the feedback page and the gradebook's comment all take their words from
+here; ``text`` and ``html`` lay them out. Every text that comes out of here is sanitized, and none is escaped.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from textwrap import dedent
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from autograder.sanitize import sanitize
+from autograder.wording import number, plural, points
 
 if TYPE_CHECKING:
     from autograder.verdict import CheckResult, ExerciseVerdict
 
-__all__ = ["Card", "HintCard", "Piece", "closing", "headline", "pieces", "summary", "symbol", "word"]
+__all__ = [
+    "Block",
+    "Card",
+    "HintCard",
+    "Row",
+    "blocks",
+    "closing",
+    "headline",
+    "opening",
+    "remarks",
+    "rows",
+    "standing",
+]
 
 HIDDEN = "The grader also tries inputs that you cannot see."
-_SYMBOLS = {"passed": "✓", "not_tried": "·"}
-_WORDS = {"passed": "holds", "failed": "does not hold", "error": "stopped with an error", "timeout": "took too long"}
+SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "timeout": "✗", "not_tried": "·"}
+WORDS = {
+    "passed": "holds",
+    "failed": "does not hold",
+    "error": "stopped with an error",
+    "timeout": "took too long",
+    "not_tried": "not tried",
+}
+STANDINGS = {
+    "passed": "every check holds",
+    "partial": "some checks do not hold",
+    "failed": "no check holds",
+    "not_attempted": "not attempted",
+    "error": "the code raised an error",
+    "timeout": "the code took too long",
+}
+WAITS = "(waits for a check above)"
+_QUIET = {"passed", "not_tried"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +57,8 @@ class Card:
     """One exercise's verdict as it is shown.
 
     ``points`` is what the whole exercise is worth; ``hints_left`` and ``next_up`` (the exercise that comes next) are
-    told where they help; ``well_formed_only`` marks a quiz, whose answers are looked at but not yet judged;
-    ``graded`` a verdict with every check in it, which needs no word on what comes next.
+    shown where they help; ``well_formed_only`` marks a quiz, whose answers are looked at but not yet judged;
+    ``graded`` a verdict that counts, which needs no word on what comes next.
     """
 
     verdict: ExerciseVerdict
@@ -42,30 +79,53 @@ class HintCard:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of what is told of a check: running text, or a case whose columns matter."""
+class Block(NamedTuple):
+    """A paragraph: ``prose`` is filled to the width there is, ``verbatim`` keeps its lines and columns."""
 
-    kind: Literal["text", "case", "advice"]
+    kind: Literal["prose", "verbatim"]
     text: str
+
+
+class Row(NamedTuple):
+    """The line of one check, and below it what was found, the case that shows it, and the recognised mistake.
+
+    ``sign`` is for the eye, ``word`` says the same for the ear, ``note`` stands behind the title. Each of the last
+    three is empty where there is nothing to say.
+    """
+
+    sign: str
+    word: str
+    title: str
+    note: str
+    reason: str
+    case: str
+    advice: str
 
 
 def headline(card: Card) -> str:
     """How far the exercise is, in a few words."""
     verdict = card.verdict
+    tried = any(check.status != "not_tried" for check in verdict.checks)
+    lost = f"{points(verdict.score, verdict.max_score)}, " if card.graded else ""
     if verdict.status == "not_attempted":
-        return "not attempted yet"
+        return f"{lost}not attempted" if lost else "not attempted yet"
     if card.well_formed_only:
         return "every answer is well formed" if verdict.status == "passed" else "not finished yet"
-    if verdict.status == "error" and all(check.status == "not_tried" for check in verdict.checks):
-        return "not found"
-    more = card.points - verdict.max_score
+    if verdict.status == "error" and not tried:
+        return f"{lost}not found"
     if verdict.max_score <= 0:
         hold = sum(check.status == "passed" for check in verdict.checks)
-        return f"{hold} of {_plural(len(verdict.checks), 'check')} hold"
-    later = f", {more:g} more when it is graded" if more > 1e-9 else ""
-    here = " here" if later else ""
-    return f"{verdict.score:g} of {_plural(verdict.max_score, 'point')}{here}{later}"
+        return f"{hold} of {plural(len(verdict.checks), 'check')} hold"
+    more = card.points - verdict.max_score
+    later = f" here, {number(more)} more when it is graded" if more > 1e-9 else ""
+    return points(verdict.score, verdict.max_score) + later
+
+
+def standing(verdict: ExerciseVerdict) -> str:
+    """How the exercise stands, for a table that gives its points beside it."""
+    # A check that is worth nothing, such as that a question has an answer, may hold where no point is earned.
+    holds = verdict.status == "failed" and any(check.status == "passed" for check in verdict.checks)
+    return STANDINGS["partial" if holds else verdict.status]
 
 
 def summary(card: Card) -> str:
@@ -75,33 +135,40 @@ def summary(card: Card) -> str:
     return f"{card.verdict.name} is not right yet: the card above says what to look at."
 
 
-def pieces(card: Card, check: CheckResult) -> list[Piece]:
-    """What is told below one check's line; the recognised mistake comes with the first check that does not hold."""
-    if check.status in {"passed", "not_tried"}:
+def opening(card: Card) -> str:
+    """What stands above the checks: the exercise's message, where no check failed below which it could stand."""
+    return "" if _first_failure(card.verdict) else _message(card.verdict, card.verdict.checks)
+
+
+def rows(card: Card) -> list[Row]:
+    """A row for each check; a reason that stands above already is not repeated, and of checks that wait in a row one says so."""
+    verdict = card.verdict
+    if verdict.status == "not_attempted":
         return []
-    before = card.verdict.checks[: card.verdict.checks.index(check)]
-    if any(other.reason == check.reason != "" for other in before):
-        return [Piece("text", "The same as above.")]
-    told = [Piece("text", check.reason or check.message)]
-    if check.example:
-        told.append(Piece("case", check.example))
-    # Where no mistake was recognised, the exercise's message may be this very check's: once is enough.
-    said = _squeezed(f"{told[0].text} {check.example}")
-    if check is first_failure(card.verdict) and _squeezed(card.verdict.message) not in said:
-        told.append(Piece("advice", card.verdict.message))
-    return told
-
-
-def first_failure(verdict: ExerciseVerdict) -> CheckResult | None:
-    """The check to look at first."""
-    return next((check for check in verdict.checks if check.status not in {"passed", "not_tried"}), None)
+    first = _first_failure(verdict)
+    found: list[Row] = []
+    given: set[str] = set()
+    for check in verdict.checks:
+        reason = case = advice = ""
+        if check.status not in _QUIET:
+            reason, case = check.reason or check.message, check.example
+            if check.reason and check.reason in given:
+                reason, case = "The same as above.", ""
+            given.add(check.reason)
+        if check is first:
+            advice = _message(verdict, verdict.checks)
+        waits = check.status == "not_tried"
+        note = WAITS if waits and first and not (found and found[-1].sign == SIGNS["not_tried"]) else ""
+        sign, word = SIGNS[check.status], WORDS[check.status]
+        found.append(Row(sign, word, sanitize(check.title), note, sanitize(reason), sanitize(case), advice))
+    return found
 
 
 def closing(card: Card) -> list[str]:
     """The sentences at the end: praise and what comes next, hints that are left, what the grader does besides."""
     verdict = card.verdict
     if card.graded:
-        return []
+        return [sanitize(verdict.follow_through)] if verdict.follow_through else []
     sentences = []
     if verdict.status == "passed":
         if card.well_formed_only:
@@ -112,24 +179,53 @@ def closing(card: Card) -> list[str]:
             f"Next comes `{card.next_up}`." if card.next_up else "That was the last exercise of this chapter."
         )
     elif card.hints_left:
-        sentences.append(f'`hint("{verdict.name}")` has {_plural(card.hints_left, "hint")} left.')
+        sentences.append(f'`hint("{verdict.name}")` has {plural(card.hints_left, "hint")} left.')
     if not card.well_formed_only and verdict.status != "not_attempted":
         sentences.append(HIDDEN)
     return sentences
 
 
-def symbol(check: CheckResult) -> str:
-    """✓, ✗ or ·, for the eye."""
-    return _SYMBOLS.get(check.status, "✗")
+def remarks(verdict: ExerciseVerdict) -> list[Block]:
+    """The card in a few sentences, for a place with no room for its rows: the mistake, or what the first check found."""
+    first = _first_failure(verdict)
+    if first is None or verdict.misconception:
+        found = blocks(_message(verdict, ()))
+    else:
+        case = [Block("verbatim", sanitize(first.example))] if first.example else []
+        found = [*blocks(first.reason or first.message), *case, *blocks(_message(verdict, verdict.checks))]
+    found += blocks(verdict.follow_through or "")
+    return found or ([Block("prose", f"This does not hold: {sanitize(first.title)}.")] if first else [])
 
 
-def word(check: CheckResult) -> str:
-    """The symbol's meaning in words, for the ear."""
-    return _WORDS.get(check.status, "not tried")
+def blocks(text: str) -> list[Block]:
+    """The paragraphs of a message; one that holds indented lines, such as an array or code, keeps its shape."""
+    found = []
+    for paragraph in re.split(r"\n\s*\n", dedent(sanitize(text)).strip("\n")):
+        if re.search(r"^[ \t]", paragraph, re.MULTILINE):
+            found.append(Block("verbatim", paragraph))
+            continue
+        # A line that begins with "1." is an item only where another one follows: a sentence may end in a number.
+        numbered = len(re.findall(r"^\d\. ", paragraph, re.MULTILINE)) > 1
+        items = re.split(r"\n(?=[-*] |\d\. )" if numbered else r"\n(?=[-*] )", paragraph)
+        found += [Block("prose", " ".join(item.split())) for item in items if item]
+    return found
 
 
-def _plural(number: float, noun: str) -> str:
-    return f"{number:g} {noun}" if number == 1 else f"{number:g} {noun}s"
+def _first_failure(verdict: ExerciseVerdict) -> CheckResult | None:
+    """The check to look at first."""
+    return next((check for check in verdict.checks if check.status not in _QUIET), None)
+
+
+def _message(verdict: ExerciseVerdict, checks: tuple[CheckResult, ...]) -> str:
+    """What is said of the exercise as a whole, without what is said of ``checks`` or in the follow-through note."""
+    spoken = [check for check in checks if check.status not in _QUIET]
+    text = f"\n{sanitize(verdict.message)}\n"
+    for said in (verdict.follow_through or "", *(check.message for check in spoken)):
+        text = text.replace(f"\n{sanitize(said)}\n", "\n") if said else text
+    # Of several messages, each ends a line with its sentence; a check may hold one of them beside its own words.
+    heard = _squeezed(" ".join(f"{check.reason} {check.example}" for check in spoken))
+    parts = re.split(r"(?<=[.?!])\n", text.strip())
+    return "\n".join(part for part in parts if _squeezed(part) not in heard)
 
 
 def _squeezed(text: str) -> str:

@@ -1,21 +1,20 @@
-"""Cards as HTML for a notebook: escaped throughout, readable aloud, and at home in a light and in a dark theme."""
+"""Cards as HTML for a notebook or a page: escaped throughout, readable aloud, and fit for a light and a dark theme."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from html import escape
-from typing import TYPE_CHECKING
+from textwrap import dedent
 
-from autograder.render.card import Card, HintCard, closing, headline, pieces, symbol, word
+from autograder.render.card import Card, HintCard, Row, blocks, closing, headline, opening, rows
+from autograder.sanitize import sanitize
 
-if TYPE_CHECKING:
-    from autograder.verdict import CheckResult
-
-__all__ = ["card_html", "hint_html"]
+__all__ = ["STYLE", "card_html", "card_section", "hint_html"]
 
 # JupyterLab's variables follow its theme; what stands after each comma serves everywhere else. Where a front end
 # strips the style (a notebook that is not trusted), the words and symbols alone still say everything.
-_STYLE = """<style>
+STYLE = """<style>
 .ag-card{border:1px solid var(--jp-border-color2,#8888);border-left-width:5px;border-radius:4px;padding:.6em .9em;
 margin:.2em 0;max-width:56em;color:var(--jp-content-font-color1,inherit);line-height:1.45;
 font-family:var(--jp-content-font-family,system-ui,sans-serif);font-size:var(--jp-content-font-size1,14px)}
@@ -27,6 +26,8 @@ font-family:var(--jp-content-font-family,system-ui,sans-serif);font-size:var(--j
 .ag-card ul.ag-list{list-style:none;margin:0;padding:0}
 .ag-card ul.ag-list>li{margin:.25em 0;padding:0 0 0 1.6em}
 .ag-card .ag-sign{display:inline-block;width:1.6em;margin-left:-1.6em;font-weight:700;text-align:center}
+.ag-card .ag-passed>.ag-sign{color:var(--jp-success-color1,#2e7d32)}
+.ag-card .ag-failed>.ag-sign{color:var(--jp-error-color1,#c62828)}
 .ag-card .ag-quiet{font-style:italic}
 .ag-card p{margin:.35em 0}
 .ag-card pre.ag-case.ag-case{margin:.4em 0;padding:.5em .7em;overflow-x:auto;white-space:pre-wrap;word-break:normal;
@@ -41,60 +42,54 @@ padding:0 .2em;border-radius:2px}
 
 
 def card_html(card: Card) -> str:
-    """The card as one self-contained fragment; every text in it is escaped."""
+    """The card as one self-contained fragment that holds no script; every text in it is escaped."""
+    return STYLE + card_section(card)
+
+
+@lru_cache(maxsize=512)  # most of a class has most of an exercise in common
+def card_section(card: Card) -> str:
+    """The card without its style, for a page that holds ``STYLE`` once."""
     verdict = card.verdict
-    body = []
-    if verdict.message and not any(pieces(card, check) for check in verdict.checks):
-        body.append(_prose(verdict.message))
-    if verdict.status != "not_attempted":
-        items = "".join(_check(card, check) for check in verdict.checks)
-        body.append(f'<ul class="ag-list">{items}</ul>')
-    end = closing(card)
-    if end:
-        body.append(f"<p>{_inline(' '.join(end))}</p>")
+    items = "".join(map(_row, rows(card)))
+    body = _prose(opening(card)) + (f'<ul class="ag-list">{items}</ul>' if items else "")
+    body += _prose(" ".join(closing(card)))
     look = {"passed": "ag-good", "not_attempted": "ag-open"}.get(verdict.status, "ag-bad")
-    return _section(look, f"{verdict.name}: {headline(card)}", verdict.name, headline(card), "".join(body))
+    return _section(look, verdict.name, headline(card), body)
 
 
 def hint_html(card: HintCard) -> str:
     """A hint as one self-contained fragment."""
     what = f"hint {card.number} of {card.total}" if card.number else "hints"
-    return _section("ag-open", f"{card.exercise}: {what}", card.exercise, what, _prose(card.text))
+    return STYLE + _section("ag-open", card.exercise, what, _prose(card.text))
 
 
-def _section(look: str, label: str, name: str, what: str, body: str) -> str:
-    # The class keeps MathJax away from a student's dollar signs.
+def _section(look: str, name: str, what: str, body: str) -> str:
+    name = escape(sanitize(name))
+    # The classes keep MathJax away from a student's dollar signs.
     return (
-        f'{_STYLE}<section class="ag-card {look} mathjax_ignore tex2jax_ignore" role="group" '
-        f'aria-label="{escape(label)}">'
-        f'<p class="ag-head"><span class="ag-name">{escape(name)}</span> {escape(what)}</p>{body}</section>'
+        f'<section class="ag-card {look} mathjax_ignore tex2jax_ignore" role="group" aria-label="{name}: {what}">'
+        f'<p class="ag-head"><span class="ag-name">{name}</span> {what}</p>{body}</section>'
     )
 
 
-def _check(card: Card, check: CheckResult) -> str:
-    waits = ' <span class="ag-quiet">(waits for the check above)</span>' if check.status == "not_tried" else ""
-    told = "".join(
-        f'<pre class="ag-case" tabindex="0" aria-label="The case that shows it">{escape(piece.text)}</pre>'
-        if piece.kind == "case"
-        else f'<div class="ag-advice">{_prose(piece.text)}</div>'
-        if piece.kind == "advice"
-        else _prose(piece.text)
-        for piece in pieces(card, check)
-    )
+def _row(row: Row) -> str:
+    note = f' <span class="ag-quiet">{escape(row.note)}</span>' if row.note else ""
+    case = f'<pre class="ag-case" tabindex="0" aria-label="The case that shows it">{escape(row.case)}</pre>'
+    look = {"✓": "ag-passed", "✗": "ag-failed"}.get(row.sign, "ag-waiting")
+    advice = f'<div class="ag-advice">{_prose(row.advice)}</div>'
     return (
-        f'<li><span class="ag-sign" aria-hidden="true">{symbol(check)}</span>'
-        f'<span class="ag-heard">{word(check)}: </span>{_inline(check.title)}{waits}{told}</li>'
+        f'<li class="{look}"><span class="ag-sign" aria-hidden="true">{row.sign}</span><span class="ag-heard"> {row.word}: </span>'
+        f"{_inline(row.title)}{note}{_prose(row.reason)}{case if row.case else ''}{advice if row.advice else ''}</li>"
     )
 
 
 def _prose(text: str) -> str:
-    blocks = []
-    for paragraph in re.split(r"\n\s*\n", text.strip("\n")):
-        if any(line.startswith(("  ", "- ", "* ")) for line in paragraph.splitlines()):
-            blocks.append(f'<pre class="ag-case">{escape(paragraph)}</pre>')
-        else:
-            blocks.append(f"<p>{_inline(paragraph)}</p>")
-    return "".join(blocks)
+    return "".join(
+        f'<pre class="ag-case">{escape(dedent(block.text))}</pre>'
+        if block.kind == "verbatim"
+        else f"<p>{_inline(block.text)}</p>"
+        for block in blocks(text)
+    )
 
 
 def _inline(text: str) -> str:

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
-from typing import TYPE_CHECKING
+from functools import lru_cache
 
-from autograder.render.card import Card, HintCard, closing, headline, pieces, symbol
-
-if TYPE_CHECKING:
-    from autograder.verdict import CheckResult
+from autograder.render.card import Card, HintCard, Row, blocks, closing, headline, opening, rows
+from autograder.sanitize import sanitize
 
 __all__ = ["card_text", "hint_text", "wrapped"]
 
 WIDTH = 82  # nbgrader's Validate cuts lines at 87 columns, four of them its own indent
 
 
+@lru_cache(maxsize=512)  # most of a class has most of an exercise in common
 def card_text(card: Card) -> str:
     """The card as a terminal shows it; no colour, no trailing line break."""
-    lines = [f"{card.verdict.name}   {headline(card)}"]
-    if card.verdict.message and not any(pieces(card, check) for check in card.verdict.checks):
-        lines.append(wrapped(card.verdict.message, "  "))
-    if card.verdict.status != "not_attempted":
-        for check in card.verdict.checks:
-            lines += _check_lines(card, check)
-    end = " ".join(closing(card)).replace("`", "")
-    if end:
-        lines.append(wrapped(end, "  "))
-    return "\n".join(lines)
+    lines = [f"{sanitize(card.verdict.name)}   {headline(card)}", wrapped(opening(card), "  ")]
+    for row in rows(card):
+        lines += _row(row)
+    lines.append(wrapped(" ".join(closing(card)).replace("`", ""), "  "))
+    return "\n".join(line for line in lines if line)
 
 
 def hint_text(card: HintCard) -> str:
@@ -37,50 +30,46 @@ def hint_text(card: HintCard) -> str:
     return f"{card.exercise}   hint {card.number} of {card.total}\n{wrapped(card.text, '  ')}"
 
 
-def wrapped(text: str, indent: str) -> str:
-    """Paragraphs filled to the width; lines that are indented more than the rest (code, tables) stay as they are."""
-    paragraphs = re.split(r"\n\s*\n", textwrap.dedent(text).strip("\n"))
-    return f"\n{indent}\n".join(_paragraph(paragraph, indent) for paragraph in paragraphs)
+def wrapped(text: str, indent: str, first: str | None = None) -> str:
+    """Paragraphs filled to the width and indented, the first line by ``first``; what keeps its shape is only indented."""
+    filled = []
+    start = indent if first is None else first
+    for block in blocks(text):
+        if block.kind == "prose":
+            filled.append(_filled(block.text, start, indent))
+        else:
+            filled.append(start + textwrap.indent(block.text, indent).removeprefix(indent))
+        start = indent
+    return f"\n{indent}\n".join(filled)
 
 
-def _paragraph(paragraph: str, indent: str) -> str:
-    if any(line.startswith(("  ", "- ", "* ")) for line in paragraph.splitlines()):
-        return textwrap.indent(paragraph, indent)
+def _filled(text: str, indent: str, subsequent: str) -> str:
     return textwrap.fill(
-        " ".join(paragraph.split()),
+        text,
         WIDTH,
         initial_indent=indent,
-        subsequent_indent=indent,
+        subsequent_indent=subsequent,
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def _row(row: Row) -> list[str]:
+    title = f"{row.sign} {row.title}"
+    if row.note:
+        title += " " + f"  {row.note}".replace(" ", "\1")  # the note is never broken over two lines
+    return [
+        _filled(title, "  ", "    ").replace("\1", " "),
+        wrapped(row.reason, " " * 6),
+        *(_case_line(line, " " * 6) for line in row.case.splitlines()),
+        wrapped(row.advice, " " * 6),
+    ]
 
 
 def _case_line(line: str, indent: str) -> str:
-    """A line of a case, broken after commas where it is long: what is to be pasted can be pasted all the same."""
+    """A line of a case, broken after commas where it is long: it can still be pasted as Python."""
     if len(indent + line) <= WIDTH or ", " not in line:
         return indent + line
     # Two spaces align columns and are kept; a break may come after a comma only.
-    parts = line.replace(", ", ",\0").replace(" ", "\1").replace("\0", " ").split(" ")
-    filled = textwrap.fill(
-        " ".join(parts),
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=indent + " " * 4,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return filled.replace("\1", " ")
-
-
-def _check_lines(card: Card, check: CheckResult) -> list[str]:
-    waits = "   (waits for the check above)" if check.status == "not_tried" else ""
-    lines = [
-        textwrap.fill(f"{symbol(check)} {check.title}{waits}", WIDTH, initial_indent="  ", subsequent_indent="    ")
-    ]
-    for piece in pieces(card, check):
-        if piece.kind == "case":
-            lines += [_case_line(line, " " * 6) for line in piece.text.splitlines()]
-        else:
-            lines.append(wrapped(piece.text, " " * 6))
-    return lines
+    parts = line.replace(", ", ",\0").replace(" ", "\1").replace("\0", " ")
+    return _filled(parts, indent, indent + " " * 4).replace("\1", " ")

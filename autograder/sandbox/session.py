@@ -15,7 +15,7 @@ from autograder.sandbox.channel import Channel, HungUp, TimedOut
 from autograder.sandbox.guest.runner import OUT_OF_MEMORY
 from autograder.sandbox.guest.wire import Decoder, Encoder, TooBig, WireError, pack, parse_head
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, CodeCell, Opaque, Rng, Script, Source, StudentError
-from autograder.sandbox.texts import Room, clean, read_error, read_names, read_outcome
+from autograder.sandbox.texts import Room, read_error, read_names, read_outcome, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -113,7 +113,7 @@ class ChildSession:
             ) from event
         if "confined" not in head:
             self.close()
-            raise ChildNotConfined(clean(head.get("unconfined", "it did not say why"), 500))
+            raise ChildNotConfined(read_text(head.get("unconfined", "it did not say why"), 500))
 
     def names(self) -> frozenset[str]:
         """The top-level names that the notebook defined."""
@@ -244,7 +244,7 @@ class ChildSession:
         if type(changed) is not list or len(changed) > 64 or not all(type(label) is str for label in changed):
             raise WireError("an answer does not say what changed")
         value = Decoder(blob, _opaque)(head["value"])
-        return Answer(value=value, changed=tuple(clean(label, 100) for label in changed))
+        return Answer(value=value, changed=tuple(read_text(label, 100) for label in changed))
 
     def _reply(self, head: dict[str, Any], blob: bytes | bytearray, by: float) -> None:
         function = self._substitutes.get(head["ask"]) if type(head["ask"]) is str else None
@@ -265,7 +265,7 @@ class ChildSession:
             with np.errstate(all="ignore"):
                 frame = pack({"value": encode(function(*positional, **named))}, encode.blobs)
         except (Exception, TooBig) as error:  # noqa: BLE001 - a student may pass anything to the reference
-            frame = pack({"error": type(error).__name__, "message": clean(str(error), 300)})
+            frame = pack({"error": type(error).__name__, "message": read_text(str(error), 300)})
         self._channel.send(frame, by)
 
     def _stop(self, event: Exception) -> None:
@@ -296,7 +296,7 @@ def _size_of(calls: Sequence[Call]) -> Size:
 def _opaque(tag: str, items: list[Any]) -> Opaque:
     if tag != "o" or len(items) != 1:
         raise WireError("source text never comes out of a child")
-    return Opaque(clean(items[0], 200))
+    return Opaque(read_text(items[0], 200))
 
 
 def _opaque_out(value: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Texts and outputs that come from a student's code, made harmless: capped, rebuilt, without control characters."""
+"""Texts and outputs that come from a student's code, made safe to show: capped, rebuilt, without control characters."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from autograder.sandbox.guest.wire import WireError
 from autograder.sandbox.protocol import CellOutcome, StudentError
-from autograder.sandbox.sanitize import cut
+from autograder.sanitize import sanitize, shorten
 
-__all__ = ["Room", "clean", "read_error", "read_names", "read_outcome"]
+__all__ = ["Room", "read_error", "read_names", "read_outcome", "read_text"]
 
 _TEXT_TYPES = frozenset({"text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml"})
 _PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
@@ -19,20 +19,20 @@ _MAX_PICTURE = 1 << 20
 _MAX_OUTPUTS = 200
 _MAX_SHOWN = 4 << 20  # characters that the cells of one notebook may put out together; that is more than anyone reads
 _MAX_DRAWN = 24 << 20  # and characters of pictures
-_LEAST = 100  # characters of a result that are kept all the same: nbgrader reads a score there
+_LEAST = 100  # characters of a result that are always kept: nbgrader reads a score there
 _CUT = "… the rest of what this notebook put out was cut\n"
 _DECIDE = ((2, ["stream", "stderr"]), (1, ["result"]))
 
 
-def clean(text: Any, cap: int) -> str:
-    """``text`` with at most ``cap`` characters, without escapes and control characters but new lines and tabs."""
+def read_text(text: Any, cap: int) -> str:
+    """A text that a child sends, sanitized and with at most ``cap`` characters; raises ``WireError`` where it is none."""
     if type(text) is not str:
         raise WireError("a text is not a text")
-    return cut(text, cap)
+    return sanitize(text, cap)
 
 
 def _word(told: dict[str, Any], key: str, cap: int) -> str:
-    return " ".join(clean(told.get(key, ""), cap).split()) if key in told else ""
+    return " ".join(read_text(told.get(key, ""), cap).split()) if key in told else ""
 
 
 def read_error(told: Any) -> StudentError:
@@ -42,8 +42,8 @@ def read_error(told: Any) -> StudentError:
     lineno = told.get("lineno")
     return StudentError(
         type=_word(told, "type", 100) or "Exception",
-        message=clean(told.get("message", ""), 2000),
-        line=clean(told.get("line", ""), 300),
+        message=read_text(told.get("message", ""), 2000),
+        line=read_text(told.get("line", ""), 300),
         lineno=lineno if type(lineno) is int and 0 < lineno < 10**6 else None,
         cell=_word(told, "cell", 200),
         where=_word(told, "where", 100),
@@ -115,15 +115,15 @@ def _shortened(outcome: CellOutcome) -> CellOutcome:
             shown.append({**output, "text": _CUT})
         elif kind == "execute_result" and not any(one["output_type"] == kind for one in shown):
             text = output["data"].get("text/plain", "")
-            shown.append({**output, "data": {"text/plain": text if len(text) <= _LEAST else text[:_LEAST] + "…"}})
+            shown.append({**output, "data": {"text/plain": shorten(text, _LEAST)}})
         elif kind == "error":
-            message = clean(output["evalue"], _LEAST)
+            message = read_text(output["evalue"], _LEAST)
             shown.append({**output, "evalue": message, "traceback": [f"{output['ename']}: {message}"]})
     if outcome.outputs and not shown:
         shown.append({"output_type": "stream", "name": "stdout", "text": _CUT})
     error = outcome.error
     if error is not None:
-        error = replace(error, message=clean(error.message, _LEAST))
+        error = replace(error, message=read_text(error.message, _LEAST))
     return replace(outcome, outputs=tuple(shown), error=error)
 
 
@@ -131,13 +131,13 @@ def _read_output(output: Any, cap: int) -> dict[str, Any] | None:
     if type(output) is not list or not output:
         raise WireError("an output is not a list")
     if output[0] == "stream" and len(output) == 3 and output[1] in ("stdout", "stderr"):
-        return {"output_type": "stream", "name": output[1], "text": clean(output[2], cap + 100)}
+        return {"output_type": "stream", "name": output[1], "text": read_text(output[2], cap + 100)}
     if output[0] not in ("display", "result") or len(output) != 2 or type(output[1]) is not dict:
         raise WireError("an output is of no known kind")
     data: dict[str, str] = {}
     for mime, content in output[1].items():
         if mime in _TEXT_TYPES:
-            data[mime] = clean(content, _MAX_PICTURE if mime == "image/svg+xml" else cap)
+            data[mime] = read_text(content, _MAX_PICTURE if mime == "image/svg+xml" else cap)
         elif mime in _PICTURES and _is_picture(content, _PICTURES[mime]):
             data[mime] = content
     if not data:

@@ -33,8 +33,8 @@ def check(exercise: Target = _NOTHING) -> None:
     """
     try:
         _check(exercise, sys._getframe(1).f_globals)  # noqa: SLF001 - the notebook's names, which nobody hands over
-    except (CheckFailed, CheckProblem) as problem:
-        raise problem.with_traceback(None) from None
+    except (CheckFailed, CheckProblem) as error:
+        raise error.with_traceback(None) from None
 
 
 def hint(exercise: Target = _NOTHING, number: int | None = None) -> None:
@@ -44,8 +44,8 @@ def hint(exercise: Target = _NOTHING, number: int | None = None) -> None:
     """
     try:
         _hint(exercise, number, sys._getframe(1).f_globals)  # noqa: SLF001 - as in check
-    except CheckProblem as problem:
-        raise problem.with_traceback(None) from None
+    except CheckProblem as error:
+        raise error.with_traceback(None) from None
 
 
 def _check(exercise: Any, names: dict[str, Any]) -> None:

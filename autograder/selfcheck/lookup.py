@@ -90,7 +90,7 @@ def _made_examples(course: Path, chapter: str) -> Path:
         raise CheckProblem(f"There is no {EXAMPLES_NAME} beside this notebook, and a browser cannot make one.")
     import subprocess  # noqa: PLC0415 - a browser has no processes, and everyone else seldom needs one here
 
-    print(f"Preparing the examples of {chapter}: once, a few seconds …", flush=True)  # noqa: T201 - nobody waits unknowing
+    print(f"Preparing the examples of {chapter}: once, a few seconds …", flush=True)  # noqa: T201 - the student sees why it takes long
     try:
         done = subprocess.run(command, cwd=course, capture_output=True, text=True, timeout=MAX_WAIT, check=False)
     except subprocess.TimeoutExpired:

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,22 @@ def test_scripts_can_be_run():
     for script, shell in (("run", "bash"), ("venv", "sh"), ("system", "sh")):
         run = subprocess.run([shell, "-n", ROOT / ".ci" / script], capture_output=True, text=True, check=False)
         assert run.stderr == ""
+
+
+# Classes that still share their name with another one.
+SHARED = {"Notebook", "Zygote"}
+
+
+def test_no_two_classes_share_a_name():
+    """A class is found by its name: nothing in the framework is called like another thing, but what stands in for IPython."""
+    names = Counter(
+        node.name
+        for path in PACKAGE.rglob("*.py")
+        if "stubs" not in path.parts
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert {name for name, count in names.items() if count > 1} <= SHARED
 
 
 # --- what imports what ---------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from autograder.examples import parse_examples, replay
 from autograder.judging.functions import FunctionSubject
-from autograder.render import Card, HintCard, card_html, card_text, hint_html, hint_text
+from autograder.render import Card, HintCard, card_html, card_text, hint_html, hint_text, remarks, standing
 from autograder.verdict import CheckResult, ExerciseVerdict
 from tests.support import examples_by_hand as by_hand
 
@@ -79,7 +80,7 @@ class TestText:
             "      You subtracted one maximum for the whole array. It keeps the largest row\n"
             "      safe, but a row far below it underflows to 0/0. Each slice along `axis`\n"
             "      needs its own maximum: which argument of `max` keeps the axis?\n"
-            "  · another axis   (waits for the check above)\n"
+            "  · another axis   (waits for a check above)\n"
             '  hint("softmax") has 2 hints left. The grader also tries inputs that you cannot\n'
             "  see."
         )
@@ -106,6 +107,12 @@ class TestText:
             (Card(verdict(check(), check("failed"), max_score=0.0), points=2), "softmax   1 of 2 checks hold"),
             (Card(verdict(check("not_tried"), status="not_attempted"), points=2), "softmax   not attempted yet"),
             (Card(verdict(check("not_tried"), status="error"), points=2), "softmax   not found"),
+            (
+                Card(verdict(check("not_tried"), status="not_attempted"), graded=True),
+                "softmax   0 of 1 point, not attempted",
+            ),
+            (Card(verdict(check("not_tried"), status="error"), graded=True), "softmax   0 of 1 point, not found"),
+            (Card(verdict(check("failed"), score=1 / 3), graded=True), "softmax   0.33 of 1 point"),
             (Card(verdict(check(), status="passed"), well_formed_only=True), "softmax   every answer is well formed"),
             (Card(verdict(check("failed")), well_formed_only=True), "softmax   not finished yet"),
         ],
@@ -155,8 +162,128 @@ class TestText:
         text = hint_text(HintCard("softmax", 1, 1, "See:\n\n    x = 1\n    y = 2\n\nThen think."))
         assert "\n      x = 1\n      y = 2\n" in text
 
+    def test_a_graded_exercise_ends_with_the_note_on_what_it_rests_on(self):
+        """The message does not repeat the note, nor what the check says; the note comes last, and no hint or praise does."""
+        failed = check("failed", "an open check", message="It is 3.\nx = 1", reason="It is 3.", example="x = 1")
+        note = "Your softmax does better: with a right scores underneath it earns 1 of 3 points."
+        told = verdict(
+            check(), failed, check("not_tried", "a later check"), score=1.0, message=f"{note}\nIt is 3.\nx = 1"
+        )
+        assert card_text(Card(replace(told, follow_through=note), hints_left=2, graded=True)).splitlines() == [
+            "softmax   1 of 3 points",
+            "  ✓ a check",
+            "  ✗ an open check",
+            "      It is 3.",
+            "      x = 1",
+            "  · a later check   (waits for a check above)",
+            f"  {note}",
+        ]
+
+    def test_a_check_waits_only_for_one_that_is_there(self):
+        """Where no check failed above it, as no function was found, nothing is said of waiting."""
+        card = Card(verdict(check("not_tried"), status="error", message="There is no softmax."), graded=True)
+        assert card_text(card) == "softmax   0 of 1 point, not found\n  There is no softmax.\n  · a check"
+
+    def test_checks_that_wait_in_a_row_say_so_once(self):
+        """The first of them does; the sign says it of the others, and its word to who listens."""
+        waiting = check("not_tried")
+        text = card_text(Card(verdict(check(), check("failed"), waiting, waiting, check(), waiting)))
+        assert [line.endswith("(waits for a check above)") for line in text.splitlines()[1:7]] == [
+            False, False, True, False, False, True,
+        ]  # fmt: skip
+
+    def test_each_answer_of_a_quiz_is_explained_once(self):
+        """Below the question that it is about, and not again in the exercise's own message."""
+        wrong = [
+            check("failed", f"question {n}", reason=f"{n} is not the answer. It asks for\na key {n}.", message="m")
+            for n in (1, 2)
+        ]
+        text = card_text(Card(verdict(*wrong, message="It asks for\na key 1.\nIt asks for\na key 2.")))
+        assert [text.count(f"a key {n}.") for n in (1, 2)] == [1, 1]
+
+    def test_an_assertion_of_one_letter_leaves_the_message_alone(self):
+        """Only whole lines of a message are taken for what a check said already."""
+        text = card_text(Card(verdict(check("failed", reason="a", message="a"), message="You have a mask.")))
+        assert "You have a mask." in text
+
+    def test_paragraphs_flow_and_lists_keep_their_items(self):
+        """Line breaks of the source inside a sentence go; numbered and dashed lines each begin a line of their own."""
+        text = hint_text(
+            HintCard("f", 1, 1, "Two\nthings.\n1. One\nmore.\n2. Two.\n\nThey add up to\n1. So:\n- a\n- b")
+        )
+        assert text.splitlines()[1:] == [
+            "  Two things.",
+            "  ",
+            "  1. One more.",
+            "  ",
+            "  2. Two.",
+            "  ",
+            "  They add up to 1. So:",
+            "  ",
+            "  - a",
+            "  ",
+            "  - b",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (verdict(check(), status="passed"), "every check holds"),
+        (verdict(check(), check("failed"), status="partial"), "some checks do not hold"),
+        (verdict(check("failed")), "no check holds"),
+        (verdict(check(), check("failed")), "some checks do not hold"),
+        (verdict(check("not_tried"), status="not_attempted"), "not attempted"),
+    ],
+)
+def test_a_standing_is_true_of_the_checks(outcome, words):
+    """Also where a check that is worth nothing holds, and no point is earned."""
+    assert standing(outcome) == words
+
+
+class TestRemarks:
+    def test_a_comment_takes_the_message_and_the_note(self):
+        """The message as it is, the note after it and once."""
+        told = replace(verdict(check("failed"), message="A note.\nYou misread it."), follow_through="A note.")
+        assert [text for _, text in remarks(told)] == ["You misread it.", "A note."]
+
+    def test_a_recognised_mistake_is_enough(self):
+        """With a name for the mistake its message stands alone; without, the first check says what was found and shows it."""
+        failed = check("failed", reason="It\nis 3.", example="x = 1\nf(x)", message="It\nis 3.\nx = 1\nf(x)")
+        named = replace(verdict(failed, message="You misread\nit."), misconception="misread")
+        assert remarks(named) == [("prose", "You misread it.")]
+        unnamed = verdict(failed, check("failed", "b"), message="It\nis 3.\nx = 1\nf(x)\nA cell was copied.")
+        assert remarks(unnamed) == [
+            ("prose", "It is 3."),
+            ("verbatim", "x = 1\nf(x)"),
+            ("prose", "A cell was copied."),
+        ]
+
+    def test_without_a_message_it_names_the_first_check(self):
+        """A title can be told where nothing else may; of a pass there is nothing to say."""
+        assert remarks(verdict(check(), check("failed", "b"), check("failed", "c"))) == [
+            ("prose", "This does not hold: b.")
+        ]
+        assert remarks(verdict(check(), status="passed")) == []
+
 
 class TestHtml:
+    def test_a_message_flows_and_an_array_keeps_its_shape(self):
+        """A paragraph is one line of HTML, wherever its source broke it; an indented block stays as it was typed."""
+        html = hint_html(HintCard("f", 1, 1, "It should be `the\nmask`:\n\n    [[1, 2],\n     [3, 4]]"))
+        assert "<p>It should be <code>the mask</code>:</p>" in html
+        assert "[[1, 2],\n [3, 4]]</pre>" in html
+
+    def test_nothing_in_a_card_drives_a_terminal(self):
+        """Terminal codes are gone from names, titles, reasons, cases, messages and notes, in both forms; no text eats another."""
+        nasty = "red\x1b[31m\u202e \x1b]0;"
+        failed = check("failed", nasty, reason=nasty, example=nasty)
+        card = Card(ExerciseVerdict(nasty, 0, 1, "failed", None, f"{nasty}?", nasty, (failed, check())), graded=True)
+        for shown in (card_text(card), card_html(card)):
+            assert not set("\x1b\u202e") & set(shown)
+            assert shown.count("red") >= 5
+            assert "a check" in shown
+
     def test_every_text_is_escaped(self):
         """Titles, reasons, cases, messages and names that look like HTML are shown, never run."""
         nasty = check("failed", NASTY, reason=NASTY, example=NASTY)
@@ -203,7 +330,7 @@ class TestHtml:
             card = softmax_card(function, hints_left=1, next_up="mean_of")
             heard = Reader(card_html(card)).text
             for line in card_text(card).splitlines():
-                words = line.strip(" ✓✗·").replace("`", "").removesuffix("(waits for the check above)").strip()
+                words = line.strip(" ✓✗·").replace("`", "").removesuffix("(waits for a check above)").strip()
                 assert " ".join(words.split()) in heard.replace("`", ""), line
 
     def test_colours_come_from_the_theme(self):

@@ -1,4 +1,4 @@
-"""Texts from a student's code are harmless when they leave the sandbox."""
+"""Texts from a student's code are safe to show when they leave the sandbox."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from autograder.sandbox.guest.wire import WireError
 from autograder.sandbox.protocol import CellOutcome
-from autograder.sandbox.texts import Room, clean, read_error, read_names, read_outcome
+from autograder.sandbox.texts import Room, read_error, read_names, read_outcome, read_text
 
 
 @given(st.text())
 def test_clean_text_holds_no_controls(text):
     """No control character but new line and tab, no lone surrogate, no direction override is left, and no more than the cap."""
-    cleaned = clean(text, 50)
+    cleaned = read_text(text, 50)
     assert len(cleaned) <= 50
     cleaned.encode("utf-8")
     assert not any((ord(c) < 32 and c not in "\n\t") or 0x7F <= ord(c) < 0xA0 or c in "\u202e\u2066" for c in cleaned)
@@ -35,12 +35,12 @@ def test_clean_text_holds_no_controls(text):
 )
 def test_terminal_escapes_go_whole(text, cleaned):
     """An escape is taken out with its parameters, so that nothing of it is left to read."""
-    assert clean(text, 100) == cleaned
+    assert read_text(text, 100) == cleaned
 
 
 def test_a_cut_text_shows_that_it_was_cut():
     """The last character that fits is an ellipsis."""
-    assert clean("x" * 100, 10) == "x" * 9 + "…"
+    assert read_text("x" * 100, 10) == "x" * 9 + "…"
 
 
 @given(

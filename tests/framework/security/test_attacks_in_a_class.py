@@ -12,8 +12,8 @@ import subprocess
 
 import pytest
 
-from autograder.cli.text import plain
 from autograder.notebook import document_bytes
+from autograder.sanitize import sanitize
 from tests.framework.security import hostile_class
 from tests.framework.security.hostile_class import ATTACKS, EARNED, FILES, HONEST, attack_of, graded, written
 from tests.support.mini import CHAPTER, document
@@ -112,7 +112,7 @@ def test_every_notebook_has_its_verdict_and_the_run_says_what_needs_a_person(gra
     told = grading.said.split("Needs a person:")[1]
     for one in world.hostile.values():
         person = one.status == "ungradable" or bool(grading.verdict(one.student)["warning"])
-        assert (f"- {plain(written(one.student))}:" in told) == person
+        assert (f"- {sanitize(written(one.student))}:" in told) == person
     assert any(verdict["warning"] for verdict in grading.verdicts)  # of a time that is none
 
 
