@@ -20,6 +20,7 @@ __all__ = [
     "assert_sums_to_one",
     "assert_within",
     "careful",
+    "check",
     "choice",
     "drawn_from",
     "exercise",
@@ -30,6 +31,7 @@ __all__ = [
     "number",
     "points",
     "probabilities",
+    "pure",
     "quiz",
     "visible",
 ]
@@ -37,7 +39,8 @@ __all__ = [
 _HOMES = {
     "Rng": "autograder.sandbox.protocol",
     "Source": "autograder.sandbox.protocol",
-    **dict.fromkeys(["after", "careful", "exercise", "points", "visible"], "autograder.checking.decorators"),
+    **dict.fromkeys(["check", "exercise", "pure"], "autograder.checking.decorators"),
+    **dict.fromkeys(["after", "careful", "points", "visible"], "autograder.checking.old_spellings"),
     **dict.fromkeys(["choice", "number", "quiz"], "autograder.checking.quizzes"),
     **dict.fromkeys(
         ["arrays_nd", "drawn_from", "floats", "given", "integers", "linked", "probabilities"],

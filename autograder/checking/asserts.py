@@ -13,6 +13,7 @@ from _pytest.outcomes import Failed
 from autograder.checking.closeness import tolerances
 from autograder.checking.compare import Finding, describe_failure, named
 from autograder.checking.predicates import evaluate
+from autograder.checking.spelling import spelling_of
 
 __all__ = [
     "CheckFailed",
@@ -83,9 +84,11 @@ def assert_matches(
 ) -> None:
     """``actual`` equals ``expected``: shape first and exactly, then values at the course's tolerance.
 
-    ``call`` and ``inputs`` are what the student reads: the call as text, and the arrays in it by name. Where an input
-    is float32 the tolerance is looser, unless ``rtol`` and ``atol`` say otherwise.
+    ``call`` and ``inputs`` are what the student reads: the call as text, and the arrays in it by name. Both follow from
+    the student's call that returned ``actual``, so give them only where something else reads better. Where an input is
+    float32 the tolerance is looser, unless ``rtol`` and ``atol`` say otherwise.
     """
+    call, inputs = _spelled(actual, call, inputs)
     default_rtol, default_atol = tolerances(expected, *inputs.values())
     params = {"rtol": default_rtol if rtol is None else rtol, "atol": default_atol if atol is None else atol}
     if not dtype:
@@ -95,6 +98,7 @@ def assert_matches(
 
 def assert_sums_to_one(actual: Any, *, axis: int = -1, call: str = "", **inputs: Any) -> None:
     """The entries along ``axis`` sum to 1."""
+    call, inputs = _spelled(actual, call, inputs)
     rtol, atol = tolerances(*inputs.values())
     _judge("sums_to_one", actual, None, {"axis": axis, "rtol": rtol, "atol": atol}, call, inputs)
 
@@ -142,7 +146,16 @@ def assert_einsum(actual: Any, expected: Any, *, call: str = "", **operands: np.
     _judge("einsum_gives", actual, None, params, call, dict(operands))
 
 
+def _spelled(actual: Any, call: str, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The call and inputs to show for ``actual``: those given, else those of the student's call that returned it."""
+    if call:
+        return call, inputs
+    call, own = spelling_of(actual)
+    return call, inputs or own
+
+
 def _judge(name: str, actual: Any, expected: Any, params: dict[str, Any], call: str, inputs: dict[str, Any]) -> None:
+    call, inputs = _spelled(actual, call, inputs)
     observer = _observer.get()
     if observer is not None:
         observer.assertion(name, actual, expected, params, call, inputs)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.asserts import CheckFailed, assert_choice, assert_number, assert_one_of
-from autograder.checking.decorators import after, exercise, points, visible
+from autograder.checking.decorators import check, exercise
 
 __all__ = ["Question", "choice", "number", "quiz"]
 
@@ -67,20 +67,19 @@ def _asked(i: int, question: Question) -> str:
 
 
 def _answered(variable: str, question: Question) -> Callable[..., None]:
-    @visible
-    def check(self: Any, student: Any) -> None:  # noqa: ARG001 - a method
+    @check(visible=True)
+    def answered(self: Any, student: Any) -> None:  # noqa: ARG001 - a method
         if question.options:
             assert_one_of(student[variable], question.options, call=variable)
         else:
             assert_number(student[variable], call=variable)
 
-    return check
+    return answered
 
 
 def _right(variable: str, question: Question, share: float) -> Callable[..., None]:
-    @after(f"test_question_{variable[1:]}_is_answered")
-    @points(share)
-    def check(self: Any, student: Any, reference: Any) -> None:  # noqa: ARG001 - a method
+    @check(points=share, after=f"test_question_{variable[1:]}_is_answered")
+    def right(self: Any, student: Any, reference: Any) -> None:  # noqa: ARG001 - a method
         if question.options:
             assert_choice(student[variable], reference[variable], call=variable)
             return
@@ -88,7 +87,7 @@ def _right(variable: str, question: Question, share: float) -> Callable[..., Non
         if not abs(answer - reference[variable]) <= question.within:
             raise CheckFailed(f"{answer:g} is not the answer.")
 
-    return check
+    return right
 
 
 def _named(check: Callable[..., None], name: str, title: str) -> Callable[..., None]:

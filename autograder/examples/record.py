@@ -11,6 +11,7 @@ import numpy as np
 
 from autograder.checking.asserts import observing
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
+from autograder.checking.spelling import answered, spelled
 from autograder.course import CourseError
 from autograder.examples import FORMAT, encode_value
 from autograder.judging.explanations import signature_of_error
@@ -99,7 +100,7 @@ class _Tape:
         return self._called(Call(function, args, kwargs, source), value)
 
     def __getitem__(self, name: str) -> Any:
-        value = self._checks.reference[name]
+        value = answered(self._checks.reference[name], lambda: (name, {}))
         self.calls.append(name)
         self._note({"variable": name}, value)
         return value
@@ -140,7 +141,7 @@ class _Tape:
         if call.probe:
             encoded["probe"] = call.probe
         self._note({"call": encoded}, value)
-        return value
+        return answered(value, lambda: spelled(call, self._checks.signature(call.function)))
 
     def _note(self, step: dict[str, Any], value: Any) -> None:
         index = len(self.steps)

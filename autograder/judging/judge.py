@@ -126,7 +126,7 @@ class Judge:
                 continue
             waits = [n for n in check.after if n in results and results[n].status != "passed"]
             stopped_before = conversation.stopped and any(r.status in {"timeout", "error"} for r in results.values())
-            if waits or stopped_before or (check.care and not _worth_care(results.values())):
+            if waits or stopped_before or (check.purity and not _worth_care(results.values())):
                 results[check.name] = CheckResult(check.name, check.title, "not_tried", "", check.visible, check.points)
             else:
                 results[check.name] = self._check(spec, check, conversation, student)

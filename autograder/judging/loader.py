@@ -9,14 +9,15 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from autograder.checking.decorators import ExerciseSpec, exercises_of
+from autograder.checking.agreement import Agreement
+from autograder.checking.decorators import ExerciseSpec, exercises_of, place_of
 from autograder.checking.properties import draw_seed, seed_number, shrinking
+from autograder.checking.spelling import noting_answers
 from autograder.course import Course, CourseError, failure
 from autograder.judging.conversation import Care, Conversation, ReferenceProxy, StudentProxy, same_answer
 from autograder.judging.functions import InProcessSession
@@ -28,7 +29,7 @@ from autograder.sandbox.protocol import Call, Script, Session
 __all__ = ["FIXTURES", "ChapterChecks", "drawing", "load_checks", "reference_functions", "rng_for"]
 
 PUBLIC = b"public"
-FIXTURES = frozenset({"student", "reference", "rng"})  # what a check may ask for
+FIXTURES = frozenset({"student", "reference", "agrees", "rng"})  # what a check may ask for
 
 
 def load_checks(course: Course, chapter: str) -> ChapterChecks:
@@ -48,7 +49,7 @@ def load_checks(course: Course, chapter: str) -> ChapterChecks:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, CourseError):  # an author's mistake that a decorator found is a sentence already
         raise
     except BaseException as error:
         # pytest.skip() and sys.exit() at the top of a file too: none of its checks would count.
@@ -64,7 +65,7 @@ class _Prepared:
     """What is asked about an exercise.
 
     ``plan`` is every call that its checks make of a student who is right, each once; ``asked`` those that go over at the
-    first question; ``care``, for ``careful``, calls with what is asked after them: others of the same shapes, and they again.
+    first question; ``care``, for ``pure``, calls with what is asked after them: others of the same shapes, and they again.
     """
 
     plan: Sequence[Call] = ()
@@ -124,7 +125,7 @@ class ChapterChecks:
         found = cls(course, chapter, {s.name: s for s in specs}, classes, references, wrong, course_secret(course))
         for spec in specs:
             for check in spec.checks:
-                found._cases[spec.name, check.name] = cases_of(classes[spec.name], check.name, course.checks(chapter))
+                found._cases[spec.name, check.name] = cases_of(classes[spec.name], check.name)
         return found
 
     def signature(self, name: str) -> inspect.Signature | None:
@@ -169,10 +170,12 @@ class ChapterChecks:
         cls = self.classes[exercise]
         function = getattr(cls, check)
         for case in self._cases[exercise, check]:
-            available: dict[str, Any] = {"student": student, "reference": self.reference, **case.values}
+            agrees = Agreement(student, self.reference)
+            available = {"student": student, "reference": self.reference, "agrees": agrees, **case.values}
             if "rng" in case.wanted:
                 available["rng"] = rng_for(function)
-            function(cls(), **{name: available[name] for name in case.wanted})
+            with noting_answers():
+                function(cls(), **{name: available[name] for name in case.wanted})
 
     def right_session(self) -> InProcessSession:
         """A stand-in for a student who has everything right."""
@@ -226,14 +229,13 @@ def reference_functions(course: Course, chapter: str) -> dict[str, Callable[...,
     }
 
 
-def cases_of(cls: type, name: str, path: Path) -> list[_Case]:
+def cases_of(cls: type, name: str) -> list[_Case]:
     """Every case of the check ``name``: one, or one for each combination of what ``pytest.mark.parametrize`` gives it.
 
     Raises ``CourseError``, with file and line, for anything of pytest's that grading does not do.
     """
     function = getattr(cls, name)
-    code = inspect.unwrap(function).__code__
-    where = f"{path}, line {code.co_firstlineno}: {cls.__name__}.{name}"
+    where = place_of(cls, name)
     marks = [*getattr(function, "pytestmark", []), *getattr(cls, "pytestmark", [])]
     axes: list[list[dict[str, Any]]] = []
     for mark in marks:

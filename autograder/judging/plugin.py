@@ -1,4 +1,4 @@
-"""The pytest plugin: hidden checks are ordinary tests over the fixtures ``student``, ``reference`` and ``rng``.
+"""The pytest plugin: hidden checks are ordinary tests over the fixtures ``student``, ``reference``, ``agrees`` and ``rng``.
 
 ``pytest tests/chapters`` runs them against the references; ``pytest --student notebook.ipynb`` against anybody's notebook.
 """
@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from autograder.checking.agreement import Agreement
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.decorators import ExerciseSpec
+from autograder.checking.spelling import noting_answers
 from autograder.course import load_course
 from autograder.judging.conversation import Conversation, StudentProxy
 from autograder.judging.loader import ChapterChecks, drawing, rng_for
@@ -83,7 +85,7 @@ def _course_draws(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     chapter = _chapter(request)
-    with drawing(chapter.secret_for(spec.name, request.node.originalname)):
+    with drawing(chapter.secret_for(spec.name, request.node.originalname)), noting_answers():
         yield
 
 
@@ -109,6 +111,12 @@ def student(request: pytest.FixtureRequest) -> StudentProxy:
 def reference(request: pytest.FixtureRequest) -> Any:
     """The course's own solutions."""
     return _chapter(request).reference
+
+
+@pytest.fixture
+def agrees(student: StudentProxy, reference: Any) -> Agreement:
+    """``agrees.softmax(x)``: the student's answer is the reference's."""
+    return Agreement(student, reference)
 
 
 @pytest.fixture
