@@ -142,20 +142,22 @@ class Course(Configurable):
         return self._module("solutions", chapter)
 
     def misconceptions(self, chapter: str) -> ModuleType:
-        """The module of named wrong solutions."""
-        return self._module("solutions.misconceptions", chapter)
+        """The module of named wrong solutions; an empty one where the chapter has no such file."""
+        return self._module("solutions.misconceptions", chapter, required=False)
 
     def alternatives(self, chapter: str) -> ModuleType:
-        """The module of right solutions written differently."""
-        return self._module("solutions.alternatives", chapter)
+        """The module of right solutions written differently; an empty one where the chapter has no such file."""
+        return self._module("solutions.alternatives", chapter, required=False)
 
-    def _module(self, package: str, chapter: str) -> ModuleType:
+    def _module(self, package: str, chapter: str, *, required: bool = True) -> ModuleType:
         path = self.root.joinpath(*package.split("."), f"{chapter}.py")
         name = f"{package}.{chapter}"
         loaded = sys.modules.get(name)
         if loaded is not None and Path(loaded.__file__ or "") == path:
             return loaded
         if not path.is_file():
+            if not required:
+                return ModuleType(name)
             raise CourseError(f"Chapter {chapter!r} has no {path.relative_to(self.root)} in {self.root}.")
         # A chapter imports the chapters before it as ``from solutions.ch1_… import softmax``.
         if str(self.root) not in sys.path:
@@ -168,8 +170,8 @@ class Course(Configurable):
             spec.loader.exec_module(module)
         except BaseException as error:
             del sys.modules[name]
-            if not isinstance(error, Exception):
-                raise
+            if isinstance(error, CourseError) or not isinstance(error, Exception):
+                raise  # a mistake that a decorator found is a sentence already
             raise CourseError(f"{path} cannot be imported: {failure(error, path, self.root / 'solutions')}") from error
         return module
 

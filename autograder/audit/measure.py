@@ -22,8 +22,8 @@ from autograder.judging.conversation import StudentProxy, same_answer
 from autograder.judging.diagnosis import telling
 from autograder.judging.functions import InProcessSession
 from autograder.judging.judge import Judge
-from autograder.judging.loader import ChapterChecks, drawing, load_checks
-from autograder.misconception import Alternative, alternatives_in
+from autograder.judging.loader import ChapterChecks, drawing, known_alternatives, load_checks
+from autograder.misconception import Alternative
 from autograder.notebook import blank_exercises, load_source
 from autograder.sandbox.protocol import Answer, Call, Session
 
@@ -61,7 +61,7 @@ def _audit(course: Course, chapter: str, *, mutants: bool, draws: int) -> Chapte
     begun = time.monotonic()
     judge = Judge(load_checks(course, chapter))
     judge.shrinks = False
-    alternatives = alternatives_in(course.alternatives(chapter))
+    alternatives = known_alternatives(course, chapter)
     blank = _blank_stubs(course, chapter)
     found = [
         _Exercise(judge, spec, [a for a in alternatives if a.exercise == spec.name]).measured(

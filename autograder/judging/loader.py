@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -17,16 +18,27 @@ import numpy as np
 from autograder.checking.agreement import Agreement
 from autograder.checking.decorators import ExerciseSpec, exercises_of, place_of
 from autograder.checking.properties import draw_seed, seed_number, shrinking
+from autograder.checking.quizzes import Quiz
 from autograder.checking.spelling import noting_answers
 from autograder.course import Course, CourseError, failure
 from autograder.judging.conversation import Care, Conversation, ReferenceProxy, StudentProxy, same_answer
 from autograder.judging.functions import InProcessSession
 from autograder.judging.secret import course_secret
 from autograder.judging.values import fingerprint, key_of, remember
-from autograder.misconception import Misconception, misconceptions_in
+from autograder.misconception import Alternative, Misconception, alternatives_in, misconceptions_in
 from autograder.sandbox.protocol import Call, Script, Session
 
-__all__ = ["FIXTURES", "ChapterChecks", "drawing", "load_checks", "reference_functions", "rng_for"]
+__all__ = [
+    "FIXTURES",
+    "ChapterChecks",
+    "drawing",
+    "known_alternatives",
+    "known_misconceptions",
+    "load_checks",
+    "make_importable",
+    "reference_functions",
+    "rng_for",
+]
 
 PUBLIC = b"public"
 FIXTURES = frozenset({"student", "reference", "agrees", "rng"})  # what a check may ask for
@@ -40,15 +52,16 @@ def load_checks(course: Course, chapter: str) -> ChapterChecks:
     path = course.checks(chapter)
     if not path.is_file():
         raise CourseError(f"Chapter {chapter!r} has no checks: there is no {path}.")
+    course.references(chapter)  # so that a check file which imports them gets this course's, and no other's
+    make_importable(course.root)
     name = f"autograder_checks_{chapter}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None  # noqa: S101, PT018 - a .py path always has a loader
     module = importlib.util.module_from_spec(spec)
-    if str(course.root) not in sys.path:
-        sys.path.insert(0, str(course.root))  # a check file may import the course's own modules
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with _own_neighbours(path.parent):
+            spec.loader.exec_module(module)
     except (KeyboardInterrupt, CourseError):  # an author's mistake that a decorator found is a sentence already
         raise
     except BaseException as error:
@@ -58,6 +71,27 @@ def load_checks(course: Course, chapter: str) -> ChapterChecks:
     finally:
         del sys.modules[name]
     return ChapterChecks.of(course, chapter, module)
+
+
+def make_importable(root: Path) -> None:
+    """Let the check files of the course in ``root`` import its solutions, and the modules beside them."""
+    for folder in (str(root), str(root / "tests" / "chapters")):
+        if folder in sys.path:
+            sys.path.remove(folder)
+        sys.path.insert(0, folder)
+
+
+@contextmanager
+def _own_neighbours(folder: Path) -> Iterator[None]:
+    """Have modules of ``folder`` read again inside, and none of the same name that another course has loaded."""
+    names = {path.stem for path in folder.glob("*.py")}
+    others = {name: sys.modules.pop(name) for name in names & sys.modules.keys()}
+    try:
+        yield
+    finally:
+        for name in names:
+            sys.modules.pop(name, None)
+        sys.modules.update(others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +146,7 @@ class ChapterChecks:
                     f"{course.checks(chapter)} checks {spec.name!r}, but solutions/{chapter}.py has no function of that name."
                 )
         wrong: dict[str, list[Misconception]] = {spec.name: [] for spec in specs}
-        for misconception in misconceptions_in(course.misconceptions(chapter)):
+        for misconception in known_misconceptions(course, chapter):
             if misconception.exercise not in references:
                 raise CourseError(
                     f"solutions/misconceptions/{chapter}.py: {misconception.name} is about {misconception.exercise!r}, "
@@ -220,13 +254,33 @@ class ChapterChecks:
 
 
 def reference_functions(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:
-    """The public functions of the chapter's reference solutions, by name."""
-    module = course.references(chapter)
+    """The public functions of the chapter's reference solutions, its quiz among them, by name."""
     return {
         name: f
-        for name, f in vars(module).items()
-        if callable(f) and not name.startswith("_") and not isinstance(f, type)
+        for name, f in vars(course.references(chapter)).items()
+        if callable(f) and not name.startswith("_") and not isinstance(f, type) and not _is_ours(f)
     }
+
+
+def known_misconceptions(course: Course, chapter: str) -> list[Misconception]:
+    """The chapter's named wrong solutions: those of its quiz tables, and those of its file of misconceptions."""
+    found = [m for table in _quizzes(course, chapter) for m in table.misconceptions]
+    return misconceptions_in(course.misconceptions(chapter)) + found
+
+
+def known_alternatives(course: Course, chapter: str) -> list[Alternative]:
+    """The chapter's right solutions written differently: those of its quiz tables, and those of its file."""
+    found = [a for table in _quizzes(course, chapter) for a in table.alternatives]
+    return alternatives_in(course.alternatives(chapter)) + found
+
+
+def _quizzes(course: Course, chapter: str) -> list[Quiz]:
+    return [value for value in vars(course.references(chapter)).values() if isinstance(value, Quiz)]
+
+
+def _is_ours(function: Any) -> bool:
+    """Whether it is one of the framework's words, such as ``quiz``, and no solution."""
+    return not isinstance(function, Quiz) and str(getattr(function, "__module__", "")).startswith("autograder.")
 
 
 def cases_of(cls: type, name: str) -> list[_Case]:

@@ -16,9 +16,9 @@ from autograder.checking.agreement import Agreement
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.decorators import ExerciseSpec
 from autograder.checking.spelling import noting_answers
-from autograder.course import load_course
+from autograder.course import find_course, load_course
 from autograder.judging.conversation import Conversation, StudentProxy
-from autograder.judging.loader import ChapterChecks, drawing, rng_for
+from autograder.judging.loader import ChapterChecks, drawing, make_importable, rng_for
 from autograder.sandbox.protocol import Session
 
 __all__ = ["spec_of"]
@@ -51,6 +51,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     stack = config.stash.get(_stack, None)
     if stack is not None:
         stack.close()
+
+
+def pytest_collectstart(collector: pytest.Collector) -> None:
+    """Let a check file import the course's solutions and the modules beside it, as it may in grading."""
+    if isinstance(collector, pytest.Module) and collector.path.parent.name == "chapters":
+        root = find_course(collector.path.parent)
+        if root is not None:
+            make_importable(root)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

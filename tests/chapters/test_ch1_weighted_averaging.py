@@ -7,16 +7,14 @@ from autograder.checking import (
     assert_matches,
     assert_sums_to_one,
     check,
-    choice,
     exercise,
     floats,
     given,
     integers,
     linked,
-    number,
     pure,
-    quiz,
 )
+from solutions.ch1_weighted_averaging import quiz_ch1
 
 
 def some_weights(rng, n):
@@ -338,29 +336,4 @@ class TestSoftLookup:
     test_care = pure(points=0.5, after="test_small_example")
 
 
-TestQuiz = quiz(
-    "quiz_ch1",
-    points=3,
-    hints=(
-        (
-            "Each question can be tried out: make a small example with three numbers and put it through your own "
-            "functions."
-        ),
-        (
-            "Questions 1 and 6 are short sums, best done with numbers. For 2 and 3, look at your pictures again. "
-            "For 4, put [2, 0] and [102, 100] through your softmax."
-        ),
-        (
-            "For 5, move the query a tiny step in `hard_lookup` and look whether the answer moves. For 6, write "
-            "down the two scores after the temperature, then exp of each, then the share of the first."
-        ),
-    ),
-    questions=[
-        choice("which position supplies most"),
-        choice("how far an average can go"),
-        choice("a huge temperature"),
-        choice("the same number added to every score"),
-        choice("why training needs the soft lookup"),
-        number("a weight at temperature 0.5", within=0.005),
-    ],
-)
+TestQuiz = quiz_ch1.checks()

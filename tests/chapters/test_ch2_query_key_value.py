@@ -9,15 +9,13 @@ from autograder.checking import (
     assert_string,
     assert_sums_to_one,
     check,
-    choice,
     exercise,
     floats,
     given,
     linked,
-    number,
     pure,
-    quiz,
 )
+from solutions.ch2_query_key_value import quiz_ch2
 
 SELF = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0], [-1.0, 1.0, 0.0]])
 
@@ -338,31 +336,4 @@ class TestEinsumAttention:
             assert_einsum(student["MIX_EQ"], weights @ V, call="np.einsum(MIX_EQ, weights, V)", weights=weights, V=V)
 
 
-TestQuiz = quiz(
-    "quiz_ch2",
-    points=3,
-    hints=(
-        (
-            "Each question can be tried out: make small arrays of the shapes in question and put them through "
-            "your own functions."
-        ),
-        (
-            "For 1, ask who has a question and who has the answers. For 2, make arrays of ones and print shapes. "
-            "For 4, draw q = [2, 0] with the keys [3, 9] and [1, 0]. For 5, add the printed weights up, then "
-            "divide one by another."
-        ),
-        (
-            "For 3, leave the matrices out: with Q = K = V = X, what is the score of a position with itself? For "
-            "5 and 6, write down exp of each of the three scores: every weight is one of them, divided by one and "
-            "the same number."
-        ),
-    ),
-    questions=[
-        choice("who asks in a translation"),
-        choice("the shapes that come out"),
-        choice("why there are three projections"),
-        choice("what a large dot product tells"),
-        choice("what is wrong with the printed weights"),
-        number("a query twice as long", within=0.005),
-    ],
-)
+TestQuiz = quiz_ch2.checks()

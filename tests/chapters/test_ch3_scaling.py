@@ -11,17 +11,15 @@ from autograder.checking import (
     assert_sums_to_one,
     assert_within,
     check,
-    choice,
     exercise,
     floats,
     given,
     linked,
-    number,
     probabilities,
     pure,
-    quiz,
 )
 from autograder.checking.asserts import CheckFailed
+from solutions.ch3_scaling import quiz_ch3
 
 # score_variance is judged by how its answers are distributed over generators. For n pairs the variance of q . k has
 # mean d_k (d_k * (1 - 1/n) with the mean taken away) and, as E[(q . k)^4] = 3 d_k^2 + 6 d_k, a relative variance of
@@ -568,29 +566,4 @@ class TestQueryGradient:
     test_care = pure(points=0.5, after="test_small_example")
 
 
-TestQuiz = quiz(
-    "quiz_ch3",
-    points=3,
-    hints=(
-        (
-            "All of it can be tried out with your own functions: put the numbers of a question into them, or into a short "
-            "experiment with a generator."
-        ),
-        (
-            "For 1 and 5, draw entries of that kind and measure. For 2 and 3, look at p * (1 - p) and at the pictures of "
-            "saturation. For 4, think of what stands on the short path."
-        ),
-        (
-            "For 2, softmax of [0, 10, 20] gives the first key about 2e-9. For 5, a product of two entries has the product "
-            "of their variances. For 6, write the five weights down and ask your attention_entropy."
-        ),
-    ),
-    questions=[
-        choice("what a variance of 1 needs"),
-        choice("a key far behind"),
-        choice("the Jacobian when one key has all the weight"),
-        choice("can a gradient vanish on a short path"),
-        choice("entries of another size"),
-        number("an entropy in nats", within=0.005),
-    ],
-)
+TestQuiz = quiz_ch3.checks()

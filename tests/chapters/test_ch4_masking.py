@@ -6,16 +6,14 @@ from autograder.checking import (
     Source,
     assert_matches,
     check,
-    choice,
     exercise,
     floats,
     given,
     linked,
-    number,
     pure,
-    quiz,
 )
 from autograder.checking.asserts import CheckFailed
+from solutions.ch4_masking import quiz_ch4
 
 
 def attend(text):
@@ -567,26 +565,4 @@ class TestIsCausal:
     test_care = pure(points=0.25, after="test_small_examples")
 
 
-TestQuiz = quiz(
-    "quiz_ch4",
-    points=3,
-    hints=(
-        "Questions 1 to 3 can be tried out in a cell of your own: make the mask, or the three scores, and look.",
-        (
-            "For 2 and 3, work out the scores after the addition before you think of the softmax: what is 3 - 1e9 in "
-            "float64, and what is it in float32? For 4, write down what an allowed exp is divided by."
-        ),
-        (
-            "For 5: a padding mask forbids keys, that is columns. What does a row of padding, which still asks, get? "
-            "For 6, think of the functions that your `is_causal` had to judge: which of them would pass this test?"
-        ),
-    ),
-    questions=[
-        number("how many places are allowed"),
-        choice("-1e9 added to a whole row, in float64"),
-        choice("the same in float32"),
-        choice("a mask put on after the softmax"),
-        choice("what becomes of padded queries"),
-        choice("what one test shows"),
-    ],
-)
+TestQuiz = quiz_ch4.checks()

@@ -9,16 +9,14 @@ from autograder.checking import (
     Source,
     assert_matches,
     check,
-    choice,
     exercise,
     given,
     heatmap,
     linked,
-    number,
     pure,
-    quiz,
 )
 from autograder.checking.asserts import CheckFailed
+from solutions.ch5_multi_head import quiz_ch5
 
 mpl.use("Agg")  # the references draw where the checks run, and that may have no screen
 
@@ -644,30 +642,4 @@ class TestEquivarianceGap:
     test_care = pure(points=0.25, after="test_small_example")
 
 
-TestQuiz = quiz(
-    "quiz_ch5",
-    points=3,
-    hints=(
-        (
-            "Questions 1 and 2: write down the shapes of W_Q, W_K, W_V and W_O, and multiply. Question 3: draw the matrix, or "
-            "make it in a cell of your own and ask your `pattern_scores`."
-        ),
-        (
-            "Question 4: try it with 4 positions and 2 heads of 2 columns, X = `np.arange(16).reshape(4, 4)`, and look at "
-            "which rows of X are in head 0. "
-            "Question 5: your `equivariance_gap` answers it."
-        ),
-        (
-            "Question 1: all the heads together have h · d_k columns, and there are four matrices. Question 6: think of who "
-            "decides how many heads a model has, and when."
-        ),
-    ),
-    questions=[
-        number("how many numbers the four matrices hold"),
-        choice("fewer, wider heads"),
-        choice("the name of a pattern"),
-        choice("reshape alone"),
-        choice("shuffled words"),
-        choice("twelve heads"),
-    ],
-)
+TestQuiz = quiz_ch5.checks()

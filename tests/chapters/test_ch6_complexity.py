@@ -6,16 +6,14 @@ from autograder.checking import (
     Source,
     assert_matches,
     check,
-    choice,
     exercise,
     floats,
     given,
     integers,
     linked,
-    number,
     pure,
-    quiz,
 )
+from solutions.ch6_complexity import quiz_ch6
 
 EXACTLY = {"rtol": 1e-12, "atol": 1e-6}  # counts, perhaps written as floats
 
@@ -377,27 +375,4 @@ def step_inputs(seed, t, d_k, d_v):
     return {name: rng.uniform(-2, 2, size=shape).round(1) for name, shape in shapes.items()}
 
 
-TestQuiz = quiz(
-    "quiz_ch6",
-    points=3,
-    hints=(
-        "Questions 1 and 2 can be worked out with your own `layer_flops`, in a cell of your own.",
-        (
-            "For 1, set the two parts of a layer's cost equal and divide by what they share. For 3, ask of each method "
-            "whether its weights are those of the softmax. For 4, think of what `decode_step` takes and returns."
-        ),
-        (
-            "For 2, write the cost at n = 512 as two numbers, then double one of them and take the other four times. For 5, "
-            "the years are in the text, and so is what a fixed number of keys costs. For 6, remember what a weight is "
-            "multiplied by."
-        ),
-    ),
-    questions=[
-        number("where both parts cost the same"),
-        choice("what doubling n costs a layer"),
-        choice("exact or not"),
-        choice("what a cache saves"),
-        choice("history and applications"),
-        choice("a weight and what it means"),
-    ],
-)
+TestQuiz = quiz_ch6.checks()

@@ -7,8 +7,7 @@ from autograder.examples import parse_examples, replay
 from autograder.examples.record import recorded
 from autograder.judging.functions import InProcessSession
 from autograder.judging.judge import Judge
-from autograder.judging.loader import load_checks
-from autograder.misconception import alternatives_in, misconceptions_in
+from autograder.judging.loader import known_alternatives, known_misconceptions, load_checks
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)
@@ -45,9 +44,9 @@ def test_replayed_examples_judge_and_name_as_the_grader_does(chapter):
         for spec in judge.checks.specs.values():
             if spec.answers:
                 right.update(right[spec.name]())
-        solutions = [(m, True) for m in misconceptions_in(COURSE.misconceptions(chapter))]
+        solutions = [(m, True) for m in known_misconceptions(COURSE, chapter)]
         told = {(m.exercise, m.name): m.message for m, _ in solutions}
-        solutions += [(a, False) for a in alternatives_in(COURSE.alternatives(chapter))]
+        solutions += [(a, False) for a in known_alternatives(COURSE, chapter)]
         for solution, wrong in solutions:
             spec = judge.checks.specs[solution.exercise]
             own = solution.function() if spec.answers else {spec.name: solution.function}

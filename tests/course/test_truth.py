@@ -4,14 +4,13 @@ import pytest
 
 from autograder.audit import ChapterAudit, audit
 from autograder.course import load_course
-from autograder.judging.loader import load_checks
-from autograder.misconception import alternatives_in, misconceptions_in
+from autograder.judging.loader import known_alternatives, known_misconceptions, load_checks
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)
 CHAPTERS = COURSE.finished_chapters()
-WRONG = [(c, m.exercise, m.name) for c in CHAPTERS for m in misconceptions_in(COURSE.misconceptions(c))]
-RIGHT = [(c, a.exercise, a.name) for c in CHAPTERS for a in alternatives_in(COURSE.alternatives(c))]
+WRONG = [(c, m.exercise, m.name) for c in CHAPTERS for m in known_misconceptions(COURSE, c)]
+RIGHT = [(c, a.exercise, a.name) for c in CHAPTERS for a in known_alternatives(COURSE, c)]
 
 
 @pytest.fixture(scope="module")
