@@ -2,6 +2,7 @@
 
 import inspect
 
+import heatmap
 import matplotlib as mpl
 import numpy as np
 
@@ -11,7 +12,6 @@ from autograder.checking import (
     check,
     exercise,
     given,
-    heatmap,
     linked,
     pure,
 )
