@@ -142,6 +142,8 @@ def assert_choice(actual: Any, right: str, *, call: str = "") -> None:
 
 def assert_einsum(actual: Any, expected: Any, *, call: str = "", **operands: np.ndarray) -> None:
     """An einsum equation computes ``expected`` from ``operands``, in the order named, whatever letters it uses."""
+    if not call:
+        call = f"np.einsum({', '.join([spelling_of(actual)[0] or 'equation', *operands])})"
     params = {"operands": [a.tolist() for a in operands.values()], "right": np.asarray(expected).tolist()}
     _judge("einsum_gives", actual, None, params, call, dict(operands))
 

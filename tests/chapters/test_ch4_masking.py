@@ -2,16 +2,7 @@
 
 import numpy as np
 
-from autograder.checking import (
-    Source,
-    assert_matches,
-    check,
-    exercise,
-    floats,
-    given,
-    linked,
-    pure,
-)
+from autograder.checking import Source, assert_matches, check, exercise, floats, given, linked, pure
 from autograder.checking.asserts import CheckFailed
 from solutions.ch4_masking import quiz_ch4
 

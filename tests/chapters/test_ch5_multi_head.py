@@ -6,15 +6,7 @@ import heatmap
 import matplotlib as mpl
 import numpy as np
 
-from autograder.checking import (
-    Source,
-    assert_matches,
-    check,
-    exercise,
-    given,
-    linked,
-    pure,
-)
+from autograder.checking import Source, assert_matches, check, exercise, given, linked, pure
 from autograder.checking.asserts import CheckFailed
 from solutions.ch5_multi_head import quiz_ch5
 

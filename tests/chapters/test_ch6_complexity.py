@@ -2,17 +2,7 @@
 
 import numpy as np
 
-from autograder.checking import (
-    Source,
-    assert_matches,
-    check,
-    exercise,
-    floats,
-    given,
-    integers,
-    linked,
-    pure,
-)
+from autograder.checking import Source, assert_matches, check, exercise, floats, given, integers, linked, pure
 from solutions.ch6_complexity import quiz_ch6
 
 EXACTLY = {"rtol": 1e-12, "atol": 1e-6}  # counts, perhaps written as floats
