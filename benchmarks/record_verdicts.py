@@ -35,7 +35,8 @@ from autograder.grading.batch import grade_notebooks
 from autograder.grading.submission import Job
 from autograder.judging.functions import InProcessSession
 from autograder.judging.judge import Judge
-from autograder.judging.loader import known_alternatives, known_misconceptions, load_checks
+from autograder.judging.loader import load_checks
+from autograder.judging.solutions import known_alternatives, known_misconceptions
 
 MUTANTS = 40  # of each exercise, spread evenly over all of them
 CLASS = 48

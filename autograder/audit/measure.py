@@ -22,7 +22,8 @@ from autograder.judging.conversation import StudentProxy, same_answer
 from autograder.judging.diagnosis import telling
 from autograder.judging.functions import InProcessSession
 from autograder.judging.judge import Judge
-from autograder.judging.loader import ChapterChecks, drawing, known_alternatives, load_checks
+from autograder.judging.loader import ChapterChecks, drawing, load_checks
+from autograder.judging.solutions import known_alternatives
 from autograder.misconception import Alternative
 from autograder.notebook import blank_exercises, load_source
 from autograder.sandbox.protocol import Answer, Call, Session

@@ -14,6 +14,8 @@ from autograder.sandbox.protocol import Call
 
 __all__ = ["answered", "noting_answers", "spelled", "spelling_of"]
 
+MAX_PARTS, MAX_DEPTH = 50, 3  # of what a student returned, to be spelled as a part of it
+
 T = TypeVar("T")
 Spelling = tuple[str, dict[str, Any]]
 
@@ -65,13 +67,15 @@ def spelling_of(value: Any) -> Spelling:
     return "", {}
 
 
-def _path(whole: Any, part: Any) -> str | None:
+def _path(whole: Any, part: Any, depth: int = 0) -> str | None:
     """Where ``part`` itself, not something equal to it, stands in ``whole``: ``""``, ``"[1]"``, ``"['a'][0]"``."""
     if whole is part:
         return ""
-    items = whole.items() if isinstance(whole, dict) else enumerate(whole) if isinstance(whole, tuple | list) else ()
-    for key, item in items:
-        path = _path(item, part)
+    # A function's results are few and not deep; a student may return anything.
+    if not isinstance(whole, tuple | list | dict) or len(whole) > MAX_PARTS or depth == MAX_DEPTH:
+        return None
+    for key, item in whole.items() if isinstance(whole, dict) else enumerate(whole):
+        path = _path(item, part, depth + 1)
         if path is not None:
             return f"[{key!r}]{path}"
     return None

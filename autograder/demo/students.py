@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from autograder.demo.hostile import ATTACKS
-from autograder.judging.loader import known_alternatives, known_misconceptions
+from autograder.judging.solutions import known_alternatives, known_misconceptions
 from autograder.simulate import reference_code, solved_notebook
 
 if TYPE_CHECKING:

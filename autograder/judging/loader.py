@@ -18,27 +18,17 @@ import numpy as np
 from autograder.checking.agreement import Agreement
 from autograder.checking.decorators import ExerciseSpec, exercises_of, place_of
 from autograder.checking.properties import draw_seed, seed_number, shrinking
-from autograder.checking.quizzes import Quiz
 from autograder.checking.spelling import noting_answers
 from autograder.course import Course, CourseError, failure
 from autograder.judging.conversation import Care, Conversation, ReferenceProxy, StudentProxy, same_answer
 from autograder.judging.functions import InProcessSession
 from autograder.judging.secret import course_secret
+from autograder.judging.solutions import known_misconceptions, reference_functions
 from autograder.judging.values import fingerprint, key_of, remember
-from autograder.misconception import Alternative, Misconception, alternatives_in, misconceptions_in
+from autograder.misconception import Misconception
 from autograder.sandbox.protocol import Call, Script, Session
 
-__all__ = [
-    "FIXTURES",
-    "ChapterChecks",
-    "drawing",
-    "known_alternatives",
-    "known_misconceptions",
-    "load_checks",
-    "make_importable",
-    "reference_functions",
-    "rng_for",
-]
+__all__ = ["FIXTURES", "ChapterChecks", "drawing", "load_checks", "make_importable", "rng_for"]
 
 PUBLIC = b"public"
 FIXTURES = frozenset({"student", "reference", "agrees", "rng"})  # what a check may ask for
@@ -251,36 +241,6 @@ class ChapterChecks:
             return False
         left, right = self.right_session().batch([one, other])
         return left.error is None and right.error is None and not same_answer(left, right, one)
-
-
-def reference_functions(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:
-    """The public functions of the chapter's reference solutions, its quiz among them, by name."""
-    return {
-        name: f
-        for name, f in vars(course.references(chapter)).items()
-        if callable(f) and not name.startswith("_") and not isinstance(f, type) and not _is_ours(f)
-    }
-
-
-def known_misconceptions(course: Course, chapter: str) -> list[Misconception]:
-    """The chapter's named wrong solutions: those of its quiz tables, and those of its file of misconceptions."""
-    found = [m for table in _quizzes(course, chapter) for m in table.misconceptions]
-    return misconceptions_in(course.misconceptions(chapter)) + found
-
-
-def known_alternatives(course: Course, chapter: str) -> list[Alternative]:
-    """The chapter's right solutions written differently: those of its quiz tables, and those of its file."""
-    found = [a for table in _quizzes(course, chapter) for a in table.alternatives]
-    return alternatives_in(course.alternatives(chapter)) + found
-
-
-def _quizzes(course: Course, chapter: str) -> list[Quiz]:
-    return [value for value in vars(course.references(chapter)).values() if isinstance(value, Quiz)]
-
-
-def _is_ours(function: Any) -> bool:
-    """Whether it is one of the framework's words, such as ``quiz``, and no solution."""
-    return not isinstance(function, Quiz) and str(getattr(function, "__module__", "")).startswith("autograder.")
 
 
 def cases_of(cls: type, name: str) -> list[_Case]:

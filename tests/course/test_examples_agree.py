@@ -7,7 +7,8 @@ from autograder.examples import parse_examples, replay
 from autograder.examples.record import recorded
 from autograder.judging.functions import InProcessSession
 from autograder.judging.judge import Judge
-from autograder.judging.loader import known_alternatives, known_misconceptions, load_checks
+from autograder.judging.loader import load_checks
+from autograder.judging.solutions import known_alternatives, known_misconceptions
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)

@@ -4,7 +4,8 @@ import pytest
 
 from autograder.audit import ChapterAudit, audit
 from autograder.course import load_course
-from autograder.judging.loader import known_alternatives, known_misconceptions, load_checks
+from autograder.judging.loader import load_checks
+from autograder.judging.solutions import known_alternatives, known_misconceptions
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)

@@ -6,7 +6,7 @@ import builtins
 import pytest
 
 from autograder.course import load_course
-from autograder.judging.loader import known_alternatives, known_misconceptions
+from autograder.judging.solutions import known_alternatives, known_misconceptions
 from autograder.notebook import load_document, notebook_of
 from autograder.simulate import solved_notebook
 from tests.support import ROOT

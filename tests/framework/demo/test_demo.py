@@ -15,7 +15,7 @@ from autograder.course import load_course
 from autograder.demo.hostile import ATTACKS
 from autograder.demo.run import fresh_folder, run_demo
 from autograder.demo.students import KINDS, class_of, hand_in
-from autograder.judging.loader import known_alternatives, known_misconceptions
+from autograder.judging.solutions import known_alternatives, known_misconceptions
 from autograder.notebook import NotebookError, parse_notebook
 from autograder.simulate import reference_code, solved_notebook
 from tests.support import ROOT

@@ -8,7 +8,8 @@ from autograder.audit import audit
 from autograder.course import load_course
 from autograder.grading.verdict_cache import Store
 from autograder.judging.judge import Judge
-from autograder.judging.loader import known_alternatives, known_misconceptions, load_checks
+from autograder.judging.loader import load_checks
+from autograder.judging.solutions import known_alternatives, known_misconceptions
 from tests.framework.judging.conftest import MINI, Student, right
 from tests.support import ROOT
 
