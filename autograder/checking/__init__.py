@@ -1,10 +1,11 @@
-"""What a check file needs: marks for exercises, assertions, and strategies for drawn inputs."""
+"""The words of a check file: exercises and checks, assertions, strategies for drawn inputs, and a quiz's table."""
 
 from __future__ import annotations
 
 from typing import Any
 
 __all__ = [
+    "CheckFailed",
     "Rng",
     "Source",
     "after",

@@ -6,20 +6,31 @@ import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from autograder.sandbox.protocol import Call
 
-__all__ = ["answered", "noting_answers", "spelled", "spelling_of"]
+__all__ = ["answered", "arguments_of", "noting_answers", "spelled", "spelling_of"]
 
 MAX_PARTS, MAX_DEPTH = 50, 3  # of what a student returned, to be spelled as a part of it
 
 T = TypeVar("T")
 Spelling = tuple[str, dict[str, Any]]
 
-_answers: ContextVar[list[tuple[Any, Callable[[], Spelling]]] | None] = ContextVar("answers", default=None)
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What the student answered, the arguments that were given, and how the question is written: worked out only to be shown."""
+
+    value: Any
+    arguments: tuple[Any, ...]
+    spell: Callable[[], Spelling]
+
+
+_answers: ContextVar[list[_Answer] | None] = ContextVar("answers", default=None)
 
 
 def spelled(call: Call, signature: inspect.Signature | None) -> Spelling:
@@ -46,11 +57,11 @@ def noting_answers() -> Iterator[None]:
         _answers.reset(token)
 
 
-def answered(value: T, spelling: Callable[[], Spelling]) -> T:
-    """``value``, noted as the student's answer to what ``spelling()`` spells."""
+def answered(value: T, spell: Callable[[], Spelling], call: Call | None = None) -> T:
+    """``value``, noted as the student's answer to ``call`` (None: a variable), which ``spell()`` spells."""
     answers = _answers.get()
     if answers is not None:
-        answers.append((value, spelling))
+        answers.append(_Answer(value, (*call.args, *call.kwargs.values()) if call else (), spell))
     return value
 
 
@@ -59,12 +70,26 @@ def spelling_of(value: Any) -> Spelling:
 
     The newest where several did; ``("", {})`` for what the student did not return.
     """
-    for answer, spelling in reversed(_answers.get() or []):
-        path = _path(answer, value)
+    found = _found(value)
+    if found is None:
+        return "", {}
+    answer, path = found
+    text, inputs = answer.spell()
+    return text + path, inputs
+
+
+def arguments_of(value: Any) -> tuple[Any, ...]:
+    """The arguments of that call."""
+    found = _found(value)
+    return found[0].arguments if found else ()
+
+
+def _found(value: Any) -> tuple[_Answer, str] | None:
+    for answer in reversed(_answers.get() or []):
+        path = _path(answer.value, value)
         if path is not None:
-            text, inputs = spelling()
-            return text + path, inputs
-    return "", {}
+            return answer, path
+    return None
 
 
 def _path(whole: Any, part: Any, depth: int = 0) -> str | None:

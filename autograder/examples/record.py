@@ -141,7 +141,7 @@ class _Tape:
         if call.probe:
             encoded["probe"] = call.probe
         self._note({"call": encoded}, value)
-        return answered(value, lambda: spelled(call, self._checks.signature(call.function)))
+        return answered(value, lambda: spelled(call, self._checks.signature(call.function)), call)
 
     def _note(self, step: dict[str, Any], value: Any) -> None:
         index = len(self.steps)

@@ -315,7 +315,7 @@ class StudentProxy:
             raise CheckFailed(
                 text, self._conversation.described(call), kind="values" if error.type == NOT_AS_ASKED else "error"
             )
-        return answered(_copied(answer.value), lambda: self._conversation.spelled(call))
+        return answered(_copied(answer.value), lambda: self._conversation.spelled(call), call)
 
 
 class ReferenceProxy:

@@ -89,8 +89,7 @@ class TestProjectQKV:
     )
     def test_any_sizes(self, agrees, X_q, X_kv, W_Q, W_K, W_V):
         """any sizes, with no batch axis, one or two"""
-        inputs = {"X_q": X_q, "X_kv": X_kv, "W_Q": W_Q, "W_K": W_K, "W_V": W_V}
-        agrees.project_qkv(*inputs.values())
+        agrees.project_qkv(X_q, X_kv, W_Q, W_K, W_V)
 
     @check(points=0.25, after="test_small_example")
     def test_distinct_and_equal_sizes(self, agrees, rng):
@@ -230,7 +229,7 @@ class TestDotProductAttention:
         agrees.dot_product_attention(Q, K, V)
 
     @check(points=0.5, after="test_small_example")
-    def test_distinct_and_equal_sizes(self, student, reference, rng):
+    def test_distinct_and_equal_sizes(self, agrees, rng):
         """sizes that all differ, and sizes that are all the same, batch axes included; many long keys"""
         for batch, sizes in (
             ((), (3, 4, 5, 6)),
@@ -243,9 +242,7 @@ class TestDotProductAttention:
         ):
             drawn = dict(zip(("n_q", "n_k", "d_k", "d_v"), sizes, strict=True))
             inputs = queries_keys_values(rng, *batch, **drawn)
-            right = reference.dot_product_attention(**inputs)
-            found = student.dot_product_attention(*inputs.values())
-            assert_matches(found, right)
+            agrees.dot_product_attention(*inputs.values())
 
     @check(points=0.25, after="test_small_example")
     def test_keys_in_another_order(self, student, rng):
@@ -260,26 +257,22 @@ class TestDotProductAttention:
         assert_matches(moved_weights, np.asarray(weights)[..., order], call=f"weights of {call}", **shuffled)
 
     @check(points=0.25, after=("test_a_batch", "test_large_scores"))
-    def test_large_scores_in_a_batch(self, student, reference, rng):
+    def test_large_scores_in_a_batch(self, agrees, rng):
         """scores of very different size in one batch, all positive or all negative"""
         inputs = queries_keys_values(rng, 2, 3, n_q=4, n_k=5, d_k=3, d_v=2)
         level = np.linspace(-3000, 3000, 2 * 3 * 4).reshape(2, 3, 4, 1)
         # One more entry in each query and key moves all the scores of a query by `level`, which no weight depends on.
         inputs["Q"] = np.concatenate([inputs["Q"], level], axis=-1)
         inputs["K"] = np.concatenate([inputs["K"], np.ones((2, 3, 5, 1))], axis=-1)
-        right = reference.dot_product_attention(**inputs)
-        found = student.dot_product_attention(*inputs.values())
-        assert_matches(found, right)
+        agrees.dot_product_attention(*inputs.values())
 
     @check(points=0.25, after="test_small_example")
-    def test_one_key_and_float32(self, student, reference, rng):
+    def test_one_key_and_float32(self, agrees, rng):
         """a single key, a single query, and float32"""
         for sizes, dtype in (((3, 1, 2, 4), np.float64), ((1, 1, 1, 1), np.float64), ((4, 5, 3, 6), np.float32)):
             drawn = queries_keys_values(rng, **dict(zip(("n_q", "n_k", "d_k", "d_v"), sizes, strict=True)))
             inputs = {name: a.astype(dtype) for name, a in drawn.items()}
-            right = reference.dot_product_attention(**inputs)
-            found = student.dot_product_attention(*inputs.values())
-            assert_matches(found, right)
+            agrees.dot_product_attention(*inputs.values())
 
     test_care = pure(points=0.25, after="test_small_example")
 

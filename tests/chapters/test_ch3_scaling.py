@@ -3,6 +3,7 @@
 import numpy as np
 
 from autograder.checking import (
+    CheckFailed,
     Rng,
     Source,
     arrays_nd,
@@ -18,7 +19,6 @@ from autograder.checking import (
     probabilities,
     pure,
 )
-from autograder.checking.asserts import CheckFailed
 from solutions.ch3_scaling import quiz_ch3
 
 # score_variance is judged by how its answers are distributed over generators. For n pairs the variance of q . k has
@@ -249,20 +249,17 @@ class TestAttentionEntropy:
     @check(points=0.5, visible=True)
     def test_without_zeros(self, agrees):
         """two queries and four keys, no weight 0"""
-        weights = np.array([[0.25, 0.25, 0.25, 0.25], [0.7, 0.1, 0.15, 0.05]])
-        agrees.attention_entropy(weights)
+        agrees.attention_entropy(np.array([[0.25, 0.25, 0.25, 0.25], [0.7, 0.1, 0.15, 0.05]]))
 
     @check(points=0.5, visible=True, after="test_without_zeros")
     def test_small_example(self, agrees):
         """the example worked by hand: a weight of 0 contributes 0"""
-        weights = np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])
-        agrees.attention_entropy(weights)
+        agrees.attention_entropy(np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]))
 
     @check(points=0.25, visible=True, after="test_without_zeros")
     def test_as_many_queries_as_keys(self, agrees):
         """as many queries as keys"""
-        weights = np.array([[0.6, 0.3, 0.1], [0.2, 0.2, 0.6], [0.9, 0.05, 0.05]])
-        agrees.attention_entropy(weights)
+        agrees.attention_entropy(np.array([[0.6, 0.3, 0.1], [0.2, 0.2, 0.6], [0.9, 0.05, 0.05]]))
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_batch(self, agrees):
@@ -281,8 +278,7 @@ class TestAttentionEntropy:
     def test_any_shape(self, agrees, scores):
         """any number of queries, keys and batch axes; the lowest scores count as weight 0"""
         parts = np.where(scores > np.minimum(-1.5, scores.max(axis=-1, keepdims=True) - 1e-3), np.exp(scores), 0.0)
-        weights = parts / parts.sum(axis=-1, keepdims=True)
-        agrees.attention_entropy(weights)
+        agrees.attention_entropy(parts / parts.sum(axis=-1, keepdims=True))
 
     @check(points=0.25, after="test_small_example")
     def test_from_one_key_to_all(self, student):
@@ -333,8 +329,7 @@ class TestSoftmaxJacobian:
     @check(points=0.75, visible=True)
     def test_small_example(self, agrees):
         """the example worked by hand"""
-        p = np.array([0.5, 0.3, 0.2])
-        agrees.softmax_jacobian(p)
+        agrees.softmax_jacobian(np.array([0.5, 0.3, 0.2]))
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_two_weights(self, agrees):

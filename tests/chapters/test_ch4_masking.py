@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograder.checking import Source, assert_matches, check, exercise, floats, given, linked, pure
-from autograder.checking.asserts import CheckFailed
+from autograder.checking import CheckFailed, Source, assert_matches, check, exercise, floats, given, linked, pure
 from solutions.ch4_masking import quiz_ch4
 
 
@@ -192,30 +191,24 @@ class TestPaddingMask:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """two sequences of lengths 3 and 1"""
-        lengths = np.array([3, 1])
-        agrees.padding_mask(lengths, 4)
+        agrees.padding_mask(np.array([3, 1]), 4)
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_full_and_empty(self, agrees):
         """a sequence with no padding at all, and one that is nothing else"""
-        lengths = np.array([5, 0, 4])
-        agrees.padding_mask(lengths, 5)
+        agrees.padding_mask(np.array([5, 0, 4]), 5)
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_padded_further_than_needed(self, agrees):
         """every sequence has padding, the longest too"""
-        lengths = np.array([2, 4, 3])
-        agrees.padding_mask(lengths, 6)
+        agrees.padding_mask(np.array([2, 4, 3]), 6)
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_as_many_sequences_as_keys(self, agrees):
         """as many sequences as keys, and a single sequence"""
-        lengths = np.array([1, 3, 0])
-        agrees.padding_mask(lengths, 3)
-        lengths = np.array([2])
-        agrees.padding_mask(lengths, 5)
-        lengths = np.array([1])
-        agrees.padding_mask(lengths, 1)
+        agrees.padding_mask(np.array([1, 3, 0]), 3)
+        agrees.padding_mask(np.array([2]), 5)
+        agrees.padding_mask(np.array([1]), 1)
 
     @check(points=0.5, after="test_small_example")
     def test_any_lengths(self, agrees, rng):

@@ -6,8 +6,7 @@ import heatmap
 import matplotlib as mpl
 import numpy as np
 
-from autograder.checking import Source, assert_matches, check, exercise, given, linked, pure
-from autograder.checking.asserts import CheckFailed
+from autograder.checking import CheckFailed, Source, assert_matches, check, exercise, given, linked, pure
 from solutions.ch5_multi_head import quiz_ch5
 
 mpl.use("Agg")  # the references draw where the checks run, and that may have no screen
@@ -37,29 +36,24 @@ class TestSplitHeads:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example worked by hand"""
-        X = np.arange(1.0, 13.0).reshape(3, 4)
-        agrees.split_heads(X, 2)
+        agrees.split_heads(np.arange(1.0, 13.0).reshape(3, 4), 2)
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_three_heads(self, agrees):
         """two positions, three heads of four columns"""
-        X = np.arange(24.0).reshape(2, 12)
-        agrees.split_heads(X, 3)
+        agrees.split_heads(np.arange(24.0).reshape(2, 12), 3)
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_batch_axes(self, agrees):
         """a batch of two sequences, and two batch axes"""
-        X = np.arange(36.0).reshape(2, 3, 6)
-        agrees.split_heads(X, 3)
-        X = np.arange(48.0).reshape(2, 1, 4, 6)
-        agrees.split_heads(X, 3)
+        agrees.split_heads(np.arange(36.0).reshape(2, 3, 6), 3)
+        agrees.split_heads(np.arange(48.0).reshape(2, 1, 4, 6), 3)
 
     @check(points=0.25, after="test_three_heads")
     def test_every_size_the_same(self, agrees, rng):
         """as many heads as positions as columns in a head, with and without a batch"""
         for shape in ((3, 9), (3, 3, 9), (3, 3, 3, 9)):
-            X = rng.normal(size=shape)
-            agrees.split_heads(X, 3)
+            agrees.split_heads(rng.normal(size=shape), 3)
 
     @check(points=0.5, after="test_batch_axes")
     @given(linked({"heads": "... h n d"}, batch=(0, 2)))
@@ -111,17 +105,14 @@ class TestMergeHeads:
     @check(points=0.5, visible=True, after="test_small_example")
     def test_batch_axes(self, agrees):
         """a batch of two sequences, and two batch axes"""
-        heads = np.arange(36.0).reshape(2, 3, 3, 2)
-        agrees.merge_heads(heads)
-        heads = np.arange(48.0).reshape(2, 1, 3, 4, 2)
-        agrees.merge_heads(heads)
+        agrees.merge_heads(np.arange(36.0).reshape(2, 3, 3, 2))
+        agrees.merge_heads(np.arange(48.0).reshape(2, 1, 3, 4, 2))
 
     @check(points=0.25, after="test_back_to_where_it_was")
     def test_every_size_the_same(self, agrees, rng):
         """as many heads as positions as columns in a head, with and without a batch"""
         for shape in ((3, 3, 3), (3, 3, 3, 3), (3, 3, 3, 3, 3)):
-            heads = rng.normal(size=shape)
-            agrees.merge_heads(heads)
+            agrees.merge_heads(rng.normal(size=shape))
 
     @check(points=0.5, after="test_batch_axes")
     @given(linked({"heads": "... h n d"}, batch=(0, 2)))
@@ -139,8 +130,7 @@ class TestMergeHeads:
             ((2, 1, 5, 3), np.float64),
             ((2, 4, 3, 2), np.float32),
         ):
-            heads = rng.normal(size=shape).astype(dtype)
-            agrees.merge_heads(heads)
+            agrees.merge_heads(rng.normal(size=shape).astype(dtype))
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -233,8 +223,7 @@ class TestMultiHeadAttention:
         """the example worked by hand"""
         eye = np.eye(2)
         W_K, W_O = np.array([[3.0, 0.0], [0.0, 0.0]]), np.array([[1.0, 0.0], [2.0, 1.0]])
-        inputs = {"X_q": eye, "X_kv": eye, "W_Q": eye, "W_K": W_K, "W_V": eye, "W_O": W_O}
-        agrees.multi_head_attention(*inputs.values(), 2)
+        agrees.multi_head_attention(eye, eye, eye, W_K, eye, W_O, 2)
 
     @check(points=0.75, visible=True, after="test_small_example")
     def test_heads_of_several_columns(self, agrees):
@@ -244,8 +233,7 @@ class TestMultiHeadAttention:
     @check(points=0.5, visible=True, after="test_heads_of_several_columns")
     def test_a_mask_for_all_heads(self, agrees):
         """a causal mask, the same for every head"""
-        inputs = self_attention(SMALL)
-        agrees.multi_head_attention(*inputs.values(), 2, np.array([[True, False], [True, True]]))
+        agrees.multi_head_attention(*self_attention(SMALL).values(), 2, np.array([[True, False], [True, True]]))
 
     @check(points=0.5, visible=True, after="test_a_mask_for_all_heads")
     def test_a_mask_for_each_head(self, agrees):

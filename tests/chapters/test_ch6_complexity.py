@@ -318,21 +318,18 @@ class TestDecodeStep:
     @check(points=0.75, visible=True, after="test_small_example")
     def test_longer_cache(self, agrees):
         """three positions in the cache, keys of two numbers and values of five"""
-        inputs = step_inputs(68, 3, 2, 5)
-        agrees.decode_step(*inputs.values())
+        agrees.decode_step(*step_inputs(68, 3, 2, 5).values())
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_first_step(self, agrees):
         """the first step, with empty caches"""
-        inputs = step_inputs(69, 0, 3, 2)
-        agrees.decode_step(*inputs.values())
+        agrees.decode_step(*step_inputs(69, 0, 3, 2).values())
 
     @check(points=0.75, after="test_longer_cache")
     def test_any_sizes(self, agrees, rng):
         """caches of any length, the same sizes twice, all sizes equal, float32, and a score of a thousand"""
         for t, d_k, d_v in ((4, 4, 4), (1, 3, 7), (9, 5, 2), (2, 1, 1), (6, 8, 3), (30, 4, 5), (4, 4, 4), (9, 5, 2)):
-            inputs = step_inputs(int(rng.integers(1 << 30)), t, d_k, d_v)
-            agrees.decode_step(*inputs.values())
+            agrees.decode_step(*step_inputs(int(rng.integers(1 << 30)), t, d_k, d_v).values())
         inputs = {n: a.astype(np.float32) for n, a in step_inputs(int(rng.integers(1 << 30)), 5, 3, 4).items()}
         agrees.decode_step(*inputs.values())
         inputs = step_inputs(int(rng.integers(1 << 30)), 3, 2, 3)

@@ -4,8 +4,7 @@ import inspect
 
 import numpy as np
 
-from autograder.checking import assert_matches, check, exercise, given, integers, pure
-from autograder.checking.asserts import CheckFailed
+from autograder.checking import CheckFailed, assert_matches, check, exercise, given, integers, pure
 
 
 def some_weights(rng, d_model, h, d_k, d_v):
