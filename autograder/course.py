@@ -14,6 +14,7 @@ from traitlets import Bool, Enum, Float, Integer, List, TraitError, Unicode, val
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import PyFileConfigLoader
 
+from autograder.errors import CourseError
 from autograder.sandbox.protocol import Limits
 
 __all__ = ["Course", "CourseError", "Limits", "failure", "find_course", "load_config", "load_course"]
@@ -22,10 +23,6 @@ CONFIG_NAME = "course_config.py"
 MAX_SECONDS = 86_400.0  # what no clock and no limit of the kernel is too small for
 MEMORY_MB = (64, 1 << 20)  # fewer were meant as GiB; more, no machine has
 NEAR = 0.8  # the likeness of two names, of 1, from which one counts as the other misspelt
-
-
-class CourseError(Exception):
-    """Something in a course folder is missing or wrong; the text says what, where and what to do."""
 
 
 class Course(Configurable):
@@ -127,20 +124,22 @@ class Course(Configurable):
         return self._module("solutions", chapter)
 
     def misconceptions(self, chapter: str) -> ModuleType:
-        """The module of named wrong solutions."""
-        return self._module("solutions.misconceptions", chapter)
+        """The module of named wrong solutions; an empty one where the chapter has no such file."""
+        return self._module("solutions.misconceptions", chapter, required=False)
 
     def alternatives(self, chapter: str) -> ModuleType:
-        """The module of right solutions written differently."""
-        return self._module("solutions.alternatives", chapter)
+        """The module of right solutions written differently; an empty one where the chapter has no such file."""
+        return self._module("solutions.alternatives", chapter, required=False)
 
-    def _module(self, package: str, chapter: str) -> ModuleType:
+    def _module(self, package: str, chapter: str, *, required: bool = True) -> ModuleType:
         path = self.root.joinpath(*package.split("."), f"{chapter}.py")
         name = f"{package}.{chapter}"
         loaded = sys.modules.get(name)
         if loaded is not None and Path(loaded.__file__ or "") == path:
             return loaded
         if not path.is_file():
+            if not required:
+                return ModuleType(name)
             raise CourseError(f"Chapter {chapter!r} has no {path.relative_to(self.root)} in {self.root}.")
         # A chapter imports the chapters before it as ``from solutions.ch1_… import softmax``.
         if str(self.root) not in sys.path:
@@ -153,8 +152,8 @@ class Course(Configurable):
             spec.loader.exec_module(module)
         except BaseException as error:
             del sys.modules[name]
-            if not isinstance(error, Exception):
-                raise
+            if isinstance(error, CourseError) or not isinstance(error, Exception):
+                raise  # a mistake that a decorator found is a sentence already
             raise CourseError(f"{path} cannot be imported: {failure(error, path, self.root / 'solutions')}") from error
         return module
 

@@ -1,4 +1,4 @@
-"""Named wrong solutions: what a student did, and what they should hear about it."""
+"""Named wrong solutions, with what a student should hear about them, and right solutions written differently."""
 
 from __future__ import annotations
 
@@ -8,7 +8,19 @@ from inspect import cleandoc
 from types import ModuleType
 from typing import Any, TypeVar
 
-__all__ = ["Alternative", "Misconception", "alternative_of", "alternatives_in", "misconception_of", "misconceptions_in"]
+from autograder.errors import CourseError
+
+__all__ = [
+    "Alternative",
+    "Mark",
+    "Misconception",
+    "alternative_of",
+    "alternatives_in",
+    "alternatives_of",
+    "misconception_of",
+    "misconceptions_in",
+    "misconceptions_of",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,41 +50,54 @@ class Alternative:
     function: Callable[..., Any]
 
 
-def misconception_of(exercise: str) -> Callable[[F], F]:
-    """Mark a function as a misconception of ``exercise``; its docstring is the message that the student reads."""
-    return _mark("__misconception_of__", exercise)
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A decorator that says of a function which exercise it solves, and whether the solution is right."""
+
+    exercise: str
+    right: bool
+
+    def __call__(self, function: F) -> F:
+        """Mark ``function``; raises ``CourseError`` where it has no docstring."""
+        if not (function.__doc__ or "").strip():
+            code = function.__code__
+            raise CourseError(
+                f"{code.co_filename}, line {code.co_firstlineno}: {function.__name__} has no docstring: write there "
+                f"{'what is different in this right solution' if self.right else 'what the student should read'}."
+            )
+        function.__mark__ = self  # type: ignore[attr-defined]
+        return function
 
 
-def alternative_of(exercise: str) -> Callable[[F], F]:
-    """Mark a function as a right solution of ``exercise`` written differently."""
-    return _mark("__alternative_of__", exercise)
+def misconceptions_of(exercise: str) -> Mark:
+    """Make the mark ``@wrong`` of the misconceptions of ``exercise``; each function's docstring is what the student reads.
+
+    >>> wrong = misconceptions_of("softmax")
+    """
+    return Mark(exercise, right=False)
+
+
+def alternatives_of(exercise: str) -> Mark:
+    """Make the mark ``@right`` of the alternatives of ``exercise``; each function's docstring says what is different."""
+    return Mark(exercise, right=True)
+
+
+misconception_of, alternative_of = misconceptions_of, alternatives_of  # old spellings: @misconception_of("softmax")
 
 
 def misconceptions_in(module: ModuleType) -> list[Misconception]:
     """The misconceptions that ``module`` defines, in the order in which they are written."""
-    return [Misconception(*fields) for fields in _marked(module, "__misconception_of__")]
+    return [Misconception(*fields) for fields in _marked(module, right=False)]
 
 
 def alternatives_in(module: ModuleType) -> list[Alternative]:
     """The alternatives that ``module`` defines, in the order in which they are written."""
-    return [Alternative(*fields) for fields in _marked(module, "__alternative_of__")]
+    return [Alternative(*fields) for fields in _marked(module, right=True)]
 
 
-def _mark(attribute: str, exercise: str) -> Callable[[F], F]:
-    def mark(function: F) -> F:
-        if not (function.__doc__ or "").strip():
-            raise TypeError(
-                f"{function.__name__} has no docstring: write there what the student (or author) should read."
-            )
-        setattr(function, attribute, exercise)
-        return function
-
-    return mark
-
-
-def _marked(module: ModuleType, attribute: str) -> list[tuple[str, str, str, Callable[..., Any]]]:
+def _marked(module: ModuleType, *, right: bool) -> list[tuple[str, str, str, Callable[..., Any]]]:
     return [
-        (name, getattr(value, attribute), cleandoc(value.__doc__ or ""), value)
+        (name, value.__mark__.exercise, cleandoc(value.__doc__ or ""), value)
         for name, value in vars(module).items()
-        if callable(value) and hasattr(value, attribute) and value.__module__ == module.__name__
+        if hasattr(value, "__mark__") and value.__mark__.right == right and value.__module__ == module.__name__
     ]

@@ -10,8 +10,9 @@ import sys
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from autograder.misconception import Mark, alternatives_of, misconceptions_of
 from autograder.notebook import Notebook, load_source, parse_notebook, splice
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from autograder.course import Course
 
     Code = Callable[..., Any] | str | Mapping[str, Any]
+
+N = TypeVar("N", bound=ast.stmt)
 
 __all__ = ["blank_notebook", "reference_code", "solved_notebook", "write_notebook"]
 
@@ -142,7 +145,7 @@ class _Carrier:
 
 
 class _Plain(ast.NodeTransformer):
-    """A definition as a student would write it: no decorators, annotations or docstrings, and under other names."""
+    """A definition as a student would write it: no annotations or docstrings, and under other names."""
 
     def __init__(self, renames: Mapping[str, str]) -> None:
         self.renames = renames
@@ -150,7 +153,6 @@ class _Plain(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         self.generic_visit(node)
         node.name = self.renames.get(node.name, node.name)
-        node.decorator_list = [d for d in node.decorator_list if not _is_mark(d)]
         node.returns = None
         if ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
@@ -169,12 +171,18 @@ class _Plain(ast.NodeTransformer):
         return node
 
 
-def _is_mark(decorator: ast.expr) -> bool:
-    return (
-        isinstance(decorator, ast.Call)
-        and isinstance(decorator.func, ast.Name)
-        and decorator.func.id in {"misconception_of", "alternative_of"}
-    )
+def _unmarked(node: N, module: ModuleType) -> N:
+    """A copy of a definition without the decorators that say which exercise it solves."""
+
+    def is_mark(decorator: ast.expr) -> bool:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        bound = vars(module).get(called.id) if isinstance(called, ast.Name) else None
+        return isinstance(bound, Mark) or bound in {misconceptions_of, alternatives_of}
+
+    node = copy.deepcopy(node)
+    if isinstance(node, ast.FunctionDef):
+        node.decorator_list = [d for d in node.decorator_list if not is_mark(d)]
+    return node
 
 
 def _definition(function: Callable[..., Any]) -> ast.FunctionDef:
@@ -183,12 +191,14 @@ def _definition(function: Callable[..., Any]) -> ast.FunctionDef:
         if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             if first == code.co_firstlineno:
-                return copy.deepcopy(node)
+                return _unmarked(node, sys.modules[function.__module__])
     raise ValueError(f"{function.__qualname__} is no plain function of {code.co_filename}: its source cannot be used.")
 
 
 def _binding(name: str, module: ModuleType) -> tuple[ast.stmt, ModuleType] | None:
     """The statement at the top level of ``module`` that binds ``name``, followed through the course's own modules."""
+    if isinstance(vars(module).get(name), Mark):
+        return None  # a function's own variable may be called `right`, as the mark of the alternatives is
     for statement in _tree(Path(module.__file__ or "")).body:
         if name not in _bound(statement):
             continue
@@ -201,7 +211,7 @@ def _binding(name: str, module: ModuleType) -> tuple[ast.stmt, ModuleType] | Non
             one = copy.deepcopy(statement)
             one.names = [alias]
             return one, module
-        return copy.deepcopy(statement), module
+        return _unmarked(statement, module), module
     return None
 
 

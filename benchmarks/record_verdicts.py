@@ -35,7 +35,7 @@ from autograder.grading.submission import Job
 from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks, load_checks
-from autograder.misconception import alternatives_in, misconceptions_in
+from autograder.judging.solutions import known_alternatives, known_misconceptions
 
 MUTANTS = 40  # of each exercise, spread evenly over all of them
 CLASS = 48
@@ -93,8 +93,8 @@ def _functions(course: Course, chapter: str, judge: Judge[ChapterChecks]) -> Ite
         yield f"{chapter} {kind} {exercise} {name} replayed", replayed.to_json()
 
     for kind, solutions in (
-        ("misconception", misconceptions_in(course.misconceptions(chapter))),
-        ("alternative", alternatives_in(course.alternatives(chapter))),
+        ("misconception", known_misconceptions(course, chapter)),
+        ("alternative", known_alternatives(course, chapter)),
     ):
         for one in solutions:
             answers = checks.specs[one.exercise].answers

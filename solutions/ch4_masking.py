@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from autograder.checking import choice, number, quiz
 from solutions.ch1_weighted_averaging import softmax
 
 __all__ = [
@@ -142,6 +143,112 @@ def is_causal(attend: Callable[[np.ndarray], np.ndarray], X: np.ndarray) -> bool
     return True
 
 
-def quiz_ch4() -> dict[str, object]:
-    """The answers to the quiz."""
-    return {"q1": 9, "q2": "c", "q3": "a", "q4": "d", "q5": "b", "q6": "c"}
+quiz_ch4 = quiz(
+    "quiz_ch4",
+    points=3,
+    hints="""
+    Questions 1 to 3 can be tried out in a cell of your own: make the mask, or the three scores, and look.
+
+    For 2 and 3, work out the scores after the addition before you think of the softmax: what is 3 - 1e9 in float64, and
+    what is it in float32? For 4, write down what an allowed exp is divided by.
+
+    For 5: a padding mask forbids keys, that is columns. What does a row of padding, which still asks, get? For 6, think
+    of the functions that your `is_causal` had to judge: which of them would pass this test?
+    """,
+    questions={
+        "q1": number(
+            "how many places are allowed",
+            right=9,
+            wrong={
+                (3, "count_from_the_top_left"): """
+                3 is the count if the two queries stand at positions 0 and 1. They are the last two of five positions, 3 and 4:
+                how many keys lie at or before each?""",
+                (7, "count_without_itself"): """
+                7 is the count if no query may see its own position. It may: the queries stand at positions 3 and 4, and see
+                everything up to there, their own place included.""",
+                (10, "count_of_everything"): """
+                10 is all there is, 2 times 5. One place is the future: the query at position 3 must not see the key at position
+                4.""",
+                (1, "count_of_the_blocked"): """
+                1 is the number of places that are False. The question asks for the True ones.""",
+                (15, "count_of_five_queries"): """
+                15 is the count for five queries. There are only two here, so the mask has two rows.""",
+            },
+        ),
+        "q2": choice(
+            "-1e9 added to a whole row, in float64",
+            right="c",
+            wrong={
+                ("a", "adding_gives_zeros"): """
+                Zeros are what your own `masked_softmax` gives. A plain softmax always hands out a total of 1: it only knows
+                differences between scores. What are the differences after the same number was added to all three?""",
+                ("b", "adding_gives_equal_shares"): """
+                A third each is what you get when the scores are replaced by -1e9, or when float64 is too coarse to remember what
+                was added. It is not: near 1e9 its numbers are about 1e-7 apart. What are the differences after the addition?""",
+                ("d", "adding_gives_nan"): """
+                nan comes from -inf: its differences are not defined. -1e9 is an ordinary number, and adding it to all three
+                scores leaves their differences as they were.""",
+            },
+        ),
+        "q3": choice(
+            "the same in float32",
+            right="a",
+            wrong={
+                ("b", "float32_remembers"): """
+                This is what float64 gives. float32 keeps about 7 digits: near 1e9 its numbers are 64 apart. What becomes of 3 -
+                1e9 and of 1 - 1e9?""",
+                ("c", "float32_gives_zeros"): """
+                A plain softmax always hands out a total of 1, in float32 as well, whatever the scores are. What are the three
+                scores after rounding?""",
+                ("d", "float32_overflows"): """
+                float32 goes up to 3.4e38, so -1e9 is no trouble for it. What it lacks is digits: near 1e9 its numbers are 64
+                apart.""",
+            },
+        ),
+        "q4": choice(
+            "a mask put on after the softmax",
+            right="d",
+            wrong={
+                ("a", "masking_late_is_harmless"): """
+                The forbidden weights are 0 either way, that is true. But look at the allowed ones: what was each exp divided
+                by?""",
+                ("b", "masking_late_hurts_only_the_sum"): """
+                The rows do not add up to 1, that is true. But what each exp is divided by has the later scores in it: change a
+                later token, and what happens to the weights of an earlier query?""",
+                ("c", "masking_late_gives_negative_weights"): """
+                Softmax is never negative, and crossing weights out makes no negative ones. Look at what each exp was divided
+                by.""",
+            },
+        ),
+        "q5": choice(
+            "what becomes of padded queries",
+            right="b",
+            wrong={
+                ("a", "padded_queries_disturb_the_real_ones"): """
+                A row of the weights says what one query takes in, not what it gives away. A real query would be disturbed by a
+                padded key, that is a column, and the padding mask has blocked those.""",
+                ("c", "padded_queries_give_zeros"): """
+                They would be zeros only if these rows had nothing to look at. But they do: the mask blocks columns, and columns
+                0 and 1 are open to every row.""",
+                ("d", "padded_queries_give_nan"): """
+                nan (or zeros) would come from a row with nothing allowed. These rows have something: the mask blocks columns,
+                and columns 0 and 1 are open to every row.""",
+            },
+        ),
+        "q6": choice(
+            "what one test shows",
+            right="c",
+            wrong={
+                ("a", "one_test_proves_it"): """
+                Only the last token was tried. A position 0 that peeks at position 1 would have passed this test: what has been
+                shown about tokens 1 to 4?""",
+                ("b", "no_change_is_suspicious"): """
+                That nothing earlier changes is just what a causal model does: it is no sign of a mistake. But it was only the
+                last token that was tried.""",
+                ("d", "the_last_token_is_padding"): """
+                A causal model answers like this without any padding: to every earlier position the last token is the future.
+                What has been shown, and about which tokens?""",
+            },
+        ),
+    },
+)

@@ -22,7 +22,8 @@ from autograder.judging.diagnosis import distinguishing_calls, same_answer
 from autograder.judging.functions import FunctionSession, FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks, load_checks
-from autograder.misconception import Alternative, alternatives_in
+from autograder.judging.solutions import known_alternatives
+from autograder.misconception import Alternative
 from autograder.notebook import blank_exercises, load_source
 from autograder.sandbox.protocol import Answer, Call
 
@@ -60,7 +61,7 @@ def _audit(course: Course, chapter: str, *, mutants: bool, draws: int) -> Chapte
     begun = time.monotonic()
     judge = Judge(load_checks(course, chapter))
     judge.checks.shrinks = False
-    alternatives = alternatives_in(course.alternatives(chapter))
+    alternatives = known_alternatives(course, chapter)
     blank = _blank_stubs(course, chapter)
     found = [
         _Exercise(judge, spec, [a for a in alternatives if a.exercise == spec.name]).measured(

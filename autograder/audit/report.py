@@ -71,7 +71,7 @@ class ExerciseAudit:
         if self.by_heart > BY_HEART_TARGET:
             found.append(
                 f"{self.name}: one visible answer given to every question earns {self.by_heart:.0%} of the points; let more "
-                "checks wait for one that it cannot pass, with @after."
+                "checks wait for one that it cannot pass, with after=…."
             )
         return found
 

@@ -1,10 +1,11 @@
-"""What a check file needs: marks for exercises, assertions, and strategies for drawn inputs."""
+"""The words of a check file: exercises and checks, assertions, strategies for drawn inputs, and a quiz's table."""
 
 from __future__ import annotations
 
 from typing import Any
 
 __all__ = [
+    "CheckFailed",
     "Rng",
     "Source",
     "after",
@@ -20,6 +21,7 @@ __all__ = [
     "assert_sums_to_one",
     "assert_within",
     "careful",
+    "check",
     "choice",
     "drawn_from",
     "exercise",
@@ -30,6 +32,7 @@ __all__ = [
     "number",
     "points",
     "probabilities",
+    "pure",
     "quiz",
     "visible",
 ]
@@ -37,7 +40,8 @@ __all__ = [
 _HOMES = {
     "Rng": "autograder.sandbox.protocol",
     "Source": "autograder.sandbox.protocol",
-    **dict.fromkeys(["after", "careful", "exercise", "points", "visible"], "autograder.checking.decorators"),
+    **dict.fromkeys(["check", "exercise", "pure"], "autograder.checking.decorators"),
+    **dict.fromkeys(["after", "careful", "points", "visible"], "autograder.checking.old_spellings"),
     **dict.fromkeys(["choice", "number", "quiz"], "autograder.checking.quizzes"),
     **dict.fromkeys(
         ["arrays_nd", "drawn_from", "floats", "given", "integers", "linked", "probabilities"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol
@@ -12,6 +12,7 @@ import numpy as np
 from autograder.checking.closeness import tolerances
 from autograder.checking.compare import Finding, describe_failure, named
 from autograder.checking.predicates import evaluate
+from autograder.checking.spelling import arguments_of, spelling_of
 
 __all__ = [
     "CheckFailed",
@@ -95,10 +96,11 @@ def assert_matches(
 ) -> None:
     """``actual`` equals ``expected``: shape first and exactly, then values at the course's tolerance.
 
-    ``call`` and ``inputs`` are what the student reads: the call as text, and the arrays in it by name. Where an input
-    is float32 the tolerance is looser, unless ``rtol`` and ``atol`` say otherwise.
+    ``call`` and ``inputs`` are what the student reads: the call as text, and the arrays in it by name. Both follow from
+    the student's call that returned ``actual``, so give them only where something else reads better. Where an input is
+    float32 the tolerance is looser, unless ``rtol`` and ``atol`` say otherwise.
     """
-    default_rtol, default_atol = tolerances(expected, *inputs.values())
+    default_rtol, default_atol = tolerances(expected, *_arguments(actual, call, inputs))
     params = {"rtol": default_rtol if rtol is None else rtol, "atol": default_atol if atol is None else atol}
     if not dtype:
         params["dtype"] = False
@@ -107,7 +109,7 @@ def assert_matches(
 
 def assert_sums_to_one(actual: Any, *, axis: int = -1, call: str = "", **inputs: Any) -> None:
     """The entries along ``axis`` sum to 1."""
-    rtol, atol = tolerances(*inputs.values())
+    rtol, atol = tolerances(*_arguments(actual, call, inputs))
     judge_assertion("sums_to_one", actual, None, {"axis": axis, "rtol": rtol, "atol": atol}, call, inputs)
 
 
@@ -150,18 +152,33 @@ def assert_choice(actual: Any, right: str, *, call: str = "") -> None:
 
 def assert_einsum(actual: Any, expected: Any, *, call: str = "", **operands: np.ndarray) -> None:
     """An einsum equation computes ``expected`` from ``operands``, in the order named, whatever letters it uses."""
+    if not call:
+        call = f"np.einsum({', '.join([spelling_of(actual)[0] or 'equation', *operands])})"
     params = {"operands": [a.tolist() for a in operands.values()], "right": np.asarray(expected).tolist()}
     judge_assertion("einsum_gives", actual, None, params, call, dict(operands))
+
+
+def _arguments(actual: Any, call: str, inputs: dict[str, Any]) -> Iterable[Any]:
+    """What ``actual`` was made from, as far as it is known."""
+    return inputs.values() if call or inputs else arguments_of(actual)
 
 
 def judge_assertion(
     name: str, actual: Any, expected: Any, params: Mapping[str, Any], call: str, inputs: Mapping[str, Any]
 ) -> None:
-    """Raise ``CheckFailed`` where ``actual`` does not hold under the assertion called ``name`` (see ``predicates``)."""
+    """Raise ``CheckFailed`` where ``actual`` does not hold under the assertion called ``name`` (see ``predicates``).
+
+    Without ``call``, that of the student's answer is shown.
+    """
     observer = _observer.get()
+    finding = evaluate(name, actual, expected, params)
+    if observer is None and finding is None:
+        return
+    if not call:  # found only to be shown: most assertions hold, and there are thousands
+        call, own = spelling_of(actual)
+        inputs = inputs or own
     if observer is not None:
         observer.assertion(name, actual, expected, params, call, inputs)
-    finding = evaluate(name, actual, expected, params)
     if finding is not None:
         raise failure(finding, call, inputs)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-__all__ = ["CheckSpec", "ExerciseSpec", "after", "careful", "exercise", "exercises_of", "points", "visible"]
+from autograder.errors import CourseError
+
+__all__ = ["CheckSpec", "ExerciseSpec", "check", "exercise", "exercises_of", "hints_in", "noted", "place_of", "pure"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T", bound=type)
@@ -22,7 +25,7 @@ class CheckSpec:
     points: float
     visible: bool
     after: tuple[str, ...]
-    care: bool = False
+    purity: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,63 +61,76 @@ def exercise(
 ) -> Callable[[T], T]:
     """Mark a class as the checks of the exercise ``name``; the points of its checks add up to ``points``.
 
-    Raises ``TypeError``, when the file is read, for a check without a title, an ``after`` that names no earlier check,
-    or points that do not add up.
+    The hints are the paragraphs of the class's docstring, or ``hints``. Raises ``CourseError``, with file and line, for
+    a check without a title, an ``after`` that names no earlier check, points that do not add up, and hints in both places.
     """
+    [here, _] = traceback.extract_stack(limit=2)
 
     def mark(cls: T) -> T:
-        checks = tuple(_checks_of(cls, name))
+        where = f"{here.filename}, line {here.lineno}: {cls.__name__}"
+        written = vars(cls).get("__doc__") or ""
+        if hints and written:
+            raise CourseError(f"{where} has hints=… and a docstring, which holds the hints too. Keep one of the two.")
+        checks = _checks_of(cls)
         total = sum(c.points for c in checks)
         if abs(total - points) > 1e-9:
-            raise TypeError(
-                f"{cls.__name__}: the checks' points add up to {total:g}; the exercise {name!r} has {points:g}."
-            )
-        spec = ExerciseSpec(
+            raise CourseError(f"{where}: the checks' points add up to {total:g}; the exercise {name!r} has {points:g}.")
+        cls.__exercise__ = ExerciseSpec(  # type: ignore[attr-defined]
             name,
             float(points),
             checks,
             tuple(leans_on),
-            tuple(hints),
+            tuple(hints) or hints_in(written),
             tuple(answers),
             tuple((equivalent or {}).items()),
         )
-        cls.__exercise__ = spec  # type: ignore[attr-defined]
         return cls
 
     return mark
 
 
-def points(value: float) -> Callable[[F], F]:
-    """What a check is worth."""
-    return _note("__points__", float(value))
+def check(*, points: float = 0.0, visible: bool = False, after: str | Sequence[str] = ()) -> Callable[[F], F]:
+    """Say what a check is worth, whether students run it themselves (``visible``), and what it waits for (``after``).
+
+    ``after`` is the name of an earlier check of the class, or several: until they have passed, this one is not tried.
+    """
+    return noted(points=float(points), visible=visible, after=(after,) if isinstance(after, str) else tuple(after))
 
 
-def visible(check: F) -> F:
-    """Mark a check as one that students run themselves."""
-    return _note("__visible__", value=True)(check)
-
-
-def after(*names: str) -> Callable[[F], F]:
-    """Mark a check as "not tried" until the checks ``names`` of the same class have passed."""
-    return _note("__after__", names)
-
-
-def careful(
-    *, points: float, title: str = "leaves its inputs alone, and answers the same every time"
+def pure(
+    *,
+    points: float,
+    after: str | Sequence[str] = (),
+    title: str = "leaves its inputs alone, and answers the same every time",
 ) -> Callable[..., None]:
-    """A check, the same for every exercise, of how a function treats what it is given.
+    """A check, the same for every exercise, that a function has no side effects and no memory.
 
     Its inputs are those of the exercise's other checks. No array argument may differ after a call; a result may not
     change when the function is called again; the second answer to one question is the first one, and so is that to a
     question asked alone, where two got one answer; NumPy's global random state is not consulted. It waits until two
-    other checks have earned points (or the only one): care is worth nothing in a wrong function.
+    other checks have earned points (or the only one): purity is worth nothing in a wrong function.
     """
 
-    def test_care(self: Any, student: Any, reference: Any) -> None:  # noqa: ARG001 - the fixtures every check has
+    def test_care(self: Any, student: Any) -> None:  # noqa: ARG001 - a method
         student.check_purity()
 
     test_care.__doc__ = title
-    return _note("__points__", float(points))(_note("__care__", value=True)(test_care))
+    return noted(purity=True)(check(points=points, after=after)(test_care))
+
+
+def noted(**facts: Any) -> Callable[[F], F]:
+    """Note ``facts`` (fields of ``CheckSpec``) about a check."""
+
+    def note(function: F) -> F:
+        function.__check__ = {**getattr(function, "__check__", {}), **facts}  # type: ignore[attr-defined]
+        return function
+
+    return note
+
+
+def hints_in(text: str) -> tuple[str, ...]:
+    """The hints that a docstring holds: one in each paragraph, its lines joined."""
+    return tuple(" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n") if paragraph.strip())
 
 
 def exercises_of(module: Any) -> list[ExerciseSpec]:
@@ -122,36 +138,27 @@ def exercises_of(module: Any) -> list[ExerciseSpec]:
     return [vars(v)["__exercise__"] for v in vars(module).values() if inspect.isclass(v) and "__exercise__" in vars(v)]
 
 
-def _note(attribute: str, value: Any) -> Callable[[F], F]:
-    def note(check: F) -> F:
-        setattr(check, attribute, value)
-        return check
-
-    return note
+def place_of(cls: type, name: str) -> str:
+    """Where the check ``name`` of a class stands: its file, line and name."""
+    code = inspect.unwrap(getattr(cls, name)).__code__
+    return f"{code.co_filename}, line {code.co_firstlineno}: {cls.__name__}.{name}"
 
 
-def _checks_of(cls: type, exercise_name: str) -> list[CheckSpec]:
-    found: list[CheckSpec] = []
+def _checks_of(cls: type) -> tuple[CheckSpec, ...]:
+    found: dict[str, CheckSpec] = {}
     for name, function in vars(cls).items():
         if not name.startswith("test_") or not callable(function):
             continue
         title = inspect.cleandoc(function.__doc__ or "").split("\n\n")[0].replace("\n", " ")
         if not title:
-            raise TypeError(f"{cls.__name__}.{name} has no docstring: it is the title that a student reads.")
-        waits = tuple(getattr(function, "__after__", ()))
-        for other in waits:
-            if other not in {c.name for c in found}:
-                raise TypeError(
-                    f"{cls.__name__}.{name} waits for {other!r}, which is no earlier check of {exercise_name!r}."
+            raise CourseError(f"{place_of(cls, name)} has no docstring: write there the title that a student reads.")
+        facts = {"points": 0.0, "visible": False, "after": (), **getattr(function, "__check__", {})}
+        for other in facts["after"]:
+            if other not in found:
+                earlier = ", ".join(found) or "none, as this is the first"
+                raise CourseError(
+                    f"{place_of(cls, name)} waits for {other!r}, which is no earlier check of its class. "
+                    f"The earlier checks are: {earlier}."
                 )
-        found.append(
-            CheckSpec(
-                name,
-                title,
-                getattr(function, "__points__", 0.0),
-                bool(getattr(function, "__visible__", False)),
-                waits,
-                bool(getattr(function, "__care__", False)),
-            )
-        )
-    return found
+        found[name] = CheckSpec(name, title, **facts)
+    return tuple(found.values())

@@ -1,97 +1,192 @@
-"""The checks of a quiz, from a list of its questions: whether each is answered, told at once, and whether it is right, told later."""
+"""A quiz as one table: of each question the right answer, and a sentence for each wrong one.
+
+The table stands among the reference solutions. Its checks, its reference, its misconceptions and its alternatives follow.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import inspect
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from autograder.checking.asserts import CheckFailed, assert_choice, assert_number, assert_one_of
-from autograder.checking.decorators import after, exercise, points, visible
+from autograder.checking.decorators import check, exercise, hints_in
+from autograder.errors import CourseError
+from autograder.misconception import Alternative, Misconception
 
-__all__ = ["Question", "choice", "number", "quiz"]
+__all__ = ["Question", "Quiz", "choice", "number", "quiz"]
+
+Wrong = Mapping[Any, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """One question of a quiz.
 
-    ``about`` is its title, a few words. The answer is one of ``options``, or a number where there are none: right when it
-    lies no further than ``within`` from the reference's.
+    ``about`` is its title, a few words. The answer is one of ``options``, or a number where there are none: right where it
+    lies no further than ``within`` from ``right``. ``wrong`` has a sentence for each wrong answer that deserves one; a key
+    ``("a", "name")`` names the misconception too, which is otherwise called after the question and the answer.
     """
 
     about: str
+    right: Any
+    wrong: Wrong = field(default_factory=dict)
     options: tuple[str, ...] = ()
     within: float = 0.0
 
+    def mistakes(self, variable: str) -> list[tuple[Any, str, str]]:
+        """The answer, the name and the message of each misconception."""
+        found = []
+        for key, text in self.wrong.items():
+            answer, name = key if isinstance(key, tuple) else (key, f"{variable}_{key}")
+            found.append((answer, name, inspect.cleandoc(text)))
+        return found
 
-def choice(about: str, options: Sequence[str] = ("a", "b", "c", "d")) -> Question:
+
+def choice(
+    about: str, *, right: str | None = None, wrong: Wrong | None = None, options: Sequence[str] = ("a", "b", "c", "d")
+) -> Question:
     """A question whose answer is one of the letters ``options``."""
-    return Question(about, tuple(options))
+    return Question(about, right, dict(wrong or {}), tuple(options))
 
 
-def number(about: str, *, within: float = 1e-6) -> Question:
+def number(about: str, *, right: float | None = None, within: float = 1e-6, wrong: Wrong | None = None) -> Question:
     """A question whose answer is a number, right to ``within``."""
-    return Question(about, within=within)
+    return Question(about, right, dict(wrong or {}), within=within)
 
 
-def quiz(name: str, *, points: float, hints: Sequence[str], questions: Sequence[Question]) -> type:
-    """The check class of the quiz ``name``, whose answers are the variables q1, q2, … of one stub cell.
+@dataclass(frozen=True, slots=True)
+class Quiz:
+    """A quiz: called, it is its own reference, ``{variable: right answer}``."""
 
-    For each question there is a visible check that costs nothing, ``test_question_1_is_answered``, and a hidden one,
-    ``test_question_1``, that waits for it. ``points`` are shared evenly. Raises ``TypeError`` where there is no question.
+    name: str
+    points: float
+    hints: tuple[str, ...]
+    questions: Mapping[str, Question]
 
-    Write ``TestQuiz = quiz("quiz_ch1", points=1, hints=(…), questions=[choice("who asks"), number("a weight", within=0.005)])``
+    def __call__(self) -> dict[str, Any]:
+        """The right answers, by variable."""
+        return {variable: question.right for variable, question in self.questions.items()}
+
+    def checks(self) -> type:
+        """The check class, for the check file: ``TestQuiz = quiz_ch1.checks()``.
+
+        For each question there is a visible check that costs nothing, ``test_question_1_is_answered``, and a hidden one,
+        ``test_question_1``, that waits for it. The points are shared evenly.
+        """
+        numbered = list(enumerate(self.questions.items(), 1))
+        share = self.points / len(numbered)
+        found = []
+        for i, (variable, question) in numbered:
+            what = "an answer" if question.options else "a number"
+            found.append(_named(_answered(variable, question), f"question_{i}_is_answered", f"question {i} has {what}"))
+        for i, (variable, question) in numbered:
+            judged = check(points=share, after=f"test_question_{i}_is_answered")(_right(variable, question))
+            found.append(_named(judged, f"question_{i}", f"question {i}: {question.about}"))
+        body = {function.__name__: function for function in found}
+        mark = exercise(self.name, points=self.points, answers=tuple(self.questions), hints=self.hints)
+        return mark(type("TestQuiz", (), body))
+
+    @property
+    def misconceptions(self) -> list[Misconception]:
+        """A misconception for each wrong answer that has a sentence."""
+        return [
+            Misconception(name, self.name, message, partial(dict, {variable: answer}))
+            for variable, question in self.questions.items()
+            for answer, name, message in question.mistakes(variable)
+        ]
+
+    @property
+    def alternatives(self) -> list[Alternative]:
+        """The right answers as students also write them."""
+        return [
+            self._written("quiz_with_capitals", "Capital letters, and numbers just near enough.", str.upper, float),
+            self._written("quiz_with_brackets", "Letters in brackets, and NumPy's numbers.", "({})".format, np.float64),
+            self._written(
+                "quiz_with_an_array_of_one", "Stray spaces, and arrays of one number.", " {} ".format, np.array
+            ),
+        ]
+
+    def _written(
+        self, name: str, note: str, letter: Callable[[str], str], value: Callable[[float], Any]
+    ) -> Alternative:
+        answers = {
+            variable: letter(question.right) if question.options else value(question.right + 0.9 * question.within)
+            for variable, question in self.questions.items()
+        }
+        return Alternative(name, self.name, note, partial(dict, answers))
+
+
+def quiz(name: str, *, points: float, questions: Mapping[str, Question], hints: str | Sequence[str] = ()) -> Quiz:
+    """The quiz ``name``, whose answers are the variables that ``questions`` has as keys, all in one stub cell.
+
+    Hints are a text with a paragraph each, or a sequence. Raises ``CourseError``, with file and line, where there is no
+    question, or one has no right answer or one that is none of its options, or a wrong answer that is right.
+
+    >>> quiz_ch1 = quiz(
+    ...     "quiz_ch1",
+    ...     points=1,
+    ...     questions={
+    ...         "q1": choice("who asks", right="b", wrong={"a": "A key is looked at; it does not ask."}),
+    ...         "q2": number("a weight", right=0.09, within=0.005, wrong={0.9: "That is ten times as much."}),
+    ...     },
+    ... )
+    >>> quiz_ch1()
+    {'q1': 'b', 'q2': 0.09}
     """
+    [here, _] = traceback.extract_stack(limit=2)
+    where = f"{here.filename}, line {here.lineno}: the quiz {name!r}"
     if not questions:
-        raise TypeError(f"the quiz {name!r} has no questions.")
-    share = points / len(questions)
-    numbered = list(enumerate(questions, 1))
-    checks = [
-        _named(_answered(f"q{i}", question), f"question_{i}_is_answered", _asked(i, question))
-        for i, question in numbered
-    ]
-    checks += [
-        _named(_right(f"q{i}", question, share), f"question_{i}", f"question {i}: {question.about}")
-        for i, question in numbered
-    ]
-    body = {check.__name__: check for check in checks}
-    answers = tuple(f"q{i}" for i, _ in numbered)
-    return exercise(name, points=points, answers=answers, hints=hints)(type("TestQuiz", (), body))
+        raise CourseError(f"{where} has no questions.")
+    for variable, question in questions.items():
+        _refuse(f"{where}, question {variable} ({question.about})", question)
+    return Quiz(name, float(points), hints_in(hints) if isinstance(hints, str) else tuple(hints), dict(questions))
 
 
-def _asked(i: int, question: Question) -> str:
-    return f"question {i} has {'an answer' if question.options else 'a number'}"
+def _refuse(where: str, question: Question) -> None:
+    if question.right is None:
+        raise CourseError(f"{where} has no right answer: add right=….")
+    answers = [answer for answer, _, _ in question.mistakes("")]
+    options = ", ".join(question.options)
+    for answer in [question.right, *answers]:
+        if question.options and answer not in question.options:
+            raise CourseError(f"{where} has the answer {answer!r}, which is none of its options: {options}.")
+        if not question.options and not isinstance(answer, int | float):
+            raise CourseError(f"{where} has the answer {answer!r}, which is no number.")
+    for answer in answers:
+        if answer == question.right if question.options else abs(answer - question.right) <= question.within:
+            raise CourseError(f"{where} has {answer!r} among its wrong answers, and it is right.")
 
 
 def _answered(variable: str, question: Question) -> Callable[..., None]:
-    @visible
-    def check(self: Any, student: Any) -> None:  # noqa: ARG001 - a method
+    @check(visible=True)
+    def answered(self: Any, student: Any) -> None:  # noqa: ARG001 - a method
         if question.options:
-            assert_one_of(student[variable], question.options, call=variable)
+            assert_one_of(student[variable], question.options)
         else:
-            assert_number(student[variable], call=variable)
+            assert_number(student[variable])
 
-    return check
+    return answered
 
 
-def _right(variable: str, question: Question, share: float) -> Callable[..., None]:
-    @after(f"test_question_{variable[1:]}_is_answered")
-    @points(share)
-    def check(self: Any, student: Any, reference: Any) -> None:  # noqa: ARG001 - a method
+def _right(variable: str, question: Question) -> Callable[..., None]:
+    def right(self: Any, student: Any) -> None:  # noqa: ARG001 - a method
         if question.options:
-            assert_choice(student[variable], reference[variable], call=variable)
+            assert_choice(student[variable], question.right)
             return
         answer = np.asarray(student[variable]).item()
-        if not abs(answer - reference[variable]) <= question.within:
+        if not abs(answer - question.right) <= question.within:
             raise CheckFailed(f"{answer:g} is not the answer.")
 
-    return check
+    return right
 
 
-def _named(check: Callable[..., None], name: str, title: str) -> Callable[..., None]:
-    check.__name__, check.__doc__ = f"test_{name}", title
-    check.__qualname__ = f"TestQuiz.{check.__name__}"
-    return check
+def _named(function: Callable[..., None], name: str, title: str) -> Callable[..., None]:
+    function.__name__, function.__doc__ = f"test_{name}", title
+    function.__qualname__ = f"TestQuiz.{function.__name__}"
+    return function

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from autograder.demo.hostile import ATTACKS
-from autograder.misconception import alternatives_in, misconceptions_in
+from autograder.judging.solutions import known_alternatives, known_misconceptions
 from autograder.simulate import reference_code, solved_notebook
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class _AtWork:
 
     def _other_way(self) -> HandIn:
         code = dict(self.right)
-        for alternative in self._shuffled(alternatives_in(self.course.alternatives(self.chapter))):
+        for alternative in self._shuffled(known_alternatives(self.course, self.chapter)):
             code[alternative.exercise] = alternative.function
         return self._written(code, "everything right, written differently")
 
@@ -161,7 +161,7 @@ class _AtWork:
         return self._written({**self.right, name: attack.source(name)}, attack.story)
 
     def _misconceptions(self) -> list[Misconception]:
-        return misconceptions_in(self.course.misconceptions(self.chapter))
+        return known_misconceptions(self.course, self.chapter)
 
     def _slipped(self, slip: Misconception) -> Any:
         if self._has_answers(slip.exercise):

@@ -13,6 +13,7 @@ import numpy as np
 
 from autograder.checking.asserts import observing
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
+from autograder.checking.spelling import answered, spelled
 from autograder.course import CourseError
 from autograder.examples import FORMAT, encode_value
 from autograder.judging.candidates import ANSWER_SECONDS
@@ -112,7 +113,7 @@ class _Tape:
         return self._called(Call(function, args, kwargs, source), value)
 
     def __getitem__(self, name: str) -> Any:
-        value = self._checks.reference[name]
+        value = answered(self._checks.reference[name], lambda: (name, {}))
         self.calls.append(name)
         self._note({"variable": name}, value)
         return value
@@ -179,7 +180,7 @@ class _Tape:
         if isinstance(value, tuple | list | dict):
             self._wholes.append((len(self.steps), value))
         self._note({"call": encoded}, value)
-        return value
+        return answered(value, lambda: spelled(call, self._checks.signature(call.function)), call)
 
     def _note(self, step: dict[str, Any], value: Any) -> None:
         index = len(self.steps)

@@ -16,6 +16,7 @@ import numpy as np
 
 from autograder.checking.arrays import paste, show
 from autograder.checking.asserts import CheckFailed, CheckStopped
+from autograder.checking.spelling import answered, spelled
 from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
 from autograder.judging.values import arrived, fresh, key_of
@@ -177,18 +178,8 @@ class Conversation:
         return "\n".join([*(paste(k, v) for k, v in inputs.items()), text])
 
     def spelled(self, call: Call) -> tuple[str, dict[str, Any]]:
-        """``softmax(x, axis=0)`` and ``{"x": array}``: arrays by the parameter's name, small things in place."""
-        signature = self._signature(call.function)
-        names: list[str] = []
-        if signature is not None:
-            names = [p.name for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-        inputs: dict[str, Any] = {}
-        words: list[str] = []
-        for i, value in enumerate(call.args):
-            words.append(_word(names[i] if i < len(names) else f"x{i}", value, inputs))
-        for name, value in call.kwargs.items():
-            words.append(f"{name}={_word(name, value, inputs)}")
-        return f"{call.function}({', '.join(words)})", inputs
+        """The call as text, and the inputs in it by name."""
+        return spelled(call, self._signature(call.function))
 
     def session(self) -> Session:
         """The session behind the conversation, opened where needed."""
@@ -268,7 +259,7 @@ class StudentProxy:
             )
         if answer.stopped:
             raise CheckStopped(explain_stop(answer.stopped, function=name), stopped=answer.stopped)
-        return _copied(answer.value)
+        return answered(_copied(answer.value), lambda: (name, {}))
 
     def check_purity(self) -> None:
         """Hold the exercise's function to what every function owes its caller."""
@@ -330,7 +321,7 @@ class StudentProxy:
             raise CheckFailed(
                 text, self._conversation.described(call), kind="values" if error.type == NOT_AS_ASKED else "error"
             )
-        return _copied(answer.value)
+        return answered(_copied(answer.value), lambda: self._conversation.spelled(call), call)
 
 
 class ReferenceProxy:
@@ -388,15 +379,6 @@ def _copied(value: Any) -> Any:
     if isinstance(value, dict):
         return {k: _copied(v) for k, v in value.items()}
     return value
-
-
-def _word(name: str, value: Any, inputs: dict[str, Any]) -> str:
-    if isinstance(value, np.ndarray | dict | list | tuple) or hasattr(value, "text"):
-        inputs[name] = value
-        return name
-    if hasattr(value, "seed"):
-        return f"np.random.default_rng({value.seed})"
-    return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def _said(answer: Answer) -> str:

@@ -134,7 +134,7 @@ class Judge(Generic[C]):
         for check in spec.checks:
             waits = [n for n in check.after if n in results and results[n].status != "passed"]
             stopped_before = conversation.stopped and any(r.status in {"timeout", "error"} for r in results.values())
-            if waits or stopped_before or (check.care and not _worth_care(results.values())):
+            if waits or stopped_before or (check.purity and not _worth_care(results.values())):
                 results[check.name] = not_tried(check)
             else:
                 results[check.name] = self._check(spec, check, conversation, student)

@@ -15,22 +15,25 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.decorators import ExerciseSpec, exercises_of
+from autograder.checking.agreement import Agreement
+from autograder.checking.decorators import ExerciseSpec, exercises_of, place_of
 from autograder.checking.properties import draw_seed, seed_number, shrinking
+from autograder.checking.spelling import noting_answers
 from autograder.course import Course, CourseError, failure
 from autograder.judging.candidates import diagnosis_of, wrong_answers
 from autograder.judging.conversation import Conversation, PurityProbe, ReferenceProxy, StudentProxy
 from autograder.judging.diagnosis import Diagnosis, same_answer
 from autograder.judging.functions import FunctionSession
 from autograder.judging.secret import course_secret
+from autograder.judging.solutions import known_misconceptions, reference_functions
 from autograder.judging.values import fingerprint, key_of, remember
-from autograder.misconception import Misconception, misconceptions_in
+from autograder.misconception import Misconception
 from autograder.sandbox.protocol import Call, Script, Session
 
-__all__ = ["FIXTURES", "ChapterChecks", "drawing", "load_checks", "reference_functions", "rng_for"]
+__all__ = ["FIXTURES", "ChapterChecks", "drawing", "load_checks", "make_importable", "rng_for"]
 
 PUBLIC = b"public"
-FIXTURES = frozenset({"student", "reference", "rng"})  # what a check may ask for
+FIXTURES = frozenset({"student", "reference", "agrees", "rng"})  # what a check may ask for
 
 
 def load_checks(course: Course, chapter: str) -> ChapterChecks:
@@ -41,16 +44,17 @@ def load_checks(course: Course, chapter: str) -> ChapterChecks:
     path = course.checks(chapter)
     if not path.is_file():
         raise CourseError(f"Chapter {chapter!r} has no checks: there is no {path}.")
+    course.references(chapter)  # so that a check file which imports them gets this course's, and no other's
+    make_importable(course.root)
     name = f"autograder_checks_{chapter}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None  # noqa: S101, PT018 - a .py path always has a loader
     module = importlib.util.module_from_spec(spec)
-    if str(course.root) not in sys.path:
-        sys.path.insert(0, str(course.root))  # a check file may import the course's own modules
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
-    except KeyboardInterrupt:
+        with _own_neighbours(path.parent):
+            spec.loader.exec_module(module)
+    except (KeyboardInterrupt, CourseError):  # an author's mistake that a decorator found is a sentence already
         raise
     except BaseException as error:
         # pytest.skip() and sys.exit() at the top of a file too: none of its checks would count.
@@ -59,6 +63,27 @@ def load_checks(course: Course, chapter: str) -> ChapterChecks:
     finally:
         del sys.modules[name]
     return ChapterChecks.of(course, chapter, module)
+
+
+def make_importable(root: Path) -> None:
+    """Let the check files of the course in ``root`` import its solutions, and the modules beside them."""
+    for folder in (str(root), str(root / "tests" / "chapters")):
+        if folder in sys.path:
+            sys.path.remove(folder)
+        sys.path.insert(0, folder)
+
+
+@contextmanager
+def _own_neighbours(folder: Path) -> Iterator[None]:
+    """Have modules of ``folder`` read again inside, and none of the same name that another course has loaded."""
+    names = {path.stem for path in folder.glob("*.py")}
+    others = {name: sys.modules.pop(name) for name in names & sys.modules.keys()}
+    try:
+        yield
+    finally:
+        for name in names:
+            sys.modules.pop(name, None)
+        sys.modules.update(others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +146,7 @@ class ChapterChecks:
                     f"{course.checks(chapter)} checks {spec.name!r}, but solutions/{chapter}.py has no function of that name."
                 )
         wrong: dict[str, list[Misconception]] = {spec.name: [] for spec in specs}
-        for misconception in misconceptions_in(course.misconceptions(chapter)):
+        for misconception in known_misconceptions(course, chapter):
             if misconception.exercise not in references:
                 raise CourseError(
                     f"solutions/misconceptions/{chapter}.py: {misconception.name} is about {misconception.exercise!r}, "
@@ -134,7 +159,7 @@ class ChapterChecks:
         found = cls(course, chapter, {s.name: s for s in specs}, classes, references, wrong, course_secret(course))
         for spec in specs:
             for check in spec.checks:
-                found._cases[spec.name, check.name] = cases_of(classes[spec.name], check.name, course.checks(chapter))
+                found._cases[spec.name, check.name] = cases_of(classes[spec.name], check.name)
         return found
 
     def visible_part(self) -> ChapterChecks:
@@ -217,10 +242,12 @@ class ChapterChecks:
         function = getattr(cls, check)
         with drawing(self.secret_for(exercise, check), shrink=self.shrinks):
             for case in self._cases[exercise, check]:
-                available: dict[str, Any] = {"student": student, "reference": self.reference, **case.values}
+                agrees = Agreement(student, self.reference)
+                available = {"student": student, "reference": self.reference, "agrees": agrees, **case.values}
                 if "rng" in case.wanted:
                     available["rng"] = rng_for(function)
-                function(cls(), **{name: available[name] for name in case.wanted})
+                with noting_answers():
+                    function(cls(), **{name: available[name] for name in case.wanted})
 
     def right_session(self) -> FunctionSession:
         """A stand-in for a student who has everything right."""
@@ -247,7 +274,7 @@ class ChapterChecks:
         names = tuple(c.name for c in checks)
         plan = self.dry_run(exercise, names, self.secret)
         pairs: list[tuple[Call, Call]] = []
-        if any(c.care for c in checks):
+        if any(c.purity for c in checks):
             pairs = _pairs(exercise, plan, self.dry_run(exercise, names, self.secret[::-1]))
         remember([*plan, *(call for pair in pairs for call in pair)])
         # A call with a memory limit takes long and a session of its own: it waits until its check comes, if it does.
@@ -267,24 +294,13 @@ class ChapterChecks:
         return left.error is None and right.error is None and not same_answer(left, right, one)
 
 
-def reference_functions(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:
-    """The public functions of the chapter's reference solutions, by name."""
-    module = course.references(chapter)
-    return {
-        name: f
-        for name, f in vars(module).items()
-        if callable(f) and not name.startswith("_") and not isinstance(f, type)
-    }
-
-
-def cases_of(cls: type, name: str, path: Path) -> list[_Case]:
+def cases_of(cls: type, name: str) -> list[_Case]:
     """Every case of the check ``name``: one, or one for each combination of what ``pytest.mark.parametrize`` gives it.
 
     Raises ``CourseError``, with file and line, for anything of pytest's that grading does not do.
     """
     function = getattr(cls, name)
-    code = inspect.unwrap(function).__code__
-    where = f"{path}, line {code.co_firstlineno}: {cls.__name__}.{name}"
+    where = place_of(cls, name)
     marks = [*getattr(function, "pytestmark", []), *getattr(cls, "pytestmark", [])]
     axes: list[list[dict[str, Any]]] = []
     for mark in marks:

@@ -1,4 +1,4 @@
-"""The pytest plugin: hidden checks are ordinary tests over the fixtures ``student``, ``reference`` and ``rng``.
+"""The pytest plugin: hidden checks are ordinary tests over the fixtures ``student``, ``reference``, ``agrees`` and ``rng``.
 
 ``pytest tests/chapters`` runs them against the references; ``pytest --student notebook.ipynb`` against anybody's notebook.
 """
@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
+from autograder.checking.agreement import Agreement
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.decorators import ExerciseSpec
-from autograder.course import load_course
+from autograder.checking.spelling import noting_answers
+from autograder.course import find_course, load_course
 from autograder.judging.conversation import Conversation, StudentProxy
-from autograder.judging.loader import ChapterChecks, drawing, rng_for
+from autograder.judging.loader import ChapterChecks, drawing, make_importable, rng_for
 from autograder.sandbox.protocol import Session
 
 __all__ = ["spec_of"]
@@ -51,6 +53,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         stack.close()
 
 
+def pytest_collectstart(collector: pytest.Collector) -> None:
+    """Let a check file import the course's solutions and the modules beside it, as it may in grading."""
+    if isinstance(collector, pytest.Module) and collector.path.parent.name == "chapters":
+        root = find_course(collector.path.parent)
+        if root is not None:
+            make_importable(root)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a check that waits for one that did not pass."""
     spec = spec_of(item)
@@ -83,7 +93,7 @@ def _course_draws(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     chapter = _chapter(request)
-    with drawing(chapter.secret_for(spec.name, request.node.originalname)):
+    with drawing(chapter.secret_for(spec.name, request.node.originalname)), noting_answers():
         yield
 
 
@@ -109,6 +119,12 @@ def student(request: pytest.FixtureRequest) -> StudentProxy:
 def reference(request: pytest.FixtureRequest) -> Any:
     """The course's own solutions."""
     return _chapter(request).reference
+
+
+@pytest.fixture
+def agrees(student: StudentProxy, reference: Any) -> Agreement:
+    """``agrees.softmax(x)``: the student's answer is the reference's."""
+    return Agreement(student, reference)
 
 
 @pytest.fixture

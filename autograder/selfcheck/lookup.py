@@ -80,7 +80,7 @@ def _load(path: Path) -> Examples:
 def _made_examples(course: Path, chapter: str) -> Path:
     path = course / ".autograder" / "examples" / f"{chapter}.json"
     # Not the notebook: its owner saves it every minute, and no example comes from a student's cells.
-    sources = [course / "tests" / "chapters" / f"test_{chapter}.py", *(course / "solutions").rglob("*.py")]
+    sources = [*(course / "tests" / "chapters").glob("*.py"), *(course / "solutions").rglob("*.py")]
     newest = max((source.stat().st_mtime for source in sources if source.is_file()), default=0.0)
     if _made.get(path, -1.0) >= newest or (path.is_file() and path.stat().st_mtime >= newest):
         return path

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from autograder.misconception import alternative_of
+from autograder.misconception import alternatives_of
 
-# normalize_rows
+right = alternatives_of("normalize_rows")
 
 
-@alternative_of("normalize_rows")
+@right
 def normalize_with_loops(A):
     """Two plain loops that fill a new array."""
     n, m = A.shape
@@ -21,43 +21,43 @@ def normalize_with_loops(A):
     return out
 
 
-@alternative_of("normalize_rows")
+@right
 def normalize_with_a_new_axis(A):
     """The sums as a column, made with None."""
     return A / A.sum(1)[:, None]
 
 
-@alternative_of("normalize_rows")
+@right
 def normalize_transposed_twice(A):
     """Turned round so that the vector of sums lines up, and back."""
     return (A.T / A.T.sum(axis=0)).T
 
 
-@alternative_of("normalize_rows")
+@right
 def normalize_a_list_of_rows(A):
     """Row by row, stacked again."""
     return np.stack([row / row.sum() for row in A])
 
 
-@alternative_of("normalize_rows")
+@right
 def normalize_as_lists(A):
     """Plain Python lists of numbers, and not an array."""
     return [[float(x) / sum(map(float, row)) for x in row] for row in A]
 
 
-@alternative_of("normalize_rows")
+@right
 def normalize_with_a_diagonal_matrix(A):
     """A diagonal matrix of one over the sums, which are themselves a product with ones."""
     return np.diag(1 / (A @ np.ones(A.shape[1]))) @ A
 
 
-@alternative_of("normalize_rows")
+@right
 def normalize_with_einsum(A):
     """An einsum for the sums and one for the scaling, with a 1e-9 in the denominator."""
     return np.einsum("nm,n->nm", A, 1 / (np.einsum("nm->n", A) + 1e-9))
 
 
-@alternative_of("normalize_rows")
+@right
 def normalize_on_a_copy(A):
     """In place, on a copy of its own."""
     out = np.array(A, dtype=float)
@@ -65,34 +65,34 @@ def normalize_on_a_copy(A):
     return out
 
 
-@alternative_of("normalize_rows")
+@right
 def normalize_along_the_axis(A):
     """A function of one row, applied along axis 1."""
     return np.apply_along_axis(lambda row: row / np.sum(row), 1, A)
 
 
-@alternative_of("normalize_rows")
+@right
 def normalize_through_logarithms(A):
     """Logarithms subtracted; the entries are above 0."""
     return np.exp(np.log(A) - np.log(A.sum(axis=1, keepdims=True)))
 
 
-@alternative_of("normalize_rows")
+@right
 def normalize_by_the_mean_and_the_width(A):
     """Divides by the mean of each row times the number of its entries."""
     return A / (A.mean(axis=1, keepdims=True) * A.shape[1])
 
 
-@alternative_of("normalize_rows")
+@right
 def normalize_with_running_sums(A):
     """The last entry of each row's running sum is its sum."""
     return A / np.cumsum(A, axis=1)[:, -1:]
 
 
-# pairwise_dot
+right = alternatives_of("pairwise_dot")
 
 
-@alternative_of("pairwise_dot")
+@right
 def pairs_with_loops(X, Y):
     """Three plain loops."""
     out = np.zeros((X.shape[0], Y.shape[0]))
@@ -103,61 +103,61 @@ def pairs_with_loops(X, Y):
     return out
 
 
-@alternative_of("pairwise_dot")
+@right
 def pairs_with_einsum(X, Y):
     """An einsum."""
     return np.einsum("id,jd->ij", X, Y)
 
 
-@alternative_of("pairwise_dot")
+@right
 def pairs_by_broadcasting(X, Y):
     """Every pair of rows multiplied in three axes, summed over the last."""
     return (X[:, None, :] * Y[None, :, :]).sum(-1)
 
 
-@alternative_of("pairwise_dot")
+@right
 def pairs_as_nested_lists(X, Y):
     """Lists of numbers, and not an array."""
     return [[float(np.dot(x, y)) for y in Y] for x in X]
 
 
-@alternative_of("pairwise_dot")
+@right
 def pairs_with_inner(X, Y):
     """np.inner sums over the last axis of both."""
     return np.inner(X, Y)
 
 
-@alternative_of("pairwise_dot")
+@right
 def pairs_with_tensordot(X, Y):
     """np.tensordot over axis 1 of both."""
     return np.tensordot(X, Y, axes=([1], [1]))
 
 
-@alternative_of("pairwise_dot")
+@right
 def pairs_transposed_at_the_end(X, Y):
     """The other product, transposed."""
     return (Y @ X.T).T
 
 
-@alternative_of("pairwise_dot")
+@right
 def pairs_as_a_sum_of_outer_products(X, Y):
     """One outer product for each of the d entries, added up."""
     return sum(np.outer(X[:, k], Y[:, k]) for k in range(X.shape[1]))
 
 
-@alternative_of("pairwise_dot")
+@right
 def pairs_row_by_row(X, Y):
     """A matrix times a vector for each row of X."""
     return np.array([Y @ x for x in X])
 
 
-@alternative_of("pairwise_dot")
+@right
 def pairs_column_by_column(X, Y):
     """Columns of the answer, stacked side by side."""
     return np.column_stack([X.dot(y) for y in Y])
 
 
-@alternative_of("pairwise_dot")
+@right
 def pairs_from_lengths(X, Y):
     """Half of what the squared lengths of the sums and of the differences differ by."""
     plus = ((X[:, None] + Y) ** 2).sum(-1)

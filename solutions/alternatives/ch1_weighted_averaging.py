@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from autograder.misconception import alternative_of
+from autograder.misconception import alternatives_of
 from solutions.ch1_weighted_averaging import softmax, weighted_average
 
-# weighted_average
+right = alternatives_of("weighted_average")
 
 
-@alternative_of("weighted_average")
+@right
 def average_with_loops(weights, X):
     """Two plain loops and a new array."""
     n, d = X.shape
@@ -19,55 +19,55 @@ def average_with_loops(weights, X):
     return out
 
 
-@alternative_of("weighted_average")
+@right
 def average_with_einsum(weights, X):
     """An einsum over the rows."""
     return np.einsum("n,nd->d", weights, X)
 
 
-@alternative_of("weighted_average")
+@right
 def average_with_np_average(weights, X):
     """NumPy's own weighted average."""
     return np.average(X, axis=0, weights=weights)
 
 
-@alternative_of("weighted_average")
+@right
 def average_by_broadcasting(weights, X):
     """The weights as a column, broadcast over the rows and added up."""
     return np.sum(weights[:, np.newaxis] * X, axis=0)
 
 
-@alternative_of("weighted_average")
+@right
 def average_with_the_transpose(weights, X):
     """The transposed matrix times the weights."""
     return X.T.dot(weights)
 
 
-@alternative_of("weighted_average")
+@right
 def average_as_a_list(weights, X):
     """A list of numbers, one for each column, and not an array."""
     return [sum(w * x for w, x in zip(weights, column, strict=True)) for column in X.T]
 
 
-@alternative_of("weighted_average")
+@right
 def average_with_python_sum(weights, X):
     """Python's own sum over weighted rows."""
     return sum(w * row for w, row in zip(weights, X, strict=True))
 
 
-@alternative_of("weighted_average")
+@right
 def average_normalised_once_more(weights, X):
     """Divides by the sum of the weights (which is 1), with a small number that guards the division."""
     return (weights.reshape(-1, 1) * X).sum(0) / (weights.sum() + 1e-9)
 
 
-@alternative_of("weighted_average")
+@right
 def average_as_one_row_squeezed(weights, X):
     """A one-row matrix product, flattened."""
     return (weights.reshape(1, -1) @ X).ravel()
 
 
-@alternative_of("weighted_average")
+@right
 def average_by_growing(weights, X):
     """A copy of the first weighted row that grows in place."""
     total = weights[0] * X[0]
@@ -76,10 +76,10 @@ def average_by_growing(weights, X):
     return total
 
 
-# hard_lookup
+right = alternatives_of("hard_lookup")
 
 
-@alternative_of("hard_lookup")
+@right
 def lookup_with_a_loop(q, K, V):
     """A loop that remembers the best score so far, starting below every number."""
     best, found = -np.inf, None
@@ -90,19 +90,19 @@ def lookup_with_a_loop(q, K, V):
     return found
 
 
-@alternative_of("hard_lookup")
+@right
 def lookup_with_max_and_a_key(q, K, V):
     """Python's max over the indices, with the score as its key."""
     return V[max(range(len(K)), key=lambda i: float(K[i] @ q))]
 
 
-@alternative_of("hard_lookup")
+@right
 def lookup_by_sorting(q, K, V):
     """The last place of the sorted scores."""
     return V[np.argsort(np.inner(K, q))[-1]]
 
 
-@alternative_of("hard_lookup")
+@right
 def lookup_with_one_hot_weights(q, K, V):
     """A weighted average whose weights are all zero but one."""
     weights = np.zeros(len(K))
@@ -110,48 +110,48 @@ def lookup_with_one_hot_weights(q, K, V):
     return weighted_average(weights, V)
 
 
-@alternative_of("hard_lookup")
+@right
 def lookup_with_a_mask(q, K, V):
     """A boolean mask that is true for the best score."""
     scores = (K * q).sum(axis=-1)
     return V[scores == scores.max()][0]
 
 
-@alternative_of("hard_lookup")
+@right
 def lookup_with_np_take(q, K, V):
     """np.take along the rows, on a copy."""
     return np.take(V, (q @ K.T).argmax(), axis=0).copy()
 
 
-@alternative_of("hard_lookup")
+@right
 def lookup_as_a_list(q, K, V):
     """The value as a list of numbers."""
     return V[int(np.argmax([sum(a * b for a, b in zip(q, k, strict=True)) for k in K]))].tolist()
 
 
-@alternative_of("hard_lookup")
+@right
 def lookup_with_a_projection(q, K, V):
     """The length of the key's projection on the query: dividing by the query's length changes no order."""
     return V[np.argmax(K @ (q / np.linalg.norm(q)))]
 
 
-# softmax
+right = alternatives_of("softmax")
 
 
-@alternative_of("softmax")
+@right
 def softmax_by_log_sum_exp(x, axis=-1):
     """Subtracts the logarithm of the sum of the exps, then takes exp."""
     top = np.max(x, axis=axis, keepdims=True)
     return np.exp(x - top - np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)))
 
 
-@alternative_of("softmax")
+@right
 def softmax_by_logaddexp(x, axis=-1):
     """NumPy's logaddexp, which is safe by itself."""
     return np.exp(x - np.logaddexp.reduce(x, axis=axis, keepdims=True))
 
 
-@alternative_of("softmax")
+@right
 def softmax_with_moveaxis(x, axis=-1):
     """Moves the axis to the end, works there and moves it back."""
     y = np.moveaxis(x, axis, -1)
@@ -159,7 +159,7 @@ def softmax_with_moveaxis(x, axis=-1):
     return np.moveaxis(e / e.sum(-1)[..., None], -1, axis)
 
 
-@alternative_of("softmax")
+@right
 def softmax_along_slices(x, axis=-1):
     """A function of one vector, applied along the axis."""
 
@@ -170,14 +170,14 @@ def softmax_along_slices(x, axis=-1):
     return np.apply_along_axis(of_a_vector, axis, x)
 
 
-@alternative_of("softmax")
+@right
 def softmax_with_expand_dims(x, axis=-1):
     """Reductions whose axis is put back by hand, and a 1e-9 in the denominator."""
     e = np.exp(x - np.expand_dims(np.max(x, axis), axis))
     return e / (np.expand_dims(np.sum(e, axis), axis) + 1e-9)
 
 
-@alternative_of("softmax")
+@right
 def softmax_by_recursion(x, axis=-1):
     """Splits the array along its first axis until only vectors are left, with plain Python numbers there."""
 
@@ -191,7 +191,7 @@ def softmax_by_recursion(x, axis=-1):
     return np.swapaxes(along_the_last(np.swapaxes(x, axis, -1)), axis, -1)
 
 
-@alternative_of("softmax")
+@right
 def softmax_by_pairs(x, axis=-1):
     """One over the sum of exp of the differences with every score; an inf there rightly gives a weight of 0."""
     y = np.moveaxis(x, axis, -1)
@@ -200,7 +200,7 @@ def softmax_by_pairs(x, axis=-1):
     return np.moveaxis(weights, -1, axis)
 
 
-@alternative_of("softmax")
+@right
 def softmax_on_a_copy(x, axis=-1):
     """Works in place on a copy of its own, in float64."""
     e = np.array(x, dtype=np.float64)
@@ -210,24 +210,24 @@ def softmax_on_a_copy(x, axis=-1):
     return e
 
 
-@alternative_of("softmax")
+@right
 def softmax_in_base_two(x, axis=-1):
     """Powers of two with the scores converted: exp(s) is 2 to the s / ln 2."""
     p = np.exp2((x - x.max(axis, keepdims=True)) / np.log(2.0))
     return p / p.sum(axis, keepdims=True)
 
 
-@alternative_of("softmax")
+@right
 def softmax_clipped_after_the_shift(x, axis=-1):
     """Shifts by the maximum, then cuts exponents off far below zero, where exp is as good as 0."""
     e = np.exp(np.clip(x - x.max(axis=axis, keepdims=True), -60.0, 0.0))
     return e / np.clip(e.sum(axis=axis, keepdims=True), 1e-12, None)
 
 
-# soft_lookup
+right = alternatives_of("soft_lookup")
 
 
-@alternative_of("soft_lookup")
+@right
 def soft_lookup_with_loops(q, K, V, temperature=1.0):
     """Loops over keys and values with nothing of NumPy's but exp and the array to fill."""
     scores = [sum(float(a) * float(b) for a, b in zip(q, k, strict=True)) / temperature for k in K]
@@ -239,20 +239,20 @@ def soft_lookup_with_loops(q, K, V, temperature=1.0):
     return out
 
 
-@alternative_of("soft_lookup")
+@right
 def soft_lookup_with_einsum(q, K, V, temperature=1.0):
     """Two einsums around the softmax."""
     weights = softmax(np.einsum("d,nd->n", q, K) / temperature)
     return np.einsum("n,nv->v", weights, V)
 
 
-@alternative_of("soft_lookup")
+@right
 def soft_lookup_scaling_the_query(q, K, V, temperature=1.0):
     """Divides the query by the temperature instead of the scores."""
     return weighted_average(softmax(K @ (q / temperature)), V)
 
 
-@alternative_of("soft_lookup")
+@right
 def soft_lookup_dividing_last(q, K, V, temperature=1.0):
     """Mixes first and divides by the sum of the exps at the end, with a 1e-9 in the denominator."""
     scores = (K * q).sum(axis=1) / temperature
@@ -260,57 +260,30 @@ def soft_lookup_dividing_last(q, K, V, temperature=1.0):
     return (e[:, None] * V).sum(axis=0) / (e.sum() + 1e-9)
 
 
-@alternative_of("soft_lookup")
+@right
 def soft_lookup_as_a_one_row_matrix(q, K, V, temperature=1.0):
     """A query matrix with one row, which is taken off again at the end."""
     Q = q.reshape(1, -1)
     return (softmax(Q @ K.T / temperature, axis=-1) @ V)[0]
 
 
-@alternative_of("soft_lookup")
+@right
 def soft_lookup_with_column_vectors(q, K, V, temperature=1.0):
     """Columns throughout: the softmax runs along axis 0."""
     weights = softmax(K @ q[:, None] * (1.0 / temperature), axis=0)
     return (V.T @ weights).squeeze(axis=1)
 
 
-@alternative_of("soft_lookup")
+@right
 def soft_lookup_with_np_average(q, K, V, temperature=1.0):
     """Lets np.average divide by the sum of the exps."""
     scores = np.dot(K, q)
     return np.average(V, axis=0, weights=np.exp((scores - scores.max()) / temperature))
 
 
-@alternative_of("soft_lookup")
+@right
 def soft_lookup_by_log_sum_exp(q, K, V, temperature=1.0):
     """Log-sum-exp for the weights, a list of dot products for the mix."""
     scores = np.array([np.vdot(k, q) for k in K]) / temperature
     weights = np.exp(scores - np.logaddexp.reduce(scores))
     return [np.dot(weights, V[:, j]) for j in range(V.shape[1])]
-
-
-# quiz_ch1
-
-
-@alternative_of("quiz_ch1")
-def quiz_with_capitals():
-    """Capital letters and a number with many digits."""
-    return {"q1": "C", "q2": "A", "q3": "B", "q4": "D", "q5": "C", "q6": 0.8807970779778823}
-
-
-@alternative_of("quiz_ch1")
-def quiz_with_brackets():
-    """Letters written as they stand in the question, and a rounded number."""
-    return {"q1": "(c)", "q2": "a)", "q3": " b ", "q4": "(D)", "q5": "c.", "q6": 0.88}
-
-
-@alternative_of("quiz_ch1")
-def quiz_with_a_computed_number():
-    """The number computed with NumPy instead of typed."""
-    return {"q1": "c", "q2": "a", "q3": "b", "q4": "d", "q5": "c", "q6": np.exp(2) / (np.exp(2) + 1)}
-
-
-@alternative_of("quiz_ch1")
-def quiz_with_an_array_of_one():
-    """The number as an array with one entry, as an index range of the softmax gives it."""
-    return {"q1": "c", "q2": "a", "q3": "b", "q4": "d", "q5": "c", "q6": softmax(np.array([2.0, 0.0]))[:1]}

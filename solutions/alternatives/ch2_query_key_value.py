@@ -2,26 +2,26 @@
 
 import numpy as np
 
-from autograder.misconception import alternative_of
+from autograder.misconception import alternatives_of
 from solutions.ch1_weighted_averaging import softmax
 from solutions.ch2_query_key_value import attention_scores
 
-# project_qkv
+right = alternatives_of("project_qkv")
 
 
-@alternative_of("project_qkv")
+@right
 def project_with_einsum(X_q, X_kv, W_Q, W_K, W_V):
     """Three einsums with an ellipsis, in a list."""
     return [np.einsum("...nm,md->...nd", X, W) for X, W in ((X_q, W_Q), (X_kv, W_K), (X_kv, W_V))]
 
 
-@alternative_of("project_qkv")
+@right
 def project_with_dot(X_q, X_kv, W_Q, W_K, W_V):
     """np.dot, which is the same as @ when the right side is a matrix."""
     return np.dot(X_q, W_Q), np.dot(X_kv, W_K), np.dot(X_kv, W_V)
 
 
-@alternative_of("project_qkv")
+@right
 def project_keys_and_values_at_once(X_q, X_kv, W_Q, W_K, W_V):
     """One product for keys and values, with the matrices side by side, taken apart again."""
     d_k = W_K.shape[1]
@@ -29,13 +29,13 @@ def project_keys_and_values_at_once(X_q, X_kv, W_Q, W_K, W_V):
     return X_q @ W_Q, both[..., :d_k], both[..., d_k:]
 
 
-@alternative_of("project_qkv")
+@right
 def project_with_tensordot(X_q, X_kv, W_Q, W_K, W_V):
     """np.tensordot over the last axis of the one and the first of the other."""
     return tuple(np.tensordot(X, W, axes=1) for X, W in ((X_q, W_Q), (X_kv, W_K), (X_kv, W_V)))
 
 
-@alternative_of("project_qkv")
+@right
 def project_with_loops(X_q, X_kv, W_Q, W_K, W_V):
     """Plain loops over the columns of each matrix, recursion over the batch axes."""
 
@@ -51,7 +51,7 @@ def project_with_loops(X_q, X_kv, W_Q, W_K, W_V):
     return project(X_q, W_Q), project(X_kv, W_K), project(X_kv, W_V)
 
 
-@alternative_of("project_qkv")
+@right
 def project_flattened(X_q, X_kv, W_Q, W_K, W_V):
     """All the positions of the batch under each other, and the batch axes put back afterwards."""
 
@@ -61,7 +61,7 @@ def project_flattened(X_q, X_kv, W_Q, W_K, W_V):
     return project(X_q, W_Q), project(X_kv, W_K), project(X_kv, W_V)
 
 
-@alternative_of("project_qkv")
+@right
 def project_from_the_left(X_q, X_kv, W_Q, W_K, W_V):
     """Everything transposed: the matrix stands on the left."""
 
@@ -71,34 +71,34 @@ def project_from_the_left(X_q, X_kv, W_Q, W_K, W_V):
     return project(X_q, W_Q), project(X_kv, W_K), project(X_kv, W_V)
 
 
-# attention_scores
+right = alternatives_of("attention_scores")
 
 
-@alternative_of("attention_scores")
+@right
 def scores_with_einsum(Q, K):
     """An einsum with an ellipsis."""
     return np.einsum("...ia,...ja->...ij", Q, K)
 
 
-@alternative_of("attention_scores")
+@right
 def scores_by_broadcasting(Q, K):
     """Every query beside every key, multiplied and summed over the last axis."""
     return (Q[..., :, None, :] * K[..., None, :, :]).sum(axis=-1)
 
 
-@alternative_of("attention_scores")
+@right
 def scores_transposed_at_the_end(Q, K):
     """Keys first, and rows and columns exchanged at the end."""
     return (K @ Q.swapaxes(-2, -1)).swapaxes(-2, -1)
 
 
-@alternative_of("attention_scores")
+@right
 def scores_with_moveaxis(Q, K):
     """np.moveaxis for the transpose, np.matmul for the product."""
     return np.matmul(Q, np.moveaxis(K, -1, -2))
 
 
-@alternative_of("attention_scores")
+@right
 def scores_by_recursion(Q, K):
     """Batch entry by batch entry, with .T on plain matrices only."""
     if Q.ndim == 2:
@@ -106,7 +106,7 @@ def scores_by_recursion(Q, K):
     return np.stack([scores_by_recursion(q, k) for q, k in zip(Q, K, strict=True)])
 
 
-@alternative_of("attention_scores")
+@right
 def scores_with_loops(Q, K):
     """Loops over every place of the answer."""
     out = np.zeros((*Q.shape[:-1], K.shape[-2]))
@@ -117,7 +117,7 @@ def scores_with_loops(Q, K):
     return out
 
 
-@alternative_of("attention_scores")
+@right
 def scores_as_nested_lists(Q, K):
     """Nested lists of numbers, and not an array."""
     if Q.ndim > 2:
@@ -125,30 +125,30 @@ def scores_as_nested_lists(Q, K):
     return [[float(q @ k) for k in K] for q in Q]
 
 
-@alternative_of("attention_scores")
+@right
 def scores_with_transposed_axes(Q, K):
     """np.transpose with a list of axes made for as many axes as there are."""
     axes = [*range(K.ndim - 2), K.ndim - 1, K.ndim - 2]
     return Q @ K.transpose(axes)
 
 
-@alternative_of("attention_scores")
+@right
 def scores_one_entry_at_a_time(Q, K):
     """An outer product for each of the d_k entries, added up."""
     return sum(Q[..., :, a, None] * K[..., None, :, a] for a in range(Q.shape[-1]))
 
 
-# dot_product_attention
+right = alternatives_of("dot_product_attention")
 
 
-@alternative_of("dot_product_attention")
+@right
 def attention_with_einsum(Q, K, V):
     """Two einsums around the softmax, the pair as a list."""
     weights = softmax(np.einsum("...ia,...ja->...ij", Q, K), axis=-1)
     return [np.einsum("...ij,...jb->...ib", weights, V), weights]
 
 
-@alternative_of("dot_product_attention")
+@right
 def attention_normalised_last(Q, K, V):
     """Mixes with exps that are not normalised and divides at the end, with a 1e-9 in the denominator."""
     scores = Q @ K.swapaxes(-1, -2)
@@ -157,7 +157,7 @@ def attention_normalised_last(Q, K, V):
     return (e @ V) / total, e / total
 
 
-@alternative_of("dot_product_attention")
+@right
 def attention_query_by_query(Q, K, V):
     """One query at a time, lists of rows stacked; recursion over the batch axes."""
     if Q.ndim > 2:
@@ -167,7 +167,7 @@ def attention_query_by_query(Q, K, V):
     return np.array([w @ V for w in weights]), np.array(weights)
 
 
-@alternative_of("dot_product_attention")
+@right
 def attention_by_log_sum_exp(Q, K, V):
     """Weights as exp of the scores less their log-sum-exp."""
     scores = attention_scores(Q, K)
@@ -175,14 +175,14 @@ def attention_by_log_sum_exp(Q, K, V):
     return np.matmul(weights, V), weights
 
 
-@alternative_of("dot_product_attention")
+@right
 def attention_on_the_side(Q, K, V):
     """Keys down the side and queries across: the softmax runs over axis -2, and everything is turned at the end."""
     columns = softmax(K @ np.swapaxes(Q, -1, -2), axis=-2)
     return np.swapaxes(np.swapaxes(V, -1, -2) @ columns, -1, -2), np.swapaxes(columns, -1, -2)
 
 
-@alternative_of("dot_product_attention")
+@right
 def attention_by_broadcasting(Q, K, V):
     """Sums of broadcast products, no matrix product at all."""
     scores = (Q[..., :, None, :] * K[..., None, :, :]).sum(-1)
@@ -190,7 +190,7 @@ def attention_by_broadcasting(Q, K, V):
     return (weights[..., None] * V[..., None, :, :]).sum(-2), weights
 
 
-@alternative_of("dot_product_attention")
+@right
 def attention_with_plain_loops(Q, K, V):
     """Loops and plain numbers, filled into two arrays."""
     output, weights = np.zeros((*Q.shape[:-1], V.shape[-1])), np.zeros((*Q.shape[:-1], K.shape[-2]))
@@ -204,7 +204,7 @@ def attention_with_plain_loops(Q, K, V):
     return output, weights
 
 
-@alternative_of("dot_product_attention")
+@right
 def attention_in_place_on_its_own_array(Q, K, V):
     """One array of its own that goes from scores to weights in place."""
     w = Q @ K.swapaxes(-1, -2)
@@ -214,61 +214,40 @@ def attention_in_place_on_its_own_array(Q, K, V):
     return w @ V, w
 
 
-# einsum_attention
+right = alternatives_of("einsum_attention")
 
 
-@alternative_of("einsum_attention")
+@right
 def letters_of_the_axes():
     """Letters that stand for the axes: queries, keys, features, values."""
     return {"SCORES_EQ": "qd,kd->qk", "MIX_EQ": "qk,kv->qv"}
 
 
-@alternative_of("einsum_attention")
+@right
 def with_spaces():
     """Spaces around commas and arrow."""
     return {"SCORES_EQ": "i a, j a -> i j", "MIX_EQ": " ij , jb -> ib "}
 
 
-@alternative_of("einsum_attention")
+@right
 def with_an_ellipsis():
     """An ellipsis for batch axes, of which there are none here."""
     return {"SCORES_EQ": "...ia,...ja->...ij", "MIX_EQ": "...ij,...jb->...ib"}
 
 
-@alternative_of("einsum_attention")
+@right
 def without_an_arrow():
     """No arrow: the letters that occur once are in the right order by themselves."""
     return {"SCORES_EQ": "id,jd", "MIX_EQ": "ij,jk"}
 
 
-@alternative_of("einsum_attention")
+@right
 def with_capitals():
     """Capital letters, which NumPy counts as other letters than the small ones."""
     return {"SCORES_EQ": "Qd,Kd->QK", "MIX_EQ": "QK,Kd->Qd"}
 
 
-@alternative_of("einsum_attention")
+@right
 def with_the_ellipsis_for_an_axis():
     """An ellipsis in the place of a plain axis."""
     return {"SCORES_EQ": "...a,ja->...j", "MIX_EQ": "...j,jb->...b"}
-
-
-# quiz_ch2
-
-
-@alternative_of("quiz_ch2")
-def quiz_with_capitals():
-    """Capital letters and a number with many digits."""
-    return {"q1": "B", "q2": "D", "q3": "A", "q4": "C", "q5": "B", "q6": 0.39696}
-
-
-@alternative_of("quiz_ch2")
-def quiz_with_brackets():
-    """Letters written as they stand in the question, and a rounded number."""
-    return {"q1": "(b)", "q2": "d)", "q3": " a ", "q4": "(C)", "q5": "b.", "q6": 0.4}
-
-
-@alternative_of("quiz_ch2")
-def quiz_with_a_computed_number():
-    """The number computed with NumPy instead of typed."""
-    return {"q1": "b", "q2": "d", "q3": "a", "q4": "c", "q5": "b", "q6": softmax(np.array([4.0, 0.0, 3.6]))[2]}

@@ -5,14 +5,14 @@ import statistics
 
 import numpy as np
 
-from autograder.misconception import alternative_of
+from autograder.misconception import alternatives_of
 from solutions.ch1_weighted_averaging import softmax
 from solutions.ch3_scaling import numerical_gradient, scaled_dot_product_attention, softmax_jacobian
 
-# score_variance
+right = alternatives_of("score_variance")
 
 
-@alternative_of("score_variance")
+@right
 def variance_with_normal_and_einsum(d_k, n_samples, rng):
     """The generator's `normal`, an einsum, n - 1 below the line."""
     q = rng.normal(size=(n_samples, d_k))
@@ -20,7 +20,7 @@ def variance_with_normal_and_einsum(d_k, n_samples, rng):
     return np.einsum("nd,nd->n", q, k).var(ddof=1)
 
 
-@alternative_of("score_variance")
+@right
 def variance_with_keys_drawn_first(d_k, n_samples, rng):
     """Keys before queries."""
     K = rng.normal(0, 1, (n_samples, d_k))
@@ -28,21 +28,21 @@ def variance_with_keys_drawn_first(d_k, n_samples, rng):
     return np.var(np.sum(Q * K, axis=1))
 
 
-@alternative_of("score_variance")
+@right
 def variance_of_one_big_draw(d_k, n_samples, rng):
     """One draw for both, split along its last axis."""
     q, k = np.split(rng.standard_normal((n_samples, 2 * d_k)), 2, axis=1)
     return float(np.var((q * k).sum(1)))
 
 
-@alternative_of("score_variance")
+@right
 def variance_of_interleaved_draws(d_k, n_samples, rng):
     """One draw with an axis of two in the middle."""
     pairs = rng.standard_normal((n_samples, 2, d_k))
     return (pairs[:, 0] * pairs[:, 1]).sum(axis=-1).var()
 
 
-@alternative_of("score_variance")
+@right
 def variance_in_a_loop(d_k, n_samples, rng):
     """One pair at a time, and a list of scores."""
     scores = []
@@ -53,7 +53,7 @@ def variance_in_a_loop(d_k, n_samples, rng):
     return np.var(scores)
 
 
-@alternative_of("score_variance")
+@right
 def variance_as_mean_square(d_k, n_samples, rng):
     """The mean is known to be 0, so it is not taken away."""
     q = rng.standard_normal((n_samples, d_k))
@@ -61,21 +61,21 @@ def variance_as_mean_square(d_k, n_samples, rng):
     return np.mean((q * k).sum(axis=-1) ** 2)
 
 
-@alternative_of("score_variance")
+@right
 def variance_with_columns_as_vectors(d_k, n_samples, rng):
     """Vectors stand in columns."""
     q, k = rng.standard_normal((2, d_k, n_samples))
     return (q * k).sum(axis=0).var()
 
 
-@alternative_of("score_variance")
+@right
 def variance_with_batched_matmul(d_k, n_samples, rng):
     """Rows times columns, one little product for each pair."""
     q, k = rng.standard_normal((n_samples, d_k)), rng.standard_normal((n_samples, d_k))
     return (q[:, None, :] @ k[:, :, None]).squeeze().var(ddof=1)
 
 
-@alternative_of("score_variance")
+@right
 def variance_with_a_covariance_matrix(d_k, n_samples, rng):
     """A multivariate normal with the identity as its covariance."""
     q = rng.multivariate_normal(np.zeros(d_k), np.eye(d_k), n_samples, method="cholesky")
@@ -83,14 +83,14 @@ def variance_with_a_covariance_matrix(d_k, n_samples, rng):
     return (q * k).sum(axis=1).var()
 
 
-@alternative_of("score_variance")
+@right
 def variance_from_the_statistics_module(d_k, n_samples, rng):
     """Plain Python numbers and the standard library."""
     rows = rng.standard_normal((n_samples, 2 * d_k)).tolist()
     return statistics.pvariance([math.fsum(row[i] * row[d_k + i] for i in range(d_k)) for row in rows])
 
 
-@alternative_of("score_variance")
+@right
 def variance_one_feature_at_a_time(d_k, n_samples, rng):
     """Scores that grow product by product."""
     scores = np.zeros(n_samples)
@@ -99,7 +99,7 @@ def variance_one_feature_at_a_time(d_k, n_samples, rng):
     return np.cov(scores)
 
 
-@alternative_of("score_variance")
+@right
 def variance_with_a_spawned_generator(d_k, n_samples, rng):
     """A generator of its own, seeded from the one that came in."""
     own = np.random.default_rng(rng.integers(2**63))
@@ -108,7 +108,7 @@ def variance_with_a_spawned_generator(d_k, n_samples, rng):
     return ((scores - scores.mean()) ** 2).sum() / len(scores)
 
 
-@alternative_of("score_variance")
+@right
 def variance_as_a_squared_deviation(d_k, n_samples, rng):
     """The square of the standard deviation."""
     q = rng.standard_normal(size=[n_samples, d_k])
@@ -116,10 +116,10 @@ def variance_as_a_squared_deviation(d_k, n_samples, rng):
     return np.multiply(q, k).sum(axis=-1).std() ** 2
 
 
-# scaled_dot_product_attention
+right = alternatives_of("scaled_dot_product_attention")
 
 
-@alternative_of("scaled_dot_product_attention")
+@right
 def attention_with_scaled_queries(Q, K, V):
     """The queries are scaled before the product."""
     d_k = Q.shape[-1]
@@ -127,7 +127,7 @@ def attention_with_scaled_queries(Q, K, V):
     return weights @ V, weights
 
 
-@alternative_of("scaled_dot_product_attention")
+@right
 def attention_with_both_scaled(Q, K, V):
     """Queries and keys by the fourth root each."""
     root = Q.shape[-1] ** 0.25
@@ -135,7 +135,7 @@ def attention_with_both_scaled(Q, K, V):
     return np.matmul(weights, V), weights
 
 
-@alternative_of("scaled_dot_product_attention")
+@right
 def attention_with_einsum(Q, K, V):
     """Two einsums with an ellipsis, and exp by hand."""
     scores = np.einsum("...ia,...ja->...ij", Q, K) / np.sqrt(K.shape[-1])
@@ -144,7 +144,7 @@ def attention_with_einsum(Q, K, V):
     return np.einsum("...ij,...jb->...ib", weights, V), weights
 
 
-@alternative_of("scaled_dot_product_attention")
+@right
 def attention_with_loops(Q, K, V):
     """Loops over every batch place, every query and every key."""
     weights = np.zeros(Q.shape[:-1] + K.shape[-2:-1])
@@ -160,7 +160,7 @@ def attention_with_loops(Q, K, V):
     return output, weights
 
 
-@alternative_of("scaled_dot_product_attention")
+@right
 def attention_by_recursion(Q, K, V):
     """Matrices are attended to; anything with more axes is taken apart and stacked."""
     if Q.ndim > 2:
@@ -171,7 +171,7 @@ def attention_by_recursion(Q, K, V):
     return [np.dot(weights, V), weights]
 
 
-@alternative_of("scaled_dot_product_attention")
+@right
 def attention_with_log_sum_exp(Q, K, V):
     """Logarithms of weights first."""
     scores = np.matmul(Q, np.swapaxes(K, -2, -1)) * Q.shape[-1] ** -0.5
@@ -180,7 +180,7 @@ def attention_with_log_sum_exp(Q, K, V):
     return weights @ V, weights
 
 
-@alternative_of("scaled_dot_product_attention")
+@right
 def attention_with_the_maximum_at_the_end(Q, K, V):
     """The division by the sum comes after the values are added up."""
     scores = Q @ np.swapaxes(K, -1, -2)
@@ -191,7 +191,7 @@ def attention_with_the_maximum_at_the_end(Q, K, V):
     return (e @ V) / total, e / total
 
 
-@alternative_of("scaled_dot_product_attention")
+@right
 def attention_by_broadcasting(Q, K, V):
     """Every pair side by side, then a sum over the features."""
     scores = (Q[..., :, None, :] * K[..., None, :, :]).sum(-1) / np.sqrt(np.prod(Q.shape[-1:]))
@@ -199,7 +199,7 @@ def attention_by_broadcasting(Q, K, V):
     return (weights[..., None] * V[..., None, :, :]).sum(-2), weights
 
 
-@alternative_of("scaled_dot_product_attention")
+@right
 def attention_moving_the_queries_for_a_moment(Q, K, V):
     """Scales Q in place and puts it back before it returns."""
     root = np.sqrt(Q.shape[-1])
@@ -209,34 +209,34 @@ def attention_moving_the_queries_for_a_moment(Q, K, V):
     return weights @ V, weights
 
 
-# attention_entropy
+right = alternatives_of("attention_entropy")
 
 
-@alternative_of("attention_entropy")
+@right
 def entropy_with_a_small_number(weights):
     """A tiny number inside the logarithm."""
     return -np.sum(weights * np.log(weights + 1e-12), axis=-1)
 
 
-@alternative_of("attention_entropy")
+@right
 def entropy_with_a_less_small_number(weights):
     """1e-9 inside the logarithm."""
     return -(weights * np.log(weights + 1e-9)).sum(-1)
 
 
-@alternative_of("attention_entropy")
+@right
 def entropy_with_clipping(weights):
     """Weights clipped from below for the logarithm only."""
     return -(weights * np.log(np.clip(weights, 1e-30, None))).sum(axis=-1)
 
 
-@alternative_of("attention_entropy")
+@right
 def entropy_with_nansum(weights):
     """0 times minus infinity is nan, and nansum passes over it."""
     return -np.nansum(weights * np.log(weights), axis=-1)
 
 
-@alternative_of("attention_entropy")
+@right
 def entropy_with_a_where_argument(weights):
     """The logarithm is taken only where there is something to take."""
     logs = np.zeros_like(weights)
@@ -244,7 +244,7 @@ def entropy_with_a_where_argument(weights):
     return -np.einsum("...j,...j->...", weights, logs)
 
 
-@alternative_of("attention_entropy")
+@right
 def entropy_in_loops(weights):
     """Plain loops, with an if."""
     out = np.zeros(weights.shape[:-1])
@@ -255,32 +255,32 @@ def entropy_in_loops(weights):
     return out
 
 
-@alternative_of("attention_entropy")
+@right
 def entropy_along_an_axis(weights):
     """One row at a time, zeros left out by indexing."""
     return np.apply_along_axis(lambda row: -(row[row > 0] * np.log(row[row > 0])).sum(), -1, weights)
 
 
-@alternative_of("attention_entropy")
+@right
 def entropy_from_bits(weights):
     """Base 2 first, then bits into nats."""
     safe = np.where(weights == 0, 1, weights)
     return np.sum(weights * np.log2(1 / safe), axis=-1) * np.log(2)
 
 
-@alternative_of("attention_entropy")
+@right
 def entropy_with_nan_to_num(weights):
     """nan made into 0 after the fact."""
     return np.nan_to_num(-weights * np.log(weights), nan=0.0).sum(axis=-1)
 
 
-@alternative_of("attention_entropy")
+@right
 def entropy_with_powers(weights):
     """The logarithm of a product of powers, where 0 to the 0 is 1."""
     return -np.log(np.prod(weights**weights, axis=-1))
 
 
-@alternative_of("attention_entropy")
+@right
 def entropy_below_the_uniform_one(weights):
     """ln(n) minus the distance to equal weights."""
     n = weights.shape[-1]
@@ -288,16 +288,16 @@ def entropy_below_the_uniform_one(weights):
     return np.log(n) - (weights * np.log(ratio)).sum(-1)
 
 
-# softmax_jacobian
+right = alternatives_of("softmax_jacobian")
 
 
-@alternative_of("softmax_jacobian")
+@right
 def jacobian_by_broadcasting(p):
     """One column, one row, and the identity."""
     return p[:, None] * (np.eye(p.size) - p[None, :])
 
 
-@alternative_of("softmax_jacobian")
+@right
 def jacobian_with_loops(p):
     """Entry by entry, with an if."""
     n = len(p)
@@ -308,20 +308,20 @@ def jacobian_with_loops(p):
     return J
 
 
-@alternative_of("softmax_jacobian")
+@right
 def jacobian_with_columns(p):
     """p as a column, times itself as a row."""
     s = p.reshape(-1, 1)
     return np.diagflat(s) - s @ s.T
 
 
-@alternative_of("softmax_jacobian")
+@right
 def jacobian_with_einsum(p):
     """Two einsums."""
     return np.einsum("i,ij->ij", p, np.eye(len(p))) - np.einsum("i,j->ij", p, p)
 
 
-@alternative_of("softmax_jacobian")
+@right
 def jacobian_with_a_filled_diagonal(p):
     """The outer product first, the diagonal written into it."""
     J = -np.multiply.outer(p, p)
@@ -329,13 +329,13 @@ def jacobian_with_a_filled_diagonal(p):
     return J
 
 
-@alternative_of("softmax_jacobian")
+@right
 def jacobian_as_a_list_of_rows(p):
     """A list of rows, each from a list."""
     return [[a * ((i == j) - b) for j, b in enumerate(p.tolist())] for i, a in enumerate(p.tolist())]
 
 
-@alternative_of("softmax_jacobian")
+@right
 def jacobian_measured(p):
     """Central differences through the softmax of the logarithms."""
     with np.errstate(all="ignore"):
@@ -344,24 +344,24 @@ def jacobian_measured(p):
     return np.stack(columns, axis=1)
 
 
-@alternative_of("softmax_jacobian")
+@right
 def jacobian_as_a_covariance(p):
     """The covariance of a one-hot draw with these probabilities."""
     centred = np.eye(len(p)) - p
     return centred.T @ (p[:, None] * centred)
 
 
-@alternative_of("softmax_jacobian")
+@right
 def jacobian_with_where(p):
     """np.where on equal indices."""
     i = np.arange(p.shape[0])
     return np.where(i[:, None] == i, p * (1 - p), -p[:, None] * p)
 
 
-# numerical_gradient
+right = alternatives_of("numerical_gradient")
 
 
-@alternative_of("numerical_gradient")
+@right
 def gradient_with_copies(f, x, eps=1e-5):
     """Two copies for each entry."""
     grad = np.zeros(x.shape)
@@ -373,7 +373,7 @@ def gradient_with_copies(f, x, eps=1e-5):
     return grad
 
 
-@alternative_of("numerical_gradient")
+@right
 def gradient_in_place_and_back(f, x, eps=1e-5):
     """Moves an entry of x for a moment and puts the old number back."""
     grad = np.empty_like(x)
@@ -390,7 +390,7 @@ def gradient_in_place_and_back(f, x, eps=1e-5):
     return grad
 
 
-@alternative_of("numerical_gradient")
+@right
 def gradient_there_and_back_by_addition(f, x, eps=1e-5):
     """Goes up, down by two, and up again, in x itself: rounding leaves a trace far below tolerance."""
     grad = np.zeros_like(x)
@@ -404,7 +404,7 @@ def gradient_there_and_back_by_addition(f, x, eps=1e-5):
     return grad
 
 
-@alternative_of("numerical_gradient")
+@right
 def gradient_of_flat_entries(f, x, eps=1e-5):
     """Counts entries in a flat array; f sees the old shape."""
     slopes = []
@@ -416,14 +416,14 @@ def gradient_of_flat_entries(f, x, eps=1e-5):
     return np.array(slopes).reshape(x.shape)
 
 
-@alternative_of("numerical_gradient")
+@right
 def gradient_with_identity_steps(f, x, eps=1e-5):
     """A list comprehension over the rows of an identity."""
     steps = (eps * np.eye(x.size)).reshape(x.size, *x.shape)
     return np.array([f(x + s) - f(x - s) for s in steps]).reshape(x.shape) / (2 * eps)
 
 
-@alternative_of("numerical_gradient")
+@right
 def gradient_with_flat_iterators(f, x, eps=1e-5):
     """`.flat` on copies and on the answer."""
     grad = np.zeros_like(x)
@@ -436,7 +436,7 @@ def gradient_with_flat_iterators(f, x, eps=1e-5):
     return grad
 
 
-@alternative_of("numerical_gradient")
+@right
 def gradient_with_enumerate(f, x, eps=1e-5):
     """np.ndenumerate, and both sides kept in a small inner function."""
 
@@ -451,7 +451,7 @@ def gradient_with_enumerate(f, x, eps=1e-5):
     return grad
 
 
-@alternative_of("numerical_gradient")
+@right
 def gradient_as_the_mean_of_two_sides(f, x, eps=1e-5):
     """The mean of a forward and a backward difference: the same two points."""
     here = f(x)
@@ -463,10 +463,10 @@ def gradient_as_the_mean_of_two_sides(f, x, eps=1e-5):
     return grad
 
 
-# query_gradient
+right = alternatives_of("query_gradient")
 
 
-@alternative_of("query_gradient")
+@right
 def gradient_without_a_jacobian_matrix(q, K, V, g):
     """How far each value's worth is above the average, counted by its weight."""
     root = np.sqrt(q.shape[0])
@@ -475,7 +475,7 @@ def gradient_without_a_jacobian_matrix(q, K, V, g):
     return (w * (worth - w @ worth)) @ K / root
 
 
-@alternative_of("query_gradient")
+@right
 def gradient_as_a_sum_over_keys(q, K, V, g):
     """A loop over the keys."""
     d_k = len(q)
@@ -489,58 +489,43 @@ def gradient_as_a_sum_over_keys(q, K, V, g):
     return total / math.sqrt(d_k)
 
 
-@alternative_of("query_gradient")
+@right
 def gradient_from_left_to_right(q, K, V, g):
     """The chain multiplied from g towards q."""
     w = softmax(q @ K.T / len(q) ** 0.5)
     return g @ V.T @ (np.diag(w) - np.outer(w, w)) @ K / len(q) ** 0.5
 
 
-@alternative_of("query_gradient")
+@right
 def gradient_with_scaled_keys(q, K, V, g):
     """The keys are scaled once, at the start."""
     scaled = K / np.sqrt(K.shape[1])
     return scaled.T @ softmax_jacobian(softmax(scaled @ q)) @ V @ g
 
 
-@alternative_of("query_gradient")
+@right
 def gradient_as_weighted_mean_of_keys(q, K, V, g):
     """Keys minus their weighted mean, with weight times worth."""
     w = softmax(K @ q / np.sqrt(q.size))
     return np.einsum("j,j,ja->a", w, V @ g, K - w @ K) / np.sqrt(q.size)
 
 
-@alternative_of("query_gradient")
+@right
 def gradient_through_attention(q, K, V, g):
     """The weights come from the chapter's own attention, for a single query."""
     _, weights = scaled_dot_product_attention(q[None, :], K, V)
     return (K.T @ (softmax_jacobian(weights[0]) @ V) / np.sqrt(q.shape[-1])) @ g
 
 
-@alternative_of("query_gradient")
+@right
 def gradient_measured(q, K, V, g):
     """Central differences of g . output."""
     return numerical_gradient(lambda x: float(g @ scaled_dot_product_attention(x[None], K, V)[0][0]), q)
 
 
-@alternative_of("query_gradient")
+@right
 def gradient_of_the_covariance(q, K, V, g):
     """The covariance, under the weights, of keys and values."""
     w = softmax(K @ q / np.sqrt(len(q)))
     mean_k, mean_v = w @ K, w @ V
     return (((K - mean_k) * w[:, None]).T @ (V - mean_v) / np.sqrt(len(q))) @ g
-
-
-# quiz_ch3
-
-
-@alternative_of("quiz_ch3")
-def answers_in_capitals():
-    """Capitals, and a number with many digits."""
-    return {"q1": "B", "q2": "C", "q3": "A", "q4": "D", "q5": "B", "q6": float(np.log(4))}
-
-
-@alternative_of("quiz_ch3")
-def answers_in_brackets():
-    """Brackets, and a number rounded to two digits after the point."""
-    return {"q1": "(b)", "q2": "c)", "q3": "a.", "q4": " d", "q5": "b", "q6": 1.39}

@@ -2,28 +2,28 @@
 
 import numpy as np
 
-from autograder.misconception import alternative_of
+from autograder.misconception import alternatives_of
 from solutions.ch1_weighted_averaging import softmax
 from solutions.ch4_masking import masked_softmax
 
-# causal_mask
+right = alternatives_of("causal_mask")
 
 
-@alternative_of("causal_mask")
+@right
 def triangle_with_tril(n_q, n_k=None):
     """np.tril of ones, made boolean."""
     n_k = n_k or n_q
     return np.tril(np.ones((n_q, n_k)), k=n_k - n_q).astype(bool)
 
 
-@alternative_of("causal_mask")
+@right
 def triangle_with_triu(n_q, n_k=None):
     """Not the upper triangle above the diagonal."""
     n_k = n_q if n_k is None else n_k
     return ~np.triu(np.ones((n_q, n_k), dtype=bool), k=n_k - n_q + 1)
 
 
-@alternative_of("causal_mask")
+@right
 def triangle_with_loops(n_q, n_k=None):
     """Two plain loops over an array of False."""
     if n_k is None:
@@ -36,28 +36,28 @@ def triangle_with_loops(n_q, n_k=None):
     return mask
 
 
-@alternative_of("causal_mask")
+@right
 def triangle_as_lists(n_q, n_k=None):
     """A list of lists of Python's own booleans."""
     n_k = n_q if n_k is None else n_k
     return [[n_k - 1 - j >= n_q - 1 - i for j in range(n_k)] for i in range(n_q)]
 
 
-@alternative_of("causal_mask")
+@right
 def last_rows_of_a_square(n_q, n_k=None):
     """The square triangle of all the keys, of which only the last n_q rows are kept."""
     n_k = n_q if n_k is None else n_k
     return np.tri(n_k, dtype=bool)[-n_q:]
 
 
-@alternative_of("causal_mask")
+@right
 def past_beside_a_triangle(n_q, n_k=None):
     """A block of True for the past, beside a square triangle."""
     extra = 0 if n_k is None else n_k - n_q
     return np.hstack([np.ones((n_q, extra), dtype=bool), np.tri(n_q) > 0])
 
 
-@alternative_of("causal_mask")
+@right
 def running_sum_along_the_rows(n_q, n_k=None):
     """A one at each query's own place; what has seen one so far, counted from the right, is allowed."""
     n_k = n_q if n_k is None else n_k
@@ -65,17 +65,17 @@ def running_sum_along_the_rows(n_q, n_k=None):
     return np.cumsum(own[:, ::-1], axis=1)[:, ::-1] == 1
 
 
-@alternative_of("causal_mask")
+@right
 def outer_comparison(n_q, n_k=None):
     """NumPy's outer form of the comparison, over positions."""
     n_k = n_q if n_k is None else n_k
     return np.greater_equal.outer(np.arange(n_k - n_q, n_k), np.arange(n_k))
 
 
-# padding_mask
+right = alternatives_of("padding_mask")
 
 
-@alternative_of("padding_mask")
+@right
 def padding_with_loops(lengths, n_k):
     """A slice for each sequence."""
     mask = np.zeros((len(lengths), 1, n_k), dtype=bool)
@@ -84,46 +84,46 @@ def padding_with_loops(lengths, n_k):
     return mask
 
 
-@alternative_of("padding_mask")
+@right
 def padding_as_lists(lengths, n_k):
     """Lists three deep: so many True, then False."""
     return [[[True] * int(length) + [False] * (n_k - int(length))] for length in lengths]
 
 
-@alternative_of("padding_mask")
+@right
 def padding_by_reshape(lengths, n_k):
     """A two-dimensional comparison, reshaped."""
     return (lengths.reshape(-1, 1) > np.arange(n_k)).reshape(-1, 1, n_k)
 
 
-@alternative_of("padding_mask")
+@right
 def padding_with_expand_dims(lengths, n_k):
     """The missing axis put in at the end."""
     return np.expand_dims(np.arange(n_k)[None, :] < lengths[:, None], axis=1)
 
 
-@alternative_of("padding_mask")
+@right
 def padding_from_a_table(lengths, n_k):
     """A table with one row for each possible length, looked up."""
     return np.tri(n_k + 1, n_k, -1, dtype=bool)[lengths][:, None]
 
 
-@alternative_of("padding_mask")
+@right
 def padding_by_what_is_left(lengths, n_k):
     """Not the padding: where position minus length is zero or more."""
     return ~(np.subtract.outer(-lengths, -np.arange(n_k)) >= 0)[:, None, :]
 
 
-@alternative_of("padding_mask")
+@right
 def padding_with_stack(lengths, n_k):
     """One row at a time, stacked."""
     return np.stack([np.arange(1, n_k + 1)[None] <= length for length in lengths])
 
 
-# masked_softmax
+right = alternatives_of("masked_softmax")
 
 
-@alternative_of("masked_softmax")
+@right
 def minus_infinity_with_care(scores, mask):
     """-inf and a maximum that is replaced by 0 where there is none."""
     allowed = np.where(mask, scores, -np.inf)
@@ -133,14 +133,14 @@ def minus_infinity_with_care(scores, mask):
     return e / np.where(total == 0, 1.0, total)
 
 
-@alternative_of("masked_softmax")
+@right
 def exps_times_the_mask(scores, mask):
     """Shifts by the largest score of all, allowed or not, and guards the division with 1e-9."""
     e = np.exp(scores - scores.max(axis=-1, keepdims=True)) * mask
     return e / (e.sum(axis=-1, keepdims=True) + 1e-9)
 
 
-@alternative_of("masked_softmax")
+@right
 def shared_out_again(scores, mask):
     """Softmax first, zeros after it, and then the rest shared out again."""
     weights = softmax(scores) * mask
@@ -148,28 +148,28 @@ def shared_out_again(scores, mask):
     return weights / np.where(total > 0, total, np.where(total == 0, 1.0, np.nan))
 
 
-@alternative_of("masked_softmax")
+@right
 def empty_rows_found_in_the_mask(scores, mask):
     """-1e4 added, and empty rows found by asking the mask."""
     weights = softmax(scores + np.where(mask, 0.0, -1e4))
     return weights * mask.any(axis=-1, keepdims=True)
 
 
-@alternative_of("masked_softmax")
+@right
 def minus_infinity_and_empty_rows_after(scores, mask):
     """-inf lets empty rows become nan; just those rows are then set to 0."""
     weights = softmax(np.where(mask, scores, -np.inf))
     return np.where(np.any(mask, axis=-1, keepdims=True), weights, 0)
 
 
-@alternative_of("masked_softmax")
+@right
 def smallest_number_of_the_type(scores, mask):
     """The lowest number that the type of the scores has, as a well-known library does."""
     filled = np.where(mask, scores, np.finfo(scores.dtype).min)
     return softmax(filled) * np.where(mask, 1.0, 0.0)
 
 
-@alternative_of("masked_softmax")
+@right
 def row_by_row(scores, mask):
     """A loop over rows, a softmax of the allowed scores alone."""
     rows = scores.reshape(-1, scores.shape[-1])
@@ -181,7 +181,7 @@ def row_by_row(scores, mask):
     return out.reshape(scores.shape)
 
 
-@alternative_of("masked_softmax")
+@right
 def by_recursion_into_lists(scores, mask):
     """Splits off the first axis until single rows are left; lists and plain numbers from there."""
     mask = np.broadcast_to(mask, scores.shape)
@@ -195,7 +195,7 @@ def by_recursion_into_lists(scores, mask):
     return [float(np.exp(s - top)) / total if m else 0.0 for s, m in zip(scores, mask, strict=True)]
 
 
-@alternative_of("masked_softmax")
+@right
 def log_sum_exp_of_the_allowed(scores, mask):
     """np.logaddexp over the allowed scores; where nothing is allowed the shift is 0."""
     allowed = np.where(mask, scores, -np.inf)
@@ -203,7 +203,7 @@ def log_sum_exp_of_the_allowed(scores, mask):
     return np.exp(allowed - np.where(lse == -np.inf, 0.0, lse))
 
 
-@alternative_of("masked_softmax")
+@right
 def masked_reductions(scores, mask):
     """NumPy's own `where=` for maximum and sum."""
     mask = np.broadcast_to(mask, scores.shape)
@@ -214,7 +214,7 @@ def masked_reductions(scores, mask):
     return np.divide(e, total, out=np.zeros(scores.shape), where=total != 0)
 
 
-@alternative_of("masked_softmax")
+@right
 def on_a_copy(scores, mask):
     """Writes -1e4 into a copy of the scores, and zeros into the weights."""
     blocked = ~np.broadcast_to(mask, scores.shape)
@@ -225,10 +225,10 @@ def on_a_copy(scores, mask):
     return weights
 
 
-# masked_attention
+right = alternatives_of("masked_attention")
 
 
-@alternative_of("masked_attention")
+@right
 def attention_with_loops(Q, K, V, mask=None):
     """One query at a time, looking only at the keys that it may see."""
     n_q, n_k = Q.shape[-2], K.shape[-2]
@@ -245,7 +245,7 @@ def attention_with_loops(Q, K, V, mask=None):
     return output, weights
 
 
-@alternative_of("masked_attention")
+@right
 def attention_with_einsum(Q, K, V, mask=None):
     """Einsums with an ellipsis, and -inf."""
     scores = np.einsum("...qd,...kd->...qk", Q, K) / np.sqrt(K.shape[-1])
@@ -255,7 +255,7 @@ def attention_with_einsum(Q, K, V, mask=None):
     return np.einsum("...qk,...kv->...qv", weights, V), weights
 
 
-@alternative_of("masked_attention")
+@right
 def attention_adding_before_the_scaling(Q, K, V, mask=None):
     """Adds -1e9 to the unscaled scores and divides afterwards: a huge number stays huge."""
     scores = Q @ np.moveaxis(K, -1, -2)
@@ -265,7 +265,7 @@ def attention_adding_before_the_scaling(Q, K, V, mask=None):
     return weights @ V, weights
 
 
-@alternative_of("masked_attention")
+@right
 def attention_scaling_the_queries(Q, K, V, mask=None):
     """Scales the queries, and makes a mask of True when there is none; hands a list back."""
     scores = (Q / np.sqrt(Q.shape[-1])) @ K.swapaxes(-2, -1)
@@ -275,7 +275,7 @@ def attention_scaling_the_queries(Q, K, V, mask=None):
     return [np.matmul(weights, V), weights]
 
 
-@alternative_of("masked_attention")
+@right
 def attention_shared_out_again(Q, K, V, mask=None):
     """Zeros after the softmax, and then the rest shared out again, with 1e-9 in the denominator."""
     weights = softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]))
@@ -285,7 +285,7 @@ def attention_shared_out_again(Q, K, V, mask=None):
     return weights @ V, weights
 
 
-@alternative_of("masked_attention")
+@right
 def attention_dividing_last(Q, K, V, mask=None):
     """Mixes with the exps and divides the mix: the weights are made beside it."""
     scores = np.sum(Q[..., :, None, :] * K[..., None, :, :], axis=-1) / np.sqrt(Q.shape[-1])
@@ -295,7 +295,7 @@ def attention_dividing_last(Q, K, V, mask=None):
     return (e @ V) / total, e / total
 
 
-@alternative_of("masked_attention")
+@right
 def attention_one_sequence_at_a_time(Q, K, V, mask=None):
     """Calls itself on each sequence of a batch until there is only one; lists of arrays come back."""
     if Q.ndim > 2:
@@ -312,28 +312,28 @@ def attention_one_sequence_at_a_time(Q, K, V, mask=None):
     return weights @ V, weights
 
 
-# combine_masks
+right = alternatives_of("combine_masks")
 
 
-@alternative_of("combine_masks")
+@right
 def masks_with_logical_and(causal, padding):
     """NumPy's named function."""
     return np.logical_and(causal[None, :, :], padding)
 
 
-@alternative_of("combine_masks")
+@right
 def masks_multiplied(causal, padding):
     """Between booleans, times is "and"."""
     return causal * padding
 
 
-@alternative_of("combine_masks")
+@right
 def masks_by_minimum(causal, padding):
     """False is the smaller of the two."""
     return np.minimum(causal, padding)
 
 
-@alternative_of("combine_masks")
+@right
 def masks_with_loops(causal, padding):
     """A loop over the batch and its queries."""
     batch, (n_q, n_k) = len(padding), causal.shape
@@ -344,48 +344,48 @@ def masks_with_loops(causal, padding):
     return mask
 
 
-@alternative_of("combine_masks")
+@right
 def masks_by_what_is_forbidden(causal, padding):
     """Forbidden where either forbids."""
     return ~(~causal | ~padding)
 
 
-@alternative_of("combine_masks")
+@right
 def masks_with_where(causal, padding):
     """The causal mask where a key is real, a mask of False elsewhere."""
     return np.where(padding, causal, np.zeros_like(causal))
 
 
-@alternative_of("combine_masks")
+@right
 def masks_with_einsum(causal, padding):
     """An einsum of numbers, made boolean at the end."""
     return np.einsum("qk,bok->bqk", causal.astype(int), padding.astype(int)).astype(bool)
 
 
-@alternative_of("combine_masks")
+@right
 def masks_as_lists(causal, padding):
     """Lists of Python's own booleans."""
     return [[[bool(c and p) for c, p in zip(row, seq[0], strict=True)] for row in causal] for seq in padding]
 
 
-# is_causal
+right = alternatives_of("is_causal")
 
 
-@alternative_of("is_causal")
+@right
 def by_cutting_the_end_off(attend, X):
     """The output of the first t rows alone must be the first t rows of the output."""
     Y = attend(X)
     return all(np.allclose(attend(X[:t]), Y[:t]) for t in range(1, len(X)))
 
 
-@alternative_of("is_causal")
+@right
 def by_cutting_from_nothing_on(attend, X):
     """The same from the empty sequence on, with an exact comparison."""
     Y = attend(X)
     return all(np.array_equal(attend(X[:t])[:t], Y[:t]) for t in range(len(X) + 1))
 
 
-@alternative_of("is_causal")
+@right
 def by_one_large_change_at_a_time(attend, X):
     """One row gets a large number added; every earlier row is looked at by itself."""
     Y = attend(X)
@@ -398,7 +398,7 @@ def by_one_large_change_at_a_time(attend, X):
     return True
 
 
-@alternative_of("is_causal")
+@right
 def by_another_future(attend, X):
     """Another random future after each position, from a generator of its own; hands back NumPy's own bool."""
     rng = np.random.default_rng(0)
@@ -409,7 +409,7 @@ def by_another_future(attend, X):
     return np.all(same)
 
 
-@alternative_of("is_causal")
+@right
 def by_finite_differences(attend, X):
     """The derivative of each earlier row with respect to each later number."""
     eps = 1e-5
@@ -424,7 +424,7 @@ def by_finite_differences(attend, X):
     return True
 
 
-@alternative_of("is_causal")
+@right
 def by_nan(attend, X):
     """A NaN in a later row must not turn up in an earlier one."""
     for t in range(1, len(X)):
@@ -435,7 +435,7 @@ def by_nan(attend, X):
     return True
 
 
-@alternative_of("is_causal")
+@right
 def by_a_small_change_put_back(attend, X):
     """Changes X itself for a moment and puts it back, with a small change and a fine comparison."""
     Y = attend(X.copy())
@@ -449,7 +449,7 @@ def by_a_small_change_put_back(attend, X):
     return True
 
 
-@alternative_of("is_causal")
+@right
 def by_doubling_and_negating(attend, X):
     """The future negated and doubled, from the last position to the first."""
     Y = np.asarray(attend(X))
@@ -461,36 +461,9 @@ def by_doubling_and_negating(attend, X):
     return leaks == 0
 
 
-@alternative_of("is_causal")
+@right
 def by_recursion(attend, X):
     """Without its last row everything must stay as it was, and that must hold for the shorter one as well."""
     if len(X) < 2:
         return True
     return bool(np.allclose(attend(X)[:-1], attend(X[:-1]))) and by_recursion(attend, X[:-1])
-
-
-# quiz_ch4
-
-
-@alternative_of("quiz_ch4")
-def quiz_with_capitals():
-    """Capital letters and a float."""
-    return {"q1": 9.0, "q2": "C", "q3": "A", "q4": "D", "q5": "B", "q6": "C"}
-
-
-@alternative_of("quiz_ch4")
-def quiz_with_brackets():
-    """Letters as they stand in the question."""
-    return {"q1": 9, "q2": "(c)", "q3": "a)", "q4": " d ", "q5": "(B)", "q6": "c."}
-
-
-@alternative_of("quiz_ch4")
-def quiz_with_a_computed_count():
-    """The number counted with NumPy."""
-    return {"q1": np.tri(2, 5, 3).astype(bool).sum(), "q2": "c", "q3": "a", "q4": "d", "q5": "b", "q6": "c"}
-
-
-@alternative_of("quiz_ch4")
-def quiz_with_an_array_of_one():
-    """The number as an array without axes."""
-    return {"q1": np.array(9), "q2": "c", "q3": "a", "q4": "d", "q5": "b", "q6": "c"}

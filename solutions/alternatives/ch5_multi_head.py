@@ -4,20 +4,20 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Rectangle
 
-from autograder.misconception import alternative_of
+from autograder.misconception import alternatives_of
 from solutions.ch1_weighted_averaging import softmax
 from solutions.ch4_masking import masked_softmax
 
-# split_heads
+right = alternatives_of("split_heads")
 
 
-@alternative_of("split_heads")
+@right
 def split_with_np_split(X, h):
     """np.split along the columns, and a stack."""
     return np.stack(np.split(X, h, axis=-1), axis=-3)
 
 
-@alternative_of("split_heads")
+@right
 def split_with_loops(X, h):
     """A slice of columns for each head, written into an empty array."""
     d = X.shape[-1] // h
@@ -27,19 +27,19 @@ def split_with_loops(X, h):
     return heads
 
 
-@alternative_of("split_heads")
+@right
 def split_with_moveaxis(X, h):
     """The heads' axis picked up and put down one place further left."""
     return np.moveaxis(X.reshape((*X.shape[:-1], h, -1)), -2, -3)
 
 
-@alternative_of("split_heads")
+@right
 def split_with_einsum(X, h):
     """Einsum does the exchange."""
     return np.einsum("...nhd->...hnd", X.reshape(*X.shape[:-1], h, X.shape[-1] // h))
 
 
-@alternative_of("split_heads")
+@right
 def split_with_transpose(X, h):
     """A full list of axes for transpose, however many there are."""
     cut = X.reshape(X.shape[:-1] + (h, X.shape[-1] // h))  # noqa: RUF005 - as many write it
@@ -48,7 +48,7 @@ def split_with_transpose(X, h):
     return cut.transpose(axes)
 
 
-@alternative_of("split_heads")
+@right
 def split_by_recursion(X, h):
     """One batch entry at a time, down to matrices."""
     if X.ndim > 2:
@@ -56,14 +56,14 @@ def split_by_recursion(X, h):
     return np.array([x.T for x in X.T.reshape(h, -1, len(X))])
 
 
-@alternative_of("split_heads")
+@right
 def split_with_windows(X, h):
     """Windows of d columns, every d-th of them: a read-only view that is not contiguous."""
     d = X.shape[-1] // h
     return np.lib.stride_tricks.sliding_window_view(X, d, axis=-1)[..., ::d, :].swapaxes(-2, -3)
 
 
-@alternative_of("split_heads")
+@right
 def split_by_index(X, h):
     """The table of column numbers of each head, used as an index."""
     columns = np.arange(X.shape[-1]).reshape(h, 1, -1)
@@ -71,23 +71,23 @@ def split_by_index(X, h):
     return X[..., rows, columns]
 
 
-# merge_heads
+right = alternatives_of("merge_heads")
 
 
-@alternative_of("merge_heads")
+@right
 def merge_with_concatenate(O):
     """The heads one by one, concatenated along the columns."""
     return np.concatenate([O[..., head, :, :] for head in range(O.shape[-3])], axis=-1)
 
 
-@alternative_of("merge_heads")
+@right
 def merge_with_moveaxis(O):
     """Positions moved to the front of the heads, and the last two axes rolled into one."""
     moved = np.moveaxis(O, -3, -2)
     return moved.reshape((*moved.shape[:-2], -1))
 
 
-@alternative_of("merge_heads")
+@right
 def merge_with_loops(O):
     """A block of columns for each head, written into zeros."""
     h, n, d = O.shape[-3:]
@@ -97,14 +97,14 @@ def merge_with_loops(O):
     return merged
 
 
-@alternative_of("merge_heads")
+@right
 def merge_with_einsum(O):
     """Einsum does the exchange."""
     X = np.einsum("...hnd->...nhd", O)
     return X.reshape(*X.shape[:-2], X.shape[-2] * X.shape[-1])
 
 
-@alternative_of("merge_heads")
+@right
 def merge_by_recursion(O):
     """One batch entry at a time; hstack for the heads of one."""
     if O.ndim > 3:
@@ -112,15 +112,12 @@ def merge_by_recursion(O):
     return np.hstack(list(O))
 
 
-@alternative_of("merge_heads")
+@right
 def merge_with_lists(O):
     """Rows of Python floats, put together position by position."""
     if O.ndim > 3:
         return [merge_with_lists(o) for o in O]
     return [[float(x) for head in O for x in head[i]] for i in range(O.shape[1])]
-
-
-# multi_head_attention
 
 
 def attend_one(Q, K, V, mask):
@@ -133,7 +130,10 @@ def attend_one(Q, K, V, mask):
     return np.einsum("...ij,...jb->...ib", weights, V), weights
 
 
-@alternative_of("multi_head_attention")
+right = alternatives_of("multi_head_attention")
+
+
+@right
 def one_head_after_another(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """A loop over heads, each with its own slices of the matrices; the outputs are concatenated."""
     d_k, d_v = W_Q.shape[1] // h, W_V.shape[1] // h
@@ -149,7 +149,7 @@ def one_head_after_another(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return np.concatenate(outputs, axis=-1) @ W_O, np.stack(weights, axis=-3)
 
 
-@alternative_of("multi_head_attention")
+@right
 def sum_of_what_heads_add(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """Einsum with matrices cut into heads; the output as a sum over heads, never merged."""
     d_model = len(W_Q)
@@ -161,7 +161,7 @@ def sum_of_what_heads_add(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return np.einsum("...hna,ham->...nm", O, W_O.reshape(h, -1, W_O.shape[1])), weights
 
 
-@alternative_of("multi_head_attention")
+@right
 def values_through_w_o_first(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """W_V and W_O of each head multiplied first, then mixed by the weights: no O at all."""
     Q = np.stack(np.split(X_q @ W_Q, h, axis=-1), axis=-3)
@@ -172,7 +172,7 @@ def values_through_w_o_first(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return (weights @ (X_kv[..., None, :, :] @ both)).sum(axis=-3), weights
 
 
-@alternative_of("multi_head_attention")
+@right
 def forbidden_exps_taken_out(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """The exps times the mask, with a 1e-9 in the denominator."""
 
@@ -190,7 +190,7 @@ def forbidden_exps_taken_out(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return Y.reshape((*Y.shape[:-2], -1)) @ W_O, weights
 
 
-@alternative_of("multi_head_attention")
+@right
 def a_penalty_added_to_the_scores(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """One batch entry at a time; -1e4 added where it is forbidden; a list for the pair."""
     if X_q.ndim > 2:
@@ -210,7 +210,7 @@ def a_penalty_added_to_the_scores(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return [output, weights]
 
 
-@alternative_of("multi_head_attention")
+@right
 def query_by_query(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """Every score by itself, in loops; log-sum-exp for the weights."""
     lead, n_q, n_k = X_q.shape[:-2], X_q.shape[-2], X_kv.shape[-2]
@@ -231,10 +231,10 @@ def query_by_query(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return output, weights
 
 
-# head_contributions
+right = alternatives_of("head_contributions")
 
 
-@alternative_of("head_contributions")
+@right
 def contributions_with_loops(O, W_O):
     """The rows of W_O of each head, sliced in a loop."""
     h, n, d_v = O.shape
@@ -244,19 +244,19 @@ def contributions_with_loops(O, W_O):
     return parts
 
 
-@alternative_of("head_contributions")
+@right
 def contributions_with_split(O, W_O):
     """np.split of W_O along its rows."""
     return np.stack([head @ rows for head, rows in zip(O, np.split(W_O, len(O)), strict=True)])
 
 
-@alternative_of("head_contributions")
+@right
 def contributions_with_einsum(O, W_O):
     """One einsum."""
     return np.einsum("hnd,hdm->hnm", O, W_O.reshape(*O.shape[::2], W_O.shape[1]))
 
 
-@alternative_of("head_contributions")
+@right
 def contributions_by_silencing(O, W_O):
     """All heads but one set to zero, through the whole of W_O."""
     h, n, d_v = O.shape
@@ -268,7 +268,7 @@ def contributions_by_silencing(O, W_O):
     return parts
 
 
-@alternative_of("head_contributions")
+@right
 def contributions_by_difference(O, W_O):
     """The whole output, minus the output with that head left out."""
 
@@ -279,17 +279,17 @@ def contributions_by_difference(O, W_O):
     return np.array([whole - output([0 * x if i == k else x for k, x in enumerate(O)]) for i in range(len(O))])
 
 
-@alternative_of("head_contributions")
+@right
 def contributions_column_by_column(O, W_O):
     """A sum over single columns of a head, each an outer product with one row of W_O."""
     h, _, d_v = O.shape
     return np.array([sum(np.outer(O[i, :, a], W_O[i * d_v + a]) for a in range(d_v)) for i in range(h)])
 
 
-# pattern_scores
+right = alternatives_of("pattern_scores")
 
 
-@alternative_of("pattern_scores")
+@right
 def patterns_with_loops(weights):
     """Loops over queries, as the formulas read."""
     n = len(weights)
@@ -305,7 +305,7 @@ def patterns_with_loops(weights):
     return {"copying": copying, "uniform": uniform, "local": local, "previous": previous}
 
 
-@alternative_of("pattern_scores")
+@right
 def patterns_with_traces(weights):
     """Traces of shifted diagonals."""
     n = len(weights)
@@ -317,7 +317,7 @@ def patterns_with_traces(weights):
     }
 
 
-@alternative_of("pattern_scores")
+@right
 def patterns_with_bands(weights):
     """np.tri differences for the band; half the distance from even weights; other entries besides."""
     n = weights.shape[0]
@@ -331,7 +331,7 @@ def patterns_with_bands(weights):
     }
 
 
-@alternative_of("pattern_scores")
+@right
 def patterns_with_indices(weights):
     """Fancy indices, and einsum for the sums."""
     n = len(weights)
@@ -345,7 +345,7 @@ def patterns_with_indices(weights):
     }
 
 
-@alternative_of("pattern_scores")
+@right
 def patterns_with_padding(weights):
     """A border of zeros, so that every query has both neighbours; 0-d arrays as scores."""
     n = len(weights)
@@ -359,10 +359,10 @@ def patterns_with_padding(weights):
     }
 
 
-# plot_attention
+right = alternatives_of("plot_attention")
 
 
-@alternative_of("plot_attention")
+@right
 def plot_with_matshow(weights, query_tokens, key_tokens, ax=None):
     """matshow, which puts the keys' labels above, and a colour bar."""
     if ax is None:
@@ -376,7 +376,7 @@ def plot_with_matshow(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@alternative_of("plot_attention")
+@right
 def plot_with_pcolormesh(weights, query_tokens, key_tokens, ax=None):
     """pcolormesh, ticks in the middle of the places, the axis turned over, numbers written in."""
     if ax is None:
@@ -390,7 +390,7 @@ def plot_with_pcolormesh(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@alternative_of("plot_attention")
+@right
 def plot_with_pcolor(weights, query_tokens, key_tokens, ax=None):
     """pcolor of the rows in reverse order, labels in reverse order too."""
     if ax is None:
@@ -401,7 +401,7 @@ def plot_with_pcolor(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@alternative_of("plot_attention")
+@right
 def plot_with_extent(weights, query_tokens, key_tokens, ax=None):
     """imshow with origin "lower" of the reversed rows, an extent of its own, in percent."""
     if ax is None:
@@ -413,7 +413,7 @@ def plot_with_extent(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@alternative_of("plot_attention")
+@right
 def plot_with_pyplot(weights, query_tokens, key_tokens, ax=None):
     """The functions of pyplot alone, with the given Axes made the current ones."""
     if ax is None:
@@ -432,7 +432,7 @@ def plot_with_pyplot(weights, query_tokens, key_tokens, ax=None):
     return drawn
 
 
-@alternative_of("plot_attention")
+@right
 def plot_with_bubbles(weights, query_tokens, key_tokens, ax=None):
     """A bubble for each weight: scatter, the larger the heavier."""
     if ax is None:
@@ -446,7 +446,7 @@ def plot_with_bubbles(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@alternative_of("plot_attention")
+@right
 def plot_with_squares(weights, query_tokens, key_tokens, ax=None):
     """scatter with coloured squares, the rows at negative heights."""
     if ax is None:
@@ -458,7 +458,7 @@ def plot_with_squares(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@alternative_of("plot_attention")
+@right
 def plot_with_rectangles(weights, query_tokens, key_tokens, ax=None):
     """A rectangle for each weight, the darker the larger; labels on the right and on top."""
     if ax is None:
@@ -475,7 +475,7 @@ def plot_with_rectangles(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@alternative_of("plot_attention")
+@right
 def plot_with_coloured_pixels(weights, query_tokens, key_tokens, ax=None):
     """imshow of colours made by hand, and the tokens written beside the picture with `text`."""
     if ax is None:
@@ -490,7 +490,7 @@ def plot_with_coloured_pixels(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@alternative_of("plot_attention")
+@right
 def plot_with_annotations(weights, query_tokens, key_tokens, ax=None):
     """No ticks: the tokens are annotations, a little outside the picture, and so are the numbers in it."""
     if ax is None:
@@ -506,7 +506,7 @@ def plot_with_annotations(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@alternative_of("plot_attention")
+@right
 def plot_with_a_secondary_axis(weights, query_tokens, key_tokens, ax=None):
     """The keys' labels on an axis of their own, above the picture."""
     if ax is None:
@@ -519,7 +519,7 @@ def plot_with_a_secondary_axis(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@alternative_of("plot_attention")
+@right
 def plot_with_edges(weights, query_tokens, key_tokens, ax=None):
     """pcolormesh with edges of its own, so that the middles are whole numbers, and a logarithmic colour scale."""
     if ax is None:
@@ -532,37 +532,37 @@ def plot_with_edges(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-# equivariance_gap
+right = alternatives_of("equivariance_gap")
 
 
-@alternative_of("equivariance_gap")
+@right
 def gap_with_loops(attend, X, perm):
     """Row by row, as a Python float."""
     before, after = attend(np.array([X[p] for p in perm])), attend(X)
     return max(float(abs(before[i] - after[p]).max()) for i, p in enumerate(perm))
 
 
-@alternative_of("equivariance_gap")
+@right
 def gap_with_take(attend, X, perm):
     """np.take along axis 0; the larger one of the two one-sided differences."""
     difference = attend(np.take(X, perm, axis=0)) - np.take(attend(X), perm, axis=0)
     return max(difference.max(), -difference.min())
 
 
-@alternative_of("equivariance_gap")
+@right
 def gap_with_a_permutation_matrix(attend, X, perm):
     """A permutation matrix on both sides."""
     P = np.eye(len(X))[perm]
     return float(np.max(np.abs(attend(P @ X) - P @ attend(X))))
 
 
-@alternative_of("equivariance_gap")
+@right
 def gap_with_a_norm(attend, X, perm):
     """The largest entry as a norm of order infinity."""
     return np.linalg.norm((attend(X[perm]) - attend(X)[perm]).ravel(), ord=np.inf)
 
 
-@alternative_of("equivariance_gap")
+@right
 def gap_undone(attend, X, perm):
     """The first output is brought back into the old order, and compared there."""
     back = np.empty_like(perm)
@@ -570,7 +570,7 @@ def gap_undone(attend, X, perm):
     return np.abs(attend(X[perm])[back] - attend(X)).max()
 
 
-@alternative_of("equivariance_gap")
+@right
 def gap_by_squares(attend, X, perm):
     """The root of the largest square."""
     return np.sqrt(np.square(np.subtract(attend(X[perm]), attend(X)[perm])).max())

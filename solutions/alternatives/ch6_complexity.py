@@ -5,15 +5,15 @@ from collections import deque
 
 import numpy as np
 
-from autograder.misconception import alternative_of
+from autograder.misconception import alternatives_of
 from solutions.ch1_weighted_averaging import softmax
 from solutions.ch3_scaling import scaled_dot_product_attention as attention
 from solutions.ch4_masking import causal_mask
 
-# attention_cost
+right = alternatives_of("attention_cost")
 
 
-@alternative_of("attention_cost")
+@right
 def product_by_product(n_q, n_k, d_k, d_v):
     """One matrix product after the other, then their sum."""
     scores = n_q * d_k * n_k
@@ -21,14 +21,14 @@ def product_by_product(n_q, n_k, d_k, d_v):
     return {"stored_scores": n_q * n_k, "multiply_adds": scores + mixing}
 
 
-@alternative_of("attention_cost")
+@right
 def in_floats(n_q, n_k, d_k, d_v):
     """Floats."""
     pairs = float(n_q) * n_k
     return {"multiply_adds": pairs * d_k + pairs * d_v, "stored_scores": pairs}
 
 
-@alternative_of("attention_cost")
+@right
 def in_numpy_integers(n_q, n_k, d_k, d_v):
     """NumPy's whole numbers, from products over shapes."""
     return {
@@ -37,7 +37,7 @@ def in_numpy_integers(n_q, n_k, d_k, d_v):
     }
 
 
-@alternative_of("attention_cost")
+@right
 def counted_row_by_row(n_q, n_k, d_k, d_v):
     """A loop over the queries, counting as it goes."""
     cost = {"multiply_adds": 0, "stored_scores": 0}
@@ -48,23 +48,23 @@ def counted_row_by_row(n_q, n_k, d_k, d_v):
     return cost
 
 
-@alternative_of("attention_cost")
+@right
 def with_both_products_apart(n_q, n_k, d_k, d_v):
     """More entries than were asked for."""
     parts = {"scores": n_q * n_k * d_k, "mixing": n_q * n_k * d_v}
     return {**parts, "multiply_adds": sum(parts.values()), "stored_scores": n_k * n_q}
 
 
-@alternative_of("attention_cost")
+@right
 def as_small_arrays(n_q, n_k, d_k, d_v):
     """Arrays without axes, from a dot product."""
     return {"multiply_adds": np.dot([n_q * n_k] * 2, [d_k, d_v]), "stored_scores": np.array(n_q * n_k)}
 
 
-# layer_flops
+right = alternatives_of("layer_flops")
 
 
-@alternative_of("layer_flops")
+@right
 def product_after_product(n, d_model):
     """Each of the six products by itself."""
     one_projection = 2 * n * d_model * d_model
@@ -73,26 +73,26 @@ def product_after_product(n, d_model):
     return 3 * one_projection + scores + mixing + one_projection
 
 
-@alternative_of("layer_flops")
+@right
 def factored_flops(n, d_model):
     """What all terms share, taken out."""
     return 4 * n * d_model * (2 * d_model + n)
 
 
-@alternative_of("layer_flops")
+@right
 def flops_in_floats(n, d_model):
     """With pow, in floats."""
     return 8.0 * n * math.pow(d_model, 2) + 4.0 * math.pow(n, 2) * d_model
 
 
-@alternative_of("layer_flops")
+@right
 def flops_from_shapes(n, d_model):
     """A list of the products' shapes, each costing twice the product of its three sizes."""
     shapes = [(n, d_model, d_model)] * 4 + [(n, d_model, n), (n, n, d_model)]
     return sum(2 * a * b * c for a, b, c in shapes)
 
 
-@alternative_of("layer_flops")
+@right
 def flops_of_heads(n, d_model):
     """As if there were one head for each column."""
     projections = 4 * 2 * n * d_model**2
@@ -100,22 +100,22 @@ def flops_of_heads(n, d_model):
     return projections + sum(heads)
 
 
-@alternative_of("layer_flops")
+@right
 def flops_by_numpy(n, d_model):
     """A NumPy number from a polynomial in n."""
     return np.polyval([4 * d_model, 8 * d_model**2, 0], n)
 
 
-# sliding_window_mask
+right = alternatives_of("sliding_window_mask")
 
 
-@alternative_of("sliding_window_mask")
+@right
 def difference_of_triangles(n, window):
     """A triangle without a lower one."""
     return np.tri(n, dtype=bool) & ~np.tri(n, k=-window, dtype=bool)
 
 
-@alternative_of("sliding_window_mask")
+@right
 def window_with_loops(n, window):
     """Two plain loops over an array of False."""
     mask = np.zeros((n, n), dtype=bool)
@@ -125,32 +125,32 @@ def window_with_loops(n, window):
     return mask
 
 
-@alternative_of("sliding_window_mask")
+@right
 def window_from_the_causal_mask(n, window):
     """Chapter 4's mask, and a bound on how far back."""
     positions = np.arange(n)
     return causal_mask(n) & (positions[None, :] > positions[:, None] - window)
 
 
-@alternative_of("sliding_window_mask")
+@right
 def window_as_lists(n, window):
     """A list of lists of Python's own booleans."""
     return [[i - window < j <= i for j in range(n)] for i in range(n)]
 
 
-@alternative_of("sliding_window_mask")
+@right
 def window_of_diagonals(n, window):
     """A sum of diagonals, made boolean."""
     return sum(np.eye(n, k=-back) for back in range(min(window, n))).astype(bool)
 
 
-@alternative_of("sliding_window_mask")
+@right
 def window_with_tril_and_triu(n, window):
     """Ones, cut off above and below."""
     return np.triu(np.tril(np.ones((n, n))), k=1 - window) > 0
 
 
-@alternative_of("sliding_window_mask")
+@right
 def window_of_a_running_sum(n, window):
     """How many of the last diagonals have been met, by cumulative sums."""
     opened = np.cumsum(np.eye(n, dtype=int), axis=0)
@@ -158,17 +158,17 @@ def window_of_a_running_sum(n, window):
     return (opened - closed).astype(np.bool_)
 
 
-@alternative_of("sliding_window_mask")
+@right
 def window_by_indices(n, window):
     """np.indices, and a slice of the past for each query."""
     i, j = np.indices((n, n))
     return np.logical_and(j <= i, i < j + window)
 
 
-# linear_attention
+right = alternatives_of("linear_attention")
 
 
-@alternative_of("linear_attention")
+@right
 def linear_with_einsum(Q, K, V, feature_map):
     """Two einsums for the values, one for the sum, a 1e-6 below the line, as in programs in print."""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
@@ -177,7 +177,7 @@ def linear_with_einsum(Q, K, V, feature_map):
     return np.einsum("...im,...mb->...ib", phi_Q, state) / (total[..., None] + 1e-6)
 
 
-@alternative_of("linear_attention")
+@right
 def linear_with_a_column_of_ones(Q, K, V, feature_map):
     """The sum is carried as one more value."""
     V_and_one = np.concatenate([V, np.ones((*V.shape[:-1], 1))], axis=-1)
@@ -185,7 +185,7 @@ def linear_with_a_column_of_ones(Q, K, V, feature_map):
     return both[..., :-1] / both[..., -1:]
 
 
-@alternative_of("linear_attention")
+@right
 def linear_key_by_key(Q, K, V, feature_map):
     """A loop over the keys, whose features and values are added up."""
     state, keys = 0.0, 0.0
@@ -197,7 +197,7 @@ def linear_key_by_key(Q, K, V, feature_map):
     return (phi_Q @ state) / (phi_Q @ keys[..., None])
 
 
-@alternative_of("linear_attention")
+@right
 def linear_query_by_query(Q, K, V, feature_map):
     """A matrix at a time, a query at a time: the weights of one query are a short row."""
     output = np.zeros((*Q.shape[:-1], V.shape[-1]))
@@ -209,7 +209,7 @@ def linear_query_by_query(Q, K, V, feature_map):
     return output
 
 
-@alternative_of("linear_attention")
+@right
 def linear_in_blocks_of_queries(Q, K, V, feature_map):
     """The table after all, but never more than 50 rows of it."""
     phi_K = np.swapaxes(feature_map(K), -1, -2)
@@ -220,7 +220,7 @@ def linear_in_blocks_of_queries(Q, K, V, feature_map):
     return np.concatenate(pieces, axis=-2)
 
 
-@alternative_of("linear_attention")
+@right
 def linear_by_recursion(Q, K, V, feature_map):
     """Matrices are attended to; anything with more axes is taken apart and listed."""
     if Q.ndim > 2:
@@ -229,7 +229,7 @@ def linear_by_recursion(Q, K, V, feature_map):
     return (phi_Q.dot(phi_K.T.dot(V)).T / phi_Q.dot(phi_K.sum(axis=0))).T
 
 
-@alternative_of("linear_attention")
+@right
 def linear_with_normalised_queries(Q, K, V, feature_map):
     """Each query's features are divided by the sum of its weights before anything is mixed."""
     phi_Q, phi_K = feature_map(Q).copy(), feature_map(K)
@@ -237,17 +237,17 @@ def linear_with_normalised_queries(Q, K, V, feature_map):
     return np.matmul(phi_Q, np.matmul(phi_K.swapaxes(-1, -2), V))
 
 
-# chunked_attention
+right = alternatives_of("chunked_attention")
 
 
-@alternative_of("chunked_attention")
+@right
 def blocks_of_queries(Q, K, V, block_size):
     """Plain attention for one block of queries at a time."""
     starts = range(0, Q.shape[-2], block_size)
     return np.concatenate([attention(Q[..., i : i + block_size, :], K, V)[0] for i in starts], axis=-2)
 
 
-@alternative_of("chunked_attention")
+@right
 def query_by_query(Q, K, V, block_size):
     """Every query by itself, whatever the block size."""
     output = np.empty((*Q.shape[:-1], V.shape[-1]))
@@ -256,7 +256,7 @@ def query_by_query(Q, K, V, block_size):
     return output
 
 
-@alternative_of("chunked_attention")
+@right
 def three_passes(Q, K, V, block_size):
     """One round for the maximum, one for the sum, one for the mix."""
     blocks = [slice(i, i + block_size) for i in range(0, K.shape[-2], block_size)]
@@ -269,7 +269,7 @@ def three_passes(Q, K, V, block_size):
     return np.sum([np.exp(scores(b) - top) / total @ V[..., b, :] for b in blocks], axis=0)
 
 
-@alternative_of("chunked_attention")
+@right
 def parts_brought_together_at_the_end(Q, K, V, block_size):
     """Each block keeps its maximum, sum and mix; they meet after the last."""
     tops, totals, mixes = [], [], []
@@ -284,7 +284,7 @@ def parts_brought_together_at_the_end(Q, K, V, block_size):
     return (factors * np.array(mixes)).sum(axis=0) / (factors * np.array(totals)).sum(axis=0)
 
 
-@alternative_of("chunked_attention")
+@right
 def outputs_mixed_by_log_sums(Q, K, V, block_size):
     """Attention on each block, then the outputs mixed by the softmax of the blocks' log-sum-exps."""
     outputs, logs = [], []
@@ -299,7 +299,7 @@ def outputs_mixed_by_log_sums(Q, K, V, block_size):
     return (softmax(np.stack(logs), axis=0) * np.stack(outputs)).sum(axis=0)
 
 
-@alternative_of("chunked_attention")
+@right
 def running_average(Q, K, V, block_size):
     """The output is kept divided at every moment, and undone before the next block is added."""
     output, top, total = np.zeros((*Q.shape[:-1], V.shape[-1])), -np.inf, 0.0
@@ -315,7 +315,7 @@ def running_average(Q, K, V, block_size):
     return output
 
 
-@alternative_of("chunked_attention")
+@right
 def halves_of_halves(Q, K, V, block_size):
     """The keys are halved until they fit into a block; what two halves bring is put together on the way back."""
 
@@ -336,7 +336,7 @@ def halves_of_halves(Q, K, V, block_size):
     return mixed / total
 
 
-@alternative_of("chunked_attention")
+@right
 def tiles_of_queries_and_keys(Q, K, V, block_size):
     """Blocks both ways, for a matrix at a time, as on a graphics card."""
     output = np.zeros((*Q.shape[:-1], V.shape[-1]))
@@ -356,7 +356,7 @@ def tiles_of_queries_and_keys(Q, K, V, block_size):
     return output
 
 
-@alternative_of("chunked_attention")
+@right
 def first_block_sets_the_start(Q, K, V, block_size):
     """A queue of blocks; the first one opens the sums, the others are merged into them."""
 
@@ -378,10 +378,10 @@ def first_block_sets_the_start(Q, K, V, block_size):
     return mixed / total
 
 
-# decode_step
+right = alternatives_of("decode_step")
 
 
-@alternative_of("decode_step")
+@right
 def step_by_plain_attention(q, k, v, cache_K, cache_V):
     """One query makes a matrix of one row; chapter 3 does the rest."""
     K = np.concatenate([cache_K, k[None, :]], axis=0)
@@ -389,7 +389,7 @@ def step_by_plain_attention(q, k, v, cache_K, cache_V):
     return attention(q[None, :], K, V)[0][0], K, V
 
 
-@alternative_of("decode_step")
+@right
 def step_with_append(q, k, v, cache_K, cache_V):
     """np.append, and the exps by hand."""
     K, V = np.append(cache_K, [k], axis=0), np.append(cache_V, [v], axis=0)
@@ -397,7 +397,7 @@ def step_with_append(q, k, v, cache_K, cache_V):
     return np.average(V, axis=0, weights=e), K, V
 
 
-@alternative_of("decode_step")
+@right
 def step_with_loops(q, k, v, cache_K, cache_V):
     """Lists of rows and plain loops."""
     keys, values = [*cache_K, k], [*cache_V, v]
@@ -407,7 +407,7 @@ def step_with_loops(q, k, v, cache_K, cache_V):
     return output, np.array(keys), np.array(values)
 
 
-@alternative_of("decode_step")
+@right
 def step_into_new_arrays(q, k, v, cache_K, cache_V):
     """New arrays of the right size, filled in two strokes; a list is returned."""
     t = cache_K.shape[0]
@@ -418,7 +418,7 @@ def step_into_new_arrays(q, k, v, cache_K, cache_V):
     return [np.einsum("j,jb->b", weights, V), K, V]
 
 
-@alternative_of("decode_step")
+@right
 def step_with_the_newest_apart(q, k, v, cache_K, cache_V):
     """The newest score is worked out by itself and put behind the others."""
     weights = softmax(np.append(cache_K @ q, q @ k) / np.sqrt(q.shape[0]))
@@ -426,7 +426,7 @@ def step_with_the_newest_apart(q, k, v, cache_K, cache_V):
     return output, np.r_[cache_K, k[None]], np.r_[cache_V, v[None]]
 
 
-@alternative_of("decode_step")
+@right
 def step_with_lists_for_caches(q, k, v, cache_K, cache_V):
     """The caches come back as lists of rows."""
     K, V = [*list(cache_K), k], [*list(cache_V), v]
@@ -434,7 +434,7 @@ def step_with_lists_for_caches(q, k, v, cache_K, cache_V):
     return (weights[:, None] * np.stack(V)).sum(axis=0), K, V
 
 
-@alternative_of("decode_step")
+@right
 def step_of_running_sums(q, k, v, cache_K, cache_V):
     """Starts from the newest and takes the cache in one position at a time, as in `chunked_attention`."""
     top, total, mixed = q @ k / np.sqrt(len(q)), 1.0, v

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from autograder.misconception import alternative_of
+from autograder.misconception import alternatives_of
 from solutions.ch1_weighted_averaging import softmax
 from solutions.ch4_masking import masked_softmax
 from solutions.ch5_multi_head import multi_head_attention
 
-# decoder_attention
+right = alternatives_of("decoder_attention")
 
 
-@alternative_of("decoder_attention")
+@right
 def padding_cut_off(target, memory, weights, h, memory_lengths):
     """One sequence at a time, with the padding cut off: no padding mask is needed."""
     n_q = target.shape[1]
@@ -24,7 +24,7 @@ def padding_cut_off(target, memory, weights, h, memory_lengths):
     return np.array(outputs)
 
 
-@alternative_of("decoder_attention")
+@right
 def one_position_at_a_time(target, memory, weights, h, memory_lengths):
     """As in generation: each position is a single query over what is there so far, with no mask at all."""
 
@@ -45,7 +45,7 @@ def one_position_at_a_time(target, memory, weights, h, memory_lengths):
     return result
 
 
-@alternative_of("decoder_attention")
+@right
 def einsum_with_penalties(target, memory, weights, h, memory_lengths):
     """Einsum with the matrices cut into heads, -1e4 added where it is forbidden, the output as a sum over heads."""
     n_q, n_k = target.shape[1], memory.shape[1]
@@ -62,7 +62,7 @@ def einsum_with_penalties(target, memory, weights, h, memory_lengths):
     return attend(attend(target, target, weights["self"], future), memory, weights["cross"], padding)
 
 
-@alternative_of("decoder_attention")
+@right
 def one_mask_for_every_weight(target, memory, weights, h, memory_lengths):
     """Both masks written out for every batch, head and query; the projections, heads and softmax spelled out."""
     B, n_q, _ = target.shape
@@ -85,7 +85,7 @@ def one_mask_for_every_weight(target, memory, weights, h, memory_lengths):
     return X
 
 
-@alternative_of("decoder_attention")
+@right
 def log_sum_exp_with_infinities(target, memory, weights, h, memory_lengths):
     """Scaled queries, -inf where it is forbidden, log-sum-exp in place of a softmax, W_V and W_O multiplied first."""
     n_q, n_k = target.shape[-2], memory.shape[-2]
@@ -110,7 +110,7 @@ def log_sum_exp_with_infinities(target, memory, weights, h, memory_lengths):
     return attend(attend(target, target, weights["self"], blocked_future), memory, weights["cross"], blocked_padding)
 
 
-@alternative_of("decoder_attention")
+@right
 def crossed_out_and_shared_out_again(target, memory, weights, h, memory_lengths):
     """Weights set to zero after the softmax and divided by what is left, with a 1e-9 for safety; a list of sequences."""
 
@@ -131,7 +131,7 @@ def crossed_out_and_shared_out_again(target, memory, weights, h, memory_lengths)
     return result
 
 
-@alternative_of("decoder_attention")
+@right
 def batch_by_recursion(target, memory, weights, h, memory_lengths):
     """The first sequence, then the rest by recursion; the causal part by growing prefixes."""
     if len(target) == 0:
@@ -144,10 +144,10 @@ def batch_by_recursion(target, memory, weights, h, memory_lengths):
     return np.concatenate([first[None], rest])
 
 
-# previous_token_head
+right = alternatives_of("previous_token_head")
 
 
-@alternative_of("previous_token_head")
+@right
 def shift_in_the_keys(n, d_model):
     """The keys are moved, not the queries; d_k and d_v are d_model; the position is taken off by W_O."""
     tokens = d_model - n
@@ -161,7 +161,7 @@ def shift_in_the_keys(n, d_model):
     return {"W_Q": W_Q, "W_K": W_K, "W_V": np.eye(d_model), "W_O": keep}
 
 
-@alternative_of("previous_token_head")
+@right
 def round_the_corner(n, d_model):
     """np.roll: the first position looks at the last one, which is nobody's business."""
     tokens = d_model - n
@@ -171,7 +171,7 @@ def round_the_corner(n, d_model):
     return {"W_Q": W_Q, "W_K": W_K, "W_V": np.eye(d_model, tokens), "W_O": np.eye(tokens, d_model)}
 
 
-@alternative_of("previous_token_head")
+@right
 def a_parabola_of_positions(n, d_model):
     """Two columns: the score is 2 j (i - 1) - j^2, which is largest at j = i - 1."""
     tokens = d_model - n
@@ -183,7 +183,7 @@ def a_parabola_of_positions(n, d_model):
     return {"W_Q": W_Q, "W_K": W_K, "W_V": W_V, "W_O": W_V.T}
 
 
-@alternative_of("previous_token_head")
+@right
 def hands_of_a_clock(n, d_model):
     """Two columns: positions as angles on a circle, the query turned back by one step, as rotary embeddings do it."""
     angle = 2 * np.pi * np.arange(n) / (n + 1)
@@ -197,7 +197,7 @@ def hands_of_a_clock(n, d_model):
     return {"W_O": np.eye(d_model), "W_V": W_V, "W_K": W_K, "W_Q": W_Q}
 
 
-@alternative_of("previous_token_head")
+@right
 def in_turned_coordinates(n, d_model):
     """Keys and values in coordinates turned at random (but always the same way), undone by the queries and W_O."""
     rng = np.random.default_rng(7)
@@ -211,7 +211,7 @@ def in_turned_coordinates(n, d_model):
     return {"W_Q": W_Q, "W_K": W_K, "W_V": erase @ mix, "W_O": np.linalg.inv(mix)}
 
 
-@alternative_of("previous_token_head")
+@right
 def very_sharp_and_in_lists(n, d_model):
     """Lists of whole numbers, and a scale of a million."""
     tokens = d_model - n
@@ -222,7 +222,7 @@ def very_sharp_and_in_lists(n, d_model):
     return {"W_Q": ask, "W_K": offer, "W_V": token_at, "W_O": back}
 
 
-@alternative_of("previous_token_head")
+@right
 def codes_drawn_at_random(n, d_model):
     """Every position has a long random code, from a seed of its own: two of them are nearly at right angles."""
     tokens = d_model - n
@@ -232,7 +232,7 @@ def codes_drawn_at_random(n, d_model):
     return {"W_Q": W_Q, "W_K": W_K, "W_V": np.eye(d_model, tokens), "W_O": np.eye(tokens, d_model)}
 
 
-@alternative_of("previous_token_head")
+@right
 def everything_else_pushed_away(n, d_model):
     """No score is raised: every other position's is lowered by 60, with d_k = n + 1; float32."""
     tokens = d_model - n

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from autograder.misconception import misconception_of
+from autograder.misconception import misconceptions_of
 from solutions.ch1_weighted_averaging import softmax
 
-# weighted_average
+wrong = misconceptions_of("weighted_average")
 
 
-@misconception_of("weighted_average")
+@wrong
 def ignores_the_weights(weights, X):
     """Your answer is the plain mean of the rows: whatever the weights are, it stays the same. With rows 0 and 10 and
     weights 0.9 and 0.1 that gives 5, but nine tenths of the average should come from the 0: it is 1. Where in your
@@ -16,7 +16,7 @@ def ignores_the_weights(weights, X):
     return X.mean(axis=0)
 
 
-@misconception_of("weighted_average")
+@wrong
 def divides_by_n_as_well(weights, X):
     """Your answer is the right one divided by the number of rows. Weights that add up to 1 have the division in them
     already: 0.5 * 4 + 0.5 * 6 is 5, and dividing by 2 once more makes 2.5, below both values. Which step of yours
@@ -24,14 +24,14 @@ def divides_by_n_as_well(weights, X):
     return (weights[:, None] * X).mean(axis=0)
 
 
-@misconception_of("weighted_average")
+@wrong
 def never_adds_the_rows_up(weights, X):
     """You hand back every row times its weight, n rows in all. Those are the right contributions; a weighted average
     is what they come to together, one row of shape (d,). One step is missing after the multiplication."""
     return weights[:, None] * X
 
 
-@misconception_of("weighted_average")
+@wrong
 def adds_up_each_row(weights, X):
     """You hand back one number for each row of X: each weighted row added up across its columns. That mixes up
     quantities which have nothing to do with each other, such as a height and an age. Columns must stay apart, and rows
@@ -39,14 +39,14 @@ def adds_up_each_row(weights, X):
     return (weights[:, None] * X).sum(axis=1)
 
 
-@misconception_of("weighted_average")
+@wrong
 def adds_up_everything(weights, X):
     """You hand back a single number: everything added up, rows and columns alike. The average of rows is again a row:
     for X of shape (3, 2) the answer has 2 entries. What does a sum do when you do not tell it which axis?"""
     return (weights[:, None] * X).sum()
 
 
-@misconception_of("weighted_average")
+@wrong
 def weighs_the_columns(weights, X):
     """Your weights go to the columns of X: the first weight multiplies the first entry of every row. That works
     without an error only when X is square, and means something else: weights belong to rows. How do shapes (n,) and
@@ -54,7 +54,7 @@ def weighs_the_columns(weights, X):
     return (weights * X).sum(axis=0)
 
 
-@misconception_of("weighted_average")
+@wrong
 def multiplies_from_the_wrong_side(weights, X):
     """Your answer combines the entries inside each row, one result for each row of X. It runs without an error only
     when X is square. What should be combined are the rows: in a product of a matrix and a vector, which index is
@@ -62,14 +62,14 @@ def multiplies_from_the_wrong_side(weights, X):
     return X @ weights
 
 
-@misconception_of("weighted_average")
+@wrong
 def row_of_the_largest_weight(weights, X):
     """Your answer is the row with the largest weight, and the other rows leave no trace in it. With weights 0.6 and
     0.4 the second row still has four tenths of the say: rows 0 and 10 average to 4, not to 0."""
     return X[np.argmax(weights)]
 
 
-@misconception_of("weighted_average")
+@wrong
 def keeps_a_row_axis(weights, X):
     """The numbers are right, but they come as a matrix with one row, shape (1, d), and a plain vector of shape (d,) is
     asked for. That extra axis will make trouble wherever the vector is used next. Which step of yours adds it or keeps
@@ -77,7 +77,7 @@ def keeps_a_row_axis(weights, X):
     return (weights[:, None] * X).sum(axis=0, keepdims=True)
 
 
-@misconception_of("weighted_average")
+@wrong
 def softmaxes_the_weights(weights, X):
     """Your answer is what comes out when the weights pass through a softmax first. They are weights already: none is
     negative and they add up to 1. A softmax on top flattens them: 0.9 and 0.1 would become 0.69 and 0.31."""
@@ -85,21 +85,21 @@ def softmaxes_the_weights(weights, X):
     return e / e.sum() @ X
 
 
-@misconception_of("weighted_average")
+@wrong
 def leaves_out_the_last_row(weights, X):
     """The last row is missing from your answer: change it as much as you like and the result stays the same. If you
     count rows in a loop, which number does the count end with?"""
     return weights[:-1] @ X[:-1]
 
 
-@misconception_of("weighted_average")
+@wrong
 def keeps_only_the_last_term(weights, X):
     """Your answer is the last row times its weight, and no earlier row has a part in it. If you go through the rows
     one after the other, each one has to be added to what is there, not put in its place."""
     return weights[-1] * X[-1]
 
 
-@misconception_of("weighted_average")
+@wrong
 def divides_by_the_largest_weight(weights, X):
     """Your answer is too large by one and the same factor: it is what comes out when the largest weight counts as 1.
     The weights add up to 1 as they are, so an average of 4 and 6 lies between 4 and 6; scale weights of 0.5 and 0.5 up
@@ -107,7 +107,7 @@ def divides_by_the_largest_weight(weights, X):
     return weights / weights.max() @ X
 
 
-@misconception_of("weighted_average")
+@wrong
 def squares_the_weights(weights, X):
     """Each weight counts twice in your answer, as if multiplied by itself: a weight of 0.5 acts as 0.25. Then the
     weights no longer add up to 1, and the average of two equal rows is no longer that row. Where do the weights come
@@ -115,7 +115,7 @@ def squares_the_weights(weights, X):
     return weights**2 @ X
 
 
-@misconception_of("weighted_average")
+@wrong
 def writes_into_the_rows(weights, X):
     """The answer is right the first time, but X is no longer what it was: your code writes the weighted rows into the
     array it was given. Whoever called you still needs that array, and a second call gives another answer. Make a new
@@ -124,31 +124,31 @@ def writes_into_the_rows(weights, X):
     return X.sum(axis=0)
 
 
-# hard_lookup
+wrong = misconceptions_of("hard_lookup")
 
 
-@misconception_of("hard_lookup")
+@wrong
 def returns_the_index(q, K, V):
     """You hand back the number of the best key. That is the right place to look, but a lookup returns what is kept
     there: one row of V."""
     return np.argmax(K @ q)
 
 
-@misconception_of("hard_lookup")
+@wrong
 def returns_the_key(q, K, V):
     """You found the best key and handed back the key itself. A key only says where to look, like the label on a
     drawer; the answer is what lies in the drawer, the value in the same row."""
     return K[np.argmax(K @ q)]
 
 
-@misconception_of("hard_lookup")
+@wrong
 def smallest_dot_product(q, K, V):
     """You return the value whose key has the smallest dot product with the query, the worst match of all. A larger dot
     product means a better match; with distances it would be the other way round."""
     return V[np.argmin(K @ q)]
 
 
-@misconception_of("hard_lookup")
+@wrong
 def nearest_key(q, K, V):
     """You return the value of the key that is nearest to the query. Nearest and largest dot product are not the same:
     for q = [1, 0], the key [1, 1] is nearer than the key [3, 0], but their dot products are 1 and 3. The exercise asks
@@ -156,7 +156,7 @@ def nearest_key(q, K, V):
     return V[np.argmin(np.linalg.norm(K - q, axis=1))]
 
 
-@misconception_of("hard_lookup")
+@wrong
 def cosine_similarity(q, K, V):
     """Your lookup goes by the angle between the query and the key, as if every key had length 1. For q = [1, 0] that
     prefers the key [1, 0] to the key [3, 1], though their dot products are 1 and 3. In the dot product, a key's length
@@ -164,14 +164,14 @@ def cosine_similarity(q, K, V):
     return V[np.argmax(K @ q / (np.linalg.norm(K, axis=1) * np.linalg.norm(q) + 1e-12))]
 
 
-@misconception_of("hard_lookup")
+@wrong
 def largest_absolute_dot_product(q, K, V):
     """Your lookup takes a key with a large negative dot product for a good match. It is the opposite: for q = [1, 0]
     the key [-5, 0] scores -5 and points away from the query, so [1, 0] with its score of 1 is better."""
     return V[np.argmax(np.abs(K @ q))]
 
 
-@misconception_of("hard_lookup")
+@wrong
 def best_score_starts_at_zero(q, K, V):
     """When every key has a negative dot product with the query, you return the first value, whichever key is best. A
     key with score -1 still beats one with score -2. If you keep a "best score so far", what does it start with, and
@@ -183,7 +183,7 @@ def best_score_starts_at_zero(q, K, V):
     return found
 
 
-@misconception_of("hard_lookup")
+@wrong
 def only_an_exact_match(q, K, V):
     """You return a value only if some key equals the query, and zeros otherwise. That is how a dictionary works, and
     it is what this lookup does better: it takes the best key there is, even if no key equals the query."""
@@ -193,49 +193,49 @@ def only_an_exact_match(q, K, V):
     return np.zeros(V.shape[1])
 
 
-@misconception_of("hard_lookup")
+@wrong
 def largest_value(q, K, V):
     """Your answer is the row of V with the largest sum, whatever the query and the keys are. The choice must be made
     among the keys: compare each of them with q, and only then look at V."""
     return V[np.argmax(V.sum(axis=1))]
 
 
-@misconception_of("hard_lookup")
+@wrong
 def matches_the_values(q, K, V):
     """You compare the query with the values instead of the keys. That runs without an error only when the values have
     as many columns as the query has entries. The keys are there to be compared, the values to be returned."""
     return V[np.argmax(V @ q)]
 
 
-@misconception_of("hard_lookup")
+@wrong
 def longest_key(q, K, V):
     """Your answer is the value of the longest key, whatever the query is. A lookup must depend on what is asked for:
     each key's score is its dot product with q, not with itself."""
     return V[np.argmax((K * K).sum(axis=1))]
 
 
-@misconception_of("hard_lookup")
+@wrong
 def keeps_a_row_axis_in_the_lookup(q, K, V):
     """You return the right row, but as a matrix with one row, shape (1, d_v). A plain vector of shape (d_v,) is asked
     for. What does NumPy do when the index is an array or a slice instead of a single number?"""
     return V[np.argmax(K @ q)][None, :]
 
 
-@misconception_of("hard_lookup")
+@wrong
 def column_instead_of_row(q, K, V):
     """You take a column of V where a row is asked for. It has one entry for each key, and mixes bits of all the
     values. In V[a, b], which of the two picks the row?"""
     return V[:, np.argmax(K @ q)]
 
 
-@misconception_of("hard_lookup")
+@wrong
 def columns_as_keys(q, K, V):
     """You take the columns of K for the keys. That runs without an error only when K is square. Each key is a row of
     K: which index of K should the dot product with q sum over?"""
     return V[np.argmax(q @ K)]
 
 
-@misconception_of("hard_lookup")
+@wrong
 def value_times_score(q, K, V):
     """You return the right value multiplied by its score. The score only decides which value is taken; the value
     itself comes back as it is, the way a book is the same book however well it fits your question."""
@@ -243,14 +243,14 @@ def value_times_score(q, K, V):
     return scores.max() * V[np.argmax(scores)]
 
 
-@misconception_of("hard_lookup")
+@wrong
 def first_entry_only(q, K, V):
     """Your lookup goes by the first entry of the query and of each key alone. A dot product multiplies all the entries
     in pairs and adds the products up: for q = [1, 5], the key [0, 1] scores 5 and the key [2, 0] only 2."""
     return V[np.argmax(K[:, 0] * q[0])]
 
 
-@misconception_of("hard_lookup")
+@wrong
 def writes_into_the_keys(q, K, V):
     """The answer is right, but K is no longer what it was: your code writes into the array it was given. Whoever asks
     the next question would find the keys spoilt. Make a new array instead."""
@@ -258,10 +258,10 @@ def writes_into_the_keys(q, K, V):
     return V[np.argmax(K.sum(axis=1))]
 
 
-# softmax
+wrong = misconceptions_of("softmax")
 
 
-@misconception_of("softmax")
+@wrong
 def no_max_shift(x, axis=-1):
     """Your formula is right on paper, but exp of anything above 709 is too large for a float64: it becomes inf, and
     inf/inf is nan. Scores that are all below -745 end as 0/0. Only the differences between scores matter, so you may
@@ -270,7 +270,7 @@ def no_max_shift(x, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
-@misconception_of("softmax")
+@wrong
 def one_maximum_for_the_whole_array(x, axis=-1):
     """Your results are what one maximum for the whole array gives. It keeps the largest row safe, but a row far below
     it underflows to 0/0: next to a row [2000, 2001], the row [0, 1] becomes nan. Each slice along `axis` needs its own
@@ -279,7 +279,7 @@ def one_maximum_for_the_whole_array(x, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
-@misconception_of("softmax")
+@wrong
 def one_sum_for_the_whole_array(x, axis=-1):
     """All the weights of the array together add up to 1, so no row does so by itself: with two equal rows each would
     come to 0.5. Every slice along `axis` is a set of weights of its own: which argument of `sum` says along which axis
@@ -288,7 +288,7 @@ def one_sum_for_the_whole_array(x, axis=-1):
     return e / e.sum()
 
 
-@misconception_of("softmax")
+@wrong
 def axis_ignored(x, axis=-1):
     """Your weights add up to 1 along the last axis, whatever `axis` says. For a matrix and axis=0, each column should
     add up to 1. Is `axis` used everywhere that a maximum or a sum is taken?"""
@@ -296,7 +296,7 @@ def axis_ignored(x, axis=-1):
     return e / e.sum(axis=-1, keepdims=True)
 
 
-@misconception_of("softmax")
+@wrong
 def always_the_first_axis(x, axis=-1):
     """Your weights add up to 1 down the columns, along axis 0, whatever `axis` says. With axis=-1 it is each row that
     should add up to 1. Is `axis` used everywhere that a maximum or a sum is taken?"""
@@ -304,7 +304,7 @@ def always_the_first_axis(x, axis=-1):
     return e / e.sum(axis=0, keepdims=True)
 
 
-@misconception_of("softmax")
+@wrong
 def first_axis_unless_told(x, axis=0):
     """When `axis` is given your answer is right; when it is left out you go along the first axis, and the contract says
     along the last one, `axis=-1`. The two are the same for a vector only. What stands in your `def` line?"""
@@ -312,7 +312,7 @@ def first_axis_unless_told(x, axis=0):
     return e / e.sum(axis=axis, keepdims=True)
 
 
-@misconception_of("softmax")
+@wrong
 def always_axis_one(x, axis=-1):
     """Your weights add up to 1 along axis 1, whatever `axis` says. That is the last axis of a matrix, but a vector has
     no axis 1 and an array with three axes has another one behind it. `axis` tells you which one is meant; -1 always is
@@ -321,7 +321,7 @@ def always_axis_one(x, axis=-1):
     return e / e.sum(axis=1, keepdims=True)
 
 
-@misconception_of("softmax")
+@wrong
 def divides_scores_by_their_sum(x, axis=-1):
     """Your weights are the scores divided by their sum, with no exp. A score may be negative, and then so is its
     weight; scores of 1 and -1 add up to 0, and nothing can be divided by that. What turns any number into a positive
@@ -329,14 +329,14 @@ def divides_scores_by_their_sum(x, axis=-1):
     return x / x.sum(axis=axis, keepdims=True)
 
 
-@misconception_of("softmax")
+@wrong
 def never_normalises(x, axis=-1):
     """Your numbers have the right proportions, but the largest is always 1, so they add up to more than 1. Weights are
     shares of a whole: what do you have to divide by?"""
     return np.exp(x - x.max(axis=axis, keepdims=True))
 
 
-@misconception_of("softmax")
+@wrong
 def divides_by_the_maximum(x, axis=-1):
     """Your results are what comes out when the scores are divided by their maximum before exp. That keeps exp small,
     but it changes the weights: 1 and 2 would get the same weights as 10 and 20. Only one operation on all the scores
@@ -345,7 +345,7 @@ def divides_by_the_maximum(x, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
-@misconception_of("softmax")
+@wrong
 def subtracts_the_minimum(x, axis=-1):
     """Your results are those of scores shifted so that the smallest is 0. Then the largest may still be far above 709,
     where exp becomes inf: [0, 1000] gives nan. What has to end up at 0, so that no exponent is positive?"""
@@ -353,7 +353,7 @@ def subtracts_the_minimum(x, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
-@misconception_of("softmax")
+@wrong
 def subtracts_the_mean(x, axis=-1):
     """Your results are those of scores shifted so that their mean is 0. A score may still lie far above the mean: [0,
     0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so that no exponent is
@@ -362,7 +362,7 @@ def subtracts_the_mean(x, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
-@misconception_of("softmax")
+@wrong
 def clips_the_scores(x, axis=-1):
     """Scores beyond a limit all count alike in your softmax: 1000 and 2000 get half each, though the second should
     take practically everything. Cutting scores off keeps exp finite but loses what sets them apart. Moving all of them
@@ -371,7 +371,7 @@ def clips_the_scores(x, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
-@misconception_of("softmax")
+@wrong
 def sum_without_kept_axis(x, axis=-1):
     """The axis along which you added up has gone from your sums, so the division lines them up with the wrong slices:
     in a square matrix the sum of row i divides column i, and in others the shapes do not fit. How can a sum of a (2,
@@ -380,7 +380,7 @@ def sum_without_kept_axis(x, axis=-1):
     return e / e.sum(axis=axis)
 
 
-@misconception_of("softmax")
+@wrong
 def max_without_kept_axis(x, axis=-1):
     """The axis along which you took the maximum has gone, so the subtraction lines the maxima up with the wrong
     slices: in a square matrix row i's maximum is taken from column i, and in others the shapes do not fit. How can a
@@ -389,7 +389,7 @@ def max_without_kept_axis(x, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
-@misconception_of("softmax")
+@wrong
 def base_two(x, axis=-1):
     """Your weights double from one whole score to the next: the base is 2. A softmax uses exp, so one more point of
     score multiplies the weight by e, about 2.718: scores 0 and 1 give 0.27 and 0.73, not 0.33 and 0.67."""
@@ -397,7 +397,7 @@ def base_two(x, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
-@misconception_of("softmax")
+@wrong
 def all_to_the_largest(x, axis=-1):
     """You give weight 1 to the largest score and 0 to all the others. That is the hard choice which softmax is there
     to soften: scores 1.0 and 1.1 are nearly equal, so their weights should be as well, 0.475 and 0.525."""
@@ -405,7 +405,7 @@ def all_to_the_largest(x, axis=-1):
     return best / best.sum(axis=axis, keepdims=True)
 
 
-@misconception_of("softmax")
+@wrong
 def min_max_scaled(x, axis=-1):
     """Your smallest weight is always 0: the scores were stretched to run from 0 up and then divided by their sum.
     Equal scores then end as 0/0, and [0, 1] gives [0, 1] where the smaller score should keep 0.27. What turns any
@@ -414,7 +414,7 @@ def min_max_scaled(x, axis=-1):
     return shifted / shifted.sum(axis=axis, keepdims=True)
 
 
-@misconception_of("softmax")
+@wrong
 def length_one_instead_of_sum_one(x, axis=-1):
     """Your results have length 1: their squares add up to 1. Shares have to add up to 1 themselves: two equal scores
     get 0.5 each, not 0.707."""
@@ -422,7 +422,7 @@ def length_one_instead_of_sum_one(x, axis=-1):
     return e / np.sqrt((e * e).sum(axis=axis, keepdims=True))
 
 
-@misconception_of("softmax")
+@wrong
 def logarithm_of_the_weights(x, axis=-1):
     """You hand back the logarithms of the weights, which are all negative. One step is left: what undoes a
     logarithm?"""
@@ -430,14 +430,14 @@ def logarithm_of_the_weights(x, axis=-1):
     return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
 
 
-@misconception_of("softmax")
+@wrong
 def sigmoid(x, axis=-1):
     """Each of your numbers depends on its own score alone: that is a sigmoid, and nothing makes such numbers add up to
     1. Scores compete for one whole: raise one of them, and the weights of all the others must go down."""
     return 0.5 * (1 + np.tanh(x / 2))
 
 
-@misconception_of("softmax")
+@wrong
 def softmax_twice(x, axis=-1):
     """Your answer is the softmax of the softmax. The second one gets numbers between 0 and 1, so hardly any difference
     is left: scores 0 and 10 should give 0.00005 and 0.99995, and come out as 0.27 and 0.73."""
@@ -447,7 +447,7 @@ def softmax_twice(x, axis=-1):
     return x
 
 
-@misconception_of("softmax")
+@wrong
 def smallest_score_wins(x, axis=-1):
     """Your largest weight goes to the smallest score: the sign of the scores has been turned round. If you subtract,
     look at the order: is it the score minus the maximum, or the maximum minus the score?"""
@@ -455,7 +455,7 @@ def smallest_score_wins(x, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
-@misconception_of("softmax")
+@wrong
 def writes_into_the_scores(x, axis=-1):
     """The answer is right, but x is no longer what it was: your code writes into the array it was given. Whoever
     called you may still need those scores. `x -= …` changes the array itself; `x - …` makes a new one."""
@@ -464,10 +464,10 @@ def writes_into_the_scores(x, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
-# soft_lookup
+wrong = misconceptions_of("soft_lookup")
 
 
-@misconception_of("soft_lookup")
+@wrong
 def multiplies_by_the_temperature(q, K, V, temperature=1.0):
     """Your temperature works the wrong way round: a high one makes the choice harder and a low one softer. At
     temperature 2, scores 2 and 0 should act as 1 and 0; yours act as 4 and 0. What has to happen to the scores for
@@ -475,7 +475,7 @@ def multiplies_by_the_temperature(q, K, V, temperature=1.0):
     return softmax(K @ q * temperature) @ V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def temperature_after_the_softmax(q, K, V, temperature=1.0):
     """Your answer is that of temperature 1, divided by the temperature. So the weights add up to 0.5 at temperature 2,
     and the mix falls outside the range of the values. Temperature has to change how the weights compare with each
@@ -483,35 +483,35 @@ def temperature_after_the_softmax(q, K, V, temperature=1.0):
     return softmax(K @ q) / temperature @ V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def temperature_ignored(q, K, V, temperature=1.0):
     """Your answer is the same at every temperature. Near 0 it should be the best key's value, far above 1 close to the
     plain mean of the values. Where does `temperature` come in?"""
     return softmax(K @ q) @ V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def temperature_twice(q, K, V, temperature=1.0):
     """The temperature counts twice in your answer: at temperature 3 the scores are divided by 9. Find the two
     places."""
     return softmax(K @ q / temperature / temperature) @ V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def root_of_the_temperature(q, K, V, temperature=1.0):
     """Your scores are divided by the square root of the temperature: at temperature 4 by 2. There is no root in this
     lookup; divide by the temperature as it is."""
     return softmax(K @ q / np.sqrt(temperature)) @ V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def returns_the_weights(q, K, V, temperature=1.0):
     """You hand back the weights, one number for each key. They are right, but only half of the way: what the lookup
     returns is the mix of the values that they make, of shape (d_v,)."""
     return softmax(K @ q / temperature)
 
 
-@misconception_of("soft_lookup")
+@wrong
 def returns_output_and_weights(q, K, V, temperature=1.0):
     """You hand back two things, the mix and the weights. Later chapters will want both; here only the mix is asked
     for, of shape (d_v,)."""
@@ -519,21 +519,21 @@ def returns_output_and_weights(q, K, V, temperature=1.0):
     return weights @ V, weights
 
 
-@misconception_of("soft_lookup")
+@wrong
 def mixes_the_keys(q, K, V, temperature=1.0):
     """The weights are right, but you mix the keys with them, so V has no part in your answer. Keys say how much of
     each row to take; what is taken are the values."""
     return softmax(K @ q / temperature) @ K
 
 
-@misconception_of("soft_lookup")
+@wrong
 def matches_the_values_softly(q, K, V, temperature=1.0):
     """Your weights come from comparing the query with the values; the keys have no part in them. That runs without an
     error only when the values have as many columns as the query has entries. Which array is there to be compared?"""
     return softmax(V @ q / temperature) @ V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def scaled_by_the_root_of_d(q, K, V, temperature=1.0):
     """Your scores are divided by the square root of d_k as well as by the temperature. You may know that from
     transformers, and chapter 3 shows when it helps. This exercise asks for the plain dot product over the
@@ -541,14 +541,14 @@ def scaled_by_the_root_of_d(q, K, V, temperature=1.0):
     return softmax(K @ q / np.sqrt(len(q)) / temperature) @ V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def no_softmax(q, K, V, temperature=1.0):
     """Your values are multiplied by the scores themselves. Scores may be negative and add up to anything: two values
     of 10 with scores 2 and 3 would make 50. What turns scores into weights that add up to 1?"""
     return K @ q / temperature @ V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def scores_over_their_sum(q, K, V, temperature=1.0):
     """Your weights are the scores divided by their sum, with no exp. A negative score then gets a negative weight, and
     the temperature cancels out altogether. You wrote a function that turns any scores into weights: which one?"""
@@ -556,7 +556,7 @@ def scores_over_their_sum(q, K, V, temperature=1.0):
     return scores / scores.sum() @ V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def overflows_when_cold(q, K, V, temperature=1.0):
     """Your answer is nan at low temperatures: a score of 8 at temperature 0.01 is 800, and exp(800) is inf. A safe
     softmax has no trouble with that: which number does it subtract from all the scores first?"""
@@ -564,14 +564,14 @@ def overflows_when_cold(q, K, V, temperature=1.0):
     return e / e.sum() @ V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def best_value_only(q, K, V, temperature=1.0):
     """You return the best key's value at every temperature: this is the hard lookup again. The soft one mixes in the
     other values too: with weights 0.6 and 0.4, values 0 and 10 make 4."""
     return V[np.argmax(K @ q)]
 
 
-@misconception_of("soft_lookup")
+@wrong
 def hard_when_it_is_cold(q, K, V, temperature=1.0):
     """At low temperatures you return the best key's value and nothing else. A low temperature is not yet a hard lookup:
     scores 0.01 apart at temperature 0.02 are 0.5 apart after the division, and their weights are 0.62 and 0.38. The
@@ -581,7 +581,7 @@ def hard_when_it_is_cold(q, K, V, temperature=1.0):
     return softmax(K @ q / temperature) @ V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def mean_when_it_is_hot(q, K, V, temperature=1.0):
     """At high temperatures you return the plain mean of the values. A high temperature is not yet an infinite one:
     scores 0 and 30 at temperature 30 are 0 and 1 after the division, and their weights are 0.27 and 0.73. The softmax
@@ -591,14 +591,14 @@ def mean_when_it_is_hot(q, K, V, temperature=1.0):
     return softmax(K @ q / temperature) @ V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def plain_mean_of_the_values(q, K, V, temperature=1.0):
     """Your answer is the plain mean of the values, whatever the query asks. That is right only at a very high
     temperature. Do the weights depend on how well each key matches q?"""
     return V.mean(axis=0)
 
 
-@misconception_of("soft_lookup")
+@wrong
 def exps_for_weights(q, K, V, temperature=1.0):
     """Your weights have the right proportions, but they add up to more than 1: the largest alone is 1. So the mix of
     three values of 10 is not 10. Weights are shares of a whole: what do the exps have to be divided by?"""
@@ -606,21 +606,21 @@ def exps_for_weights(q, K, V, temperature=1.0):
     return np.exp(scores - scores.max()) @ V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def mean_instead_of_sum(q, K, V, temperature=1.0):
     """Your answer is the right one divided by the number of keys. The weights add up to 1 already, so the weighted
     values only have to be added up: three equal values of 6 must mix to 6, not to 2."""
     return (softmax(K @ q / temperature)[:, None] * V).mean(axis=0)
 
 
-@misconception_of("soft_lookup")
+@wrong
 def never_adds_the_values_up(q, K, V, temperature=1.0):
     """You hand back each value times its weight, one row for each key. Those are the right contributions; the lookup
     returns what they come to together, one vector of shape (d_v,)."""
     return softmax(K @ q / temperature)[:, None] * V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def nearer_keys_weigh_more(q, K, V, temperature=1.0):
     """Your weights go by the distance between the query and the keys. Near and large dot product are not the same: for
     q = [1, 0], the key [1, 1] is nearer than [3, 0], but their dot products are 1 and 3. A score here is the dot
@@ -628,7 +628,7 @@ def nearer_keys_weigh_more(q, K, V, temperature=1.0):
     return softmax(-np.linalg.norm(K - q, axis=1) / temperature) @ V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def cosine_scores(q, K, V, temperature=1.0):
     """Your weights go by the angle between the query and each key, as if both had length 1, so no score can be above
     1. In the dot product, the lengths count too: a query twice as long makes the choice harder."""
@@ -636,14 +636,14 @@ def cosine_scores(q, K, V, temperature=1.0):
     return softmax(K @ q / lengths / temperature) @ V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def columns_as_keys_softly(q, K, V, temperature=1.0):
     """You take the columns of K for the keys. That runs without an error only when K is square. Each key is a row of
     K: which index of K should the dot product with q sum over?"""
     return softmax(q @ K / temperature) @ V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def mixes_inside_each_value(q, K, V, temperature=1.0):
     """Your weights meet the columns of V, so you mix the entries inside each value. That runs without an error only
     when V is square. It is the rows that have to be mixed: in a product of a matrix and a vector, which index is
@@ -651,178 +651,23 @@ def mixes_inside_each_value(q, K, V, temperature=1.0):
     return V @ softmax(K @ q / temperature)
 
 
-@misconception_of("soft_lookup")
+@wrong
 def least_similar_weighs_most(q, K, V, temperature=1.0):
     """Your largest weight goes to the key with the smallest dot product: somewhere the sign has been turned round. A
     larger score means a better match and should mean a larger weight."""
     return softmax(-(K @ q) / temperature) @ V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def keeps_a_row_axis_in_the_mix(q, K, V, temperature=1.0):
     """The numbers are right, but they come as a matrix with one row, shape (1, d_v), and a plain vector of shape
     (d_v,) is asked for. Did q become a matrix with one row on the way?"""
     return softmax(q[None, :] @ K.T / temperature) @ V
 
 
-@misconception_of("soft_lookup")
+@wrong
 def writes_into_the_values(q, K, V, temperature=1.0):
     """The answer is right the first time, but V is no longer what it was: your code writes the weighted values into
     the array it was given, and the next lookup finds them spoilt. Make a new array instead."""
     V *= softmax(K @ q / temperature)[:, None]
     return V.sum(axis=0)
-
-
-# quiz_ch1: every wrong choice has its own message
-
-
-@misconception_of("quiz_ch1")
-def largest_weight_is_largest_contribution():
-    """Position 0 has the largest weight, but what it supplies is weight times value: 0.5118 * 10 is only 5.12 of the
-    28.14. Compute the same product for the other positions."""
-    return {"q1": "a"}
-
-
-@misconception_of("quiz_ch1")
-def nearest_value_supplies_most():
-    """The value at position 1, 30, happens to be near 28.14, but it is counted with a weight of 0.0693, so it supplies
-    only 2.08. What a position supplies is its weight times its value."""
-    return {"q1": "b"}
-
-
-@misconception_of("quiz_ch1")
-def all_positions_supply_alike():
-    """They would supply the same if weight times value came out alike for all. Compute the three products: they are
-    far from equal, and they add up to 28.14."""
-    return {"q1": "d"}
-
-
-@misconception_of("quiz_ch1")
-def three_positives_may_exceed_the_largest():
-    """Each of the values is made smaller by its weight before they are added, and the weights together come to 1. Even
-    if 9 got all the weight, the sum would be 9. Try to find weights that give more."""
-    return {"q2": "b"}
-
-
-@misconception_of("quiz_ch1")
-def output_is_one_of_the_values():
-    """That is the hard lookup, which returns one of the values as it is. A weighted average may fall between them:
-    weights of 0.5, 0.5 and 0 on 3, 5 and 9 give 4."""
-    return {"q2": "c"}
-
-
-@misconception_of("quiz_ch1")
-def below_the_smallest():
-    """A small weight does make its own product small, but then the other weights are larger, as all of them come to 1.
-    Even if 3 got all the weight, the average would be 3, never 0."""
-    return {"q2": "d"}
-
-
-@misconception_of("quiz_ch1")
-def hot_output_vanishes():
-    """It is the scores that go to 0 when they are divided by a huge temperature, not the weights: what does softmax
-    make of scores that are all 0? The weights still add up to 1."""
-    return {"q3": "a"}
-
-
-@misconception_of("quiz_ch1")
-def hot_is_the_hard_lookup():
-    """This happens at the other end: as the temperature goes down to 0, differences between scores grow until the best
-    key takes everything. A huge temperature makes the differences vanish."""
-    return {"q3": "c"}
-
-
-@misconception_of("quiz_ch1")
-def hot_prefers_the_worst_key():
-    """A temperature above 0 never turns the order round: a better score stays better, only by less and less. What do
-    weights look like when every score differs from every other by almost nothing?"""
-    return {"q3": "d"}
-
-
-@misconception_of("quiz_ch1")
-def shift_multiplies_the_weights():
-    """Every exp does become larger by the same factor, exp(100). But so does their sum, and a weight is one divided by
-    the other."""
-    return {"q4": "a"}
-
-
-@misconception_of("quiz_ch1")
-def shift_makes_it_harder():
-    """The choice gets harder when the differences between scores grow, as when you multiply the scores. Adding 100 to
-    all of them leaves each difference as it was."""
-    return {"q4": "b"}
-
-
-@misconception_of("quiz_ch1")
-def shift_makes_it_softer():
-    """102 and 100 may seem closer to each other than 2 and 0, but softmax does not see the ratio of two scores, only
-    their difference, and that is still 2."""
-    return {"q4": "c"}
-
-
-@misconception_of("quiz_ch1")
-def argmax_is_too_slow():
-    """Finding the largest of n scores is as quick as anything else done with them here; softmax needs a maximum too.
-    Think of what training does: it changes numbers a little and looks at what happens to the output."""
-    return {"q5": "a"}
-
-
-@misconception_of("quiz_ch1")
-def argmax_needs_exact_matches():
-    """A dictionary needs a key that equals the query. The hard lookup does not, it takes the best key there is. Think
-    of what training does: it changes numbers a little and looks at what happens to the output."""
-    return {"q5": "b"}
-
-
-@misconception_of("quiz_ch1")
-def argmax_needs_whole_numbers():
-    """The hard lookup takes any numbers, and so does the soft one. Think of what training does: it changes numbers a
-    little and looks at what happens to the output."""
-    return {"q5": "d"}
-
-
-@misconception_of("quiz_ch1")
-def forgets_the_temperature_in_the_quiz():
-    """0.7311 is the weight at temperature 1. At temperature 0.5 the scores are divided by 0.5 before the softmax: what
-    do 1 and 0 become?"""
-    return {"q6": 0.7311}
-
-
-@misconception_of("quiz_ch1")
-def multiplies_by_the_temperature_in_the_quiz():
-    """0.6225 is what you get by multiplying the scores by 0.5. A temperature below 1 makes the choice harder, so the
-    weight of the better key must be larger than the 0.7311 of temperature 1."""
-    return {"q6": 0.6225}
-
-
-@misconception_of("quiz_ch1")
-def divides_the_weight_in_the_quiz():
-    """1.4621 is the weight at temperature 1, divided by 0.5 afterwards. No weight can be above 1, as they are never
-    negative and add up to 1: the temperature divides the scores, before the softmax."""
-    return {"q6": 1.4621}
-
-
-@misconception_of("quiz_ch1")
-def weight_of_the_other_key_in_the_quiz():
-    """0.1192 is the weight of the second key, the one with score 0. The question asks for the first, with score 1."""
-    return {"q6": 0.1192}
-
-
-@misconception_of("quiz_ch1")
-def base_two_in_the_quiz():
-    """0.8 comes from powers of 2: 4 / (4 + 1). Softmax uses powers of e."""
-    return {"q6": 0.8}
-
-
-@misconception_of("quiz_ch1")
-def no_exp_in_the_quiz():
-    """1.0 would leave nothing for the second key: you get it by dividing the scores by their sum, with no exp, or by
-    the hard lookup. Softmax gives every score a positive weight: exp(0) is 1, not 0."""
-    return {"q6": 1.0}
-
-
-@misconception_of("quiz_ch1")
-def never_normalises_in_the_quiz():
-    """7.389 is exp(2): the right score in the right function, but not yet divided by the sum of both exps. A weight is
-    a share, between 0 and 1."""
-    return {"q6": 7.389}

@@ -2,18 +2,19 @@
 
 import numpy as np
 
-from autograder.misconception import misconception_of
+from autograder.misconception import misconceptions_of
 from solutions.ch1_weighted_averaging import softmax
 from solutions.ch3_scaling import softmax_jacobian
-
-# score_variance
 
 
 def _pairs(d_k, n_samples, rng):
     return rng.standard_normal((n_samples, d_k)), rng.standard_normal((n_samples, d_k))
 
 
-@misconception_of("score_variance")
+wrong = misconceptions_of("score_variance")
+
+
+@wrong
 def standard_deviation(d_k, n_samples, rng):
     """You hand back the standard deviation of the scores, which is the square root of what is asked for. For the
     scores 3, -1 and 1 of the example that would be 1.63, and the variance is 2.67. Which of NumPy's two functions did
@@ -22,7 +23,7 @@ def standard_deviation(d_k, n_samples, rng):
     return (q * k).sum(axis=-1).std()
 
 
-@misconception_of("score_variance")
+@wrong
 def query_with_itself(d_k, n_samples, rng):
     """Your scores are those of each query with itself. q . q is a sum of squares: never negative, d_k on average, with
     a variance of 2 * d_k. A key has to be drawn for itself, so that it knows nothing of the query."""
@@ -30,7 +31,7 @@ def query_with_itself(d_k, n_samples, rng):
     return (q * q).sum(axis=-1).var()
 
 
-@misconception_of("score_variance")
+@wrong
 def uniform_from_0_to_1(d_k, n_samples, rng):
     """Your entries are spread evenly between 0 and 1. They have mean 0.5 and variance 1/12; asked for are draws from
     the standard normal distribution, with mean 0 and variance 1. A generator has a method for each: which one did you
@@ -39,7 +40,7 @@ def uniform_from_0_to_1(d_k, n_samples, rng):
     return (q * k).sum(axis=-1).var()
 
 
-@misconception_of("score_variance")
+@wrong
 def uniform_from_minus_1_to_1(d_k, n_samples, rng):
     """Your entries are spread evenly between -1 and 1. Their mean is 0 as it should be, but their variance is 1/3, so
     that a product of two has 1/9. Asked for are draws from the standard normal distribution, whose variance is 1."""
@@ -47,7 +48,7 @@ def uniform_from_minus_1_to_1(d_k, n_samples, rng):
     return (q * k).sum(axis=-1).var()
 
 
-@misconception_of("score_variance")
+@wrong
 def uniform_with_variance_1(d_k, n_samples, rng):
     """Your entries have mean 0 and variance 1, but they are spread evenly over an interval. The average of your answers
     is right, and yet they scatter less from seed to seed than those of normal draws: no entry of yours is ever beyond
@@ -57,7 +58,7 @@ def uniform_with_variance_1(d_k, n_samples, rng):
     return (q * k).sum(axis=-1).var()
 
 
-@misconception_of("score_variance")
+@wrong
 def one_key_for_all(d_k, n_samples, rng):
     """All your queries meet one and the same key. The variance then depends on how long that single key happens to be:
     draw another one, and the answer jumps. Every pair needs a key of its own; what shape do all the keys together
@@ -66,7 +67,7 @@ def one_key_for_all(d_k, n_samples, rng):
     return (q * k).sum(axis=-1).var()
 
 
-@misconception_of("score_variance")
+@wrong
 def one_number_for_each_key(d_k, n_samples, rng):
     """Each of your keys is one random number, used for all of its entries. Such a key points in the same direction every
     time; the average of your answers is d_k, but they scatter more than they should. What shape do all the keys
@@ -75,7 +76,7 @@ def one_number_for_each_key(d_k, n_samples, rng):
     return (q * k).sum(axis=-1).var()
 
 
-@misconception_of("score_variance")
+@wrong
 def one_query_for_all(d_k, n_samples, rng):
     """All your keys meet one and the same query. The variance then depends on how long that single query happens to be:
     draw another one, and the answer jumps. Every pair needs a query of its own; what shape do all the queries together
@@ -84,7 +85,7 @@ def one_query_for_all(d_k, n_samples, rng):
     return (q * k).sum(axis=-1).var()
 
 
-@misconception_of("score_variance")
+@wrong
 def every_query_with_every_key(d_k, n_samples, rng):
     """You let every query meet every key: n_samples * n_samples scores instead of n_samples. They are not independent,
     as a long query makes a whole row of them large, and for many samples the matrix fills the memory. Query i belongs
@@ -95,7 +96,7 @@ def every_query_with_every_key(d_k, n_samples, rng):
     return (q @ k.T).var()
 
 
-@misconception_of("score_variance")
+@wrong
 def products_never_added(d_k, n_samples, rng):
     """You measure the variance of the single products q[i] * k[i]. It is about 1 for every d_k. A score is the sum of
     d_k such products, and it is the spread of those sums that grows. Which step makes one score out of each pair?"""
@@ -103,7 +104,7 @@ def products_never_added(d_k, n_samples, rng):
     return (q * k).var()
 
 
-@misconception_of("score_variance")
+@wrong
 def products_averaged(d_k, n_samples, rng):
     """Each of your scores is d_k times too small, as if the products of a pair were averaged, or their sum divided by
     d_k: the variance comes out near 1/d_k. A dot product adds its products up, and nothing is divided."""
@@ -111,7 +112,7 @@ def products_averaged(d_k, n_samples, rng):
     return (q * k).mean(axis=-1).var()
 
 
-@misconception_of("score_variance")
+@wrong
 def scaled_already(d_k, n_samples, rng):
     """Your answer is the right one divided by d_k, so that it is near 1 for every d_k: as if the scores had been divided
     by sqrt(d_k) already. That is the cure, which comes next. Here you measure the illness: the variance of the plain
@@ -120,7 +121,7 @@ def scaled_already(d_k, n_samples, rng):
     return ((q * k).sum(axis=-1) / np.sqrt(d_k)).var()
 
 
-@misconception_of("score_variance")
+@wrong
 def sums_over_the_pairs(d_k, n_samples, rng):
     """You added the products up over the pairs, so that d_k numbers are left and not n_samples: your answer is near
     n_samples. One score belongs to each pair. Which axis of the products counts the pairs, and which one the entries
@@ -129,7 +130,7 @@ def sums_over_the_pairs(d_k, n_samples, rng):
     return (q * k).sum(axis=0).var()
 
 
-@misconception_of("score_variance")
+@wrong
 def one_variance_for_each_entry(d_k, n_samples, rng):
     """You hand back d_k numbers: the variance of each product by itself, before the products of a pair were added up.
     First make one score of each pair; then there is one variance, of all the scores."""
@@ -137,14 +138,14 @@ def one_variance_for_each_entry(d_k, n_samples, rng):
     return (q * k).var(axis=0)
 
 
-@misconception_of("score_variance")
+@wrong
 def the_theory_alone(d_k, n_samples, rng):
     """You return d_k, with no random number behind it. That is indeed what theory predicts, and this exercise is there
     to put the prediction to the test: draw the pairs, and measure."""
     return float(d_k)
 
 
-@misconception_of("score_variance")
+@wrong
 def mean_of_the_scores(d_k, n_samples, rng):
     """You hand back the mean of the scores. It is near 0 for every d_k, as scores above and below zero cancel. How far
     they stray from that mean is another number."""
@@ -152,7 +153,7 @@ def mean_of_the_scores(d_k, n_samples, rng):
     return (q * k).sum(axis=-1).mean()
 
 
-@misconception_of("score_variance")
+@wrong
 def a_generator_of_its_own(d_k, n_samples, rng):
     """Your answer is the same for every generator that comes in: the random numbers come from somewhere else, which
     starts anew at each call. Then all repetitions of an experiment are one. Draw from `rng`."""
@@ -160,7 +161,7 @@ def a_generator_of_its_own(d_k, n_samples, rng):
     return (q * k).sum(axis=-1).var()
 
 
-@misconception_of("score_variance")
+@wrong
 def a_generator_seeded_with_42(d_k, n_samples, rng):
     """Your answer is the same for every generator that comes in: the random numbers come from a generator seeded with
     42, made anew at each call. Then all repetitions of an experiment are one. Draw from `rng`."""
@@ -168,7 +169,7 @@ def a_generator_seeded_with_42(d_k, n_samples, rng):
     return (q * k).sum(axis=-1).var()
 
 
-@misconception_of("score_variance")
+@wrong
 def all_the_scores(d_k, n_samples, rng):
     """You hand back the scores themselves, n_samples of them. They are the right thing to have; asked for is one number
     that says how far they spread."""
@@ -176,7 +177,7 @@ def all_the_scores(d_k, n_samples, rng):
     return (q * k).sum(axis=-1)
 
 
-@misconception_of("score_variance")
+@wrong
 def always_a_hundred_pairs(d_k, n_samples, rng):
     """You draw 100 pairs whatever n_samples says. Ten times as many pairs should make the measurement more exact; your
     answers for 1000 scatter from seed to seed as much as those for 100. How many rows do your queries have?"""
@@ -184,15 +185,12 @@ def always_a_hundred_pairs(d_k, n_samples, rng):
     return (q * k).sum(axis=-1).var()
 
 
-@misconception_of("score_variance")
+@wrong
 def spread_of_the_sizes(d_k, n_samples, rng):
     """You measure the variance of the scores without their signs. Folding the negative half over makes the spread
     smaller: -2 and 2 then count as equal, and they are 4 apart."""
     q, k = _pairs(d_k, n_samples, rng)
     return np.abs((q * k).sum(axis=-1)).var()
-
-
-# scaled_dot_product_attention
 
 
 def _attend(scores, V):
@@ -210,14 +208,17 @@ def _scores(Q, K):
     return Q @ np.swapaxes(K, -1, -2)
 
 
-@misconception_of("scaled_dot_product_attention")
+wrong = misconceptions_of("scaled_dot_product_attention")
+
+
+@wrong
 def never_scaled(Q, K, V):
     """This is the attention of the last chapter: the scores go into the softmax as they are. With d_k = 64 they are 8
     times larger than those of the formula, and one key takes nearly all the weight. Where does d_k come in?"""
     return _attend(_scores(Q, K), V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def divided_by_d_k_itself(Q, K, V):
     """Your scores are divided by d_k. It is the variance of the scores that is d_k; their typical size is its square
     root. Dividing by d_k leaves scores of typical size 1/sqrt(d_k), and for long keys all weights become nearly
@@ -225,77 +226,77 @@ def divided_by_d_k_itself(Q, K, V):
     return _attend(_scores(Q, K) / Q.shape[-1], V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def multiplied_by_the_root(Q, K, V):
     """Your scores are multiplied by sqrt(d_k), which makes them larger still: with d_k = 64 they are 64 times what they
     should be. The formula brings them down."""
     return _attend(_scores(Q, K) * np.sqrt(Q.shape[-1]), V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def root_of_d_v(Q, K, V):
     """Your scores are divided by the square root of d_v, the length of a value. The values have no part in the scores:
     what made those large is the number of products in one dot product. Whose last axis is that?"""
     return _attend(_scores(Q, K) / np.sqrt(V.shape[-1]), V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def root_of_n_k(Q, K, V):
     """Your scores are divided by the square root of n_k, the number of keys. A single score does not know how many
     other keys there are; it is a sum of d_k products. Which axis of K has that length?"""
     return _attend(_scores(Q, K) / np.sqrt(K.shape[-2]), V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def root_of_n_q(Q, K, V):
     """Your scores are divided by the square root of n_q, the number of queries. A single score does not know how many
     other queries there are; it is a sum of d_k products. Which axis of Q has that length?"""
     return _attend(_scores(Q, K) / np.sqrt(Q.shape[-2]), V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def root_of_the_first_axis_of_q(Q, K, V):
     """Your scores are divided by the square root of the size of Q's first axis: the number of queries, or, where there
     are batch axes, the size of the batch. d_k is the size of the last axis, however many come before it."""
     return _attend(_scores(Q, K) / np.sqrt(Q.shape[0]), V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def root_of_the_first_axis_of_k(Q, K, V):
     """Your scores are divided by the square root of the size of K's first axis: the number of keys, or, where there are
     batch axes, the size of the batch. d_k is the size of the last axis, however many come before it."""
     return _attend(_scores(Q, K) / np.sqrt(K.shape[0]), V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def root_of_the_second_axis(Q, K, V):
     """Your scores are divided by the square root of the size of the second axis. For a matrix that is d_k; with batch
     axes in front, the second axis is something else. Which index means the last axis in every case?"""
     return _attend(_scores(Q, K) / np.sqrt(Q.shape[1]), V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def fourth_root_of_d_k(Q, K, V):
     """Your scores are divided by the fourth root of d_k in all. When both Q and K are scaled, the two factors multiply:
     together they must make sqrt(d_k)."""
     return _attend(_scores(Q, K) / Q.shape[-1] ** 0.25, V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def divided_by_d_k_and_by_2(Q, K, V):
     """Your scores are divided by d_k and then by 2. Was `d_k ** 1/2` meant to be a root? Python takes the power first:
     that is d_k ** 1, divided by 2. Where do parentheses belong?"""
     return _attend(_scores(Q, K) / Q.shape[-1] / 2, V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def divided_by_half_of_d_k(Q, K, V):
     """Your scores are divided by d_k / 2. Was `d_k ** 1/2` meant to be a root? Python takes the power first: that is
     d_k ** 1, divided by 2. For d_k = 4 it comes to the same by chance, for no other size."""
     return _attend(_scores(Q, K) / (Q.shape[-1] / 2), V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def scaled_after_the_softmax(Q, K, V):
     """You divided the weights by sqrt(d_k), and the softmax still saw the large scores. The weights of a query no
     longer add up to 1: with d_k = 4 they come to 0.5. What is to be made smaller, and before which step?"""
@@ -303,7 +304,7 @@ def scaled_after_the_softmax(Q, K, V):
     return weights @ V, weights
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def scaled_the_output(Q, K, V):
     """You divided the output by sqrt(d_k); the softmax still saw the large scores, so that the weights are those of
     unscaled attention, and the output is no average any more. What is to be made smaller, and before which step?"""
@@ -311,7 +312,7 @@ def scaled_the_output(Q, K, V):
     return weights @ V / np.sqrt(Q.shape[-1]), weights
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def scaled_again_at_the_end(Q, K, V):
     """Your weights are right, and the output is the right one divided by sqrt(d_k) once more. An average of values 10
     and 20 has to lie between 10 and 20. The scaling belongs to the scores alone."""
@@ -319,14 +320,14 @@ def scaled_again_at_the_end(Q, K, V):
     return output / np.sqrt(Q.shape[-1]), weights
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def weights_of_another_softmax(Q, K, V):
     """Your output is made with one set of weights and another set is handed back: the output has the scaling, the
     weights have not. Both come from the same softmax of the scaled scores."""
     return _attend(_scores(Q, K) / np.sqrt(Q.shape[-1]), V)[0], softmax(_scores(Q, K))
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def hands_back_the_scores(Q, K, V):
     """Your output is right. As the second part you hand back the scaled scores; asked for are the weights that the
     softmax made of them, each row adding up to 1."""
@@ -334,7 +335,7 @@ def hands_back_the_scores(Q, K, V):
     return softmax(scores) @ V, scores
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def softmax_over_the_queries(Q, K, V):
     """Your weights add up to 1 over the queries, for each key. It is each query that has one unit of attention to share
     out among the keys: which axis of (..., n_q, n_k) counts the keys?"""
@@ -342,7 +343,7 @@ def softmax_over_the_queries(Q, K, V):
     return weights @ V, weights
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def softmax_over_everything(Q, K, V):
     """Your weights add up to 1 over all queries together. Each query has one unit of attention of its own to share out
     among the keys: along which axis do its weights lie?"""
@@ -352,28 +353,28 @@ def softmax_over_everything(Q, K, V):
     return weights @ V, weights
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def plain_transpose(Q, K, V):
     """Your code works for matrices, and goes astray with batch axes: `.T` turns round the order of all the axes, batch
     included. Which function swaps the last two only?"""
     return _attend(Q @ K.T / np.sqrt(Q.shape[-1]), V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def transpose_0_2_1(Q, K, V):
     """Your code works for exactly one batch axis: `transpose` with a fixed list of three axes fits no other number of
     them. Which function swaps the last two, however many come before?"""
     return _attend(Q @ K.transpose(0, 2, 1) / np.sqrt(Q.shape[-1]), V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def keys_ask_queries(Q, K, V):
     """Your scores have the roles exchanged: their rows belong to the keys and their columns to the queries. That fits
     the values only where there are as many of one as of the other. Asked for are scores with one row for each query."""
     return _attend(K @ np.swapaxes(Q, -1, -2) / np.sqrt(Q.shape[-1]), V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def mixes_the_keys(Q, K, V):
     """Your weights are right, and then they average the keys. Keys are there to be matched; what a query receives are
     the values."""
@@ -381,7 +382,7 @@ def mixes_the_keys(Q, K, V):
     return weights @ K, weights
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def weights_turned_round(Q, K, V):
     """Your weights are right; for the output they were transposed, so that a column of weights, which need not add up
     to 1, mixes the values. It runs only where there are as many queries as keys. Row i of the weights belongs to row i
@@ -390,34 +391,34 @@ def weights_turned_round(Q, K, V):
     return np.swapaxes(weights, -1, -2) @ V, weights
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def pair_swapped(Q, K, V):
     """Both parts are right and stand in the wrong order: the output comes first, the weights second."""
     return _attend(_scores(Q, K) / np.sqrt(Q.shape[-1]), V)[::-1]
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def output_alone(Q, K, V):
     """You hand back the output alone, and it is right. Asked for is the pair of output and weights: the weights are
     what we want to look at."""
     return _attend(_scores(Q, K) / np.sqrt(Q.shape[-1]), V)[0]
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def weights_alone(Q, K, V):
     """You hand back the weights alone, and they are right. Asked for is the pair of output and weights: one step, the
     averaging of the values, is missing."""
     return _attend(_scores(Q, K) / np.sqrt(Q.shape[-1]), V)[1]
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def no_largest_score_taken_away(Q, K, V):
     """Your softmax overflows: exp of a score above 709 is infinity, and infinity divided by infinity is nan. Scaling
     makes scores smaller, but it sets them no limit. What did the softmax of chapter 1 do before the exp?"""
     return _attend_without_shift(_scores(Q, K) / np.sqrt(Q.shape[-1]), V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def subtracts_the_mean(Q, K, V):
     """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the mean: [0,
     0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so that no exponent is positive?"""
@@ -425,7 +426,7 @@ def subtracts_the_mean(Q, K, V):
     return _attend_without_shift(scores - scores.mean(axis=-1, keepdims=True), V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def one_largest_score_for_all(Q, K, V):
     """You take one maximum away from the scores of all the queries. A query whose scores lie far below it then has
     exp(...) = 0 everywhere, and 0/0 is nan. Each query needs its own maximum."""
@@ -433,7 +434,7 @@ def one_largest_score_for_all(Q, K, V):
     return _attend_without_shift(scores - scores.max(), V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def cosine_scores(Q, K, V):
     """Your scores are cosines: each dot product is divided by the lengths of its query and its key, and then once more.
     Attention divides by sqrt(d_k), the same number for all pairs, so that a longer key still counts for more."""
@@ -441,7 +442,7 @@ def cosine_scores(Q, K, V):
     return _attend(_scores(Q, K) / lengths, V)
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def scales_the_values(Q, K, V):
     """Your weights are those of unscaled attention, and the values were divided by the square root of their own length
     d_v. It is the scores that grow with d_k; the values are to be averaged as they are."""
@@ -449,7 +450,7 @@ def scales_the_values(Q, K, V):
     return weights @ (V / np.sqrt(V.shape[-1])), weights
 
 
-@misconception_of("scaled_dot_product_attention")
+@wrong
 def writes_into_the_queries(Q, K, V):
     """The answer is right the first time, but Q is no longer what it was: your code divides the array that it was
     given, and a second call divides it again. Make a new array instead."""
@@ -457,161 +458,161 @@ def writes_into_the_queries(Q, K, V):
     return _attend(_scores(Q, K), V)
 
 
-# attention_entropy
-
-
 def _terms(weights):
     return weights * np.log(np.where(weights > 0, weights, 1.0))
 
 
-@misconception_of("attention_entropy")
+wrong = misconceptions_of("attention_entropy")
+
+
+@wrong
 def in_bits(weights):
     """Your answer is the entropy in bits: the logarithm has base 2. Asked for are nats, with the natural logarithm. Two
     equal weights have 1 bit, or 0.6931 nats."""
     return -_terms(weights).sum(axis=-1) / np.log(2)
 
 
-@misconception_of("attention_entropy")
+@wrong
 def in_decimal_digits(weights):
     """Your answer has the logarithm to base 10 in it. Asked for is the natural one: two equal weights have 0.6931, and
     not 0.3010."""
     return -_terms(weights).sum(axis=-1) / np.log(10)
 
 
-@misconception_of("attention_entropy")
+@wrong
 def nan_where_a_weight_is_0(weights):
     """Where a weight is exactly 0 your answer is nan: the logarithm of 0 is minus infinity, and 0 times infinity is not
     a number. Such a weight adds nothing. How can the logarithm be kept from ever seeing a 0?"""
     return -(weights * np.log(weights)).sum(axis=-1)
 
 
-@misconception_of("attention_entropy")
+@wrong
 def sum_over_the_queries(weights):
     """You added up over the queries and hand back one number for each key. Each query has an entropy of its own, taken
     over the keys: along which axis of (..., n_q, n_k) do one query's weights lie?"""
     return -_terms(weights).sum(axis=-2)
 
 
-@misconception_of("attention_entropy")
+@wrong
 def sum_over_everything(weights):
     """You hand back a single number, everything added up. Each query has an entropy of its own: for weights of shape
     (n_q, n_k) the answer has n_q entries. What does a sum do when you do not tell it which axis?"""
     return -_terms(weights).sum()
 
 
-@misconception_of("attention_entropy")
+@wrong
 def sum_over_the_second_axis(weights):
     """Your sum runs along the second axis. For a matrix that is the right one, the keys; with batch axes in front the
     keys lie on the last axis, which is no longer the second. Count from the end."""
     return -_terms(weights).sum(axis=1)
 
 
-@misconception_of("attention_entropy")
+@wrong
 def mean_over_the_queries(weights):
     """You hand back the mean entropy of all the queries. That is a useful summary later; asked for is one number for
     each query, shape (..., n_q)."""
     return -_terms(weights).sum(axis=-1).mean(axis=-1)
 
 
-@misconception_of("attention_entropy")
+@wrong
 def minus_forgotten(weights):
     """Your answer is negative: the logarithm of a number below 1 is. The formula has a minus in front, so that entropy
     is 0 for a query that looks at one key only, and above 0 for all others."""
     return _terms(weights).sum(axis=-1)
 
 
-@misconception_of("attention_entropy")
+@wrong
 def mean_instead_of_sum(weights):
     """Your answer is the right one divided by the number of keys: a mean was taken where the formula has a sum. Four
     equal weights have an entropy of ln 4, about 1.386; yours would be 0.347."""
     return -_terms(weights).mean(axis=-1)
 
 
-@misconception_of("attention_entropy")
+@wrong
 def share_of_the_largest_possible(weights):
     """Your answer is the entropy divided by the largest one possible, ln of the number of keys, so that it lies between
     0 and 1. That is a useful number too; asked for is the entropy itself."""
     return -_terms(weights).sum(axis=-1) / np.log(weights.shape[-1])
 
 
-@misconception_of("attention_entropy")
+@wrong
 def number_of_keys_that_count(weights):
     """You hand back exp of the entropy, the number of equal weights that would be spread out just as much. That is a
     fine way to read it; asked for is the entropy itself."""
     return np.exp(-_terms(weights).sum(axis=-1))
 
 
-@misconception_of("attention_entropy")
+@wrong
 def keeps_the_key_axis(weights):
     """The numbers are right, but an axis of length 1 is left over: the shape is (..., n_q, 1) where (..., n_q) is asked
     for. Which argument of your sum keeps it?"""
     return -_terms(weights).sum(axis=-1, keepdims=True)
 
 
-@misconception_of("attention_entropy")
+@wrong
 def never_added_up(weights):
     """You hand back one number for every weight. Those are the right terms; the entropy of a query is what its terms
     come to together."""
     return -_terms(weights)
 
 
-@misconception_of("attention_entropy")
+@wrong
 def logarithms_without_weights(weights):
     """You add up the logarithms themselves. Each has to be counted with its weight: a key that gets almost no weight has
     a huge logarithm and should hardly matter."""
     return -np.log(np.where(weights > 0, weights, 1.0)).sum(axis=-1)
 
 
-@misconception_of("attention_entropy")
+@wrong
 def weights_pushed_off_zero_by_much(weights):
     """The small number that you add against log(0) is large enough to show in the third or fourth digit. It should be
     far below anything that is measured, or the zeros be left out of the sum altogether."""
     return -(weights * np.log(weights + 1e-3)).sum(axis=-1)
 
 
-@misconception_of("attention_entropy")
+@wrong
 def weights_pushed_off_zero_by_1e_5(weights):
     """The small number that you add against log(0) is 1e-5, and it shows in the fifth digit. It should be far below
     anything that is measured, or the zeros be left out of the sum altogether."""
     return -(weights * np.log(weights + 1e-5)).sum(axis=-1)
 
 
-@misconception_of("attention_entropy")
+@wrong
 def log_of_one_plus_w(weights):
     """Your logarithm is that of 1 + w. It does avoid log(0), and it is another function: a query that looks at one key
     only would have -0.69 where the answer is 0. What is asked for is ln(w)."""
     return -(weights * np.log1p(weights)).sum(axis=-1)
 
 
-@misconception_of("attention_entropy")
+@wrong
 def softmaxes_the_weights_again(weights):
     """You put the weights through a softmax first. They are weights already and add up to 1; a second softmax makes
     them nearly equal, and the entropy too high: for [0.5, 0.5, 0] it would be 1.06, not 0.69."""
     return -_terms(softmax(weights)).sum(axis=-1)
 
 
-@misconception_of("attention_entropy")
+@wrong
 def one_minus_the_squares(weights):
     """Your answer is 1 minus the sum of the squares. That is another measure of spread (the Gini index), without any
     logarithm: two equal weights have 0.5 there, and 0.6931 nats."""
     return 1 - (weights**2).sum(axis=-1)
 
 
-@misconception_of("attention_entropy")
+@wrong
 def surprise_of_the_largest(weights):
     """Only the largest weight of each query has a part in your answer. Entropy looks at all of them: [0.5, 0.5, 0] and
     [0.5, 0.25, 0.25] have the same largest weight, and the second is more spread out."""
     return -np.log(weights.max(axis=-1))
 
 
-@misconception_of("attention_entropy")
+@wrong
 def queries_with_a_zero_count_as_0(weights):
     """Whole queries come out wrong in your answer: as soon as one weight of a query is 0, the query counts as 0. Only
     that one term is 0; its other weights still add theirs."""
     return np.where((weights == 0).any(axis=-1), 0.0, -_terms(weights).sum(axis=-1))
 
 
-@misconception_of("attention_entropy")
+@wrong
 def writes_into_the_weights(weights):
     """The answer is right, but the weights are no longer what they were: the zeros in the array that you were given
     have been overwritten. Whoever called you still needs them. Make a new array instead."""
@@ -619,59 +620,59 @@ def writes_into_the_weights(weights):
     return -(weights * np.log(weights)).sum(axis=-1)
 
 
-# softmax_jacobian
+wrong = misconceptions_of("softmax_jacobian")
 
 
-@misconception_of("softmax_jacobian")
+@wrong
 def diagonal_only(p):
     """Your matrix has the right diagonal and zeros elsewhere. Raising one score also lowers all the other weights, as
     together they stay 1: each column has to add up to 0."""
     return np.diag(p * (1 - p))
 
 
-@misconception_of("softmax_jacobian")
+@wrong
 def weights_on_the_diagonal(p):
     """Your matrix holds p on its diagonal and nothing else. That is what exp alone contributes; the division by the sum
     is missing. Raising one score lowers all the other weights, so each column has to add up to 0."""
     return np.diag(p)
 
 
-@misconception_of("softmax_jacobian")
+@wrong
 def diagonal_as_a_vector(p):
     """You hand back n numbers, the diagonal of the right matrix. Each of the n weights answers to each of the n scores:
     that makes n times n numbers."""
     return p * (1 - p)
 
 
-@misconception_of("softmax_jacobian")
+@wrong
 def sign_turned_round(p):
     """Every entry has the wrong sign. Raising a score raises its own weight, so the diagonal has to be positive, and
     lowers the others."""
     return np.outer(p, p) - np.diag(p)
 
 
-@misconception_of("softmax_jacobian")
+@wrong
 def plus_for_minus(p):
     """You added the two parts where the second is to be taken away. All your entries are positive, as if raising one
     score raised every weight; but together the weights stay 1, so each column has to add up to 0."""
     return np.diag(p) + np.outer(p, p)
 
 
-@misconception_of("softmax_jacobian")
+@wrong
 def softmaxes_p_again(p):
     """You put p through a softmax first. The argument is what the softmax gave, the weights and not the scores: they are
     positive and add up to 1 already."""
     return softmax_jacobian(softmax(p))
 
 
-@misconception_of("softmax_jacobian")
+@wrong
 def off_diagonal_only(p):
     """Your entries beside the diagonal are right, and the diagonal itself lacks its positive part: it is -p[i] * p[i]
     where it should be p[i] - p[i] * p[i]. As it stands, raising a score would lower its own weight."""
     return -np.outer(p, p)
 
 
-@misconception_of("softmax_jacobian")
+@wrong
 def zeros_on_the_diagonal(p):
     """Your entries beside the diagonal are right; the diagonal is 0, as if a weight did not answer to its own score. It
     answers more than any other does: each column has to add up to 0."""
@@ -680,7 +681,7 @@ def zeros_on_the_diagonal(p):
     return J
 
 
-@misconception_of("softmax_jacobian")
+@wrong
 def positive_beside_the_diagonal(p):
     """Your diagonal is right, and the other entries have the wrong sign. Raising one score takes weight away from all
     the others: their entries are negative, and each column adds up to 0."""
@@ -689,56 +690,53 @@ def positive_beside_the_diagonal(p):
     return J
 
 
-@misconception_of("softmax_jacobian")
+@wrong
 def a_dot_product_for_the_outer_one(p):
     """You took one and the same number away from every entry: p . p, a dot product. p p^T with p as a column is an n by
     n matrix whose entry (i, j) is p[i] * p[j]. For a vector, `.T` changes nothing, and `@` sums."""
     return np.diag(p) - p @ p
 
 
-@misconception_of("softmax_jacobian")
+@wrong
 def takes_away_a_row(p):
     """You took the vector p away from every row of diag(p). What is to be taken away has p[i] * p[j] at (i, j), and so
     far there is only p[j]: one factor is missing."""
     return np.diag(p) - p
 
 
-@misconception_of("softmax_jacobian")
+@wrong
 def takes_away_a_column(p):
     """You took the vector p away from every column of diag(p). What is to be taken away has p[i] * p[j] at (i, j), and
     so far there is only p[i]: one factor is missing."""
     return np.diag(p) - p[:, None]
 
 
-@misconception_of("softmax_jacobian")
+@wrong
 def identity_minus_outer(p):
     """Your diagonal starts from 1 and not from p. A weight near 0 then seems to answer fully to its score, while it
     hardly answers at all: exp changes by as much as it is."""
     return np.eye(len(p)) - np.outer(p, p)
 
 
-@misconception_of("softmax_jacobian")
+@wrong
 def one_factor_in_every_row(p):
     """Entry (i, j) of yours is p[i] * (1 - p[j]) off the diagonal too. Only where i = j does a weight gain from its own
     score; everywhere else nothing but -p[i] * p[j] is left."""
     return np.outer(p, 1 - p)
 
 
-@misconception_of("softmax_jacobian")
+@wrong
 def derivative_of_the_logarithm(p):
     """Row i of yours is divided by p[i]: that is the derivative of ln(p[i]), which is handy in a loss function. Asked
     for is the derivative of the weight itself."""
     return np.eye(len(p)) - p[None, :] * np.ones((len(p), 1))
 
 
-@misconception_of("softmax_jacobian")
+@wrong
 def sigmoid_derivatives_everywhere(p):
     """Every row of yours holds p * (1 - p), the derivative of a single sigmoid. Only the diagonal has that; an entry
     beside it says how one weight answers to another's score."""
     return np.tile(p * (1 - p), (len(p), 1))
-
-
-# numerical_gradient
 
 
 def _slopes(x, slope):
@@ -750,70 +748,73 @@ def _slopes(x, slope):
     return grad
 
 
-@misconception_of("numerical_gradient")
+wrong = misconceptions_of("numerical_gradient")
+
+
+@wrong
 def forward_difference(f, x, eps=1e-5):
     """You go one step forward and compare with f(x) itself. That leans to one side: for the cube at 2 with eps = 0.5 it
     gives 15.25, where a step to either side gives 12.25 and the true slope is 12. The contract asks for both sides."""
     return _slopes(x, lambda e: (f(x + eps * e) - f(x)) / eps)
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def backward_difference(f, x, eps=1e-5):
     """You go one step back and compare with f(x) itself. That leans to one side: for the cube at 2 with eps = 0.5 it
     gives 9.25, where a step to either side gives 12.25 and the true slope is 12. The contract asks for both sides."""
     return _slopes(x, lambda e: (f(x) - f(x - eps * e)) / eps)
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def two_forgotten(f, x, eps=1e-5):
     """Your slopes are twice too large. From eps below to eps above, the distance is 2 * eps: a line with slope 3 rises
     by 6 * eps on the way."""
     return _slopes(x, lambda e: (f(x + eps * e) - f(x - eps * e)) / eps)
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def forward_over_two_steps(f, x, eps=1e-5):
     """You compare f one step ahead with f at x itself, a distance of eps, and divide by 2 * eps. A slope of 3 comes out
     near 1.5. For the distance 2 * eps, the other point has to lie one step behind."""
     return _slopes(x, lambda e: (f(x + eps * e) - f(x)) / (2 * eps))
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def halved_distance_multiplied(f, x, eps=1e-5):
     """You divide by 2 and then multiply by eps: Python works through `/ 2 * eps` from left to right. With eps = 0.5 the
     answer is a quarter of the right one, and with a small eps almost nothing is left. Where do parentheses belong?"""
     return _slopes(x, lambda e: (f(x + eps * e) - f(x - eps * e)) / 2 * eps)
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def never_divided(f, x, eps=1e-5):
     """You hand back by how much f differs between the two points, and with a small eps that is almost 0. A slope is the
     difference divided by the distance."""
     return _slopes(x, lambda e: f(x + eps * e) - f(x - eps * e))
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def half_steps(f, x, eps=1e-5):
     """You step half of eps to either side. That is a central difference too, and a good one, but the contract uses eps
     as given: one whole eps up and one down. For the cube at 2 with eps = 0.5 that makes 12.25, and yours is 12.0625."""
     return _slopes(x, lambda e: (f(x + eps / 2 * e) - f(x - eps / 2 * e)) / eps)
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def double_steps(f, x, eps=1e-5):
     """You step twice eps to either side. The contract uses eps as given: one eps up and one down. For the cube at 2 with
     eps = 0.5 that makes 12.25, and yours is 13."""
     return _slopes(x, lambda e: (f(x + 2 * eps * e) - f(x - 2 * eps * e)) / (4 * eps))
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def eps_of_its_own(f, x, eps=1e-5):
     """Your answer is the same whatever eps is asked for: it is what comes out with 1e-5. For the cube at 2 with
     eps = 0.5 the two-point formula gives 12.25, and yours gives 12. The step is chosen by whoever calls you."""
     return _slopes(x, lambda e: (f(x + 1e-5 * e) - f(x - 1e-5 * e)) / 2e-5)
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def eps_relative_to_x(f, x, eps=1e-5):
     """Your step grows with the entry that is moved: eps times its size, or times 1 where that is smaller. That is wise
     for entries of very different size, but the contract uses eps as given, for every entry alike."""
@@ -826,7 +827,7 @@ def eps_relative_to_x(f, x, eps=1e-5):
     )
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def four_points(f, x, eps=1e-5):
     """Your formula uses two points on either side. It is more exact than what is asked for: for a cube it has no error
     at all, where the two-point difference has eps squared. The exercise is about the plain one, with one point on
@@ -836,28 +837,28 @@ def four_points(f, x, eps=1e-5):
     )
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def second_derivative(f, x, eps=1e-5):
     """Your formula has f(x + eps) - 2 f(x) + f(x - eps) in it: that is the curvature, the slope of the slope. For the
     slope it is the difference of the two points that counts, over the distance between them."""
     return _slopes(x, lambda e: (f(x + eps * e) - 2 * f(x) + f(x - eps * e)) / eps**2)
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def points_exchanged(f, x, eps=1e-5):
     """Every slope has the wrong sign: the value below was taken first. If f rises with an entry, f a little above minus
     f a little below is positive."""
     return _slopes(x, lambda e: (f(x - eps * e) - f(x + eps * e)) / (2 * eps))
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def points_added(f, x, eps=1e-5):
     """You added the two values of f where one is to be taken from the other. For a function that is 100 everywhere the
     slope is 0, but yours would be huge."""
     return _slopes(x, lambda e: (f(x + eps * e) + f(x - eps * e)) / (2 * eps))
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def moves_every_entry(f, x, eps=1e-5):
     """You moved all the entries at once, so that every slope is the sum of them all. To learn what one entry does, move
     that one and keep the others still; f has to be called anew for each."""
@@ -865,14 +866,14 @@ def moves_every_entry(f, x, eps=1e-5):
     return np.full_like(x, slope)
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def one_number_for_all(f, x, eps=1e-5):
     """You hand back a single number: all the entries moved at once. Asked for is one slope for each entry, in the shape
     of x; to learn what one entry does, move that one and keep the others still."""
     return (f(x + eps) - f(x - eps)) / (2 * eps)
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def moves_whole_rows(f, x, eps=1e-5):
     """For a matrix you moved whole rows: a single index on a matrix picks a row. Then the slopes of a row's entries are
     added up, and all of them come out equal. Every entry has to be moved by itself, whatever the number of axes."""
@@ -884,14 +885,14 @@ def moves_whole_rows(f, x, eps=1e-5):
     return grad
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def flat_answer(f, x, eps=1e-5):
     """The slopes are right and stand in one long row. Asked for is the shape of x, each slope in the place of its
     entry."""
     return _slopes(x, lambda e: (f(x + eps * e) - f(x - eps * e)) / (2 * eps)).ravel()
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def rows_and_columns_exchanged(f, x, eps=1e-5):
     """The slopes are right, but their axes have changed places: the slope of the entry in row i and column j stands in
     row j and column i. That keeps the shape of a square x and of no other matrix. Each slope belongs in the place of
@@ -899,7 +900,7 @@ def rows_and_columns_exchanged(f, x, eps=1e-5):
     return _slopes(x, lambda e: (f(x + eps * e) - f(x - eps * e)) / (2 * eps)).T
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def flat_argument(f, x, eps=1e-5):
     """You hand f a flattened array. Some functions do not mind; one that looks at rows and columns does. f takes an
     array of the shape of x, so the moved entries need that shape again before the call."""
@@ -908,7 +909,7 @@ def flat_argument(f, x, eps=1e-5):
     return np.reshape(slopes, x.shape)
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def one_entry_as_argument(f, x, eps=1e-5):
     """You hand f one single number, the entry that is moved. That happens to work where f treats all entries alike; in
     general f needs to see the whole array, with one entry moved and the others as they are."""
@@ -918,7 +919,7 @@ def one_entry_as_argument(f, x, eps=1e-5):
     return grad
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def one_array_under_two_names(f, x, eps=1e-5):
     """All your slopes are 0. `up = x` makes no new array, just a second name: what is written through one name shows
     under the other, and both calls of f see the same numbers. Which method makes a copy?"""
@@ -933,7 +934,7 @@ def one_array_under_two_names(f, x, eps=1e-5):
     return grad
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def leaves_x_moved_down(f, x, eps=1e-5):
     """You move an entry of x up, then down, and never put it back: the next slope is measured at another place, and
     whoever called you gets back other numbers. Put the entry back, or work on a copy."""
@@ -946,7 +947,7 @@ def leaves_x_moved_down(f, x, eps=1e-5):
     return grad
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def steps_pile_up(f, x, eps=1e-5):
     """Your steps pile up: an entry that has been moved stays moved while the next ones are measured, so that each of
     your slopes has those of all the entries before it added in. Start from x anew for every entry."""
@@ -958,7 +959,7 @@ def steps_pile_up(f, x, eps=1e-5):
     return grad
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def last_entry_forgotten(f, x, eps=1e-5):
     """The last slope is always 0: no step was made there. If you count the entries yourself, which number does the count
     end with?"""
@@ -967,7 +968,7 @@ def last_entry_forgotten(f, x, eps=1e-5):
     return grad
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def only_the_last_slope(f, x, eps=1e-5):
     """Only the last entry has its slope, the others are 0: your answer starts anew at every entry. Make the array of
     zeros once, before the loop."""
@@ -979,41 +980,41 @@ def only_the_last_slope(f, x, eps=1e-5):
     return grad
 
 
-@misconception_of("numerical_gradient")
+@wrong
 def size_of_the_slope(f, x, eps=1e-5):
     """None of your slopes is negative: the sign got lost. Where f falls as an entry rises, the slope is below 0."""
     return np.abs(_slopes(x, lambda e: (f(x + eps * e) - f(x - eps * e)) / (2 * eps)))
-
-
-# query_gradient
 
 
 def _weights(q, K):
     return softmax(K @ q / np.sqrt(len(q)))
 
 
-@misconception_of("query_gradient")
+wrong = misconceptions_of("query_gradient")
+
+
+@wrong
 def root_forgotten_at_the_end(q, K, V, g):
     """Your weights are scaled, but the chain has one more link: a score is K @ q divided by sqrt(d_k), so it answers to
     q by that much less. All your slopes are sqrt(d_k) times too large."""
     return K.T @ (softmax_jacobian(_weights(q, K)) @ (V @ g))
 
 
-@misconception_of("query_gradient")
+@wrong
 def gradient_of_unscaled_attention(q, K, V, g):
     """This is the gradient of attention without any scaling. The scores are divided by sqrt(d_k): that changes the
     weights, and it changes how much a score answers to q."""
     return K.T @ (softmax_jacobian(softmax(K @ q)) @ (V @ g))
 
 
-@misconception_of("query_gradient")
+@wrong
 def weights_of_unscaled_attention(q, K, V, g):
     """The division by sqrt(d_k) is there at the end, but your weights come from scores that were not divided. Both
     belong together: which scores went into the softmax?"""
     return K.T @ (softmax_jacobian(softmax(K @ q)) @ (V @ g)) / np.sqrt(len(q))
 
 
-@misconception_of("query_gradient")
+@wrong
 def no_jacobian(q, K, V, g):
     """You treat the scores as if they were the weights: the softmax in between has no part in your gradient. If all the
     values are equal, the output cannot change, however q moves; yours would not be 0. What translates a change of
@@ -1021,7 +1022,7 @@ def no_jacobian(q, K, V, g):
     return K.T @ (V @ g) / np.sqrt(len(q))
 
 
-@misconception_of("query_gradient")
+@wrong
 def weights_for_the_jacobian(q, K, V, g):
     """You multiply by the weights where the softmax's Jacobian belongs. That holds the sum under the fraction fixed,
     while in truth raising one score lowers all the other weights: if all the values are equal the output cannot
@@ -1029,7 +1030,7 @@ def weights_for_the_jacobian(q, K, V, g):
     return K.T @ (_weights(q, K) * (V @ g)) / np.sqrt(len(q))
 
 
-@misconception_of("query_gradient")
+@wrong
 def diagonal_of_the_jacobian(q, K, V, g):
     """You use the diagonal of the Jacobian alone: each weight answers to its own score, and the other weights stay as
     they are. They cannot, as together they are 1. If all the values are equal the output cannot change, but your
@@ -1038,45 +1039,45 @@ def diagonal_of_the_jacobian(q, K, V, g):
     return K.T @ (w * (1 - w) * (V @ g)) / np.sqrt(len(q))
 
 
-@misconception_of("query_gradient")
+@wrong
 def jacobian_of_the_scores(q, K, V, g):
     """You gave the scores to the Jacobian. It asks for the weights, which is what the softmax made of them."""
     return K.T @ (softmax_jacobian(K @ q / np.sqrt(len(q))) @ (V @ g)) / np.sqrt(len(q))
 
 
-@misconception_of("query_gradient")
+@wrong
 def softmaxed_once_more(q, K, V, g):
     """The weights went through a second softmax on their way into the Jacobian. It asks for the weights as they are."""
     return K.T @ (softmax_jacobian(softmax(_weights(q, K))) @ (V @ g)) / np.sqrt(len(q))
 
 
-@misconception_of("query_gradient")
+@wrong
 def all_slopes_negative(q, K, V, g):
     """Every slope has the wrong sign: moving q along your answer lowers g . output. A gradient points uphill."""
     return -K.T @ (softmax_jacobian(_weights(q, K)) @ (V @ g)) / np.sqrt(len(q))
 
 
-@misconception_of("query_gradient")
+@wrong
 def g_forgotten(q, K, V, g):
     """g has no part in your answer: the entries of the output all count as 1. Two different g have to give two different
     gradients."""
     return K.T @ (softmax_jacobian(_weights(q, K)) @ V.sum(axis=1)) / np.sqrt(len(q))
 
 
-@misconception_of("query_gradient")
+@wrong
 def divided_by_d_k_at_the_end(q, K, V, g):
     """You divide by d_k at the end: by sqrt(d_k) twice. The scores hold it once, so it comes out of the chain once."""
     return K.T @ (softmax_jacobian(_weights(q, K)) @ (V @ g)) / len(q)
 
 
-@misconception_of("query_gradient")
+@wrong
 def multiplied_by_the_root_at_the_end(q, K, V, g):
     """You multiply by sqrt(d_k) at the end. The scores are divided by it, so they answer less to q, not more: the
     gradient is divided by it too."""
     return K.T @ (softmax_jacobian(_weights(q, K)) @ (V @ g)) * np.sqrt(len(q))
 
 
-@misconception_of("query_gradient")
+@wrong
 def root_of_n_k_in_the_chain(q, K, V, g):
     """You divide by the square root of the number of keys. It is the length of a key, d_k, that belongs under the
     root."""
@@ -1084,7 +1085,7 @@ def root_of_n_k_in_the_chain(q, K, V, g):
     return K.T @ (softmax_jacobian(softmax(K @ q / root)) @ (V @ g)) / root
 
 
-@misconception_of("query_gradient")
+@wrong
 def root_of_d_v_in_the_chain(q, K, V, g):
     """You divide by the square root of the length of a value. It is the length of a key, d_k, that belongs under the
     root."""
@@ -1092,14 +1093,14 @@ def root_of_d_v_in_the_chain(q, K, V, g):
     return K.T @ (softmax_jacobian(softmax(K @ q / root)) @ (V @ g)) / root
 
 
-@misconception_of("query_gradient")
+@wrong
 def gradient_for_the_scores(q, K, V, g):
     """You hand back n_k numbers: how much g . output answers to each score. One link of the chain is missing, from the
     scores to q: which array turns q into scores?"""
     return softmax_jacobian(_weights(q, K)) @ (V @ g) / np.sqrt(len(q))
 
 
-@misconception_of("query_gradient")
+@wrong
 def scales_the_keys_in_place(q, K, V, g):
     """The answer is right the first time, but K is no longer what it was: your code divides the array that it was
     given, and a second call divides it again. Make a new array instead."""
@@ -1107,27 +1108,27 @@ def scales_the_keys_in_place(q, K, V, g):
     return K.T @ (softmax_jacobian(softmax(K @ q)) @ (V @ g))
 
 
-@misconception_of("query_gradient")
+@wrong
 def output_and_not_slope(q, K, V, g):
     """You hand back g . output itself, a single number. Asked for is how that number answers to each entry of q."""
     return g @ (_weights(q, K) @ V)
 
 
-@misconception_of("query_gradient")
+@wrong
 def jacobian_of_the_output(q, K, V, g):
     """You hand back a whole matrix, with one row for each entry of the output. g says how much each of them counts:
     with it the rows become one."""
     return V.T @ softmax_jacobian(_weights(q, K)) @ K / np.sqrt(len(q))
 
 
-@misconception_of("query_gradient")
+@wrong
 def gradient_for_the_keys(q, K, V, g):
     """You hand back a matrix of the shape of K: how g . output answers to each entry of the keys. That is a gradient
     too, and a right one; asked for is the one for the query."""
     return np.outer(softmax_jacobian(_weights(q, K)) @ (V @ g), q) / np.sqrt(len(q))
 
 
-@misconception_of("query_gradient")
+@wrong
 def no_largest_score_taken_away_here(q, K, V, g):
     """Your softmax overflows: exp of a score above 709 is infinity, and infinity divided by infinity is nan. What did
     the softmax of chapter 1 do before the exp?"""
@@ -1135,7 +1136,7 @@ def no_largest_score_taken_away_here(q, K, V, g):
     return K.T @ (softmax_jacobian(e / e.sum()) @ (V @ g)) / np.sqrt(len(q))
 
 
-@misconception_of("query_gradient")
+@wrong
 def sign_inside_the_jacobian(q, K, V, g):
     """Your weights all move in the same direction when a score is raised: the two parts of the Jacobian are added where
     one is to be taken from the other. If all the values are equal the output cannot change, but your gradient is not
@@ -1144,159 +1145,9 @@ def sign_inside_the_jacobian(q, K, V, g):
     return K.T @ (w * (V @ g + w @ (V @ g))) / np.sqrt(len(q))
 
 
-@misconception_of("query_gradient")
+@wrong
 def plain_mean_taken_away(q, K, V, g):
     """You compare each value with the plain mean of all of them. What counts is how far it is from the output, and that
     is the mean with the weights in it."""
     w, worth = _weights(q, K), V @ g
     return K.T @ (w * (worth - worth.mean())) / np.sqrt(len(q))
-
-
-# quiz_ch3: every wrong choice has its own message
-
-
-@misconception_of("quiz_ch3")
-def vectors_of_length_1():
-    """A vector of length 1 and d_k entries has entries of size about 1/sqrt(d_k), so that its dot products have a
-    variance near 1/d_k and not d_k. The rule in this chapter starts from the entries, not from the length."""
-    return {"q1": "a"}
-
-
-@misconception_of("quiz_ch3")
-def only_for_large_d_k():
-    """The variance is exactly d_k for every d_k, 1 included: in the picture of your own function the line was straight
-    from the start. It is the bell shape of the scores that needs many entries, not their variance."""
-    return {"q1": "c"}
-
-
-@misconception_of("quiz_ch3")
-def needs_normal_draws():
-    """Variances add up for any distribution. Entries that are -1 or 1 by the toss of a coin have mean 0 and variance 1
-    too, and their dot products have a variance of d_k just the same."""
-    return {"q1": "d"}
-
-
-@misconception_of("quiz_ch3")
-def far_behind_means_much_to_gain():
-    """It has much to gain, but softmax does not feel it: the weight is about 2e-9, and its derivative is p * (1 - p),
-    which is about 2e-9 too. Being far behind is what makes the slope vanish."""
-    return {"q2": "a"}
-
-
-@misconception_of("quiz_ch3")
-def softmax_is_a_straight_line():
-    """That would be so if softmax were a straight line. The slope p * (1 - p) depends on where you are: 0.25 at p = 0.5,
-    and next to nothing at either end."""
-    return {"q2": "b"}
-
-
-@misconception_of("quiz_ch3")
-def own_weight_falls():
-    """It is the other weights that fall when a score is raised: entries beside the diagonal are -p[i] * p[j]. A weight's
-    answer to its own score, p * (1 - p), is never negative."""
-    return {"q2": "d"}
-
-
-@misconception_of("quiz_ch3")
-def one_hot_has_the_identity():
-    """The identity would say that each weight follows its own score, one to one. Put p = [0, 1, 0] into your
-    softmax_jacobian: what is 1 - 1 * 1?"""
-    return {"q3": "b"}
-
-
-@misconception_of("quiz_ch3")
-def one_hot_has_one_1():
-    """diag(p) alone has a single 1 there, but p p^T has a 1 in the very same place, and it is taken away."""
-    return {"q3": "c"}
-
-
-@misconception_of("quiz_ch3")
-def one_hot_is_undefined():
-    """There is no division and no logarithm in diag(p) - p p^T, so nothing can be undefined. Put p = [0, 1, 0] into your
-    softmax_jacobian and look."""
-    return {"q3": "d"}
-
-
-@misconception_of("quiz_ch3")
-def short_path_means_no_vanishing():
-    """The path from one position to another is short indeed: that part is true. But on it stands a softmax, and your
-    picture of gradient sizes shows what becomes of a gradient that has to pass through a saturated one."""
-    return {"q4": "a"}
-
-
-@misconception_of("quiz_ch3")
-def vanishing_with_distance():
-    """That is the trouble of recurrent networks, where a gradient passes through every step between two positions. In
-    attention it goes directly from one to the other, however far apart they stand. Look for another weak point."""
-    return {"q4": "b"}
-
-
-@misconception_of("quiz_ch3")
-def maximum_taken_away_saves_the_gradient():
-    """Taking the maximum away saves exp from overflow and changes nothing else: the weights are the same, so their
-    derivatives are the same, near 0 where one weight is near 1."""
-    return {"q4": "c"}
-
-
-@misconception_of("quiz_ch3")
-def always_1_after_scaling():
-    """1 comes out where the entries have variance 1. Here each product of two entries has variance 4 * 4, and the
-    division by sqrt(d_k) removes d_k and nothing else."""
-    return {"q5": "a"}
-
-
-@misconception_of("quiz_ch3")
-def one_of_the_two_variances():
-    """Both factors of a product are twice as large as usual, so the product is four times as large. And when a number is
-    four times as large, what happens to its variance?"""
-    return {"q5": "c"}
-
-
-@misconception_of("quiz_ch3")
-def still_depends_on_d_k():
-    """The plain scores have a variance of 16 * d_k. Dividing them by sqrt(d_k) divides the variance by d_k, whatever
-    d_k is: it cancels."""
-    return {"q5": "d"}
-
-
-@misconception_of("quiz_ch3")
-def key_without_weight_counted():
-    """You counted all five keys: ln 5. The fifth has a weight of 0, and a weight of 0 contributes nothing."""
-    return {"q6": 1.6094}
-
-
-@misconception_of("quiz_ch3")
-def entropy_in_bits():
-    """2 is the entropy in bits, with the logarithm to base 2. In nats the natural logarithm is taken."""
-    return {"q6": 2.0}
-
-
-@misconception_of("quiz_ch3")
-def entropy_in_digits():
-    """Here the logarithm has base 10. In nats the natural logarithm is taken: `np.log`."""
-    return {"q6": 0.6021}
-
-
-@misconception_of("quiz_ch3")
-def entropy_below_zero():
-    """The size is right and the sign is not: entropy is minus the sum of w * ln(w), and ln of a number below 1 is
-    negative already."""
-    return {"q6": -1.3863}
-
-
-@misconception_of("quiz_ch3")
-def one_term_of_four():
-    """This is what a single key contributes, 0.25 * ln 4. Four keys contribute that much each."""
-    return {"q6": 0.3466}
-
-
-@misconception_of("quiz_ch3")
-def mean_over_five_keys():
-    """This is the mean of the five terms. Entropy is their sum."""
-    return {"q6": 0.2773}
-
-
-@misconception_of("quiz_ch3")
-def number_of_equal_weights():
-    """4 is how many keys share the weight. The entropy is the natural logarithm of that number."""
-    return {"q6": 4.0}

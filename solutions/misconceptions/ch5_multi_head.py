@@ -3,15 +3,15 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from autograder.misconception import misconception_of
+from autograder.misconception import misconceptions_of
 from solutions.ch1_weighted_averaging import softmax
 from solutions.ch4_masking import masked_attention, masked_softmax
 from solutions.ch5_multi_head import merge_heads, split_heads
 
-# split_heads
+wrong = misconceptions_of("split_heads")
 
 
-@misconception_of("split_heads")
+@wrong
 def reshape_alone(X, h):
     """You went to the shape (h, n, d) by reshape alone. A reshape keeps the numbers in the order in which they are read,
     row by row, and only cuts that line elsewhere: so head 0 gets all the columns of the first few positions, and none of
@@ -20,7 +20,7 @@ def reshape_alone(X, h):
     return X.reshape(*batch, h, n, width // h)
 
 
-@misconception_of("split_heads")
+@wrong
 def dealt_out_like_cards(X, h):
     """You dealt the columns out like cards: head 0 gets the columns 0, h, 2h, and so on. Each head should get d columns
     that lie side by side. In the example head 0 has the columns 0 and 1, yours has 0 and 2. Which of the two new axes
@@ -29,7 +29,7 @@ def dealt_out_like_cards(X, h):
     return np.moveaxis(X.reshape(*batch, n, width // h, h), -1, -3)
 
 
-@misconception_of("split_heads")
+@wrong
 def positions_before_heads(X, h):
     """Each row is cut into the right pieces, but the axes stand in the order (n, h, d). In (h, n, d) every head has a
     matrix of its own, with a row for each position, and that is what attention works on. Which two axes must change
@@ -38,7 +38,7 @@ def positions_before_heads(X, h):
     return X.reshape(*batch, n, h, width // h)
 
 
-@misconception_of("split_heads")
+@wrong
 def heads_of_width_h(X, h):
     """You made heads that are h columns wide, and as many of them as there is room for. It is the other way round: there
     are h heads, and their width is what is left, the number of columns divided by h."""
@@ -46,7 +46,7 @@ def heads_of_width_h(X, h):
     return np.swapaxes(X.reshape(*batch, n, width // h, h), -2, -3)
 
 
-@misconception_of("split_heads")
+@wrong
 def one_matrix_only(X, h):
     """Right for a single matrix, but with batch axes in front your code stops or moves the wrong axes: the numbers that
     say which axes to exchange count from the left. Batch axes come and go on the left. Which way of counting always
@@ -55,7 +55,7 @@ def one_matrix_only(X, h):
     return X.reshape(n, h, width // h).transpose(1, 0, 2)
 
 
-@misconception_of("split_heads")
+@wrong
 def one_batch_axis_only(X, h):
     """You exchange the axes 1 and 2, counted from the left. With one batch axis these are positions and heads. Without
     one they are heads and columns, and with two they are something else again. Which way of counting always finds the
@@ -64,7 +64,7 @@ def one_batch_axis_only(X, h):
     return np.swapaxes(X.reshape(*batch, n, h, width // h), 1, 2)
 
 
-@misconception_of("split_heads")
+@wrong
 def heads_before_the_batch(X, h):
     """With batch axes your heads stand in front of all of them. They belong right before the positions: (…, h, n, d), so
     that entry b of a batch still holds everything that belongs to sequence b."""
@@ -72,7 +72,7 @@ def heads_before_the_batch(X, h):
     return np.moveaxis(X.reshape(*batch, n, h, width // h), -2, 0)
 
 
-@misconception_of("split_heads")
+@wrong
 def each_head_on_its_side(X, h):
     """The matrix of each head lies on its side: d rows and n columns. A head needs a row for each position. You moved one
     axis too many."""
@@ -80,7 +80,7 @@ def each_head_on_its_side(X, h):
     return np.moveaxis(X.reshape(*batch, n, h, width // h), -3, -1)
 
 
-@misconception_of("split_heads")
+@wrong
 def always_one_batch_axis(X, h):
     """Your result has exactly one batch axis, whatever X had: none becomes one of size 1, and two are rolled into one.
     The batch axes must come out as they went in. `X.shape` tells you all of them."""
@@ -88,7 +88,7 @@ def always_one_batch_axis(X, h):
     return np.swapaxes(X.reshape(-1, n, h, width // h), 1, 2)
 
 
-@misconception_of("split_heads")
+@wrong
 def last_head_first(X, h):
     """The heads are right, but in the opposite order: your head 0 has the last columns. The first d columns belong to
     head 0."""
@@ -96,14 +96,14 @@ def last_head_first(X, h):
     return np.swapaxes(X.reshape(*batch, n, h, width // h), -2, -3)[..., ::-1, :, :]
 
 
-@misconception_of("split_heads")
+@wrong
 def whole_rows_for_every_head(X, h):
     """Each of your heads gets all the columns. A head gets d of them, a share of its own: together the heads have as many
     numbers as X has."""
     return np.repeat(X[..., None, :, :], h, axis=-3)
 
 
-@misconception_of("split_heads")
+@wrong
 def slices_one_column_apart(X, h):
     """Your heads overlap: head 1 begins one column after head 0. Each head has d columns, so where does the next one begin?
     Together the heads hold every column just once."""
@@ -111,7 +111,7 @@ def slices_one_column_apart(X, h):
     return np.stack([X[..., i : i + d] for i in range(h)], axis=-3)
 
 
-@misconception_of("split_heads")
+@wrong
 def heads_and_columns_exchanged(X, h):
     """You cut each row into h pieces, and then exchanged the last two axes: heads and columns of a head. The ones that must
     change places are positions and heads, so that each head has a row for each position."""
@@ -119,7 +119,7 @@ def heads_and_columns_exchanged(X, h):
     return np.swapaxes(X.reshape(*batch, n, h, width // h), -1, -2)
 
 
-@misconception_of("split_heads")
+@wrong
 def every_axis_turned_round(X, h):
     """You turned all the axes round: (n, h, d) became (d, h, n), and batch axes went to the end. Only two axes have to change
     places, positions and heads; the columns of a head stay last, and a batch stays first."""
@@ -127,7 +127,7 @@ def every_axis_turned_round(X, h):
     return X.reshape(*batch, n, h, width // h).T
 
 
-@misconception_of("split_heads")
+@wrong
 def the_first_two_axes(X, h):
     """You exchange the first two axes, counted from the left. For a single matrix these are positions and heads; with batch
     axes in front they are others. Which way of counting always finds the last three?"""
@@ -135,10 +135,10 @@ def the_first_two_axes(X, h):
     return np.swapaxes(X.reshape(*batch, n, h, width // h), 0, 1)
 
 
-# merge_heads
+wrong = misconceptions_of("merge_heads")
 
 
-@misconception_of("merge_heads")
+@wrong
 def merged_by_reshape_alone(O):
     """You reshaped (h, n, d) to (n, h · d) at once. A reshape reads head 0 from its first position to its last before it
     comes to head 1, so your first row is filled with several positions of head 0. A row must hold one position, as seen
@@ -147,21 +147,21 @@ def merged_by_reshape_alone(O):
     return O.reshape(*batch, n, h * d)
 
 
-@misconception_of("merge_heads")
+@wrong
 def mean_over_heads(O):
     """You averaged the heads. Then nobody can tell any more what each of them had to say; heads are put side by side, and
     W_O decides later how to mix them. The result has h · d columns, yours has d."""
     return O.mean(axis=-3)
 
 
-@misconception_of("merge_heads")
+@wrong
 def sum_over_heads(O):
     """You added the heads up. They are put side by side instead: the result has h · d columns, yours has d. (A sum over
     heads does come, but after each head has met its own rows of W_O.)"""
     return O.sum(axis=-3)
 
 
-@misconception_of("merge_heads")
+@wrong
 def shuffled_like_cards(O):
     """You put the heads together like two halves of a pack of cards: column 0 of every head, then column 1 of every head,
     and so on. Each head's columns stay together: all of head 0 first. Which of the two axes that become one has to stand
@@ -170,7 +170,7 @@ def shuffled_like_cards(O):
     return np.moveaxis(O, -3, -1).reshape(*batch, n, d * h)
 
 
-@misconception_of("merge_heads")
+@wrong
 def one_head_below_the_other(O):
     """You put the heads below one another, so there are h rows for each position. There must be one row for each
     position, and in it the heads side by side."""
@@ -178,14 +178,14 @@ def one_head_below_the_other(O):
     return O.reshape(*batch, h * n, d)
 
 
-@misconception_of("merge_heads")
+@wrong
 def heads_still_apart(O):
     """The axes stand in the right order now, but heads and columns are still two axes. They have to become one, of size
     h · d."""
     return np.swapaxes(O, -2, -3)
 
 
-@misconception_of("merge_heads")
+@wrong
 def merges_one_matrix_only(O):
     """Right as long as there is no batch. With batch axes in front, axes counted from the left are not the ones you mean.
     Which way of counting always finds the last three?"""
@@ -193,7 +193,7 @@ def merges_one_matrix_only(O):
     return O.transpose(1, 0, 2).reshape(n, h * d)
 
 
-@misconception_of("merge_heads")
+@wrong
 def merges_one_batch_axis_only(O):
     """You exchange the axes 1 and 2, counted from the left. With one batch axis these are heads and positions; without
     one, or with two, they are others. Which way of counting always finds the last three?"""
@@ -201,7 +201,7 @@ def merges_one_batch_axis_only(O):
     return np.swapaxes(O, 1, 2).reshape(*batch, n, h * d)
 
 
-@misconception_of("merge_heads")
+@wrong
 def merges_into_one_batch_axis(O):
     """Your result has exactly one batch axis, whatever O had: none becomes one of size 1, and two are rolled into one.
     The batch axes must come out as they went in."""
@@ -209,7 +209,7 @@ def merges_into_one_batch_axis(O):
     return np.swapaxes(O, -2, -3).reshape(-1, n, h * d)
 
 
-@misconception_of("merge_heads")
+@wrong
 def last_head_on_the_left(O):
     """The heads stand side by side, but the last one is on the left. What was taken apart as head 0 came from the first
     columns and has to go back there."""
@@ -217,13 +217,13 @@ def last_head_on_the_left(O):
     return np.swapaxes(O[..., ::-1, :, :], -2, -3).reshape(*batch, n, h * d)
 
 
-@misconception_of("merge_heads")
+@wrong
 def first_head_only(O):
     """You kept head 0 and dropped the others. All of them go into the result, side by side."""
     return O[..., 0, :, :]
 
 
-@misconception_of("merge_heads")
+@wrong
 def positions_across(O):
     """Your result lies on its side, with h · d rows and a column for each position. Positions are rows, before and
     after."""
@@ -231,7 +231,7 @@ def positions_across(O):
     return np.swapaxes(O, -1, -2).reshape(*batch, h * d, n)
 
 
-@misconception_of("merge_heads")
+@wrong
 def goes_along_the_first_axis(O):
     """You go through the first axis of O and put what you find side by side. With no batch these are the heads. With a batch
     they are the sequences, and what belongs to different sequences ends up in one. Heads are always the third axis
@@ -239,14 +239,14 @@ def goes_along_the_first_axis(O):
     return np.concatenate(list(O), axis=1)
 
 
-@misconception_of("merge_heads")
+@wrong
 def the_batch_merged_instead(O):
     """You go through the first axis of O and put what you find side by side, column after column. With no batch these are the
     heads. With a batch they are the sequences, and these must stay apart. Heads are always the third axis from the right."""
     return np.concatenate(list(O), axis=-1)
 
 
-@misconception_of("merge_heads")
+@wrong
 def the_first_two_axes_exchanged(O):
     """You exchange the first two axes, counted from the left. With no batch these are heads and positions; with batch axes in
     front they are others. Which way of counting always finds the last three?"""
@@ -254,7 +254,7 @@ def the_first_two_axes_exchanged(O):
     return np.swapaxes(O, 0, 1).reshape(*batch, n, h * d)
 
 
-@misconception_of("merge_heads")
+@wrong
 def positions_and_columns_exchanged(O):
     """You exchanged the last two axes, positions and columns. The ones that must change places are heads and positions: only
     then do the columns of all the heads at one position lie side by side."""
@@ -262,10 +262,10 @@ def positions_and_columns_exchanged(O):
     return np.swapaxes(O, -1, -2).reshape(*batch, n, h * d)
 
 
-# multi_head_attention
+wrong = misconceptions_of("multi_head_attention")
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def scaled_by_d_model(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You divided the scores by sqrt(d_model). A score is a dot product of two vectors of length d_k, so its spread grows
     with d_k, whatever the model's width is. Which array knows d_k?"""
@@ -274,7 +274,7 @@ def scaled_by_d_model(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def scaled_by_all_heads_together(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You divided the scores by sqrt(h · d_k), the width of all heads together. The dot products are taken inside one head,
     over its d_k columns. Is the scale read off before the heads are split, or after?"""
@@ -283,7 +283,7 @@ def scaled_by_all_heads_together(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def not_scaled(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """Your scores are not scaled. Inside each head they have to be divided by sqrt(d_k), as in chapter 3; more heads do
     not make up for it."""
@@ -292,7 +292,7 @@ def not_scaled(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def without_w_o(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You put the heads side by side and stopped there. W_O is still to come: it mixes what the heads bring, and leads back
     to the width of the model."""
@@ -301,7 +301,7 @@ def without_w_o(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O), weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def mask_on_the_first_head_only(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """Only your head 0 keeps to the mask, the other heads look wherever they like. One head that sees the future is enough
     to give it away: every head needs its mask."""
@@ -312,7 +312,7 @@ def mask_on_the_first_head_only(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def one_mask_for_all_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """Every head of yours gets the mask of head 0, also where the mask has one for each head. A mask of shape
     (h, n_q, n_k) lies on the weights as it is: what do you do to it on the way?"""
@@ -323,7 +323,7 @@ def one_mask_for_all_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def every_head_meets_the_whole_mask(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """Each of your heads meets the whole mask, with the parts for other heads or other sequences. The mask already broadcasts
     against (…, h, n_q, n_k) as it is given. Where all the heads run in one call it needs no further axis; where you go
@@ -333,7 +333,7 @@ def every_head_meets_the_whole_mask(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None)
     return merge_heads(O) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def mask_forgotten(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """With or without a mask, your weights are the same: it is not handed on to the attention of the heads."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
@@ -341,7 +341,7 @@ def mask_forgotten(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def mask_turned_over(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """Your heads look exactly where the mask forbids it. In this course True means "may attend"."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
@@ -349,7 +349,7 @@ def mask_turned_over(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def keys_and_values_from_x_q(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You made keys and values from X_q, so X_kv has no influence at all. The sequence that asks gives the queries; the
     one that is asked gives keys and values. In self-attention the two are the same, which hides this."""
@@ -358,7 +358,7 @@ def keys_and_values_from_x_q(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def queries_from_x_kv(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You made the queries from X_kv too, so the sequence that asks has no say. The output must have one row for each row
     of X_q. In self-attention the two are the same, which hides this."""
@@ -367,7 +367,7 @@ def queries_from_x_kv(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def w_q_and_w_k_exchanged(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You multiplied the asking sequence with W_K and the asked one with W_Q. The shapes fit, the roles do not: queries are
     X_q W_Q, keys are X_kv W_K."""
@@ -376,7 +376,7 @@ def w_q_and_w_k_exchanged(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def split_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """Your heads are cut out by a reshape to (h, n, d) with no exchange of axes. Then a head does not hold its own columns
     of every position, but all the columns of a few positions, and most words never meet. Go back to `split_heads`, and
@@ -390,7 +390,7 @@ def split_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def put_together_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """The weights are right, but the heads are put together by a reshape with no exchange of axes, so a row holds several
     positions of one head in place of one position of all the heads. Go back to `merge_heads`, and use it here."""
@@ -399,7 +399,7 @@ def put_together_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return O.reshape(*X_q.shape[:-1], -1) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def heads_dealt_out_like_cards(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """Your head 0 works on the columns 0, h, 2h, and so on. Each head has a block of columns that lie side by side. Splitting
     and merging undo one another in your code, so the shapes and even the places are fine; but the columns of W_Q, W_K and
@@ -414,7 +414,7 @@ def heads_dealt_out_like_cards(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return np.moveaxis(O, -3, -1).reshape(*batch, n, d_v * h) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def weights_averaged_over_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """The output is right, but you hand back the average of the heads' weights. What makes heads worth having is that they
     look at different things; the average shows none of them. Return the weights of each head: (…, h, n_q, n_k)."""
@@ -423,7 +423,7 @@ def weights_averaged_over_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O, weights.mean(axis=-3)
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def all_heads_in_one(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You ran one single attention over all the columns: each query has one set of weights, and h makes no difference. Each
     head has weights of its own, from its own d_k columns of Q and K."""
@@ -431,7 +431,7 @@ def all_heads_in_one(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return O[..., 0, :, :] @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def output_and_weights_swapped(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """Both parts are there, in the wrong order: the output comes first, the weights second."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
@@ -439,7 +439,7 @@ def output_and_weights_swapped(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return weights, merge_heads(O) @ W_O
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def output_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You return the output alone. A pair is asked for: the output, and the weights of all the heads."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
@@ -447,7 +447,7 @@ def output_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def crossed_out_after_the_softmax(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """The mask is put on after the softmax, and the weights that are left are not shared out again: their rows add up to
     less than 1. Chapter 4 shows what leaks out that way. Mask the scores."""
@@ -458,7 +458,7 @@ def crossed_out_after_the_softmax(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(weights @ V) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def softmax_over_queries(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """Your softmax runs over the queries, so the columns of the weights add up to 1. Each query shares out one whole among
     the keys: the rows must add up to 1."""
@@ -468,7 +468,7 @@ def softmax_over_queries(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(weights @ V) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def three_axes_taken_for_a_batch(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You put an axis for the heads into every mask of three axes. You took the first of them for a batch, but the mask
     broadcasts against (…, h, n_q, n_k): the third axis from the right is that of the heads, and a mask for a batch comes
@@ -479,7 +479,7 @@ def three_axes_taken_for_a_batch(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def values_from_x_q(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You made the values from X_q. Keys and values come in pairs, one of each for every position that is asked: both are
     made from X_kv. In self-attention the two are the same, which hides this."""
@@ -488,7 +488,7 @@ def values_from_x_q(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def scaled_twice(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """Your scores are divided by sqrt(d_k) twice, and that makes d_k. `masked_attention` does it already."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
@@ -496,7 +496,7 @@ def scaled_twice(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def scaled_by_the_number_of_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You divided the scores by sqrt(h). A score is a dot product of two vectors of length d_k; how many heads there are makes
     no difference to its spread. Which array knows d_k?"""
@@ -506,7 +506,7 @@ def scaled_by_the_number_of_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(weights @ V) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def head_width_from_d_model(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You take d_model / h for the width of a head. h · d_k need not be d_model, and d_v need not be d_k: the width of a head
     follows from the columns of W_Q, W_K and W_V, for each of them by itself."""
@@ -522,7 +522,7 @@ def head_width_from_d_model(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return np.concatenate([o for o, _ in pairs], axis=-1) @ W_O, np.stack([w for _, w in pairs], axis=-3)
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def w_o_turned_round(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You multiplied with W_O turned round, as `W_O.T`. The merged heads are rows of h · d_v numbers, and W_O has a row for each
     of these: it fits as it is."""
@@ -531,7 +531,7 @@ def w_o_turned_round(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(O) @ W_O.T, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def x_q_added(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You added X_q to the output. A transformer block does so around its attention (a residual connection), but here the
     attention alone is asked for."""
@@ -540,7 +540,7 @@ def x_q_added(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return X_q + merge_heads(O) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def one_attention_and_no_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You ran one single attention over all the columns: `h` has no part in it, and the weights have no axis for the heads. Each
     head has weights of its own, from its own d_k columns of Q and K."""
@@ -548,7 +548,7 @@ def one_attention_and_no_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return O @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def scores_times_the_mask(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You multiplied the scores with the mask. That makes the forbidden scores 0, and exp(0) is 1: they still take their share.
     A forbidden score has to lie far below all the others."""
@@ -565,7 +565,7 @@ def _forbidden_are(low, X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask):
     return merge_heads(weights @ V) @ W_O, weights
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def forbidden_scores_not_low_enough(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """The number that stands for a forbidden score in your attention is not far enough below the others. Where a query's
     allowed scores are themselves far below zero, the forbidden keys win, or get their share. Scores may go down to -1000:
@@ -573,7 +573,7 @@ def forbidden_scores_not_low_enough(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None)
     return _forbidden_are(-100.0, X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask)
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def forbidden_scores_as_low_as_the_lowest(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """The number that stands for a forbidden score in your attention is not far enough below the others. Where a query's
     allowed scores are themselves far below zero, the forbidden keys win, or get their share. Scores may go down to -1000:
@@ -581,7 +581,7 @@ def forbidden_scores_as_low_as_the_lowest(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask
     return _forbidden_are(-1000.0, X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask)
 
 
-@misconception_of("multi_head_attention")
+@wrong
 def exp_with_no_shift(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """You take exp of the scores as they are. From 710 on that is inf, and inf / inf is nan. Subtract the largest score of each
     row first: it changes no weight. The given `softmax` does it."""
@@ -592,10 +592,10 @@ def exp_with_no_shift(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     return merge_heads(weights @ V) @ W_O, weights
 
 
-# head_contributions
+wrong = misconceptions_of("head_contributions")
 
 
-@misconception_of("head_contributions")
+@wrong
 def a_block_of_the_output_each(O, W_O):
     """You gave each head a block of the output's columns. But every head reaches every column of the output: it is the rows
     of W_O that belong to heads, not its columns. Head i's d_v numbers meet only d_v rows of W_O: which ones?"""
@@ -604,7 +604,7 @@ def a_block_of_the_output_each(O, W_O):
     return np.array([np.where(np.isin(np.arange(output.shape[-1]), block), output, 0.0) for block in blocks])
 
 
-@misconception_of("head_contributions")
+@wrong
 def columns_of_w_o(O, W_O):
     """You cut W_O into blocks of columns, and each of your parts has only d_model / h columns. Every head reaches every column
     of the output: it is the rows of W_O that belong to heads. Head i's d_v numbers meet d_v rows of W_O: which ones?"""
@@ -612,21 +612,21 @@ def columns_of_w_o(O, W_O):
     return np.stack([merge_heads(O) @ W_O[:, i * width : (i + 1) * width] for i in range(len(O))])
 
 
-@misconception_of("head_contributions")
+@wrong
 def an_equal_share_each(O, W_O):
     """You divided the output evenly among the heads. The parts add up to the right sum, but a head that brings only zeros
     adds nothing, and yours does. Work out each part from what that head brings."""
     return np.repeat((merge_heads(O) @ W_O)[None] / len(O), len(O), axis=0)
 
 
-@misconception_of("head_contributions")
+@wrong
 def the_whole_output_each(O, W_O):
     """Each of your parts is the whole output, so they add up to h times as much. Head i meets only its own d_v rows of
     W_O."""
     return np.repeat((merge_heads(O) @ W_O)[None], len(O), axis=0)
 
 
-@misconception_of("head_contributions")
+@wrong
 def every_hth_row_of_w_o(O, W_O):
     """You gave head i the rows i, i + h, i + 2h, and so on of W_O. The heads stand side by side in blocks, head 0 first, so
     the rows that head i meets lie next to one another."""
@@ -634,35 +634,35 @@ def every_hth_row_of_w_o(O, W_O):
     return np.array([O[i] @ W_O[i::h] for i in range(h)])
 
 
-@misconception_of("head_contributions")
+@wrong
 def the_first_rows_for_all(O, W_O):
     """All your heads use the first d_v rows of W_O. Those belong to head 0. Each head has d_v rows of its own further
     down."""
     return O @ W_O[: O.shape[-1]]
 
 
-@misconception_of("head_contributions")
+@wrong
 def w_o_left_out(O, W_O):
     """You returned what the heads bring, before W_O. What a head adds to the output is as wide as the output, d_model:
     W_O still has to be applied, the right part of it."""
     return 1.0 * O
 
 
-@misconception_of("head_contributions")
+@wrong
 def already_added_up(O, W_O):
     """You added the parts up: that is the output itself. Asked for are the parts, one for each head, in an array of shape
     (h, n_q, d_model)."""
     return merge_heads(O) @ W_O
 
 
-@misconception_of("head_contributions")
+@wrong
 def queries_before_heads(O, W_O):
     """The parts are right, but in an array of shape (n_q, h, d_model). Heads come first."""
     h, _, d_v = O.shape
     return np.swapaxes(O @ W_O.reshape(h, d_v, -1), 0, 1)
 
 
-@misconception_of("head_contributions")
+@wrong
 def rows_from_the_end(O, W_O):
     """You handed out the rows of W_O from its end: your head 0 uses the last d_v. Head 0 stands on the left of the merged
     heads, so it meets the first d_v rows."""
@@ -670,7 +670,7 @@ def rows_from_the_end(O, W_O):
     return O @ W_O.reshape(h, d_v, -1)[::-1]
 
 
-@misconception_of("head_contributions")
+@wrong
 def the_output_without_the_head(O, W_O):
     """Each of your parts is what the output would be without that head. That is worth knowing, but asked for is what the
     head adds: the difference it makes."""
@@ -678,7 +678,7 @@ def the_output_without_the_head(O, W_O):
     return merge_heads(O) @ W_O - O @ W_O.reshape(h, d_v, -1)
 
 
-@misconception_of("head_contributions")
+@wrong
 def running_totals(O, W_O):
     """Your parts are running totals: part i holds heads 0 to i. Asked for is what each head adds by itself, so that the sum
     over all parts is the output."""
@@ -686,7 +686,7 @@ def running_totals(O, W_O):
     return (O @ W_O.reshape(h, d_v, -1)).cumsum(axis=0)
 
 
-@misconception_of("head_contributions")
+@wrong
 def silenced_for_good(O, W_O):
     """To see one head alone you set the others to zero in O itself. There they stay zero, for the heads that come after and
     for whoever gave you O. Silence them in a copy, or take what belongs to the one head."""
@@ -695,9 +695,6 @@ def silenced_for_good(O, W_O):
         O[np.arange(len(O)) != i] = 0.0
         parts.append(merge_heads(O) @ W_O)
     return np.array(parts)
-
-
-# pattern_scores
 
 
 def scores_of(weights, **changed):
@@ -713,49 +710,52 @@ def scores_of(weights, **changed):
     return {**right, **changed}
 
 
-@misconception_of("pattern_scores")
+wrong = misconceptions_of("pattern_scores")
+
+
+@wrong
 def largest_of_each_column(weights):
     """For "copying" you took the largest weight of each column. A column belongs to a key; a query is a row, and its weights
     add up to 1. With [[1, 0], [1, 0]] every query puts all on one key, and yet your score is only 0.5."""
     return scores_of(weights, copying=weights.max(axis=0).mean())
 
 
-@misconception_of("pattern_scores")
+@wrong
 def largest_of_all(weights):
     """For "copying" you took the largest weight of the whole matrix. One decided query would make the head look decided.
     Take the largest weight of each query, and average these."""
     return scores_of(weights, copying=weights.max())
 
 
-@misconception_of("pattern_scores")
+@wrong
 def weight_on_itself(weights):
     """For "copying" you took the weight of each query on its own position. The pattern is about how many positions are
     looked at, not about which: a query that has all its weight on any one key counts 1."""
     return scores_of(weights, copying=np.diagonal(weights).mean())
 
 
-@misconception_of("pattern_scores")
+@wrong
 def the_diagonal_as_previous(weights):
     """For "previous" you took the diagonal. There query i looks at key i, at itself. The key before it is i - 1: one place to
     the left of the diagonal, from row 1 on."""
     return scores_of(weights, previous=np.diagonal(weights)[1:].mean())
 
 
-@misconception_of("pattern_scores")
+@wrong
 def the_next_as_previous(weights):
     """For "previous" you took the keys i + 1: the position after the query. Rows are queries and columns are keys; the key
     before query i stands to the left of the diagonal."""
     return scores_of(weights, previous=np.diagonal(weights, 1).mean())
 
 
-@misconception_of("pattern_scores")
+@wrong
 def previous_of_n_queries(weights):
     """For "previous" you divided by n. Query 0 has no key before it and is left out, so there are n - 1 queries to average
     over: a head that always looks at the previous token must get 1."""
     return scores_of(weights, previous=np.diagonal(weights, -1).sum() / len(weights))
 
 
-@misconception_of("pattern_scores")
+@wrong
 def previous_round_the_corner(weights):
     """For "previous" your query 0 looks at key -1, which for Python is the last one. Query 0 has no key before it, and the
     average goes over the queries 1 to n - 1 only."""
@@ -763,14 +763,14 @@ def previous_round_the_corner(weights):
     return scores_of(weights, previous=weights[np.arange(n), np.arange(n) - 1].mean())
 
 
-@misconception_of("pattern_scores")
+@wrong
 def how_often_it_is_the_largest(weights):
     """For "previous" you counted how often the previous key has the largest weight. Asked for is the average of its weight: a
     head that gives it 0.9 and one that gives it 0.4 are not the same."""
     return scores_of(weights, previous=(weights.argmax(axis=1)[1:] == np.arange(len(weights) - 1)).mean())
 
 
-@misconception_of("pattern_scores")
+@wrong
 def local_without_itself(weights):
     """For "local" you left out the weight of each query on its own position. The neighbourhood of i is i - 1, i and i + 1."""
     n = len(weights)
@@ -778,7 +778,7 @@ def local_without_itself(weights):
     return scores_of(weights, local=(weights * (abs(i - j) == 1)).sum(axis=1).mean())
 
 
-@misconception_of("pattern_scores")
+@wrong
 def local_looks_back_only(weights):
     """For "local" you counted the keys i - 1 and i, but not i + 1. The neighbourhood has two sides."""
     n = len(weights)
@@ -786,7 +786,7 @@ def local_looks_back_only(weights):
     return scores_of(weights, local=(weights * ((i - j >= 0) & (i - j <= 1))).sum(axis=1).mean())
 
 
-@misconception_of("pattern_scores")
+@wrong
 def local_goes_two_steps(weights):
     """For "local" you counted keys up to two steps away. The formula stops at i - 1 and i + 1."""
     n = len(weights)
@@ -794,14 +794,14 @@ def local_goes_two_steps(weights):
     return scores_of(weights, local=(weights * (abs(i - j) <= 2)).sum(axis=1).mean())
 
 
-@misconception_of("pattern_scores")
+@wrong
 def local_starts_from_minus_one(weights):
     """For "local" your query 0 counts nothing: a slice that begins at key -1 begins, for Python, at the last key, and is
     empty. Key -1 does not exist, so the neighbourhood of query 0 begins at key 0."""
     return scores_of(weights, local=np.mean([weights[i, i - 1 : i + 2].sum() for i in range(len(weights))]))
 
 
-@misconception_of("pattern_scores")
+@wrong
 def local_round_the_corner(weights):
     """For "local" your first query looks at the last key as well, and your last query at the first. For Python index -1 is the
     last place; here it is a key that does not exist. The ends have one neighbour less."""
@@ -810,7 +810,7 @@ def local_round_the_corner(weights):
     return scores_of(weights, local=near.mean())
 
 
-@misconception_of("pattern_scores")
+@wrong
 def local_as_three_averages(weights):
     """For "local" you averaged each of three diagonals and added the averages. The diagonals beside the main one have only n - 1
     entries, so theirs come out too large, and a score can exceed 1. Add up the weights of each query first; all n of them
@@ -818,21 +818,21 @@ def local_as_three_averages(weights):
     return scores_of(weights, local=sum(np.diagonal(weights, k).mean() for k in (-1, 0, 1)))
 
 
-@misconception_of("pattern_scores")
+@wrong
 def local_is_itself_alone(weights):
     """For "local" you counted only the weight of each query on its own position. The positions right before and right after
     it belong to the neighbourhood too: is a distance of 1 let in?"""
     return scores_of(weights, local=np.diagonal(weights).mean())
 
 
-@misconception_of("pattern_scores")
+@wrong
 def where_the_largest_stands(weights):
     """For "copying" you averaged the places of the largest weights (argmax), not the weights themselves. A place may be 5; a
     score lies between 0 and 1."""
     return scores_of(weights, copying=weights.argmax(axis=1).mean())
 
 
-@misconception_of("pattern_scores")
+@wrong
 def local_is_the_mean_of_three(weights):
     """For "local" you averaged the weights in the neighbourhood. Add them up for each query: a query that keeps all its
     weight next to itself must count 1."""
@@ -842,7 +842,7 @@ def local_is_the_mean_of_three(weights):
     return scores_of(weights, local=weights[near].mean())
 
 
-@misconception_of("pattern_scores")
+@wrong
 def local_without_the_ends(weights):
     """For "local" you left out the first and the last query. They have one neighbour less, and count all the same: take the
     keys that exist."""
@@ -851,14 +851,14 @@ def local_without_the_ends(weights):
     return scores_of(weights, local=(weights * (abs(i - j) <= 1)).sum(axis=1)[1:-1].mean() if n > 2 else 0.0)
 
 
-@misconception_of("pattern_scores")
+@wrong
 def uniform_by_the_smallest(weights):
     """For "uniform" you took n times the smallest weight of each query. A single zero makes that 0, even where the rest is
     perfectly even. The formula goes over all the keys: of each weight count what does not exceed 1 / n."""
     return scores_of(weights, uniform=(len(weights) * weights.min(axis=1)).mean())
 
 
-@misconception_of("pattern_scores")
+@wrong
 def uniform_by_entropy(weights):
     """For "uniform" you used the entropy, divided by its largest value, ln n. That measures evenness too, but with other
     numbers than the formula here: a query with all on one key should count 1 / n, and yours counts 0."""
@@ -866,14 +866,14 @@ def uniform_by_entropy(weights):
     return scores_of(weights, uniform=-(weights * logs).sum(axis=1).mean() / np.log(len(weights)))
 
 
-@misconception_of("pattern_scores")
+@wrong
 def uniform_not_summed(weights):
     """For "uniform" you averaged min(weight, 1 / n) over the keys as well. Over keys it is a sum, over queries an average:
     perfectly even weights must get 1, and yours get 1 / n."""
     return scores_of(weights, uniform=np.minimum(weights, 1 / len(weights)).mean())
 
 
-@misconception_of("pattern_scores")
+@wrong
 def weights_cut_off_for_good(weights):
     """Your four scores are right, but on the way you cut the weights themselves down to 1 / n: after the call they are no
     longer what they were, and do not add up to 1. `np.minimum` makes a new array, an assignment to `weights[...]` does
@@ -883,21 +883,21 @@ def weights_cut_off_for_good(weights):
     return scores
 
 
-@misconception_of("pattern_scores")
+@wrong
 def uniform_with_the_larger_one(weights):
     """For "uniform" you took the larger one of weight and 1 / n. That goes above 1 as soon as the weights are uneven. What
     lies below 1 / n everywhere is what an even spread has in common with them: take the smaller one."""
     return scores_of(weights, uniform=np.maximum(weights, 1 / len(weights)).sum(axis=1).mean())
 
 
-@misconception_of("pattern_scores")
+@wrong
 def copying_and_uniform_exchanged(weights):
     """Your "copying" is "uniform", and your "uniform" is "copying". A head that puts all on one key copies it."""
     right = scores_of(weights)
     return {**right, "copying": right["uniform"], "uniform": right["copying"]}
 
 
-@misconception_of("pattern_scores")
+@wrong
 def sums_over_queries(weights):
     """You added the queries up where they are averaged: your scores go beyond 1, and grow with the length of the sequence."""
     n = len(weights)
@@ -905,7 +905,7 @@ def sums_over_queries(weights):
     return {name: score * (n - 1 if name == "previous" else n) for name, score in right.items()}
 
 
-@misconception_of("pattern_scores")
+@wrong
 def one_number_for_each_query(weights):
     """You return one number for each query. Each score is a single number: the average of them over the queries."""
     n = len(weights)
@@ -918,10 +918,10 @@ def one_number_for_each_query(weights):
     }
 
 
-# plot_attention
+wrong = misconceptions_of("plot_attention")
 
 
-@misconception_of("plot_attention")
+@wrong
 def picture_on_its_side(weights, query_tokens, key_tokens, ax=None):
     """The labels are where they belong, but the weights lie on their side: what is shown in row i, column j is the weight of
     query j on key i. The rows of the matrix are the queries already; it needs no turning."""
@@ -933,7 +933,7 @@ def picture_on_its_side(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@misconception_of("plot_attention")
+@wrong
 def labels_exchanged(weights, query_tokens, key_tokens, ax=None):
     """The weights are drawn the right way round, but the queries' tokens stand along the columns and the keys' tokens beside
     the rows. Queries go down, keys go across. Which axis is x?"""
@@ -945,7 +945,7 @@ def labels_exchanged(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@misconception_of("plot_attention")
+@wrong
 def everything_on_its_side(weights, query_tokens, key_tokens, ax=None):
     """Your picture is right in itself, but it lies on its side: queries go across and keys go down. Here, as in nearly every
     paper, a query is a row."""
@@ -957,7 +957,7 @@ def everything_on_its_side(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@misconception_of("plot_attention")
+@wrong
 def first_query_at_the_bottom(weights, query_tokens, key_tokens, ax=None):
     """Each weight has its right labels, but your first query is at the bottom. matplotlib counts upwards unless told
     otherwise; a matrix is read from the top. Turn the vertical axis over, labels and all."""
@@ -969,7 +969,7 @@ def first_query_at_the_bottom(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@misconception_of("plot_attention")
+@wrong
 def weights_upside_down(weights, query_tokens, key_tokens, ax=None):
     """The labels read from the top as they should, but the rows of weights beside them are upside down: the first query's
     weights stand in the last row. Labels and weights have to be turned over together or not at all."""
@@ -981,7 +981,7 @@ def weights_upside_down(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@misconception_of("plot_attention")
+@wrong
 def labels_upside_down(weights, query_tokens, key_tokens, ax=None):
     """The weights are in their places, but the queries' labels beside them run upwards: the top row has the last token. Both
     have to run the same way."""
@@ -993,7 +993,7 @@ def labels_upside_down(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@misconception_of("plot_attention")
+@wrong
 def one_label_for_equal_tokens(weights, query_tokens, key_tokens, ax=None):
     """A token that occurs twice has only one label in your picture, and all the labels after it have moved up. A place
     belongs to a position, not to a word: "the" and "the" are two positions. Did a set or a dictionary lose one of them?"""
@@ -1006,7 +1006,7 @@ def one_label_for_equal_tokens(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@misconception_of("plot_attention")
+@wrong
 def equal_tokens_in_one_place(weights, query_tokens, key_tokens, ax=None):
     """You placed each label by looking its token up in the list. That finds the first of two equal tokens, so both labels
     land on the same place and the other place has none. Place a label by its number, not by its word."""
@@ -1018,7 +1018,7 @@ def equal_tokens_in_one_place(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@misconception_of("plot_attention")
+@wrong
 def no_labels(weights, query_tokens, key_tokens, ax=None):
     """The heatmap is there, but the tokens are not: its rows and columns have numbers at best. Without the words nobody can
     tell who looks at whom."""
@@ -1028,7 +1028,7 @@ def no_labels(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@misconception_of("plot_attention")
+@wrong
 def no_labels_for_the_queries(weights, query_tokens, key_tokens, ax=None):
     """The keys have their labels, the queries beside the rows have none."""
     if ax is None:
@@ -1038,7 +1038,7 @@ def no_labels_for_the_queries(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@misconception_of("plot_attention")
+@wrong
 def labels_between_the_places(weights, query_tokens, key_tokens, ax=None):
     """Your labels stand at the borders between rows and columns, half a step from where they belong. Where the middle of a
     place is depends on the drawing function: `imshow` puts it at whole numbers, `pcolormesh` half-way between them."""
@@ -1050,7 +1050,7 @@ def labels_between_the_places(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@misconception_of("plot_attention")
+@wrong
 def labels_without_places(weights, query_tokens, key_tokens, ax=None):
     """You gave the labels but not their places. Then they are hung onto whatever ticks matplotlib happens to have, and these
     are not one for each row and column. Say where each label goes, too."""
@@ -1062,7 +1062,7 @@ def labels_without_places(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@misconception_of("plot_attention")
+@wrong
 def always_new_axes(weights, query_tokens, key_tokens, ax=None):
     """You made new Axes although some were given. Whoever hands you `ax` wants several heads in one figure, and gets an
     empty place. New Axes are for the case in which `ax` is None."""
@@ -1073,7 +1073,7 @@ def always_new_axes(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@misconception_of("plot_attention")
+@wrong
 def draws_into_the_current_axes(weights, query_tokens, key_tokens, ax=None):
     """You return the Axes that were given, but the picture went elsewhere: functions such as `plt.imshow` draw into whichever
     Axes are current. The same thing as a method of `ax` draws into these."""
@@ -1085,7 +1085,7 @@ def draws_into_the_current_axes(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@misconception_of("plot_attention")
+@wrong
 def labels_into_the_current_axes(weights, query_tokens, key_tokens, ax=None):
     """The heatmap is drawn into the Axes that were given, but the labels are not: `plt.xticks` and `plt.yticks` label whichever
     Axes are current. `ax` has methods that label it."""
@@ -1097,7 +1097,7 @@ def labels_into_the_current_axes(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@misconception_of("plot_attention")
+@wrong
 def returns_the_figure(weights, query_tokens, key_tokens, ax=None):
     """You return the figure. A figure may hold many heatmaps; return the Axes of this one, so that others can add a title to
     it."""
@@ -1109,7 +1109,7 @@ def returns_the_figure(weights, query_tokens, key_tokens, ax=None):
     return ax.figure
 
 
-@misconception_of("plot_attention")
+@wrong
 def returns_the_image(weights, query_tokens, key_tokens, ax=None):
     """You return what the drawing function gave you, the image. Asked for are the Axes that hold it."""
     if ax is None:
@@ -1120,7 +1120,7 @@ def returns_the_image(weights, query_tokens, key_tokens, ax=None):
     return image
 
 
-@misconception_of("plot_attention")
+@wrong
 def returns_nothing(weights, query_tokens, key_tokens, ax=None):
     """The picture is drawn, but the Axes are not handed back. Without them nobody can add a title or save the picture."""
     if ax is None:
@@ -1130,7 +1130,7 @@ def returns_nothing(weights, query_tokens, key_tokens, ax=None):
     ax.set_yticks(range(len(query_tokens)), query_tokens)
 
 
-@misconception_of("plot_attention")
+@wrong
 def each_row_on_its_own_scale(weights, query_tokens, key_tokens, ax=None):
     """You divided each row by its largest weight before drawing. Then every row has one full colour, and a query that cannot
     decide looks as sure as one that can. One scale for the whole picture."""
@@ -1142,10 +1142,10 @@ def each_row_on_its_own_scale(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-# equivariance_gap
+wrong = misconceptions_of("equivariance_gap")
 
 
-@misconception_of("equivariance_gap")
+@wrong
 def shuffled_back(attend, X, perm):
     """Your two results do not have their rows in the same order: the second shuffle runs the other way, or it was done to the
     wrong one of the two. Shuffled before and shuffled after must be the same shuffle, X before `attend` and the output
@@ -1153,7 +1153,7 @@ def shuffled_back(attend, X, perm):
     return np.abs(attend(X[perm]) - attend(X)[np.argsort(perm)]).max()
 
 
-@misconception_of("equivariance_gap")
+@wrong
 def shuffled_back_before(attend, X, perm):
     """Before `attend` you shuffled the other way: row i was put into place perm[i], not taken from it. Both times row i must
     be the old row perm[i]."""
@@ -1162,7 +1162,7 @@ def shuffled_back_before(attend, X, perm):
     return np.abs(attend(shuffled) - attend(X)[perm]).max()
 
 
-@misconception_of("equivariance_gap")
+@wrong
 def shuffled_the_other_way_both_times(attend, X, perm):
     """You shuffled the same way both times, but it is the opposite of the one that `perm` means: row i has to be the old row
     perm[i]. For a function that does not care it makes no difference; for one that does, the gap is another."""
@@ -1170,227 +1170,85 @@ def shuffled_the_other_way_both_times(attend, X, perm):
     return np.abs(attend(X[back]) - attend(X)[back]).max()
 
 
-@misconception_of("equivariance_gap")
+@wrong
 def shuffles_the_features(attend, X, perm):
     """You shuffled the columns of X. Those are features; the positions are the rows, and it is the positions whose order is
     in question."""
     return np.abs(attend(X[:, perm]) - attend(X)[:, perm]).max()
 
 
-@misconception_of("equivariance_gap")
+@wrong
 def asks_for_invariance(attend, X, perm):
     """You compared with the output as it was, in the old order. That asks whether the output stays the same when the rows are
     shuffled: invariance. Asked for is whether the output is shuffled along with them."""
     return np.abs(attend(X[perm]) - attend(X)).max()
 
 
-@misconception_of("equivariance_gap")
+@wrong
 def shuffles_the_output_only(attend, X, perm):
     """You compared the output with the same output shuffled. `attend` never saw a shuffled X, so this cannot tell whether it
     cares. One of the two sides has to start from X[perm]."""
     return np.abs(attend(X) - attend(X)[perm]).max()
 
 
-@misconception_of("equivariance_gap")
+@wrong
 def shuffles_nothing_after(attend, X, perm):
     """You compared with the shuffled X itself. Both sides have to go through `attend`: one is shuffled before it, one after."""
     return np.abs(attend(X[perm]) - X[perm]).max()
 
 
-@misconception_of("equivariance_gap")
+@wrong
 def signs_kept(attend, X, perm):
     """You took the largest difference with its sign. -4 is a larger difference than 3: drop the signs first."""
     return (attend(X[perm]) - attend(X)[perm]).max()
 
 
-@misconception_of("equivariance_gap")
+@wrong
 def signs_dropped_too_late(attend, X, perm):
     """You took the maximum first and dropped the sign after that. The maximum of -4 and 3 is 3; the largest difference is 4."""
     return np.abs((attend(X[perm]) - attend(X)[perm]).max())
 
 
-@misconception_of("equivariance_gap")
+@wrong
 def the_mean_difference(attend, X, perm):
     """You averaged the differences. A single row that moves would be watered down by all that do not; take the largest."""
     return np.abs(attend(X[perm]) - attend(X)[perm]).mean()
 
 
-@misconception_of("equivariance_gap")
+@wrong
 def the_sum_of_differences(attend, X, perm):
     """You added the differences up. Asked for is the largest single one."""
     return np.abs(attend(X[perm]) - attend(X)[perm]).sum()
 
 
-@misconception_of("equivariance_gap")
+@wrong
 def the_length_of_the_difference(attend, X, perm):
     """You took the length of the difference, the root of the sum of squares. Asked for is the largest single entry, in
     size."""
     return np.linalg.norm(attend(X[perm]) - attend(X)[perm])
 
 
-@misconception_of("equivariance_gap")
+@wrong
 def largest_sum_of_a_row(attend, X, perm):
     """You added up the differences of each row and took the largest sum: for a matrix, that is what `np.linalg.norm` with
     `np.inf` does. Asked for is the largest single entry, in size."""
     return np.abs(attend(X[perm]) - attend(X)[perm]).sum(axis=1).max()
 
 
-@misconception_of("equivariance_gap")
+@wrong
 def the_difference_squared(attend, X, perm):
     """You squared the differences. That drops the signs, but a difference of 4 becomes 16. Drop the sign and leave the size as it
     is."""
     return ((attend(X[perm]) - attend(X)[perm]) ** 2).max()
 
 
-@misconception_of("equivariance_gap")
+@wrong
 def yes_or_no(attend, X, perm):
     """You answer with True or False. Asked for is how large the gap is: a number, 0 where there is none."""
     return np.allclose(attend(X[perm]), attend(X)[perm])
 
 
-@misconception_of("equivariance_gap")
+@wrong
 def a_gap_for_each_row(attend, X, perm):
     """You return one number for each row. Asked for is a single one, the largest of all."""
     return np.abs(attend(X[perm]) - attend(X)[perm]).max(axis=1)
-
-
-# quiz_ch5
-
-
-@misconception_of("quiz_ch5")
-def q1_without_w_o():
-    """Question 1: 12288 is 3 · 64 · 64, the numbers in W_Q, W_K and W_V. The heads' results go through a fourth matrix."""
-    return {"q1": 12288}
-
-
-@misconception_of("quiz_ch5")
-def q1_one_head():
-    """Question 1: 2048 is 4 · 64 · 8, the numbers that belong to one head. There are 8 heads."""
-    return {"q1": 2048}
-
-
-@misconception_of("quiz_ch5")
-def q1_full_width_heads():
-    """Question 1: 131072 would be right if each of the 8 heads were 64 wide. Here each is 8 wide: the heads share the width
-    among them."""
-    return {"q1": 131072}
-
-
-@misconception_of("quiz_ch5")
-def q1_one_matrix():
-    """Question 1: 4096 is 64 · 64, the numbers in one of the matrices. There are four."""
-    return {"q1": 4096}
-
-
-@misconception_of("quiz_ch5")
-def q1_three_small_and_w_o():
-    """Question 1: 5632 is 3 · 64 · 8 + 64 · 64. You took W_Q, W_K and W_V for one head, and W_O for all of them. The first
-    three have h · d_k = 64 columns too."""
-    return {"q1": 5632}
-
-
-@misconception_of("quiz_ch5")
-def q1_without_w_o_one_head():
-    """Question 1: 1536 is 3 · 64 · 8: W_Q, W_K and W_V of a single head. There are 8 heads, and W_O."""
-    return {"q1": 1536}
-
-
-@misconception_of("quiz_ch5")
-def q2_half():
-    """Question 2: there are half as many heads, but each is twice as wide: 4 · 16 is again 64 columns."""
-    return {"q2": "a"}
-
-
-@misconception_of("quiz_ch5")
-def q2_twice():
-    """Question 2: each head is twice as wide, but there are half as many: 4 · 16 is again 64 columns."""
-    return {"q2": "b"}
-
-
-@misconception_of("quiz_ch5")
-def q2_a_quarter():
-    """Question 2: write down the shape of W_Q before and after: (64, 8 · 8) and (64, 4 · 16)."""
-    return {"q2": "d"}
-
-
-@misconception_of("quiz_ch5")
-def q3_uniform():
-    """Question 3: uniform means that each query spreads its weight evenly over the keys. Here all the queries agree, but each
-    of them puts everything on one key; its "uniform" is only 1/6."""
-    return {"q3": "b"}
-
-
-@misconception_of("quiz_ch5")
-def q3_local():
-    """Question 3: position 0 is near to queries 0 and 1 only. For the other four the weight on their neighbourhood is 0, so
-    "local" is 2/6."""
-    return {"q3": "c"}
-
-
-@misconception_of("quiz_ch5")
-def q3_previous():
-    """Question 3: position 0 comes right before query 1 only, so "previous" is 1/5. The other queries look further back than
-    one step."""
-    return {"q3": "d"}
-
-
-@misconception_of("quiz_ch5")
-def q4_right_after_all():
-    """Question 4: the shape is right, the contents are not. A reshape reads row by row: what are the first n · d numbers of X
-    in that order?"""
-    return {"q4": "a"}
-
-
-@misconception_of("quiz_ch5")
-def q4_cards():
-    """Question 4: a reshape never skips a number: it cuts one long line of numbers into pieces. Columns dealt out like cards
-    come from a reshape to (n, d, h) and a move of its last axis."""
-    return {"q4": "b"}
-
-
-@misconception_of("quiz_ch5")
-def q4_wrong_order():
-    """Question 4: if only the order of the heads were wrong, each head would still hold its own columns of every position.
-    Try it with the numbers 0 to 11 in 4 rows and h = 2: which rows of X are in head 0?"""
-    return {"q4": "c"}
-
-
-@misconception_of("quiz_ch5")
-def q5_invariant():
-    """Question 5: each word's output moves with its word. If all the outputs stayed in place, the word that is now at position
-    0 would have the output of the word that was there before. It is equivariance, not invariance."""
-    return {"q5": "a"}
-
-
-@misconception_of("quiz_ch5")
-def q5_other_numbers():
-    """Question 5: without positions and without a mask, a query sees a set of keys and values, and a weighted average does not
-    depend on the order in which it is added up. The numbers are the same; where do they stand?"""
-    return {"q5": "c"}
-
-
-@misconception_of("quiz_ch5")
-def q5_all_alike():
-    """Question 5: the outputs differ because the queries differ, and each word still has its own query."""
-    return {"q5": "d"}
-
-
-@misconception_of("quiz_ch5")
-def q6_twelve_is_best():
-    """Question 6: no number of heads is best for all models. The first Transformer had 8 in its base version and 16 in its big
-    one, and the models of the GPT-2 family have from 12 to 25."""
-    return {"q6": "a"}
-
-
-@misconception_of("quiz_ch5")
-def q6_forced_by_the_width():
-    """Question 6: the width restricts the number of heads only where the heads are to share it evenly, and 768 can be shared
-    evenly by 6, 8 or 16 heads just as well."""
-    return {"q6": "b"}
-
-
-@misconception_of("quiz_ch5")
-def q6_as_many_as_layers():
-    """Question 6: that GPT-2 small has 12 layers as well is a coincidence. The largest GPT-2 has 48 layers and 25 heads in
-    each."""
-    return {"q6": "d"}

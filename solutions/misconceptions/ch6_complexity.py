@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from autograder.misconception import misconception_of
+from autograder.misconception import misconceptions_of
 from solutions.ch1_weighted_averaging import softmax
 from solutions.ch3_scaling import scaled_dot_product_attention as attention
 from solutions.ch4_masking import masked_softmax
 
-# attention_cost
+wrong = misconceptions_of("attention_cost")
 
 
-@misconception_of("attention_cost")
+@wrong
 def every_multiply_add_twice(n_q, n_k, d_k, d_v):
     """Your count of multiply-adds is twice too large. A multiplication together with the addition that follows it is
     one multiply-add here; counted one by one they would be FLOPs. The first product of the example takes 2 · 3 · 4 =
@@ -18,200 +18,200 @@ def every_multiply_add_twice(n_q, n_k, d_k, d_v):
     return {"multiply_adds": 2 * n_q * n_k * (d_k + d_v), "stored_scores": n_q * n_k}
 
 
-@misconception_of("attention_cost")
+@wrong
 def as_many_keys_as_queries(n_q, n_k, d_k, d_v):
     """You count n_q times n_q pairs. Each query meets each key, and there may be more of these or fewer: with 2
     queries and 3 keys there are 6 pairs."""
     return {"multiply_adds": n_q * n_q * (d_k + d_v), "stored_scores": n_q * n_q}
 
 
-@misconception_of("attention_cost")
+@wrong
 def as_many_queries_as_keys(n_q, n_k, d_k, d_v):
     """You count n_k times n_k pairs. Each key is met by each query, and there may be fewer of these: with 2 queries
     and 3 keys there are 6 pairs."""
     return {"multiply_adds": n_k * n_k * (d_k + d_v), "stored_scores": n_k * n_k}
 
 
-@misconception_of("attention_cost")
+@wrong
 def both_products_as_wide_as_the_values(n_q, n_k, d_k, d_v):
     """You use d_v for both products. A score is the dot product of a query with a key, and these have d_k entries. Only
     the mixing of the values has to do with d_v."""
     return {"multiply_adds": n_q * n_k * (d_v + d_v), "stored_scores": n_q * n_k}
 
 
-@misconception_of("attention_cost")
+@wrong
 def both_products_as_wide_as_the_keys(n_q, n_k, d_k, d_v):
     """You use d_k for both products. That is right for the scores, but the second product mixes values, and a value has
     d_v entries."""
     return {"multiply_adds": n_q * n_k * (d_k + d_k), "stored_scores": n_q * n_k}
 
 
-@misconception_of("attention_cost")
+@wrong
 def only_the_scores(n_q, n_k, d_k, d_v):
     """Your multiply-adds are those of Q K^T alone. A second matrix product mixes the values by the weights, and it costs
     about as much: in the example 30 more."""
     return {"multiply_adds": n_q * n_k * d_k, "stored_scores": n_q * n_k}
 
 
-@misconception_of("attention_cost")
+@wrong
 def only_the_mixing(n_q, n_k, d_k, d_v):
     """Your multiply-adds are those of the mixing alone. Before values can be mixed there must be scores, and Q K^T costs
     n_q · n_k dot products: in the example 24 multiply-adds more."""
     return {"multiply_adds": n_q * n_k * d_v, "stored_scores": n_q * n_k}
 
 
-@misconception_of("attention_cost")
+@wrong
 def widths_multiplied(n_q, n_k, d_k, d_v):
     """You multiply d_k by d_v. The two products come one after the other, so their costs are added: for each pair d_k
     steps for its score, and then d_v steps to put its value into the mix."""
     return {"multiply_adds": n_q * n_k * d_k * d_v, "stored_scores": n_q * n_k}
 
 
-@misconception_of("attention_cost")
+@wrong
 def positions_added(n_q, n_k, d_k, d_v):
     """You add n_q and n_k where every query meets every key. With 10 queries and 10 keys there are 100 meetings, not
     20: that is why attention is called quadratic."""
     return {"multiply_adds": (n_q + n_k) * (d_k + d_v), "stored_scores": n_q + n_k}
 
 
-@misconception_of("attention_cost")
+@wrong
 def weights_stored_too(n_q, n_k, d_k, d_v):
     """Your multiply-adds are right, but your stored scores are twice too many. The weights can take the scores' place;
     the question is how many numbers one such table holds."""
     return {"multiply_adds": n_q * n_k * (d_k + d_v), "stored_scores": 2 * n_q * n_k}
 
 
-@misconception_of("attention_cost")
+@wrong
 def output_stored_too(n_q, n_k, d_k, d_v):
     """Your multiply-adds are right, but to the stored scores you add the output's n_q · d_v numbers. Only the table of
     scores is asked for. It is the one that grows with the square."""
     return {"multiply_adds": n_q * n_k * (d_k + d_v), "stored_scores": n_q * n_k + n_q * d_v}
 
 
-@misconception_of("attention_cost")
+@wrong
 def stored_for_every_feature(n_q, n_k, d_k, d_v):
     """Your multiply-adds are right, but you store d_k numbers for each pair. The products inside a dot product are added
     up as they come; what stays is one score for each pair."""
     return {"multiply_adds": n_q * n_k * (d_k + d_v), "stored_scores": n_q * n_k * d_k}
 
 
-@misconception_of("attention_cost")
+@wrong
 def scores_of_one_query(n_q, n_k, d_k, d_v):
     """Your stored scores are those of a single query, n_k numbers. The table has a row for each query."""
     return {"multiply_adds": n_q * n_k * (d_k + d_v), "stored_scores": n_k}
 
 
-@misconception_of("attention_cost")
+@wrong
 def two_numbers_instead_of_a_dictionary(n_q, n_k, d_k, d_v):
     """Your two numbers are right, but they come as a pair. Return a dictionary with the keys "multiply_adds" and
     "stored_scores", so that nobody has to remember which comes first."""
     return n_q * n_k * (d_k + d_v), n_q * n_k
 
 
-# layer_flops
+wrong = misconceptions_of("layer_flops")
 
 
-@misconception_of("layer_flops")
+@wrong
 def no_output_projection(n, d_model):
     """You count three projections, 6nd². There are four: after the heads are merged, their output goes through W_O,
     which is as large as the others."""
     return 6 * n * d_model**2 + 4 * n**2 * d_model
 
 
-@misconception_of("layer_flops")
+@wrong
 def multiply_adds_for_flops(n, d_model):
     """Your count is just half of what it should be: it is in multiply-adds. Each of these is two floating-point
     operations, a multiplication and an addition."""
     return 4 * n * d_model**2 + 2 * n**2 * d_model
 
 
-@misconception_of("layer_flops")
+@wrong
 def one_product_inside_attention(n, d_model):
     """Your projections are right, but the part that grows with n² is only half of what it should be. Attention takes two
     products with all pairs: one makes the scores, one mixes the values, and each multiply-add is 2 FLOPs."""
     return 8 * n * d_model**2 + 2 * n**2 * d_model
 
 
-@misconception_of("layer_flops")
+@wrong
 def projections_in_multiply_adds(n, d_model):
     """Your part with n² is right, but your projections are only half of what they should be. There are four of them,
     each takes n · d_model · d_model multiply-adds, and each multiply-add is 2 FLOPs."""
     return 4 * n * d_model**2 + 4 * n**2 * d_model
 
 
-@misconception_of("layer_flops")
+@wrong
 def projections_only(n, d_model):
     """You count the four projections and stop there. Between W_V and W_O the positions look at each other: the scores
     and the mixing are two more products, and theirs is the part that grows with n²."""
     return 8 * n * d_model**2
 
 
-@misconception_of("layer_flops")
+@wrong
 def attention_only(n, d_model):
     """You count the scores and the mixing and nothing else. The projections W_Q, W_K, W_V and W_O belong to the layer,
     and while n is small they are most of it."""
     return 4 * n**2 * d_model
 
 
-@misconception_of("layer_flops")
+@wrong
 def n_and_d_swapped(n, d_model):
     """Your squares are on the wrong letters. A projection multiplies each of n rows by a d_model × d_model matrix, so
     there d_model is squared. The scores compare each of n positions with each of n, so there n is squared."""
     return 8 * n**2 * d_model + 4 * n * d_model**2
 
 
-@misconception_of("layer_flops")
+@wrong
 def a_single_projection(n, d_model):
     """You count one projection, 2nd². Queries, keys and values are three different ones, and W_O is a fourth."""
     return 2 * n * d_model**2 + 4 * n**2 * d_model
 
 
-@misconception_of("layer_flops")
+@wrong
 def one_dot_product_a_row(n, d_model):
     """Your projections lack a factor d_model. Each row of X gives d_model new numbers, and each of these is a dot
     product of length d_model."""
     return 8 * n * d_model + 4 * n**2 * d_model
 
 
-@misconception_of("layer_flops")
+@wrong
 def everything_quadratic(n, d_model):
     """Your projections grow with n². A projection treats each position by itself, so twice as many positions cost twice
     as much there. Only the scores and the mixing deal with pairs."""
     return 8 * n**2 * d_model**2 + 4 * n**2 * d_model
 
 
-@misconception_of("layer_flops")
+@wrong
 def everything_linear(n, d_model):
     """The attention part of your count grows with n only. Each of n queries meets each of n keys, so there n is
     squared."""
     return 8 * n * d_model**2 + 4 * n * d_model
 
 
-@misconception_of("layer_flops")
+@wrong
 def squared_the_whole_product(n, d_model):
     """In the attention part you square d_model along with n. There are n² pairs, and each costs d_model multiply-adds
     for the score and d_model for the mix, all heads together: d_model is not squared."""
     return 8 * n * d_model**2 + 4 * (n * d_model) ** 2
 
 
-@misconception_of("layer_flops")
+@wrong
 def with_the_feed_forward_part(n, d_model):
     """Your 24nd² has the feed-forward part of a transformer block in it, with its two matrices of 4 · d_model² entries
     each. The question is about the attention layer alone, and that has four matrices of d_model² entries."""
     return 24 * n * d_model**2 + 4 * n**2 * d_model
 
 
-@misconception_of("layer_flops")
+@wrong
 def with_the_softmax(n, d_model):
     """Your count has n² more than it should: one for each score, for softmax or scaling, perhaps. These are real work,
     but they are left out here: beside the 4 · n² · d_model of the two products they hardly show."""
     return 8 * n * d_model**2 + 4 * n**2 * d_model + n**2
 
 
-# sliding_window_mask
+wrong = misconceptions_of("sliding_window_mask")
 
 
-@misconception_of("sliding_window_mask")
+@wrong
 def looks_both_ways(n, window):
     """Your window is open on both sides: queries see what comes after them. This one is causal: in
     sliding_window_mask(4, 2) the first row has a single True. The distance from query to key has a sign; look at it
@@ -220,7 +220,7 @@ def looks_both_ways(n, window):
     return np.abs(i - j) < window
 
 
-@misconception_of("sliding_window_mask")
+@wrong
 def one_key_more(n, window):
     """Your window has one key too many: itself and `window` keys before it. The position itself is one of the
     `window`: with a window of 1, a query sees nothing but itself."""
@@ -228,7 +228,7 @@ def one_key_more(n, window):
     return (i - j >= 0) & (i - j <= window)
 
 
-@misconception_of("sliding_window_mask")
+@wrong
 def one_key_too_few(n, window):
     """Your window has one key too few. The position itself is one of the `window` keys, and window - 1 more come before it: how
     far back is the last of these, and does your comparison let it in?"""
@@ -236,7 +236,7 @@ def one_key_too_few(n, window):
     return (back >= 0) & (back < window - 1)
 
 
-@misconception_of("sliding_window_mask")
+@wrong
 def looks_ahead(n, window):
     """Your window opens the wrong way: each query sees itself and what comes after it. Rows are queries, columns are
     keys, so what came before lies to the left of the diagonal."""
@@ -244,7 +244,7 @@ def looks_ahead(n, window):
     return (j - i >= 0) & (j - i < window)
 
 
-@misconception_of("sliding_window_mask")
+@wrong
 def never_itself(n, window):
     """Your window begins one step before the query, and leaves the query's own position out. With a window of 1 the
     diagonal should be True and nothing else; and the first query has nothing but itself to look at."""
@@ -252,7 +252,7 @@ def never_itself(n, window):
     return (i - j >= 1) & (i - j <= window)
 
 
-@misconception_of("sliding_window_mask")
+@wrong
 def blocked_instead_of_allowed(n, window):
     """Your mask is True exactly where it should be False. In this course True means "may attend", so the diagonal is
     True all along."""
@@ -260,7 +260,7 @@ def blocked_instead_of_allowed(n, window):
     return ~((i - j >= 0) & (i - j < window))
 
 
-@misconception_of("sliding_window_mask")
+@wrong
 def the_future_is_open(n, window):
     """Your mask forbids what lies too far back, but lets every query see all that comes after it. The window has two
     ends: one at the query itself, one window - 1 steps before."""
@@ -268,14 +268,14 @@ def the_future_is_open(n, window):
     return i - j < window
 
 
-@misconception_of("sliding_window_mask")
+@wrong
 def the_whole_past(n, window):
     """This is the causal mask of chapter 4: each query sees everything before it. Where does `window` come into your
     code? In a large table no row should have more than `window` True."""
     return np.tri(n, dtype=bool)
 
 
-@misconception_of("sliding_window_mask")
+@wrong
 def separate_blocks(n, window):
     """You cut the positions into blocks of `window`, and let each query see its own block only. Then the first query of
     a block sees none of those before it. A sliding window moves along by one with each query."""
@@ -283,7 +283,7 @@ def separate_blocks(n, window):
     return (i // window == j // window) & (j <= i)
 
 
-@misconception_of("sliding_window_mask")
+@wrong
 def numbers_for_truth(n, window):
     """Your window is right, but it holds the numbers 1 and 0 and not True and False. To NumPy they differ: `~` makes
     False of True, but -2 of 1. What turns numbers into booleans?"""
@@ -291,7 +291,7 @@ def numbers_for_truth(n, window):
     return np.where((i - j >= 0) & (i - j < window), 1, 0)
 
 
-@misconception_of("sliding_window_mask")
+@wrong
 def minus_infinity_outside(n, window):
     """Your window is right, but it holds 0 and -inf, ready to be added to scores. A mask says only who may look: True
     or False."""
@@ -299,7 +299,7 @@ def minus_infinity_outside(n, window):
     return np.where((i - j >= 0) & (i - j < window), 0.0, -np.inf)
 
 
-@misconception_of("sliding_window_mask")
+@wrong
 def centred_on_the_query(n, window):
     """Your window is centred on the query, half of it before and half after. All of it lies before, up to the query
     itself: what comes later must not be seen."""
@@ -307,7 +307,7 @@ def centred_on_the_query(n, window):
     return np.abs(i - j) <= window // 2
 
 
-@misconception_of("sliding_window_mask")
+@wrong
 def the_first_keys_only(n, window):
     """Each of your queries sees the first `window` keys. The window should move along: query i sees the `window` keys
     that end at position i."""
@@ -315,7 +315,7 @@ def the_first_keys_only(n, window):
     return (j < window) & (j <= i)
 
 
-@misconception_of("sliding_window_mask")
+@wrong
 def negative_starts(n, window):
     """Your first rows are wrong, and the later ones are right. Near the start of the sequence i - window + 1 is
     negative, and a negative index counts from the end. Where should the window begin then?"""
@@ -325,7 +325,7 @@ def negative_starts(n, window):
     return mask
 
 
-@misconception_of("sliding_window_mask")
+@wrong
 def a_window_of_columns(n, window):
     """Your mask has `window` columns. It has to lie on the scores entry by entry, so it needs a column for each of the n
     keys, most of them False."""
@@ -333,17 +333,17 @@ def a_window_of_columns(n, window):
     return i - j >= 0
 
 
-# linear_attention
+wrong = misconceptions_of("linear_attention")
 
 
-@misconception_of("linear_attention")
+@wrong
 def no_normaliser(Q, K, V, feature_map):
     """Your weights do not add up to 1: you mix the values by the dot products of features, and never divide. If all the
     values are 1, the output has to be 1. Which number must each row be divided by?"""
     return feature_map(Q) @ (np.swapaxes(feature_map(K), -1, -2) @ V)
 
 
-@misconception_of("linear_attention")
+@wrong
 def features_of_the_queries_only(Q, K, V, feature_map):
     """You turn the queries into features and take the keys as they are. Both sides of the dot product must be features;
     otherwise weights can be negative, and the sum you divide by can be near 0."""
@@ -352,7 +352,7 @@ def features_of_the_queries_only(Q, K, V, feature_map):
     return mixed / (features * K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
 
 
-@misconception_of("linear_attention")
+@wrong
 def features_of_the_keys_only(Q, K, V, feature_map):
     """You turn the keys into features and take the queries as they are. Both sides of the dot product must be features;
     otherwise weights can be negative, and the sum you divide by can be near 0."""
@@ -361,7 +361,7 @@ def features_of_the_keys_only(Q, K, V, feature_map):
     return mixed / (Q * features.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
 
 
-@misconception_of("linear_attention")
+@wrong
 def no_features_at_all(Q, K, V, feature_map):
     """You never use feature_map. Without it the "weights" are bare dot products divided by their sum: some may be
     negative, and the sum may be near 0. What has to happen to Q and to K first?"""
@@ -369,7 +369,7 @@ def no_features_at_all(Q, K, V, feature_map):
     return mixed / (Q * K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
 
 
-@misconception_of("linear_attention")
+@wrong
 def softmax_of_the_features(Q, K, V, feature_map):
     """You take a softmax of the dot products of features. The features are positive so that no softmax is needed: the
     weights are the dot products themselves, divided by their sum. And a softmax needs the whole table, which is what
@@ -377,14 +377,14 @@ def softmax_of_the_features(Q, K, V, feature_map):
     return softmax(feature_map(Q) @ np.swapaxes(feature_map(K), -1, -2)) @ V
 
 
-@misconception_of("linear_attention")
+@wrong
 def plain_softmax_attention(Q, K, V, feature_map):
     """This is the softmax attention of chapter 3; feature_map has no part in it. Linear attention is another attention,
     with other weights: the dot products of features, divided by their sum."""
     return attention(Q, K, V)[0]
 
 
-@misconception_of("linear_attention")
+@wrong
 def the_whole_table_of_weights(Q, K, V, feature_map):
     """Your numbers are right, but you make the table of all n_q · n_k weights, and with it you save nothing. A matrix
     product may be done in any order: (A B) C = A (B C). Which two of the three matrices give something small?"""
@@ -392,14 +392,14 @@ def the_whole_table_of_weights(Q, K, V, feature_map):
     return (weights @ V) / weights.sum(axis=-1, keepdims=True)
 
 
-@misconception_of("linear_attention")
+@wrong
 def divided_by_the_number_of_keys(Q, K, V, feature_map):
     """You divide by the number of keys. That would be right if all the dot products were 1. The weights of a query add
     up to 1 only when they are divided by their sum, which is another one for each query."""
     return feature_map(Q) @ (np.swapaxes(feature_map(K), -1, -2) @ V) / K.shape[-2]
 
 
-@misconception_of("linear_attention")
+@wrong
 def divided_by_the_features_of_the_query(Q, K, V, feature_map):
     """You divide by the sum of the query's features. The weights of a query are dot products with the features of all
     keys; it is these dot products whose sum you need."""
@@ -407,7 +407,7 @@ def divided_by_the_features_of_the_query(Q, K, V, feature_map):
     return features @ (np.swapaxes(feature_map(K), -1, -2) @ V) / features.sum(axis=-1, keepdims=True)
 
 
-@misconception_of("linear_attention")
+@wrong
 def queries_summed_for_the_normaliser(Q, K, V, feature_map):
     """For the sum to divide by, you add up the features of the queries. A query's weights are added up over the keys,
     so it is the keys' features that go into that sum."""
@@ -416,7 +416,7 @@ def queries_summed_for_the_normaliser(Q, K, V, feature_map):
     return mixed / (phi_Q * phi_Q.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
 
 
-@misconception_of("linear_attention")
+@wrong
 def one_sum_for_all_queries(Q, K, V, feature_map):
     """You divide the outputs of all queries by one and the same number. Every query has weights of its own, and each row
     of them must add up to 1."""
@@ -425,7 +425,7 @@ def one_sum_for_all_queries(Q, K, V, feature_map):
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=(-1, -2), keepdims=True)
 
 
-@misconception_of("linear_attention")
+@wrong
 def one_sum_for_everything(Q, K, V, feature_map):
     """You divide everything by one single number, a sum over all the queries (and over a batch, where there is one). Every query
     has weights of its own, and each row of them must add up to 1."""
@@ -434,14 +434,14 @@ def one_sum_for_everything(Q, K, V, feature_map):
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum()
 
 
-@misconception_of("linear_attention")
+@wrong
 def features_into_the_softmax(Q, K, V, feature_map):
     """You handed the features to softmax attention. The features are positive so that no softmax is needed, and no division by
     a root: the weights are the dot products themselves, divided by their sum. And softmax attention makes the whole table."""
     return attention(feature_map(Q), feature_map(K), V)[0]
 
 
-@misconception_of("linear_attention")
+@wrong
 def exp_whatever_is_asked(Q, K, V, feature_map):
     """Your features are always exp of the numbers, whatever `feature_map` is. It is an argument so that it can be another
     function each time: use the one that is handed in."""
@@ -450,7 +450,7 @@ def exp_whatever_is_asked(Q, K, V, feature_map):
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
 
 
-@misconception_of("linear_attention")
+@wrong
 def each_factor_by_itself(Q, K, V, feature_map):
     """You make the features of each query add up to 1, and each feature add up to 1 over the keys. Then the weights do
     add up to 1, but they are other weights: a key with large features no longer counts for more. Divide once, by the sum
@@ -460,7 +460,7 @@ def each_factor_by_itself(Q, K, V, feature_map):
     return phi_Q / phi_Q.sum(axis=-1, keepdims=True) @ (np.swapaxes(shares, -1, -2) @ V)
 
 
-@misconception_of("linear_attention")
+@wrong
 def scaled_before_the_features(Q, K, V, feature_map):
     """You divide by sqrt(d_k) before you take the features. In this exercise there is no scaling: whatever is to be done
     to queries and keys is the business of feature_map."""
@@ -469,7 +469,7 @@ def scaled_before_the_features(Q, K, V, feature_map):
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
 
 
-@misconception_of("linear_attention")
+@wrong
 def features_of_the_values(Q, K, V, feature_map):
     """You turn the values into features too. Features serve to make weights; what is averaged are the values as they
     are."""
@@ -478,7 +478,7 @@ def features_of_the_values(Q, K, V, feature_map):
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
 
 
-@misconception_of("linear_attention")
+@wrong
 def only_what_came_before(Q, K, V, feature_map):
     """Your queries see only the keys up to their own position. A running sum makes linear attention causal, and that is
     how it writes text; but here every query sees all the keys."""
@@ -488,7 +488,7 @@ def only_what_came_before(Q, K, V, feature_map):
     return mixed / (phi_Q * np.cumsum(phi_K, axis=-2)).sum(axis=-1, keepdims=True)
 
 
-@misconception_of("linear_attention")
+@wrong
 def turned_all_the_axes(Q, K, V, feature_map):
     """`.T` turns all the axes round, the batch axes too. It works for two axes and fails as soon as there is a batch.
     Which function swaps just the last two?"""
@@ -497,16 +497,13 @@ def turned_all_the_axes(Q, K, V, feature_map):
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
 
 
-@misconception_of("linear_attention")
+@wrong
 def output_and_sums(Q, K, V, feature_map):
     """Your output is right, but you return something beside it. There is no table of weights to hand out here: return
     the output alone."""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     total = (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
     return phi_Q @ (np.swapaxes(phi_K, -1, -2) @ V) / total, total
-
-
-# chunked_attention
 
 
 def _blocks(K, V, block_size):
@@ -517,7 +514,10 @@ def _scores(Q, K):
     return Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
 
 
-@misconception_of("chunked_attention")
+wrong = misconceptions_of("chunked_attention")
+
+
+@wrong
 def the_whole_table_at_once(Q, K, V, block_size):
     """Your output is right, but you make the table of all n_q · n_k scores on the way: this is plain attention, and
     block_size makes no difference to it. Where in your code is an array with a row for each query and a column for
@@ -525,7 +525,7 @@ def the_whole_table_at_once(Q, K, V, block_size):
     return attention(Q, K, V)[0]
 
 
-@misconception_of("chunked_attention")
+@wrong
 def never_rescaled(Q, K, V, block_size):
     """When a later block brings a larger score, you go on with the new maximum and leave the sums as they are. They were
     made with exp(score - old maximum), so old and new parts are measured on different scales. By which factor must the
@@ -539,7 +539,7 @@ def never_rescaled(Q, K, V, block_size):
     return mixed / total
 
 
-@misconception_of("chunked_attention")
+@wrong
 def each_block_its_own_maximum(Q, K, V, block_size):
     """You shift each block by its own maximum and then add the blocks' sums as if they were on one scale. The best score
     of a poor block counts as much as the best of all then. Sums made with different maxima must be brought to the same
@@ -552,7 +552,7 @@ def each_block_its_own_maximum(Q, K, V, block_size):
     return mixed / total
 
 
-@misconception_of("chunked_attention")
+@wrong
 def mean_of_the_blocks(Q, K, V, block_size):
     """You run attention on each block and take the mean of the outputs. Then every block counts the same, even one whose
     scores are all poor: with scores 1 and 0 in one block and 3 in the other, the 3 should get 84% of the weight, and
@@ -561,14 +561,14 @@ def mean_of_the_blocks(Q, K, V, block_size):
     return np.mean(outputs, axis=0)
 
 
-@misconception_of("chunked_attention")
+@wrong
 def sum_of_the_blocks(Q, K, V, block_size):
     """You run attention on each block and add up the outputs. In each block the weights add up to 1, so with ten blocks
     they add up to 10. They must add up to 1 over all keys."""
     return np.sum([attention(Q, K_block, V_block)[0] for K_block, V_block in _blocks(K, V, block_size)], axis=0)
 
 
-@misconception_of("chunked_attention")
+@wrong
 def last_block_dropped(Q, K, V, block_size):
     """You leave out what remains at the end when block_size does not divide the number of keys. Of 3 keys in blocks of
     2, the third one is never looked at. How many blocks are there when the last one is smaller?"""
@@ -576,7 +576,7 @@ def last_block_dropped(Q, K, V, block_size):
     return attention(Q, K[..., :whole, :], V[..., :whole, :])[0]
 
 
-@misconception_of("chunked_attention")
+@wrong
 def whole_blocks_of_keys_only(Q, K, V, block_size):
     """You go through whole blocks of keys only and leave out the rest: of 3 keys in blocks of 2 the third is never looked at,
     and with a block larger than all the keys there is nothing to go through (0 / 0 is nan). How many blocks are there when
@@ -587,7 +587,7 @@ def whole_blocks_of_keys_only(Q, K, V, block_size):
     return attention(Q, K[..., :whole, :], V[..., :whole, :])[0]
 
 
-@misconception_of("chunked_attention")
+@wrong
 def whole_blocks_of_queries_only(Q, K, V, block_size):
     """Some rows at the end of your output are still zeros: you go through whole blocks of queries only and leave out the rest.
     How many blocks are there when the last one is smaller, or when one block is larger than everything?"""
@@ -597,7 +597,7 @@ def whole_blocks_of_queries_only(Q, K, V, block_size):
     return output
 
 
-@misconception_of("chunked_attention")
+@wrong
 def one_sequence_only(Q, K, V, block_size):
     """Right for single matrices, but not with a batch: `.T` turns all the axes round, and a slice with nothing in front of it
     cuts the first axis, which is then the batch. Count axes from the right: `[..., start:stop, :]` cuts the second-last."""
@@ -605,7 +605,7 @@ def one_sequence_only(Q, K, V, block_size):
     return np.concatenate([softmax(Q[i : i + block_size] @ K.T / np.sqrt(Q.shape[1])) @ V for i in starts])
 
 
-@misconception_of("chunked_attention")
+@wrong
 def only_the_last_block(Q, K, V, block_size):
     """Your output is that of the last block alone: each block's result takes the place of the one before. What the
     earlier blocks brought has to be kept, and the new part added to it."""
@@ -614,34 +614,34 @@ def only_the_last_block(Q, K, V, block_size):
     return output
 
 
-@misconception_of("chunked_attention")
+@wrong
 def only_the_first_block(Q, K, V, block_size):
     """Your output is that of the first block alone. Does your function return inside its loop?"""
     K_block, V_block = _blocks(K, V, block_size)[0]
     return attention(Q, K_block, V_block)[0]
 
 
-@misconception_of("chunked_attention")
+@wrong
 def scores_not_scaled(Q, K, V, block_size):
     """Your scores are not divided by sqrt(d_k). The output has to be that of scaled dot-product attention, so each
     block's scores are scaled as well."""
     return attention(Q * np.sqrt(Q.shape[-1]), K, V)[0]
 
 
-@misconception_of("chunked_attention")
+@wrong
 def scaled_by_the_values_width(Q, K, V, block_size):
     """You divide the scores by sqrt(d_v). A score is a sum of d_k products, so it is d_k that counts."""
     return attention(Q * np.sqrt(Q.shape[-1] / V.shape[-1]), K, V)[0]
 
 
-@misconception_of("chunked_attention")
+@wrong
 def scaled_by_the_block(Q, K, V, block_size):
     """You divide the scores by sqrt(block_size). How the keys are cut into blocks must make no difference to the scores:
     each is a sum of d_k products, so it is d_k that counts."""
     return attention(Q * np.sqrt(Q.shape[-1] / block_size), K, V)[0]
 
 
-@misconception_of("chunked_attention")
+@wrong
 def no_maximum_at_all(Q, K, V, block_size):
     """You take exp of the scores as they are. Without a maximum nothing has to be rescaled, that is true; but exp(710)
     is inf already, and inf / inf is nan. And when all the scores are far below 0 every exp is 0."""
@@ -652,7 +652,7 @@ def no_maximum_at_all(Q, K, V, block_size):
     return mixed / total
 
 
-@misconception_of("chunked_attention")
+@wrong
 def maximum_starts_at_zero(Q, K, V, block_size):
     """Your running maximum starts at a number that scores can lie far below (0, for example), and it never comes down.
     For a query whose scores are all down there, every exp(score - maximum) is 0, and 0 / 0 is nan. Which start is less
@@ -666,7 +666,7 @@ def maximum_starts_at_zero(Q, K, V, block_size):
     return mixed / total
 
 
-@misconception_of("chunked_attention")
+@wrong
 def sum_not_rescaled(Q, K, V, block_size):
     """When the maximum grows you rescale the mixed values, but not the sum you divide by in the end. Both were made with
     the old maximum, so both must shrink by the same factor."""
@@ -679,7 +679,7 @@ def sum_not_rescaled(Q, K, V, block_size):
     return mixed / total
 
 
-@misconception_of("chunked_attention")
+@wrong
 def values_not_rescaled(Q, K, V, block_size):
     """When the maximum grows you rescale the sum that you divide by, but not the mixed values. Both were made with the
     old maximum, so both must shrink by the same factor."""
@@ -692,7 +692,7 @@ def values_not_rescaled(Q, K, V, block_size):
     return mixed / total
 
 
-@misconception_of("chunked_attention")
+@wrong
 def rescaled_the_wrong_way(Q, K, V, block_size):
     """When the maximum grows your old sums grow with it; they should shrink. What was exp(s - old) must become exp(s -
     new), and new is the larger one: which of the two differences is negative?"""
@@ -705,7 +705,7 @@ def rescaled_the_wrong_way(Q, K, V, block_size):
     return mixed / total
 
 
-@misconception_of("chunked_attention")
+@wrong
 def one_maximum_for_all_queries(Q, K, V, block_size):
     """You keep one maximum for all the queries. It keeps exp from overflowing, but a query whose scores are far below
     the best of all gets only zeros, and 0 / 0 is nan. Each query needs a running maximum of its own."""
@@ -718,7 +718,7 @@ def one_maximum_for_all_queries(Q, K, V, block_size):
     return mixed / total
 
 
-@misconception_of("chunked_attention")
+@wrong
 def divided_after_every_block(Q, K, V, block_size):
     """You divide by the sum after every block. What has been divided once is divided again in the next round, so early
     blocks count for too little. Divide once, after the last block (or undo the division before you add)."""
@@ -732,7 +732,7 @@ def divided_after_every_block(Q, K, V, block_size):
     return mixed
 
 
-@misconception_of("chunked_attention")
+@wrong
 def never_divided(Q, K, V, block_size):
     """You never divide by the sum of the exps, so your weights do not add up to 1. If all the values are 1, the output
     has to be 1, however many blocks there are."""
@@ -744,7 +744,7 @@ def never_divided(Q, K, V, block_size):
     return mixed
 
 
-@misconception_of("chunked_attention")
+@wrong
 def each_block_of_queries_its_own_keys(Q, K, V, block_size):
     """You cut queries and keys into blocks and let each block of queries see only the block of keys at the same place.
     That is another attention, a local one. Here every query sees every key; only the work is cut into pieces."""
@@ -755,7 +755,7 @@ def each_block_of_queries_its_own_keys(Q, K, V, block_size):
     return np.concatenate(pieces, axis=-2)
 
 
-@misconception_of("chunked_attention")
+@wrong
 def output_and_something_else(Q, K, V, block_size):
     """Your output is right, but you return something beside it. There is no table of weights here, and there must not
     be one: return the output alone."""
@@ -764,10 +764,10 @@ def output_and_something_else(Q, K, V, block_size):
     return np.concatenate(pieces, axis=-2), e_sum
 
 
-# decode_step
+wrong = misconceptions_of("decode_step")
 
 
-@misconception_of("decode_step")
+@wrong
 def asked_before_it_was_kept(q, k, v, cache_K, cache_V):
     """Your query looks only at the positions before it, and the new key and value are put away after that. A position
     sees itself too: it is the last of the t + 1 it attends to. And at the very first step there is nothing else to look
@@ -776,7 +776,7 @@ def asked_before_it_was_kept(q, k, v, cache_K, cache_V):
     return weights @ cache_V, np.vstack([cache_K, k]), np.vstack([cache_V, v])
 
 
-@misconception_of("decode_step")
+@wrong
 def last_entry_overwritten(q, k, v, cache_K, cache_V):
     """You put the new key and value in the place of the last ones, so the caches do not grow and one position is lost.
     After the step they have one row more than before."""
@@ -786,7 +786,7 @@ def last_entry_overwritten(q, k, v, cache_K, cache_V):
     return weights @ V, K, V
 
 
-@misconception_of("decode_step")
+@wrong
 def looks_back_only_and_begins_with_v(q, k, v, cache_K, cache_V):
     """Your query looks only at the positions before it, and the new key and value are put away after that. A position
     sees itself too: it is the last of the t + 1 it attends to. Only at the very first step, where you return v, does yours."""
@@ -795,7 +795,7 @@ def looks_back_only_and_begins_with_v(q, k, v, cache_K, cache_V):
     return v, np.vstack([cache_K, k]), np.vstack([cache_V, v])
 
 
-@misconception_of("decode_step")
+@wrong
 def last_entry_overwritten_in_place(q, k, v, cache_K, cache_V):
     """You write the new key and value over the last ones, in the very caches you were given. The caches grow by one row at each
     step and nothing in them is lost; and the arrays that came in must stay as they were."""
@@ -804,7 +804,7 @@ def last_entry_overwritten_in_place(q, k, v, cache_K, cache_V):
     return weights @ cache_V, cache_K, cache_V
 
 
-@misconception_of("decode_step")
+@wrong
 def rolled_in_place(q, k, v, cache_K, cache_V):
     """You push the oldest entry out and write the new one into the caches you were given. The caches grow by one row at
     each step, nothing is forgotten; and the arrays that came in must stay as they were."""
@@ -814,7 +814,7 @@ def rolled_in_place(q, k, v, cache_K, cache_V):
     return weights @ cache_V, cache_K, cache_V
 
 
-@misconception_of("decode_step")
+@wrong
 def no_scaling_in_the_step(q, k, v, cache_K, cache_V):
     """You do not divide the scores by sqrt(d_k). A step with a cache must give just what the whole attention gives in
     its last row, and there the scores are scaled."""
@@ -822,7 +822,7 @@ def no_scaling_in_the_step(q, k, v, cache_K, cache_V):
     return softmax(K @ q) @ V, K, V
 
 
-@misconception_of("decode_step")
+@wrong
 def scaled_by_the_number_of_positions(q, k, v, cache_K, cache_V):
     """You divide the scores by the root of the number of keys. That number grows from step to step. A score is a sum of
     d_k products, so it is d_k that counts: the length of the query."""
@@ -830,7 +830,7 @@ def scaled_by_the_number_of_positions(q, k, v, cache_K, cache_V):
     return softmax(K @ q / np.sqrt(len(K))) @ V, K, V
 
 
-@misconception_of("decode_step")
+@wrong
 def scaled_by_the_value(q, k, v, cache_K, cache_V):
     """You divide the scores by sqrt(d_v). A score is a sum of d_k products, so it is d_k that counts: the length of the
     query, not of the value."""
@@ -838,7 +838,7 @@ def scaled_by_the_value(q, k, v, cache_K, cache_V):
     return softmax(K @ q / np.sqrt(len(v))) @ V, K, V
 
 
-@misconception_of("decode_step")
+@wrong
 def newest_put_first(q, k, v, cache_K, cache_V):
     """Your output is right, but in your caches the newest entry comes first. They keep the order of the text: the newest
     key and value are the last row."""
@@ -846,7 +846,7 @@ def newest_put_first(q, k, v, cache_K, cache_V):
     return softmax(K @ q / np.sqrt(len(q))) @ V, K, V
 
 
-@misconception_of("decode_step")
+@wrong
 def query_kept_instead_of_key(q, k, v, cache_K, cache_V):
     """You put the query into the cache of keys. A query is needed once, at its own step; what later positions compare
     themselves with is the key. That is why one speaks of a KV cache."""
@@ -854,7 +854,7 @@ def query_kept_instead_of_key(q, k, v, cache_K, cache_V):
     return softmax(K @ q / np.sqrt(len(q))) @ V, K, V
 
 
-@misconception_of("decode_step")
+@wrong
 def old_caches_handed_back(q, k, v, cache_K, cache_V):
     """Your output is right, but you hand back the caches as they came in. Then the next step does not know of this one.
     Return the longer arrays."""
@@ -862,14 +862,14 @@ def old_caches_handed_back(q, k, v, cache_K, cache_V):
     return softmax(K @ q / np.sqrt(len(q))) @ V, cache_K, cache_V
 
 
-@misconception_of("decode_step")
+@wrong
 def only_itself(q, k, v, cache_K, cache_V):
     """Your output is the newest value alone: the newest position looks at itself and at nothing before it. What is the
     cache for, if no one reads it?"""
     return v, np.vstack([cache_K, k]), np.vstack([cache_V, v])
 
 
-@misconception_of("decode_step")
+@wrong
 def a_matrix_of_one_row(q, k, v, cache_K, cache_V):
     """Your output is a matrix of one row. One query comes in, of shape (d_k,), and one vector comes out, of shape
     (d_v,)."""
@@ -877,21 +877,21 @@ def a_matrix_of_one_row(q, k, v, cache_K, cache_V):
     return attention(q[None], K, V)[0], K, V
 
 
-@misconception_of("decode_step")
+@wrong
 def the_output_alone(q, k, v, cache_K, cache_V):
     """You return the output alone. The next step needs the longer caches: return all three, the output first."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q / np.sqrt(len(q))) @ V
 
 
-@misconception_of("decode_step")
+@wrong
 def caches_exchanged(q, k, v, cache_K, cache_V):
     """Your output is right, and both caches are; but they come back in the wrong order. The keys come first, then the values."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q / np.sqrt(len(q))) @ V, V, K
 
 
-@misconception_of("decode_step")
+@wrong
 def weights_instead_of_the_output(q, k, v, cache_K, cache_V):
     """You return the weights, one for each position. They still have to mix the values: the output is one vector of shape
     (d_v,)."""
@@ -899,7 +899,7 @@ def weights_instead_of_the_output(q, k, v, cache_K, cache_V):
     return softmax(K @ q / np.sqrt(len(q))), K, V
 
 
-@misconception_of("decode_step")
+@wrong
 def subtracts_the_mean(q, k, v, cache_K, cache_V):
     """Your results are those of scores shifted so that their mean is 0. A score may still lie far above the mean: [0, 0,
     3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Subtract the largest one: then no exponent is positive. The
@@ -910,7 +910,7 @@ def subtracts_the_mean(q, k, v, cache_K, cache_V):
     return e / e.sum() @ V, K, V
 
 
-@misconception_of("decode_step")
+@wrong
 def exp_with_no_shift(q, k, v, cache_K, cache_V):
     """You take exp of the scores as they are. From 710 on that is inf, and inf / inf is nan. Subtract the largest score first: it
     changes no weight. The given `softmax` does it."""
@@ -919,14 +919,14 @@ def exp_with_no_shift(q, k, v, cache_K, cache_V):
     return e / e.sum() @ V, K, V
 
 
-@misconception_of("decode_step")
+@wrong
 def caches_first(q, k, v, cache_K, cache_V):
     """You return the caches first and the output last. The output comes first: (output, new_cache_K, new_cache_V)."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return K, V, softmax(K @ q / np.sqrt(len(q))) @ V
 
 
-@misconception_of("decode_step")
+@wrong
 def the_best_match_only(q, k, v, cache_K, cache_V):
     """You return the value of the best key. That is the hard lookup of chapter 1; attention averages all the values, by
     the softmax of the scores."""
@@ -934,7 +934,7 @@ def the_best_match_only(q, k, v, cache_K, cache_V):
     return V[np.argmax(K @ q)], K, V
 
 
-@misconception_of("decode_step")
+@wrong
 def zeros_at_the_first_step(q, k, v, cache_K, cache_V):
     """With empty caches you return zeros. At the very first step there is still the newest position itself: all the
     weight is on it, and the output is its value."""
@@ -944,7 +944,7 @@ def zeros_at_the_first_step(q, k, v, cache_K, cache_V):
     return softmax(K @ q / np.sqrt(len(q))) @ V, K, V
 
 
-@misconception_of("decode_step")
+@wrong
 def weights_of_the_newest_forgotten(q, k, v, cache_K, cache_V):
     """Your caches are right, but the softmax is over the older keys only, and the newest value is added on top with
     weight 1. The newest key has a score like the others: all t + 1 scores go into one softmax."""
@@ -954,145 +954,9 @@ def weights_of_the_newest_forgotten(q, k, v, cache_K, cache_V):
     return softmax(cache_K @ q / np.sqrt(len(q))) @ cache_V + v, K, V
 
 
-@misconception_of("decode_step")
+@wrong
 def the_newest_is_hidden(q, k, v, cache_K, cache_V):
     """You keep the newest position and then mask it out, and an output of zeros is what is left at the first step. A
     causal mask hides what comes later; a position may always see itself."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return masked_softmax(K @ q / np.sqrt(len(q)), np.arange(len(K)) < len(cache_K)) @ V, K, V
-
-
-# quiz_ch6
-
-
-@misconception_of("quiz_ch6")
-def equal_where_n_is_d():
-    """Question 1: At n = 768 = d_model the projections still cost twice as much: 8nd² is then 8d³, and 4n²d is 4d³.
-    Set the two equal and solve for n."""
-    return {"q1": 768}
-
-
-@misconception_of("quiz_ch6")
-def equal_at_half_of_d():
-    """Question 1: You have the factor upside down: at n = 384 the projections cost four times as much as the part with
-    n². Set 8nd² equal to 4n²d and divide both sides by 4nd."""
-    return {"q1": 384}
-
-
-@misconception_of("quiz_ch6")
-def equal_at_four_times_d():
-    """Question 1: At n = 3072 the part with n² costs twice as much as the projections. Set 8nd² equal to 4n²d and
-    divide both sides by 4nd."""
-    return {"q1": 3072}
-
-
-@misconception_of("quiz_ch6")
-def equal_at_three_halves_of_d():
-    """Question 1: 1152 is what three projections, 6nd², would give. There are four: W_O counts too."""
-    return {"q1": 1152}
-
-
-@misconception_of("quiz_ch6")
-def doubling_doubles():
-    """Question 2: It would be times 2 if nothing but the projections were there. The part with n² is a third of the
-    cost at n = 512, and that part grows fourfold."""
-    return {"q2": "a"}
-
-
-@misconception_of("quiz_ch6")
-def doubling_triples():
-    """Question 2: Times 3 is right where both parts cost the same, at n = 1024 for this layer. At n = 512 the
-    projections are still two thirds of the cost."""
-    return {"q2": "c"}
-
-
-@misconception_of("quiz_ch6")
-def doubling_quadruples():
-    """Question 2: Only the part with n² grows fourfold. The projections treat every position by itself: twice as many
-    cost twice as much. At n = 512 they are two thirds of the whole."""
-    return {"q2": "d"}
-
-
-@misconception_of("quiz_ch6")
-def a_window_is_exact():
-    """Question 3: A sliding window gives weight 0 to what lies further back. Unless these weights were 0 anyway, the
-    output is another one: your own picture shows how far off."""
-    return {"q3": "a"}
-
-
-@misconception_of("quiz_ch6")
-def linear_is_exact():
-    """Question 3: Linear attention has other weights: dot products of features in place of exp(score). It is exact for
-    what it defines, but that is not softmax attention."""
-    return {"q3": "b"}
-
-
-@misconception_of("quiz_ch6")
-def nothing_is_exact():
-    """Question 3: One of them is: it works with the same scores, the same exps and the same sums, in another order.
-    Your own `chunked_attention` gives the plain output to the last digits, with any block size."""
-    return {"q3": "d"}
-
-
-@misconception_of("quiz_ch6")
-def the_cache_makes_steps_constant():
-    """Question 4: The new query still meets every key in the cache, and there is one more at each step. What is saved
-    is working the old keys and values out again."""
-    return {"q4": "a"}
-
-
-@misconception_of("quiz_ch6")
-def the_cache_approximates():
-    """Question 4: Nothing is approximated: keys and values of earlier positions are what they were, as under a causal
-    mask they do not depend on what comes later. Your own `decode_step` gave the very rows of the whole attention."""
-    return {"q4": "b"}
-
-
-@misconception_of("quiz_ch6")
-def the_cache_saves_memory():
-    """Question 4: A cache is memory spent in order to save time: two rows more for each position, in each layer, for
-    as long as the text goes on."""
-    return {"q4": "c"}
-
-
-@misconception_of("quiz_ch6")
-def attention_came_in_2017():
-    """Question 5: 2017 is the year of the transformer, which does without recurrence. Attention for translation is
-    from 2014 (Bahdanau, Cho, Bengio), and Luong, Pham and Manning compared variants of it in 2015."""
-    return {"q5": "b"}
-
-
-@misconception_of("quiz_ch6")
-def attention_needs_words():
-    """Question 5: Attention takes rows of numbers, wherever they come from. The Vision Transformer makes rows of the
-    patches of an image; speech, music and proteins have been treated alike."""
-    return {"q5": "c"}
-
-
-@misconception_of("quiz_ch6")
-def longformer_is_n_root_n():
-    """Question 5: Longformer and BigBird let each query see a fixed number of keys (a window, a few global tokens, in
-    BigBird some random ones), so their cost is linear in n. n√n belongs to the Sparse Transformer of 2019."""
-    return {"q5": "d"}
-
-
-@misconception_of("quiz_ch6")
-def weight_is_importance():
-    """Question 6: What a key contributes is its weight times its value. If that value is near zero, a weight of 0.6
-    moves next to nothing; and the output then passes W_O, other heads and other layers. The weight alone says where
-    this head looked."""
-    return {"q6": "a"}
-
-
-@misconception_of("quiz_ch6")
-def small_weight_is_harmless():
-    """Question 6: A small weight on a large value can move the output more than a large weight on a small one; and
-    other heads may give "the" more. Nobody knows before it has been taken away and the answer looked at."""
-    return {"q6": "c"}
-
-
-@misconception_of("quiz_ch6")
-def weights_explain_the_decision():
-    """Question 6: That the weights add up to 1 makes them shares of this head's average, not of a decision. Quite
-    different weights can lead to the same answer (Jain and Wallace, 2019)."""
-    return {"q6": "d"}

@@ -3,22 +3,18 @@
 import numpy as np
 
 from autograder.checking import (
-    after,
     arrays_nd,
     assert_matches,
     assert_sums_to_one,
-    careful,
-    choice,
+    check,
     exercise,
     floats,
     given,
     integers,
     linked,
-    number,
-    points,
-    quiz,
-    visible,
+    pure,
 )
+from solutions.ch1_weighted_averaging import quiz_ch1
 
 
 def some_weights(rng, n):
@@ -36,363 +32,258 @@ def something_to_look_up(rng, n, d_k, d_v, margin=0.5):
             return q, K, V
 
 
-@exercise(
-    "weighted_average",
-    points=2,
-    hints=(
-        (
-            "Do the example on paper first: every row times its weight, then all of them added up. Those are two "
-            "steps. What shape is there after the first?"
-        ),
-        (
-            "Weights have shape (n,), X has shape (n, d). As a column, `weights[:, None]` has shape (n, 1), and "
-            "then each weight meets its own row. What is left is a sum that makes (n, d) into (d,): along which "
-            "axis?"
-        ),
-        (
-            "There is one operation that does both steps: `@`. A vector on the left of a matrix sums over the "
-            "matrix's rows, a vector on the right sums over its columns."
-        ),
-    ),
-)
+@exercise("weighted_average", points=2)
 class TestWeightedAverage:
-    @visible
-    @points(0.5)
-    def test_small_example(self, student, reference):
+    """Do the example on paper first: every row times its weight, then all of them added up. Those are two steps. What
+    shape is there after the first?
+
+    Weights have shape (n,), X has shape (n, d). As a column, `weights[:, None]` has shape (n, 1), and then each weight
+    meets its own row. What is left is a sum that makes (n, d) into (d,): along which axis?
+
+    There is one operation that does both steps: `@`. A vector on the left of a matrix sums over the matrix's rows, a
+    vector on the right sums over its columns.
+    """
+
+    @check(points=0.5, visible=True)
+    def test_small_example(self, agrees):
         """the example worked by hand"""
         weights = np.array([0.5, 0.3, 0.2])
         X = np.array([[10.0, 0.0], [20.0, 10.0], [0.0, 5.0]])
-        right = reference.weighted_average(weights, X)
-        assert_matches(
-            student.weighted_average(weights, X), right, call="weighted_average(weights, X)", weights=weights, X=X
-        )
+        agrees.weighted_average(weights, X)
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
-    def test_all_the_weight_on_one_row(self, student, reference):
+    @check(points=0.25, visible=True, after="test_small_example")
+    def test_all_the_weight_on_one_row(self, agrees):
         """with all the weight on one row, the average is that row"""
         weights = np.array([0.0, 0.0, 1.0, 0.0])
         X = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [-7.0, 8.0, 9.5], [10.0, 11.0, 12.0]])
-        right = reference.weighted_average(weights, X)
-        assert_matches(
-            student.weighted_average(weights, X), right, call="weighted_average(weights, X)", weights=weights, X=X
-        )
+        agrees.weighted_average(weights, X)
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
-    def test_as_many_rows_as_columns(self, student, reference):
+    @check(points=0.25, visible=True, after="test_small_example")
+    def test_as_many_rows_as_columns(self, agrees):
         """with as many rows as columns, weights still belong to the rows"""
         weights = np.array([0.7, 0.1, 0.2])
         X = np.array([[10.0, 20.0, 30.0], [40.0, 50.0, 60.0], [70.0, 80.0, -90.0]])
-        right = reference.weighted_average(weights, X)
-        assert_matches(
-            student.weighted_average(weights, X), right, call="weighted_average(weights, X)", weights=weights, X=X
-        )
+        agrees.weighted_average(weights, X)
 
-    @after("test_small_example")
-    @points(0.5)
+    @check(points=0.5, after="test_small_example")
     @given(linked({"parts": "n", "X": "n d"}, sides=(1, 6)))
-    def test_any_number_of_rows_and_columns(self, student, reference, parts, X):
+    def test_any_number_of_rows_and_columns(self, agrees, parts, X):
         """any number of rows and columns"""
         weights = (np.abs(parts) + 0.1) / (np.abs(parts) + 0.1).sum()
-        right = reference.weighted_average(weights, X)
-        assert_matches(
-            student.weighted_average(weights, X), right, call="weighted_average(weights, X)", weights=weights, X=X
-        )
+        agrees.weighted_average(weights, X)
 
-    @after("test_small_example")
-    @points(0.25)
-    def test_many_rows_and_float32(self, student, reference, rng):
+    @check(points=0.25, after="test_small_example")
+    def test_many_rows_and_float32(self, agrees, rng):
         """many rows, large numbers, zeros among the weights, and float32"""
         for n, d, size, dtype in ((60, 7, 1.0, np.float64), (5, 4, 1e6, np.float64), (4, 4, 1.0, np.float32)):
             weights = some_weights(rng, n)
             weights[::3] = 0.0
             weights = (weights / weights.sum()).astype(dtype)
             X = (size * rng.uniform(1, 2, size=(n, d))).astype(dtype)
-            right = reference.weighted_average(weights, X)
-            found = student.weighted_average(weights, X)
-            assert_matches(found, right, call="weighted_average(weights, X)", weights=weights, X=X)
+            agrees.weighted_average(weights, X)
 
-    test_care = after("test_small_example")(careful(points=0.25))
+    test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise(
-    "hard_lookup",
-    points=2,
-    leans_on=("weighted_average",),
-    hints=(
-        ("There are three steps: a score for every key, the place of the largest score, the value at that place."),
-        (
-            "`K @ q` has shape (n,): its entry i is the dot product of row i of K with q. So all the scores are "
-            "one operation."
-        ),
-        (
-            "`np.argmax(scores)` is the place of the largest entry, a whole number. For a whole number i, `K[i]` "
-            "is row i of K and `V[i]` is row i of V: which of the two is asked for?"
-        ),
-    ),
-)
+@exercise("hard_lookup", points=2, leans_on=("weighted_average",))
 class TestHardLookup:
-    @visible
-    @points(0.5)
-    def test_small_example(self, student, reference):
+    """There are three steps: a score for every key, the place of the largest score, the value at that place.
+
+    `K @ q` has shape (n,): its entry i is the dot product of row i of K with q. So all the scores are one operation.
+
+    `np.argmax(scores)` is the place of the largest entry, a whole number. For a whole number i, `K[i]` is row i of K
+    and `V[i]` is row i of V: which of the two is asked for?
+    """
+
+    @check(points=0.5, visible=True)
+    def test_small_example(self, agrees):
         """the example worked by hand"""
         q = np.array([2.0, 1.0])
         K = np.array([[1.0, 0.0], [0.0, 3.0], [-1.0, 1.0]])
         V = np.array([[10.0, 0.0, 1.0], [0.0, 20.0, 2.0], [5.0, 5.0, 30.0]])
-        found = student.hard_lookup(q, K, V)
-        assert_matches(found, reference.hard_lookup(q, K, V), call="hard_lookup(q, K, V)", q=q, K=K, V=V)
+        agrees.hard_lookup(q, K, V)
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
-    def test_all_scores_negative(self, student, reference):
+    @check(points=0.25, visible=True, after="test_small_example")
+    def test_all_scores_negative(self, agrees):
         """when every score is negative, the one nearest to zero is still the largest"""
         q = np.array([1.0, 2.0, 0.5])
         K = np.array([[-4.0, -1.0, 0.0], [-1.0, -3.0, -2.0], [-1.0, 0.0, -2.0], [2.0, -4.0, 0.0]])
         V = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]])
-        found = student.hard_lookup(q, K, V)
-        assert_matches(found, reference.hard_lookup(q, K, V), call="hard_lookup(q, K, V)", q=q, K=K, V=V)
+        agrees.hard_lookup(q, K, V)
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
-    def test_length_counts(self, student, reference):
+    @check(points=0.25, visible=True, after="test_small_example")
+    def test_length_counts(self, agrees):
         """a longer key can beat a nearer one or one that points straight at the query"""
         q = np.array([2.0, 0.0])
         K = np.array([[2.0, 0.5], [0.5, 0.0], [3.0, 2.0], [-9.0, 0.0], [1.0, 10.0]])
         V = np.array([[1.0], [2.0], [3.0], [4.0], [5.0]])
-        found = student.hard_lookup(q, K, V)
-        assert_matches(found, reference.hard_lookup(q, K, V), call="hard_lookup(q, K, V)", q=q, K=K, V=V)
+        agrees.hard_lookup(q, K, V)
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
-    def test_all_sizes_equal(self, student, reference):
+    @check(points=0.25, visible=True, after="test_small_example")
+    def test_all_sizes_equal(self, agrees):
         """as many keys as entries in a key, and values of that size too"""
         q = np.array([1.0, 2.0, -1.0])
         K = np.array([[0.0, 1.0, 4.0], [2.0, 1.0, 0.0], [5.0, 1.0, 5.0]])
         V = np.array([[10.0, 20.0, 30.0], [40.0, 50.0, 60.0], [70.0, 85.0, 90.0]])
-        found = student.hard_lookup(q, K, V)
-        assert_matches(found, reference.hard_lookup(q, K, V), call="hard_lookup(q, K, V)", q=q, K=K, V=V)
+        agrees.hard_lookup(q, K, V)
 
-    @after("test_small_example")
-    @points(0.25)
-    def test_any_sizes(self, student, reference, rng):
+    @check(points=0.25, after="test_small_example")
+    def test_any_sizes(self, agrees, rng):
         """any number of keys, and keys and values of any size, the same sizes twice among them"""
         sizes = ((5, 3, 2), (2, 4, 3), (7, 2, 4), (30, 8, 5), (4, 1, 3), (6, 3, 1), (5, 4, 3), (4, 4, 4))
         for n, d_k, d_v in (*sizes, (5, 3, 2), (7, 2, 4)):
             q, K, V = something_to_look_up(rng, n, d_k, d_v, margin=0.1)
-            found = student.hard_lookup(q, K, V)
-            assert_matches(found, reference.hard_lookup(q, K, V), call="hard_lookup(q, K, V)", q=q, K=K, V=V)
+            agrees.hard_lookup(q, K, V)
 
-    @after("test_small_example")
-    @points(0.25)
-    def test_one_key_and_float32(self, student, reference, rng):
+    @check(points=0.25, after="test_small_example")
+    def test_one_key_and_float32(self, agrees, rng):
         """a single key, and float32"""
         for n, d_k, d_v, dtype in ((1, 3, 2, np.float64), (1, 1, 1, np.float64), (6, 3, 4, np.float32)):
             q, K, V = (a.astype(dtype) for a in something_to_look_up(rng, n, d_k, d_v))
-            found = student.hard_lookup(q, K, V)
-            assert_matches(found, reference.hard_lookup(q, K, V), call="hard_lookup(q, K, V)", q=q, K=K, V=V)
+            agrees.hard_lookup(q, K, V)
 
-    test_care = after("test_small_example")(careful(points=0.25))
+    test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise(
-    "softmax",
-    points=4,
-    hints=(
-        (
-            "Begin with a single vector, as in the example: exp of every score, then each divided by the sum of "
-            "all. When that works, ask of every sum (and every maximum) whether it belongs to the whole array or "
-            "to one slice along `axis`."
-        ),
-        (
-            "exp(1000) is too large for any float. But weights depend on differences only: [1, 2, 3] and [-2, -1, "
-            "0] have the same softmax. Take the same number away from all the scores of a slice; with the right "
-            "one, no exponent is ever above 0."
-        ),
-        (
-            "`x.max(axis=axis)` loses an axis, and then it no longer lines up with x. `x.max(axis=axis, "
-            "keepdims=True)` keeps that axis with length 1. `sum` takes the same two arguments."
-        ),
-    ),
-)
+@exercise("softmax", points=4)
 class TestSoftmax:
-    @visible
-    @points(0.5)
-    def test_small_example(self, student, reference):
-        """the example worked by hand"""
-        x = np.array([1.0, 2.0, 3.0])
-        assert_matches(student.softmax(x), reference.softmax(x), call="softmax(x)", x=x)
+    """Begin with a single vector, as in the example: exp of every score, then each divided by the sum of all. When that
+    works, ask of every sum (and every maximum) whether it belongs to the whole array or to one slice along `axis`.
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
-    def test_each_row(self, student, reference):
+    exp(1000) is too large for any float. But weights depend on differences only: [1, 2, 3] and [-2, -1, 0] have the
+    same softmax. Take the same number away from all the scores of a slice; with the right one, no exponent is ever
+    above 0.
+
+    `x.max(axis=axis)` loses an axis, and then it no longer lines up with x. `x.max(axis=axis, keepdims=True)` keeps
+    that axis with length 1. `sum` takes the same two arguments.
+    """
+
+    @check(points=0.5, visible=True)
+    def test_small_example(self, agrees):
+        """the example worked by hand"""
+        agrees.softmax(np.array([1.0, 2.0, 3.0]))
+
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_each_row(self, student, agrees):
         """each row of a matrix sums to 1, by itself"""
         x = np.array([[0.0, 1.0, 2.0], [3.0, 3.0, -3.0]])
-        assert_sums_to_one(student.softmax(x), call="softmax(x)", x=x)
-        assert_matches(student.softmax(x), reference.softmax(x), call="softmax(x)", x=x)
-        square = np.array([[0.0, 2.0, 1.0], [4.0, 1.0, -1.0], [0.5, 0.0, 3.0]])
-        assert_matches(student.softmax(square), reference.softmax(square), call="softmax(x)", x=square)
+        assert_sums_to_one(student.softmax(x))
+        agrees.softmax(x)
+        agrees.softmax(np.array([[0.0, 2.0, 1.0], [4.0, 1.0, -1.0], [0.5, 0.0, 3.0]]))
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
-    def test_another_axis(self, student, reference):
+    @check(points=0.25, visible=True, after="test_small_example")
+    def test_another_axis(self, agrees):
         """with axis=0, each column sums to 1; with axis=1 in three axes, the middle one"""
-        x = np.array([[0.0, 1.0, 2.0], [3.0, 3.0, -3.0]])
-        assert_matches(student.softmax(x, axis=0), reference.softmax(x, axis=0), call="softmax(x, axis=0)", x=x)
+        agrees.softmax(np.array([[0.0, 1.0, 2.0], [3.0, 3.0, -3.0]]), axis=0)
         y = np.array([[[0.0, 1.0], [2.0, 0.0], [-1.0, 1.0]], [[1.0, 1.5], [0.0, 0.0], [3.0, -2.0]]])
-        assert_matches(student.softmax(y, axis=1), reference.softmax(y, axis=1), call="softmax(x, axis=1)", x=y)
-        assert_matches(student.softmax(y), reference.softmax(y), call="softmax(x)", x=y)
+        agrees.softmax(y, axis=1)
+        agrees.softmax(y)
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
-    def test_large_scores(self, student, reference):
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_large_scores(self, agrees):
         """scores in the thousands, above or below zero, give no nan"""
         for scores in ([1000.0, 1001.0, 1002.0], [-1000.0, -1001.0], [0.0, 0.0, 3000.0], [0.0, 1200.0]):
-            x = np.array(scores)
-            assert_matches(student.softmax(x), reference.softmax(x), call="softmax(x)", x=x)
+            agrees.softmax(np.array(scores))
 
-    @visible
-    @after("test_each_row")
-    @points(0.25)
-    def test_rows_of_very_different_size(self, student, reference):
+    @check(points=0.25, visible=True, after="test_each_row")
+    def test_rows_of_very_different_size(self, agrees):
         """rows of very different size each keep their own weights"""
-        x = np.array([[0.0, 1.0], [2000.0, 2001.0]])
-        assert_matches(student.softmax(x), reference.softmax(x), call="softmax(x)", x=x)
+        agrees.softmax(np.array([[0.0, 1.0], [2000.0, 2001.0]]))
 
-    @after("test_each_row")
-    @points(0.5)
+    @check(points=0.5, after="test_each_row")
     @given(x=arrays_nd(max_dims=3), shift=floats(-50, 50), axis=integers(-3, 2))
-    def test_shift_invariance(self, student, reference, x, shift, axis):
+    def test_shift_invariance(self, student, reference, agrees, x, shift, axis):
         """adding the same number to every score changes nothing"""
         axis %= x.ndim
-        right = reference.softmax(x, axis=axis)
-        assert_matches(student.softmax(x, axis=axis), right, call=f"softmax(x, axis={axis})", x=x)
+        agrees.softmax(x, axis=axis)
         found = student.softmax(x + shift, axis=axis)
-        assert_matches(found, right, call=f"softmax(x + shift, axis={axis})", x=x, shift=shift)
+        assert_matches(
+            found, reference.softmax(x, axis=axis), call=f"softmax(x + shift, axis={axis})", x=x, shift=shift
+        )
 
-    @after("test_another_axis")
-    @points(0.5)
-    def test_every_axis(self, student, reference, rng):
+    @check(points=0.5, after="test_another_axis")
+    def test_every_axis(self, agrees, rng):
         """every axis of arrays with up to four axes, counted from either end"""
         for shape in ((4,), (3, 5), (4, 4), (2, 3, 4), (3, 3, 3), (2, 3, 4, 5), (2, 40)):
             x = 3 * rng.normal(size=shape)
             for axis in range(-len(shape), len(shape)):
-                right = reference.softmax(x, axis=axis)
-                assert_matches(student.softmax(x, axis=axis), right, call=f"softmax(x, axis={axis})", x=x)
+                agrees.softmax(x, axis=axis)
 
-    @after("test_large_scores", "test_another_axis")
-    @points(0.25)
-    def test_extreme_scores(self, student, reference, rng):
+    @check(points=0.25, after=("test_large_scores", "test_another_axis"))
+    def test_extreme_scores(self, agrees, rng):
         """slices thousands apart, along any axis, and single scores as large as floats go"""
         x = rng.normal(size=(3, 4, 5)) + 1e4 * rng.permutation(np.arange(-30, 30)).reshape(3, 4, 5) / 60
         for axis in (0, 1, 2):
-            right = reference.softmax(x, axis=axis)
-            assert_matches(student.softmax(x, axis=axis), right, call=f"softmax(x, axis={axis})", x=x)
+            agrees.softmax(x, axis=axis)
         level = np.array([[-9000.0], [-2000.0], [800.0], [9000.0]])
         rows = level + 2 * rng.normal(size=(4, 3))
-        assert_matches(student.softmax(rows), reference.softmax(rows), call="softmax(x)", x=rows)
-        assert_matches(
-            student.softmax(rows.T, axis=0), reference.softmax(rows.T, axis=0), call="softmax(x, axis=0)", x=rows.T
-        )
-        huge = np.array([[1e300, -1e300, 0.0], [-1e300, -1e5, 1.0]])
-        assert_matches(student.softmax(huge), reference.softmax(huge), call="softmax(x)", x=huge)
+        agrees.softmax(rows)
+        agrees.softmax(rows.T, axis=0)
+        agrees.softmax(np.array([[1e300, -1e300, 0.0], [-1e300, -1e5, 1.0]]))
 
-    @after("test_each_row")
-    @points(0.25)
-    def test_small_arrays(self, student, reference):
+    @check(points=0.25, after="test_each_row")
+    def test_small_arrays(self, agrees):
         """a single score gets all the weight, and equal scores get equal weights"""
         for x in (np.array([-3.0]), np.array([[7.0], [-7.0], [0.0]]), np.zeros((2, 4)), np.array([[0.0, 1.0, 0.0]])):
-            assert_matches(student.softmax(x), reference.softmax(x), call="softmax(x)", x=x)
+            agrees.softmax(x)
 
-    @after("test_large_scores")
-    @points(0.25)
-    def test_float32(self, student, reference, rng):
+    @check(points=0.25, after="test_large_scores")
+    def test_float32(self, agrees, rng):
         """float32 scores, up to 100"""
         x = (rng.normal(size=(4, 5)) + np.array([[-95.0], [0.0], [40.0], [95.0]])).astype(np.float32)
-        assert_matches(student.softmax(x), reference.softmax(x), call="softmax(x)", x=x)
-        assert_matches(student.softmax(x.T, axis=0), reference.softmax(x.T, axis=0), call="softmax(x, axis=0)", x=x.T)
+        agrees.softmax(x)
+        agrees.softmax(x.T, axis=0)
 
-    test_care = after("test_small_example")(careful(points=0.25))
+    test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise(
-    "soft_lookup",
-    points=4,
-    leans_on=("weighted_average", "softmax"),
-    hints=(
-        (
-            "Take your steps from `hard_lookup`. Only the middle one is exchanged: do not pick the largest score, "
-            "but turn all the scores into weights."
-        ),
-        (
-            "Scores of shape (n,), divided by the temperature, become weights of shape (n,), and those average "
-            "the rows of V into shape (d_v,). You have already written a function for each of the last two steps."
-        ),
-        (
-            "The scores are `K @ q`. The temperature divides them before they go into `softmax`, and what "
-            "`softmax` gives goes with V into `weighted_average`."
-        ),
-    ),
-)
+@exercise("soft_lookup", points=4, leans_on=("weighted_average", "softmax"))
 class TestSoftLookup:
-    @visible
-    @points(0.5)
-    def test_small_example(self, student, reference):
+    """Take your steps from `hard_lookup`. Only the middle one is exchanged: do not pick the largest score, but turn all
+    the scores into weights.
+
+    Scores of shape (n,), divided by the temperature, become weights of shape (n,), and those average the rows of V into
+    shape (d_v,). You have already written a function for each of the last two steps.
+
+    The scores are `K @ q`. The temperature divides them before they go into `softmax`, and what `softmax` gives goes
+    with V into `weighted_average`.
+    """
+
+    @check(points=0.5, visible=True)
+    def test_small_example(self, agrees):
         """the example worked by hand"""
         q = np.array([1.0, 1.0])
         K = np.array([[2.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
         V = np.array([[10.0, 0.0], [20.0, 0.0], [0.0, 10.0]])
-        found = student.soft_lookup(q, K, V)
-        assert_matches(found, reference.soft_lookup(q, K, V), call="soft_lookup(q, K, V)", q=q, K=K, V=V)
+        agrees.soft_lookup(q, K, V)
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
-    def test_warmer_and_colder(self, student, reference):
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_warmer_and_colder(self, agrees):
         """a higher temperature softens the choice, a lower one hardens it"""
         q = np.array([1.0, 1.0, 0.5])
         K = np.array([[2.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, -1.0], [-1.0, 2.0, 1.0]])
         V = np.array([[10.0, 0.0], [20.0, 5.0], [0.0, 10.0], [-10.0, 3.0]])
         for temperature in (2.0, 0.5):
-            right = reference.soft_lookup(q, K, V, temperature=temperature)
-            found = student.soft_lookup(q, K, V, temperature=temperature)
-            assert_matches(found, right, call=f"soft_lookup(q, K, V, temperature={temperature})", q=q, K=K, V=V)
+            agrees.soft_lookup(q, K, V, temperature=temperature)
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
-    def test_all_sizes_equal(self, student, reference):
+    @check(points=0.25, visible=True, after="test_small_example")
+    def test_all_sizes_equal(self, agrees):
         """as many keys as entries in a key, and values of that size too"""
         q = np.array([1.0, 2.0, -1.0])
         K = np.array([[0.0, 0.5, 1.0], [2.0, 0.0, 0.5], [1.0, 1.0, 2.5]])
         V = np.array([[1.0, 0.0, 2.0], [0.5, -1.0, 0.0], [0.0, 1.0, 1.5]])
-        found = student.soft_lookup(q, K, V)
-        assert_matches(found, reference.soft_lookup(q, K, V), call="soft_lookup(q, K, V)", q=q, K=K, V=V)
+        agrees.soft_lookup(q, K, V)
 
-    @visible
-    @after("test_warmer_and_colder")
-    @points(0.5)
+    @check(points=0.5, visible=True, after="test_warmer_and_colder")
     def test_very_cold(self, student, reference):
         """near temperature 0 it is the hard lookup, with no nan"""
         q = np.array([2.0, 1.0])
         K = np.array([[1.0, 0.0], [3.0, 2.0], [-1.0, 1.0]])
         V = np.array([[10.0, 0.0, 1.0], [0.0, 20.0, 2.0], [5.0, 5.0, 30.0]])
         found = student.soft_lookup(q, K, V, temperature=0.01)
-        assert_matches(
-            found, reference.hard_lookup(q, K, V), call="soft_lookup(q, K, V, temperature=0.01)", q=q, K=K, V=V
-        )
+        assert_matches(found, reference.hard_lookup(q, K, V))
 
-    @visible
-    @after("test_warmer_and_colder")
-    @points(0.25)
+    @check(points=0.25, visible=True, after="test_warmer_and_colder")
     def test_very_hot(self, student):
         """at a very high temperature it is the plain mean of the values"""
         q = np.array([2.0, 1.0])
@@ -401,80 +292,42 @@ class TestSoftLookup:
         found = student.soft_lookup(q, K, V, temperature=1e9)
         assert_matches(found, V.mean(axis=0), call="soft_lookup(q, K, V, temperature=1e9)", q=q, K=K, V=V)
 
-    @after("test_warmer_and_colder")
-    @points(0.5)
+    @check(points=0.5, after="test_warmer_and_colder")
     @given(linked({"q": "d_k", "K": "n d_k", "V": "n d_v"}, elements=floats(-3, 3)), temperature=floats(0.2, 5))
-    def test_any_sizes_and_temperature(self, student, reference, q, K, V, temperature):
+    def test_any_sizes_and_temperature(self, agrees, q, K, V, temperature):
         """any number of keys, any sizes, any temperature"""
-        right = reference.soft_lookup(q, K, V, temperature=temperature)
-        found = student.soft_lookup(q, K, V, temperature=temperature)
-        assert_matches(found, right, call=f"soft_lookup(q, K, V, temperature={temperature})", q=q, K=K, V=V)
+        agrees.soft_lookup(q, K, V, temperature=temperature)
 
-    @after("test_small_example")
-    @points(0.25)
-    def test_long_keys(self, student, reference, rng):
+    @check(points=0.25, after="test_small_example")
+    def test_long_keys(self, agrees, rng):
         """long keys and many of them, distinct sizes and no temperature named"""
         for n, d_k, d_v in ((5, 3, 2), (4, 4, 4), (6, 64, 3), (3, 2, 5), (30, 8, 5)):
             q, K, V = something_to_look_up(rng, n, d_k, d_v, margin=0.1)
             K /= np.sqrt(d_k)
-            found = student.soft_lookup(q, K, V)
-            assert_matches(found, reference.soft_lookup(q, K, V), call="soft_lookup(q, K, V)", q=q, K=K, V=V)
+            agrees.soft_lookup(q, K, V)
 
-    @after("test_very_cold")
-    @points(0.5)
-    def test_colder_still(self, student, reference, rng):
+    @check(points=0.5, after="test_very_cold")
+    def test_colder_still(self, agrees, rng):
         """scores in the thousands give no nan; close ones share when it is cold, distant ones differ when it is hot"""
         for side in (8.0, -8.0):
             q, K, V = something_to_look_up(rng, 6, 3, 4)
             K += side * q / (q @ q)
-            right = reference.soft_lookup(q, K, V, temperature=0.002)
-            found = student.soft_lookup(q, K, V, temperature=0.002)
-            assert_matches(found, right, call="soft_lookup(q, K, V, temperature=0.002)", q=q, K=K, V=V)
+            agrees.soft_lookup(q, K, V, temperature=0.002)
         for temperature in (0.002, 0.02, 0.05, 30.0, 1000.0):
             q, K, V = something_to_look_up(rng, 5, 3, 4)
             # Half a temperature from score to score: no weight is near 0, and no two are near each other.
             scores = temperature * rng.permutation(5) / 2
             K += np.outer(scores - K @ q, q) / (q @ q)
-            right = reference.soft_lookup(q, K, V, temperature=temperature)
-            found = student.soft_lookup(q, K, V, temperature=temperature)
-            assert_matches(found, right, call=f"soft_lookup(q, K, V, temperature={temperature})", q=q, K=K, V=V)
+            agrees.soft_lookup(q, K, V, temperature=temperature)
 
-    @after("test_small_example")
-    @points(0.25)
-    def test_one_key_and_float32(self, student, reference, rng):
+    @check(points=0.25, after="test_small_example")
+    def test_one_key_and_float32(self, agrees, rng):
         """a single key, and float32"""
         for n, d_k, d_v, dtype in ((1, 3, 2, np.float64), (1, 1, 1, np.float64), (6, 3, 4, np.float32)):
             q, K, V = (a.astype(dtype) for a in something_to_look_up(rng, n, d_k, d_v))
-            right = reference.soft_lookup(q, K, V, temperature=1.5)
-            found = student.soft_lookup(q, K, V, temperature=1.5)
-            assert_matches(found, right, call="soft_lookup(q, K, V, temperature=1.5)", q=q, K=K, V=V)
+            agrees.soft_lookup(q, K, V, temperature=1.5)
 
-    test_care = after("test_small_example")(careful(points=0.5))
+    test_care = pure(points=0.5, after="test_small_example")
 
 
-TestQuiz = quiz(
-    "quiz_ch1",
-    points=3,
-    hints=(
-        (
-            "Each question can be tried out: make a small example with three numbers and put it through your own "
-            "functions."
-        ),
-        (
-            "Questions 1 and 6 are short sums, best done with numbers. For 2 and 3, look at your pictures again. "
-            "For 4, put [2, 0] and [102, 100] through your softmax."
-        ),
-        (
-            "For 5, move the query a tiny step in `hard_lookup` and look whether the answer moves. For 6, write "
-            "down the two scores after the temperature, then exp of each, then the share of the first."
-        ),
-    ),
-    questions=[
-        choice("which position supplies most"),
-        choice("how far an average can go"),
-        choice("a huge temperature"),
-        choice("the same number added to every score"),
-        choice("why training needs the soft lookup"),
-        number("a weight at temperature 0.5", within=0.005),
-    ],
-)
+TestQuiz = quiz_ch1.checks()

@@ -3,23 +3,19 @@
 import numpy as np
 
 from autograder.checking import (
-    after,
     assert_einsum,
     assert_matches,
     assert_shape,
     assert_string,
     assert_sums_to_one,
-    careful,
-    choice,
+    check,
     exercise,
     floats,
     given,
     linked,
-    number,
-    points,
-    quiz,
-    visible,
+    pure,
 )
+from solutions.ch2_query_key_value import quiz_ch2
 
 SELF = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0], [-1.0, 1.0, 0.0]])
 
@@ -37,76 +33,48 @@ def queries_keys_values(rng, *batch, n_q, n_k, d_k, d_v):
     return {"Q": 2 * Q, "K": rng.normal(size=(*batch, n_k, d_k)), "V": rng.normal(size=(*batch, n_k, d_v))}
 
 
-@exercise(
-    "project_qkv",
-    points=2,
-    hints=(
-        (
-            "Three products, one for each array that is asked for. For each of them, two questions: who is it "
-            "about, the one who asks or the one who is asked? And which matrix is its own?"
-        ),
-        (
-            "Positions lie in the rows of X, with their d_model entries along the last axis. A matrix of shape "
-            "(d_model, d_k) turns each such row into one of d_k entries: (n_q, d_model) @ (d_model, d_k) is (n_q, "
-            "d_k)."
-        ),
-        (
-            "`X @ W` works for any number of batch axes in front of X, as W is a plain matrix. Queries come from "
-            "the sequence that asks; keys and values both come from the one that is asked. Hand all three back, "
-            "in that order, separated by commas."
-        ),
-    ),
-)
+@exercise("project_qkv", points=2)
 class TestProjectQKV:
-    @visible
-    @points(0.5)
-    def test_small_example(self, student, reference):
+    """Three products, one for each array that is asked for. For each of them, two questions: who is it about, the one
+    who asks or the one who is asked? And which matrix is its own?
+
+    Positions lie in the rows of X, with their d_model entries along the last axis. A matrix of shape (d_model, d_k)
+    turns each such row into one of d_k entries: (n_q, d_model) @ (d_model, d_k) is (n_q, d_k).
+
+    `X @ W` works for any number of batch axes in front of X, as W is a plain matrix. Queries come from the sequence
+    that asks; keys and values both come from the one that is asked. Hand all three back, in that order, separated by
+    commas.
+    """
+
+    @check(points=0.5, visible=True)
+    def test_small_example(self, agrees):
         """the example worked by hand"""
         X_q, X_kv = np.array([[1.0, 2.0]]), np.array([[1.0, 0.0], [0.0, 3.0]])
         W_Q, W_K = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), np.array([[2.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-        inputs = {"X_q": X_q, "X_kv": X_kv, "W_Q": W_Q, "W_K": W_K, "W_V": np.array([[10.0], [1.0]])}
-        call = "project_qkv(X_q, X_kv, W_Q, W_K, W_V)"
-        right = reference.project_qkv(*inputs.values())
-        assert_matches(student.project_qkv(*inputs.values()), right, call=call, **inputs)
+        agrees.project_qkv(X_q, X_kv, W_Q, W_K, np.array([[10.0], [1.0]]))
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
-    def test_self_attention(self, student, reference):
+    @check(points=0.25, visible=True, after="test_small_example")
+    def test_self_attention(self, agrees):
         """a sequence that asks itself, with all sizes equal"""
         W_Q, W_K = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 3.0]]), np.array([[0.0, 1.0, 0.0]] * 3)
-        inputs = {"X_q": SELF, "X_kv": SELF, "W_Q": W_Q, "W_K": W_K, "W_V": np.array([[1.0, -2.0, 5.0]] * 3).T}
-        call = "project_qkv(X_q, X_kv, W_Q, W_K, W_V)"
-        right = reference.project_qkv(*inputs.values())
-        assert_matches(student.project_qkv(*inputs.values()), right, call=call, **inputs)
+        agrees.project_qkv(SELF, SELF, W_Q, W_K, np.array([[1.0, -2.0, 5.0]] * 3).T)
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
-    def test_two_sequences_of_one_size(self, student, reference):
+    @check(points=0.25, visible=True, after="test_small_example")
+    def test_two_sequences_of_one_size(self, agrees):
         """two sequences, with all sizes equal"""
         other = np.array([[2.0, 1.0, 0.0], [1.0, -1.0, 1.0], [0.0, 0.0, 4.0]])
         W_Q, W_K = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 3.0]]), np.array([[0.0, 1.0, 2.0]] * 3)
-        inputs = {"X_q": SELF, "X_kv": other, "W_Q": W_Q, "W_K": W_K, "W_V": np.array([[1.0, -2.0, 5.0]] * 3).T}
-        call = "project_qkv(X_q, X_kv, W_Q, W_K, W_V)"
-        right = reference.project_qkv(*inputs.values())
-        assert_matches(student.project_qkv(*inputs.values()), right, call=call, **inputs)
+        agrees.project_qkv(SELF, other, W_Q, W_K, np.array([[1.0, -2.0, 5.0]] * 3).T)
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
-    def test_a_batch(self, student, reference):
+    @check(points=0.25, visible=True, after="test_small_example")
+    def test_a_batch(self, agrees):
         """a batch of two pairs of sequences, with the same three matrices for both"""
         X_q = np.array([[[1.0, 0.0], [2.0, 1.0], [0.0, 1.0]], [[0.0, -1.0], [3.0, 0.0], [1.0, 1.0]]])
         X_kv = np.array([[[1.0, 1.0], [0.0, 2.0]], [[4.0, 0.0], [0.0, 0.5]]])
         W_Q, W_K = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]), np.array([[0.0, 1.0, 0.0], [1.0, 1.0, -1.0]])
-        inputs = {"X_q": X_q, "X_kv": X_kv, "W_Q": W_Q, "W_K": W_K, "W_V": np.array([[1.0], [-1.0]])}
-        call = "project_qkv(X_q, X_kv, W_Q, W_K, W_V)"
-        right = reference.project_qkv(*inputs.values())
-        assert_matches(student.project_qkv(*inputs.values()), right, call=call, **inputs)
+        agrees.project_qkv(X_q, X_kv, W_Q, W_K, np.array([[1.0], [-1.0]]))
 
-    @after("test_small_example")
-    @points(0.25)
+    @check(points=0.25, after="test_small_example")
     @given(
         linked(
             {
@@ -119,16 +87,12 @@ class TestProjectQKV:
             batch=(0, 2),
         )
     )
-    def test_any_sizes(self, student, reference, X_q, X_kv, W_Q, W_K, W_V):
+    def test_any_sizes(self, agrees, X_q, X_kv, W_Q, W_K, W_V):
         """any sizes, with no batch axis, one or two"""
-        inputs = {"X_q": X_q, "X_kv": X_kv, "W_Q": W_Q, "W_K": W_K, "W_V": W_V}
-        right = reference.project_qkv(*inputs.values())
-        found = student.project_qkv(*inputs.values())
-        assert_matches(found, right, call="project_qkv(X_q, X_kv, W_Q, W_K, W_V)", **inputs)
+        agrees.project_qkv(X_q, X_kv, W_Q, W_K, W_V)
 
-    @after("test_small_example")
-    @points(0.25)
-    def test_distinct_and_equal_sizes(self, student, reference, rng):
+    @check(points=0.25, after="test_small_example")
+    def test_distinct_and_equal_sizes(self, agrees, rng):
         """sizes that all differ, sizes that are all the same, and float32"""
         for batch, sizes, dtype in (
             ((), (3, 4, 5, 6, 7), np.float64),
@@ -141,73 +105,53 @@ class TestProjectQKV:
         ):
             drawn = sequences(rng, *batch, **dict(zip(("n_q", "n_k", "d_model", "d_k", "d_v"), sizes, strict=True)))
             inputs = {name: a.astype(dtype) for name, a in drawn.items()}
-            right = reference.project_qkv(*inputs.values())
-            found = student.project_qkv(*inputs.values())
-            assert_matches(found, right, call="project_qkv(X_q, X_kv, W_Q, W_K, W_V)", **inputs)
+            agrees.project_qkv(*inputs.values())
 
-    test_care = after("test_small_example")(careful(points=0.25))
+    test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise(
-    "attention_scores",
-    points=2,
-    hints=(
-        (
-            "For plain matrices this is `pairwise_dot` from chapter 0 with other names. Get the example right "
-            "first, then think of the batch."
-        ),
-        (
-            "With batch axes, K has the shape (..., n_k, d_k), and `@` wants (..., d_k, n_k) on its right side. "
-            "Only the last two axes change places, the others stay in front. What does `.T` do to an array of "
-            "three axes? Print a shape and see."
-        ),
-        (
-            "`np.swapaxes(K, i, j)` exchanges two axes that you name, and axes can be counted from the end: the "
-            "last is -1. `@` then goes through all the batch axes by itself."
-        ),
-    ),
-)
+@exercise("attention_scores", points=2)
 class TestAttentionScores:
-    @visible
-    @points(0.5)
+    """For plain matrices this is `pairwise_dot` from chapter 0 with other names. Get the example right first, then
+    think of the batch.
+
+    With batch axes, K has the shape (..., n_k, d_k), and `@` wants (..., d_k, n_k) on its right side. Only the last two
+    axes change places, the others stay in front. What does `.T` do to an array of three axes? Print a shape and see.
+
+    `np.swapaxes(K, i, j)` exchanges two axes that you name, and axes can be counted from the end: the last is -1. `@`
+    then goes through all the batch axes by itself.
+    """
+
+    @check(points=0.5, visible=True)
     def test_small_example(self, student, reference):
         """the example worked by hand"""
         Q, K = np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[3.0, 0.0], [1.0, 2.0], [0.0, 4.0]])
         found = student.attention_scores(Q, K)
-        assert_shape(found, (2, 3), call="attention_scores(Q, K)", Q=Q, K=K)
-        assert_matches(found, reference.attention_scores(Q, K), call="attention_scores(Q, K)", Q=Q, K=K)
+        assert_shape(found, (2, 3))
+        assert_matches(found, reference.attention_scores(Q, K))
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
-    def test_all_sizes_equal(self, student, reference):
+    @check(points=0.25, visible=True, after="test_small_example")
+    def test_all_sizes_equal(self, agrees):
         """as many queries as keys as entries in each of them"""
         Q = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, -3.0], [2.0, 0.0, 1.0]])
         K = np.array([[1.0, 0.0, 4.0], [-2.0, 1.0, 0.0], [0.0, 5.0, 1.0]])
-        found = student.attention_scores(Q, K)
-        assert_matches(found, reference.attention_scores(Q, K), call="attention_scores(Q, K)", Q=Q, K=K)
+        agrees.attention_scores(Q, K)
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
-    def test_a_batch(self, student, reference):
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_a_batch(self, agrees):
         """a batch: each entry's queries meet that entry's keys"""
         Q = np.array([[[1.0, 0.0], [2.0, 1.0]], [[0.0, -1.0], [3.0, 0.0]]])
         K = np.array([[[1.0, 1.0], [0.0, 2.0], [4.0, 0.0]], [[1.0, 0.0], [2.0, 5.0], [0.0, 0.5]]])
-        found = student.attention_scores(Q, K)
-        assert_matches(found, reference.attention_scores(Q, K), call="attention_scores(Q, K)", Q=Q, K=K)
+        agrees.attention_scores(Q, K)
 
-    @after("test_small_example")
-    @points(0.25)
+    @check(points=0.25, after="test_small_example")
     @given(linked({"Q": "... n_q d_k", "K": "... n_k d_k"}, batch=(0, 2)))
-    def test_any_sizes(self, student, reference, Q, K):
+    def test_any_sizes(self, agrees, Q, K):
         """any sizes, with no batch axis, one or two"""
-        found = student.attention_scores(Q, K)
-        assert_matches(found, reference.attention_scores(Q, K), call="attention_scores(Q, K)", Q=Q, K=K)
+        agrees.attention_scores(Q, K)
 
-    @after("test_small_example")
-    @points(0.25)
-    def test_distinct_and_equal_sizes(self, student, reference, rng):
+    @check(points=0.25, after="test_small_example")
+    def test_distinct_and_equal_sizes(self, agrees, rng):
         """sizes that all differ, sizes that are all the same, large scores, and float32"""
         for batch, (n_q, n_k, d_k), largest, dtype in (
             ((), (3, 4, 5), 4.0, np.float64),
@@ -223,46 +167,32 @@ class TestAttentionScores:
             K = rng.normal(size=(*batch, n_k, d_k))
             scores = Q @ np.swapaxes(K, -1, -2)
             Q, K = (Q * largest / scores.flat[np.abs(scores).argmax()]).astype(dtype), K.astype(dtype)
-            found = student.attention_scores(Q, K)
-            assert_matches(found, reference.attention_scores(Q, K), call="attention_scores(Q, K)", Q=Q, K=K)
+            agrees.attention_scores(Q, K)
 
-    test_care = after("test_small_example")(careful(points=0.25))
+    test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise(
-    "dot_product_attention",
-    points=4,
-    leans_on=("attention_scores",),
-    hints=(
-        (
-            "It is `soft_lookup` from chapter 1 for many queries at once: scores, weights, mix. You have a "
-            "function for the first step, the notebook hands you `softmax` for the second."
-        ),
-        (
-            "The scores have the shape (..., n_q, n_k), a row for each query. A query shares its attention out "
-            "among the keys, so it is the row that adds up to 1. The mix then makes (..., n_q, n_k) and (..., "
-            "n_k, d_v) into (..., n_q, d_v): what sits in the middle is summed over."
-        ),
-        (
-            "`softmax` takes the last axis by itself, and that is the keys'. The mix is a plain product with the "
-            "weights on the left and the values on the right. Return the output first, then the weights."
-        ),
-    ),
-)
+@exercise("dot_product_attention", points=4, leans_on=("attention_scores",))
 class TestDotProductAttention:
-    @visible
-    @points(0.5)
-    def test_small_example(self, student, reference):
+    """It is `soft_lookup` from chapter 1 for many queries at once: scores, weights, mix. You have a function for the
+    first step, the notebook hands you `softmax` for the second.
+
+    The scores have the shape (..., n_q, n_k), a row for each query. A query shares its attention out among the keys, so
+    it is the row that adds up to 1. The mix then makes (..., n_q, n_k) and (..., n_k, d_v) into (..., n_q, d_v): what
+    sits in the middle is summed over.
+
+    `softmax` takes the last axis by itself, and that is the keys'. The mix is a plain product with the weights on the
+    left and the values on the right. Return the output first, then the weights.
+    """
+
+    @check(points=0.5, visible=True)
+    def test_small_example(self, agrees):
         """the example worked by hand"""
         Q, K = np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[2.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
         V = np.array([[10.0, 0.0], [20.0, 0.0], [0.0, 10.0]])
-        right = reference.dot_product_attention(Q, K, V)
-        found = student.dot_product_attention(Q, K, V)
-        assert_matches(found, right, call="dot_product_attention(Q, K, V)", Q=Q, K=K, V=V)
+        agrees.dot_product_attention(Q, K, V)
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
+    @check(points=0.5, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, student, reference):
         """with all sizes equal, it is still each query's weights that add up to 1"""
         Q = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, -1.0], [0.5, 0.0, 1.0]])
@@ -274,44 +204,32 @@ class TestDotProductAttention:
         assert_matches(weights, right_weights, call="weights of dot_product_attention(Q, K, V)", Q=Q, K=K, V=V)
         assert_matches(output, right_output, call="output of dot_product_attention(Q, K, V)", Q=Q, K=K, V=V)
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
-    def test_a_batch(self, student, reference):
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_a_batch(self, agrees):
         """a batch: each entry's queries look at that entry's keys and values"""
         Q = np.array([[[1.0, 0.0], [2.0, 1.0]], [[0.0, -1.0], [1.0, 0.0]]])
         K = np.array([[[1.0, 1.0], [0.0, 2.0], [1.0, 0.0]], [[1.0, 0.0], [2.0, 1.0], [0.0, 0.5]]])
         V = np.array([[[1.0], [2.0], [4.0]], [[-1.0], [0.0], [8.0]]])
-        right = reference.dot_product_attention(Q, K, V)
-        found = student.dot_product_attention(Q, K, V)
-        assert_matches(found, right, call="dot_product_attention(Q, K, V)", Q=Q, K=K, V=V)
+        agrees.dot_product_attention(Q, K, V)
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
-    def test_large_scores(self, student, reference):
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_large_scores(self, agrees):
         """scores in the thousands for one query and small ones for the next give no nan"""
         Q, K = (
             np.array([[1000.0, 2.0], [1.0, 0.5], [0.0, 3000.0]]),
             np.array([[1.0, 0.0], [1.0, 0.5], [-1.0, 1.0], [1.0, -1.0]]),
         )
         V = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0], [-1.0, -2.0, -3.0]])
-        right = reference.dot_product_attention(Q, K, V)
-        found = student.dot_product_attention(Q, K, V)
-        assert_matches(found, right, call="dot_product_attention(Q, K, V)", Q=Q, K=K, V=V)
+        agrees.dot_product_attention(Q, K, V)
 
-    @after("test_small_example")
-    @points(0.5)
+    @check(points=0.5, after="test_small_example")
     @given(linked({"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}, batch=(0, 2), elements=floats(-3, 3)))
-    def test_any_sizes(self, student, reference, Q, K, V):
+    def test_any_sizes(self, agrees, Q, K, V):
         """any sizes, with no batch axis, one or two"""
-        right = reference.dot_product_attention(Q, K, V)
-        found = student.dot_product_attention(Q, K, V)
-        assert_matches(found, right, call="dot_product_attention(Q, K, V)", Q=Q, K=K, V=V)
+        agrees.dot_product_attention(Q, K, V)
 
-    @after("test_small_example")
-    @points(0.5)
-    def test_distinct_and_equal_sizes(self, student, reference, rng):
+    @check(points=0.5, after="test_small_example")
+    def test_distinct_and_equal_sizes(self, agrees, rng):
         """sizes that all differ, and sizes that are all the same, batch axes included; many long keys"""
         for batch, sizes in (
             ((), (3, 4, 5, 6)),
@@ -324,12 +242,9 @@ class TestDotProductAttention:
         ):
             drawn = dict(zip(("n_q", "n_k", "d_k", "d_v"), sizes, strict=True))
             inputs = queries_keys_values(rng, *batch, **drawn)
-            right = reference.dot_product_attention(**inputs)
-            found = student.dot_product_attention(*inputs.values())
-            assert_matches(found, right, call="dot_product_attention(Q, K, V)", **inputs)
+            agrees.dot_product_attention(*inputs.values())
 
-    @after("test_small_example")
-    @points(0.25)
+    @check(points=0.25, after="test_small_example")
     def test_keys_in_another_order(self, student, rng):
         """keys and values shuffled together leave the output as it was, and shuffle the weights"""
         inputs = queries_keys_values(rng, 2, n_q=3, n_k=5, d_k=4, d_v=6)
@@ -341,124 +256,77 @@ class TestDotProductAttention:
         assert_matches(moved_output, output, call=f"output of {call}", **shuffled)
         assert_matches(moved_weights, np.asarray(weights)[..., order], call=f"weights of {call}", **shuffled)
 
-    @after("test_a_batch", "test_large_scores")
-    @points(0.25)
-    def test_large_scores_in_a_batch(self, student, reference, rng):
+    @check(points=0.25, after=("test_a_batch", "test_large_scores"))
+    def test_large_scores_in_a_batch(self, agrees, rng):
         """scores of very different size in one batch, all positive or all negative"""
         inputs = queries_keys_values(rng, 2, 3, n_q=4, n_k=5, d_k=3, d_v=2)
         level = np.linspace(-3000, 3000, 2 * 3 * 4).reshape(2, 3, 4, 1)
         # One more entry in each query and key moves all the scores of a query by `level`, which no weight depends on.
         inputs["Q"] = np.concatenate([inputs["Q"], level], axis=-1)
         inputs["K"] = np.concatenate([inputs["K"], np.ones((2, 3, 5, 1))], axis=-1)
-        right = reference.dot_product_attention(**inputs)
-        found = student.dot_product_attention(*inputs.values())
-        assert_matches(found, right, call="dot_product_attention(Q, K, V)", **inputs)
+        agrees.dot_product_attention(*inputs.values())
 
-    @after("test_small_example")
-    @points(0.25)
-    def test_one_key_and_float32(self, student, reference, rng):
+    @check(points=0.25, after="test_small_example")
+    def test_one_key_and_float32(self, agrees, rng):
         """a single key, a single query, and float32"""
         for sizes, dtype in (((3, 1, 2, 4), np.float64), ((1, 1, 1, 1), np.float64), ((4, 5, 3, 6), np.float32)):
             drawn = queries_keys_values(rng, **dict(zip(("n_q", "n_k", "d_k", "d_v"), sizes, strict=True)))
             inputs = {name: a.astype(dtype) for name, a in drawn.items()}
-            right = reference.dot_product_attention(**inputs)
-            found = student.dot_product_attention(*inputs.values())
-            assert_matches(found, right, call="dot_product_attention(Q, K, V)", **inputs)
+            agrees.dot_product_attention(*inputs.values())
 
-    test_care = after("test_small_example")(careful(points=0.25))
+    test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise(
-    "einsum_attention",
-    points=2,
-    answers=("SCORES_EQ", "MIX_EQ"),
-    hints=(
-        (
-            "Under each array write its shape in words, and give every different size a letter of its own. The "
-            "same size in two arrays gets the same letter if the two axes go along with each other."
-        ),
-        (
-            "For the scores: Q has queries and features, K has keys and features, the scores have queries and "
-            "keys. The features are in both and not in the result, so they are summed over."
-        ),
-        (
-            "An equation is the letters of the first array, a comma, the letters of the second, `->`, the letters "
-            "of the result. For the mix: weights have queries and keys, V has keys and values' features, the "
-            "output has queries and values' features. Which letter is left out after the arrow?"
-        ),
-    ),
-)
+@exercise("einsum_attention", points=2, answers=("SCORES_EQ", "MIX_EQ"))
 class TestEinsumAttention:
-    @visible
+    """Under each array write its shape in words, and give every different size a letter of its own. The same size in
+    two arrays gets the same letter if the two axes go along with each other.
+
+    For the scores: Q has queries and features, K has keys and features, the scores have queries and keys. The features
+    are in both and not in the result, so they are summed over.
+
+    An equation is the letters of the first array, a comma, the letters of the second, `->`, the letters of the result.
+    For the mix: weights have queries and keys, V has keys and values' features, the output has queries and values'
+    features. Which letter is left out after the arrow?
+    """
+
+    @check(visible=True)
     def test_scores_equation_is_there(self, student):
         """SCORES_EQ is a string"""
-        assert_string(student["SCORES_EQ"], call="SCORES_EQ")
+        assert_string(student["SCORES_EQ"])
 
-    @visible
+    @check(visible=True)
     def test_mix_equation_is_there(self, student):
         """MIX_EQ is a string"""
-        assert_string(student["MIX_EQ"], call="MIX_EQ")
+        assert_string(student["MIX_EQ"])
 
-    @visible
-    @after("test_scores_equation_is_there")
-    @points(0.5)
+    @check(points=0.5, visible=True, after="test_scores_equation_is_there")
     def test_scores_example(self, student):
         """SCORES_EQ makes the scores of the example"""
         Q, K = np.array([[1.0, 2.0], [0.0, 1.0]]), np.array([[3.0, 0.0], [1.0, 2.0], [0.0, 4.0]])
-        assert_einsum(student["SCORES_EQ"], Q @ K.T, call="np.einsum(SCORES_EQ, Q, K)", Q=Q, K=K)
+        assert_einsum(student["SCORES_EQ"], Q @ K.T, Q=Q, K=K)
 
-    @visible
-    @after("test_mix_equation_is_there")
-    @points(0.5)
+    @check(points=0.5, visible=True, after="test_mix_equation_is_there")
     def test_mix_example(self, student):
         """MIX_EQ mixes the values of an example"""
         weights = np.array([[0.5, 0.5, 0.0], [0.25, 0.25, 0.5]])
         V = np.array([[10.0, 0.0, 2.0, 4.0], [20.0, 0.0, 4.0, 8.0], [0.0, 10.0, 6.0, 0.0]])
-        assert_einsum(student["MIX_EQ"], weights @ V, call="np.einsum(MIX_EQ, weights, V)", weights=weights, V=V)
+        assert_einsum(student["MIX_EQ"], weights @ V, weights=weights, V=V)
 
-    @after("test_scores_example")
-    @points(0.5)
+    @check(points=0.5, after="test_scores_example")
     def test_scores_of_any_size(self, student, rng):
         """SCORES_EQ makes the scores, whatever the sizes"""
         for n_q, n_k, d_k in ((3, 4, 5), (4, 4, 4), (5, 3, 2)):
             Q, K = rng.normal(size=(n_q, d_k)).round(2), rng.normal(size=(n_k, d_k)).round(2)
-            assert_einsum(student["SCORES_EQ"], Q @ K.T, call="np.einsum(SCORES_EQ, Q, K)", Q=Q, K=K)
+            assert_einsum(student["SCORES_EQ"], Q @ K.T, Q=Q, K=K)
 
-    @after("test_mix_example")
-    @points(0.5)
+    @check(points=0.5, after="test_mix_example")
     def test_mix_of_any_size(self, student, rng):
         """MIX_EQ mixes the values, whatever the sizes"""
         for n_q, n_k, d_v in ((3, 4, 5), (4, 4, 4), (5, 3, 2)):
             parts, V = rng.uniform(0.1, 1, size=(n_q, n_k)), rng.normal(size=(n_k, d_v)).round(2)
             weights = parts / parts.sum(axis=1, keepdims=True)
-            assert_einsum(student["MIX_EQ"], weights @ V, call="np.einsum(MIX_EQ, weights, V)", weights=weights, V=V)
+            assert_einsum(student["MIX_EQ"], weights @ V, weights=weights, V=V)
 
 
-TestQuiz = quiz(
-    "quiz_ch2",
-    points=3,
-    hints=(
-        (
-            "Each question can be tried out: make small arrays of the shapes in question and put them through "
-            "your own functions."
-        ),
-        (
-            "For 1, ask who has a question and who has the answers. For 2, make arrays of ones and print shapes. "
-            "For 4, draw q = [2, 0] with the keys [3, 9] and [1, 0]. For 5, add the printed weights up, then "
-            "divide one by another."
-        ),
-        (
-            "For 3, leave the matrices out: with Q = K = V = X, what is the score of a position with itself? For "
-            "5 and 6, write down exp of each of the three scores: every weight is one of them, divided by one and "
-            "the same number."
-        ),
-    ),
-    questions=[
-        choice("who asks in a translation"),
-        choice("the shapes that come out"),
-        choice("why there are three projections"),
-        choice("what a large dot product tells"),
-        choice("what is wrong with the printed weights"),
-        number("a query twice as long", within=0.005),
-    ],
-)
+TestQuiz = quiz_ch2.checks()

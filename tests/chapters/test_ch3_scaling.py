@@ -3,27 +3,23 @@
 import numpy as np
 
 from autograder.checking import (
+    CheckFailed,
     Rng,
     Source,
-    after,
     arrays_nd,
     assert_matches,
     assert_shape,
     assert_sums_to_one,
     assert_within,
-    careful,
-    choice,
+    check,
     exercise,
     floats,
     given,
     linked,
-    number,
-    points,
     probabilities,
-    quiz,
-    visible,
+    pure,
 )
-from autograder.checking.asserts import CheckFailed
+from solutions.ch3_scaling import quiz_ch3
 
 # score_variance is judged by how its answers are distributed over generators. For n pairs the variance of q . k has
 # mean d_k (d_k * (1 - 1/n) with the mean taken away) and, as E[(q . k)^4] = 3 d_k^2 + 6 d_k, a relative variance of
@@ -38,7 +34,7 @@ def answers(student, rng, d_k, count, samples=SAMPLES):
     found = []
     for seed in rng.integers(2**32, size=count).tolist():
         answer = student.score_variance(d_k, samples, Rng(seed))
-        assert_shape(answer, (), call=f"score_variance({d_k}, {samples}, np.random.default_rng({seed}))")
+        assert_shape(answer, ())
         found.append(float(answer))
     return np.array(found)
 
@@ -51,20 +47,6 @@ def relative_variance(d_k, samples=SAMPLES):
 @exercise(
     "score_variance",
     points=2,
-    hints=(
-        (
-            "Three steps: draw the queries and the keys, make one score of each pair, take the variance of the scores. "
-            "After the first step there are two arrays; what shape holds n_samples vectors of d_k entries?"
-        ),
-        (
-            "`rng.standard_normal((n_samples, d_k))` draws that many vectors at once. Draw twice: the keys must know "
-            "nothing of the queries. A pair is row i of the one and row i of the other."
-        ),
-        (
-            "A dot product is entry times entry, added up along the axis of the entries (the last one). What is left "
-            "has shape (n_samples,), and arrays have a method `.var()`."
-        ),
-    ),
     equivalent={
         "variance_with_normal_and_einsum: `1` → `2`": "divides by n - 2: no experiment of this size tells that from n - 1",
         "variance_with_batched_matmul: `1` → `2`": "divides by n - 2: no experiment of this size tells that from n - 1",
@@ -74,26 +56,32 @@ def relative_variance(d_k, samples=SAMPLES):
     },
 )
 class TestScoreVariance:
-    @visible
-    @points(0.25)
+    """Three steps: draw the queries and the keys, make one score of each pair, take the variance of the scores. After
+    the first step there are two arrays; what shape holds n_samples vectors of d_k entries?
+
+    `rng.standard_normal((n_samples, d_k))` draws that many vectors at once. Draw twice: the keys must know nothing of
+    the queries. A pair is row i of the one and row i of the other.
+
+    A dot product is entry times entry, added up along the axis of the entries (the last one). What is left has shape
+    (n_samples,), and arrays have a method `.var()`.
+    """
+
+    @check(points=0.25, visible=True)
     def test_four_entries(self, student):
         """for vectors with 4 entries, one number near 4"""
         found = student.score_variance(4, 1000, Rng(1))
-        assert_shape(found, (), call="score_variance(4, 1000, np.random.default_rng(1))")
-        assert_within(found, low=2.4, high=5.6, call="score_variance(4, 1000, np.random.default_rng(1))")
+        assert_shape(found, ())
+        assert_within(found, low=2.4, high=5.6)
 
-    @visible
-    @after("test_four_entries")
-    @points(0.25)
+    @check(points=0.25, visible=True, after="test_four_entries")
     def test_one_and_many_entries(self, student):
         """for 64 entries near 64, and for a single one near 1"""
         found = student.score_variance(64, 1000, Rng(2))
-        assert_within(found, low=43.0, high=85.0, call="score_variance(64, 1000, np.random.default_rng(2))")
+        assert_within(found, low=43.0, high=85.0)
         found = student.score_variance(1, 2000, Rng(3))
-        assert_within(found, low=0.5, high=1.5, call="score_variance(1, 2000, np.random.default_rng(3))")
+        assert_within(found, low=0.5, high=1.5)
 
-    @after("test_four_entries")
-    @points(0.75)
+    @check(points=0.75, after="test_four_entries")
     def test_spread(self, student, rng):
         """from generator to generator the answers differ, by as much as independent normal pairs make them"""
         # The logarithm of the ratio of the two variances is near normal, with a standard deviation of about 0.11: the
@@ -114,8 +102,7 @@ class TestScoreVariance:
                     "pair new, is every entry normal, and does all of it come from `rng`?",
                 )
 
-    @after("test_spread")
-    @points(0.5)
+    @check(points=0.5, after="test_spread")
     def test_centre(self, student, rng):
         """over many generators, the answers average to d_k"""
         for d_k in (2, 9):
@@ -127,43 +114,31 @@ class TestScoreVariance:
                     f"For d_k = {d_k} the average over 60 generators is {found:.4g}; it should be within {slack:.2g} of {d_k}.",
                 )
 
-    test_care = after("test_spread")(careful(points=0.25))
+    test_care = pure(points=0.25, after="test_spread")
 
 
-@exercise(
-    "scaled_dot_product_attention",
-    points=4,
-    hints=(
-        (
-            "Four steps: scores for every query and key, the division, the softmax over the keys, the average of the "
-            "values. Write the shape of what you have after each step beside it."
-        ),
-        (
-            "The scores are Q times K with its last two axes swapped: (..., n_q, d_k) @ (..., d_k, n_k). "
-            "`np.swapaxes(K, -1, -2)` does that for any number of batch axes. d_k is the size of the last axis."
-        ),
-        (
-            "Divide before the softmax, by `np.sqrt(Q.shape[-1])`. The weights are what `softmax` makes of that, "
-            "the output is the weights times V, and both are returned, output first."
-        ),
-    ),
-)
+@exercise("scaled_dot_product_attention", points=4)
 class TestScaledDotProductAttention:
-    @visible
-    @points(0.5)
-    def test_small_example(self, student, reference):
+    """Four steps: scores for every query and key, the division, the softmax over the keys, the average of the values.
+    Write the shape of what you have after each step beside it.
+
+    The scores are Q times K with its last two axes swapped: (..., n_q, d_k) @ (..., d_k, n_k). `np.swapaxes(K, -1, -2)`
+    does that for any number of batch axes. d_k is the size of the last axis.
+
+    Divide before the softmax, by `np.sqrt(Q.shape[-1])`. The weights are what `softmax` makes of that, the output is
+    the weights times V, and both are returned, output first.
+    """
+
+    @check(points=0.5, visible=True)
+    def test_small_example(self, agrees):
         """the example worked by hand: output first, weights second"""
         Q = np.array([[2.0, 0.0, 0.0, 0.0]])
         K = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
         V = np.array([[10.0], [20.0]])
-        right = reference.scaled_dot_product_attention(Q, K, V)
-        found = student.scaled_dot_product_attention(Q, K, V)
-        assert_matches(found, right, call="scaled_dot_product_attention(Q, K, V)", Q=Q, K=K, V=V)
+        agrees.scaled_dot_product_attention(Q, K, V)
 
-    @visible
-    @after("test_small_example")
-    @points(0.75)
-    def test_all_sizes_different(self, student, reference):
+    @check(points=0.75, visible=True, after="test_small_example")
+    def test_all_sizes_different(self, agrees):
         """3 queries, 5 keys with 4 entries, values with 2: weights and output"""
         Q = np.array([[1.0, 0.0, 2.0, -1.0], [0.0, 3.0, 0.0, 1.0], [-1.0, 1.0, 1.0, 0.5]])
         K = np.array(
@@ -176,40 +151,28 @@ class TestScaledDotProductAttention:
             ]
         )
         V = np.array([[1.0, 10.0], [2.0, -20.0], [3.0, 30.0], [-4.0, 40.0], [5.0, 0.0]])
-        right = reference.scaled_dot_product_attention(Q, K, V)
-        found = student.scaled_dot_product_attention(Q, K, V)
-        assert_matches(found, right, call="scaled_dot_product_attention(Q, K, V)", Q=Q, K=K, V=V)
+        agrees.scaled_dot_product_attention(Q, K, V)
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
-    def test_all_sizes_equal(self, student, reference):
+    @check(points=0.25, visible=True, after="test_small_example")
+    def test_all_sizes_equal(self, agrees):
         """as many queries as keys as entries"""
         Q = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [-1.0, 1.0, 0.5]])
         K = np.array([[2.0, 1.0, 0.0], [0.0, -1.0, 1.0], [1.0, 0.5, 1.5]])
         V = np.array([[1.0, 10.0, 0.0], [2.0, -20.0, 1.0], [3.0, 30.0, -1.0]])
-        right = reference.scaled_dot_product_attention(Q, K, V)
-        found = student.scaled_dot_product_attention(Q, K, V)
-        assert_matches(found, right, call="scaled_dot_product_attention(Q, K, V)", Q=Q, K=K, V=V)
+        agrees.scaled_dot_product_attention(Q, K, V)
 
-    @visible
-    @after("test_all_sizes_different")
-    @points(0.5)
-    def test_batch(self, student, reference):
+    @check(points=0.5, visible=True, after="test_all_sizes_different")
+    def test_batch(self, agrees):
         """one batch axis, and two of them"""
         numbers = np.random.default_rng(33)
         for lead in ((2,), (3, 2)):
             Q = numbers.integers(-4, 5, size=(*lead, 3, 5)) / 2
             K = numbers.integers(-4, 5, size=(*lead, 4, 5)) / 2
             V = numbers.integers(-4, 5, size=(*lead, 4, 2)).astype(float)
-            right = reference.scaled_dot_product_attention(Q, K, V)
-            found = student.scaled_dot_product_attention(Q, K, V)
-            assert_matches(found, right, call="scaled_dot_product_attention(Q, K, V)", Q=Q, K=K, V=V)
+            agrees.scaled_dot_product_attention(Q, K, V)
 
-    @visible
-    @after("test_all_sizes_different")
-    @points(0.5)
-    def test_large_scores(self, student, reference):
+    @check(points=0.5, visible=True, after="test_all_sizes_different")
+    def test_large_scores(self, agrees):
         """scores in the thousands give no nan, and neither do queries of very different size"""
         Q = np.array(
             [
@@ -222,45 +185,35 @@ class TestScaledDotProductAttention:
         )
         K = np.array([[1.0, 0.5, 0.0, 0.0], [1.0, 0.0, 0.001, 0.0], [1.001, -1.0, -0.001, 2.0]])
         V = np.array([[1.0, 2.0], [3.0, -4.0], [-5.0, 60.0]])
-        right = reference.scaled_dot_product_attention(Q, K, V)
-        found = student.scaled_dot_product_attention(Q, K, V)
-        assert_matches(found, right, call="scaled_dot_product_attention(Q, K, V)", Q=Q, K=K, V=V)
+        agrees.scaled_dot_product_attention(Q, K, V)
 
-    @after("test_all_sizes_different")
-    @points(0.5)
+    @check(points=0.5, after="test_all_sizes_different")
     @given(linked({"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}, sides=(1, 5), batch=(0, 2)))
-    def test_any_sizes(self, student, reference, Q, K, V):
+    def test_any_sizes(self, agrees, Q, K, V):
         """any sizes, with and without batch axes"""
-        right = reference.scaled_dot_product_attention(Q, K, V)
-        found = student.scaled_dot_product_attention(Q, K, V)
-        assert_matches(found, right, call="scaled_dot_product_attention(Q, K, V)", Q=Q, K=K, V=V)
+        agrees.scaled_dot_product_attention(Q, K, V)
 
-    @after("test_all_sizes_different")
-    @points(0.25)
+    @check(points=0.25, after="test_all_sizes_different")
     def test_long_keys(self, student, reference, rng):
         """long keys and many of them; each query's weights add up to 1"""
         for n_q, n_k, d_k, d_v in ((7, 30, 64, 5), (4, 6, 256, 3), (5, 3, 2, 100), (16, 16, 16, 16)):
             Q, K, V = rng.normal(size=(n_q, d_k)), rng.normal(size=(n_k, d_k)), 10 * rng.normal(size=(n_k, d_v))
             right = reference.scaled_dot_product_attention(Q, K, V)
             found = student.scaled_dot_product_attention(Q, K, V)
-            assert_matches(found, right, call="scaled_dot_product_attention(Q, K, V)", Q=Q, K=K, V=V)
+            assert_matches(found, right)
             assert_sums_to_one(found[1], call="the weights of scaled_dot_product_attention(Q, K, V)", Q=Q, K=K, V=V)
 
-    @after("test_batch", "test_large_scores")
-    @points(0.25)
-    def test_large_scores_in_a_batch(self, student, reference, rng):
+    @check(points=0.25, after=("test_batch", "test_large_scores"))
+    def test_large_scores_in_a_batch(self, agrees, rng):
         """a batch whose queries have scores thousands apart from one another"""
         Q, K = rng.normal(size=(2, 4, 3)), rng.normal(size=(2, 5, 3))
         V = rng.normal(size=(2, 5, 6))
         K[..., 0] = 1.0  # the same for all keys: what Q has there moves all scores of a query alike
         Q[..., 0] = np.array([[9000.0, -9000.0, 2000.0, 0.0], [-3000.0, 500.0, 6000.0, -800.0]])
-        right = reference.scaled_dot_product_attention(Q, K, V)
-        found = student.scaled_dot_product_attention(Q, K, V)
-        assert_matches(found, right, call="scaled_dot_product_attention(Q, K, V)", Q=Q, K=K, V=V)
+        agrees.scaled_dot_product_attention(Q, K, V)
 
-    @after("test_all_sizes_different")
-    @points(0.25)
-    def test_one_of_each_and_float32(self, student, reference, rng):
+    @check(points=0.25, after="test_all_sizes_different")
+    def test_one_of_each_and_float32(self, agrees, rng):
         """a single query, a single key, a single entry; and float32"""
         for n_q, n_k, d_k, d_v, dtype in (
             (1, 1, 1, 1, float),
@@ -269,11 +222,9 @@ class TestScaledDotProductAttention:
             (3, 5, 4, 6, np.float32),
         ):
             Q, K, V = (rng.normal(size=s).astype(dtype) for s in ((n_q, d_k), (n_k, d_k), (n_k, d_v)))
-            right = reference.scaled_dot_product_attention(Q, K, V)
-            found = student.scaled_dot_product_attention(Q, K, V)
-            assert_matches(found, right, call="scaled_dot_product_attention(Q, K, V)", Q=Q, K=K, V=V)
+            agrees.scaled_dot_product_attention(Q, K, V)
 
-    test_care = after("test_small_example")(careful(points=0.25))
+    test_care = pure(points=0.25, after="test_small_example")
 
 
 def some_rows(rng, *shape, empty=0.3):
@@ -283,55 +234,35 @@ def some_rows(rng, *shape, empty=0.3):
     return parts / parts.sum(axis=-1, keepdims=True)
 
 
-@exercise(
-    "attention_entropy",
-    points=3,
-    hints=(
-        (
-            "Begin with one row that has no zeros: each weight times its logarithm, added up, and the sign turned "
-            "round. Then ask along which axis the sum goes when there are many rows."
-        ),
-        (
-            "np.log(0) is -inf, and 0 * -inf is nan, not 0. It is simplest to never ask for that logarithm: what "
-            "number may stand in for the 0 inside the log, when the result is multiplied by the weight 0 anyway?"
-        ),
-        (
-            "`np.where(weights > 0, weights, 1.0)` is a new array with ones in the place of zeros, and the logarithm of "
-            "1 is 0. The sum belongs to the last axis: `axis=-1`."
-        ),
-    ),
-)
+@exercise("attention_entropy", points=3)
 class TestAttentionEntropy:
-    @visible
-    @points(0.5)
-    def test_without_zeros(self, student, reference):
+    """Begin with one row that has no zeros: each weight times its logarithm, added up, and the sign turned round. Then
+    ask along which axis the sum goes when there are many rows.
+
+    np.log(0) is -inf, and 0 * -inf is nan, not 0. It is simplest to never ask for that logarithm: what number may stand
+    in for the 0 inside the log, when the result is multiplied by the weight 0 anyway?
+
+    `np.where(weights > 0, weights, 1.0)` is a new array with ones in the place of zeros, and the logarithm of 1 is 0.
+    The sum belongs to the last axis: `axis=-1`.
+    """
+
+    @check(points=0.5, visible=True)
+    def test_without_zeros(self, agrees):
         """two queries and four keys, no weight 0"""
-        weights = np.array([[0.25, 0.25, 0.25, 0.25], [0.7, 0.1, 0.15, 0.05]])
-        right = reference.attention_entropy(weights)
-        assert_matches(student.attention_entropy(weights), right, call="attention_entropy(weights)", weights=weights)
+        agrees.attention_entropy(np.array([[0.25, 0.25, 0.25, 0.25], [0.7, 0.1, 0.15, 0.05]]))
 
-    @visible
-    @after("test_without_zeros")
-    @points(0.5)
-    def test_small_example(self, student, reference):
+    @check(points=0.5, visible=True, after="test_without_zeros")
+    def test_small_example(self, agrees):
         """the example worked by hand: a weight of 0 contributes 0"""
-        weights = np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])
-        right = reference.attention_entropy(weights)
-        assert_matches(student.attention_entropy(weights), right, call="attention_entropy(weights)", weights=weights)
+        agrees.attention_entropy(np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]))
 
-    @visible
-    @after("test_without_zeros")
-    @points(0.25)
-    def test_as_many_queries_as_keys(self, student, reference):
+    @check(points=0.25, visible=True, after="test_without_zeros")
+    def test_as_many_queries_as_keys(self, agrees):
         """as many queries as keys"""
-        weights = np.array([[0.6, 0.3, 0.1], [0.2, 0.2, 0.6], [0.9, 0.05, 0.05]])
-        right = reference.attention_entropy(weights)
-        assert_matches(student.attention_entropy(weights), right, call="attention_entropy(weights)", weights=weights)
+        agrees.attention_entropy(np.array([[0.6, 0.3, 0.1], [0.2, 0.2, 0.6], [0.9, 0.05, 0.05]]))
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
-    def test_batch(self, student, reference):
+    @check(points=0.25, visible=True, after="test_small_example")
+    def test_batch(self, agrees):
         """one batch axis, two queries, four keys"""
         weights = np.array(
             [
@@ -340,41 +271,34 @@ class TestAttentionEntropy:
                 [[0.25, 0.25, 0.25, 0.25], [0.9, 0.1, 0.0, 0.0]],
             ]
         )
-        right = reference.attention_entropy(weights)
-        assert_matches(student.attention_entropy(weights), right, call="attention_entropy(weights)", weights=weights)
+        agrees.attention_entropy(weights)
 
-    @after("test_small_example")
-    @points(0.5)
+    @check(points=0.5, after="test_small_example")
     @given(scores=arrays_nd(2, 4, elements=floats(-3, 3)))
-    def test_any_shape(self, student, reference, scores):
+    def test_any_shape(self, agrees, scores):
         """any number of queries, keys and batch axes; the lowest scores count as weight 0"""
         parts = np.where(scores > np.minimum(-1.5, scores.max(axis=-1, keepdims=True) - 1e-3), np.exp(scores), 0.0)
-        weights = parts / parts.sum(axis=-1, keepdims=True)
-        right = reference.attention_entropy(weights)
-        assert_matches(student.attention_entropy(weights), right, call="attention_entropy(weights)", weights=weights)
+        agrees.attention_entropy(parts / parts.sum(axis=-1, keepdims=True))
 
-    @after("test_small_example")
-    @points(0.25)
+    @check(points=0.25, after="test_small_example")
     def test_from_one_key_to_all(self, student):
         """equal weights on m of n keys have ln m, whichever keys they are"""
         n = 12
         weights = np.array([[1 / m if (7 * j + 5) % n < m else 0.0 for j in range(n)] for m in range(1, n + 1)])
         found = student.attention_entropy(weights)
-        assert_matches(found, np.log(np.arange(1, n + 1)), call="attention_entropy(weights)", weights=weights)
+        assert_matches(found, np.log(np.arange(1, n + 1)))
 
-    @after("test_small_example")
-    @points(0.25)
+    @check(points=0.25, after="test_small_example")
     def test_order_of_the_keys(self, student, reference, rng):
         """the order of the keys does not matter"""
         weights = some_rows(rng, 5, 9)
         mixed = weights[:, rng.permutation(9)]
         right = reference.attention_entropy(weights)
-        assert_matches(student.attention_entropy(weights), right, call="attention_entropy(weights)", weights=weights)
-        assert_matches(student.attention_entropy(mixed), right, call="attention_entropy(weights)", weights=mixed)
+        assert_matches(student.attention_entropy(weights), right)
+        assert_matches(student.attention_entropy(mixed), right)
 
-    @after("test_small_example")
-    @points(0.25)
-    def test_tiny_weights_one_key_and_float32(self, student, reference, rng):
+    @check(points=0.25, after="test_small_example")
+    def test_tiny_weights_one_key_and_float32(self, agrees, rng):
         """weights too small to matter, a single key, a single query, and float32"""
         saturated = np.array([[1.0, 1e-300, 0.0, 1e-290], [0.5, 0.5, 1e-200, 1e-20]])
         narrow = some_rows(rng, 4, 6, empty=0.0).astype(np.float32)
@@ -386,80 +310,62 @@ class TestAttentionEntropy:
             some_rows(rng, 2, 3, 4, 5),
             narrow,
         ):
-            right = reference.attention_entropy(weights)
-            found = student.attention_entropy(weights)
-            assert_matches(found, right, call="attention_entropy(weights)", weights=weights)
+            agrees.attention_entropy(weights)
 
-    test_care = after("test_without_zeros")(careful(points=0.25))
+    test_care = pure(points=0.25, after="test_without_zeros")
 
 
-@exercise(
-    "softmax_jacobian",
-    points=3,
-    hints=(
-        (
-            "The result is one matrix minus another. The first has p on its diagonal and zeros elsewhere; the second has "
-            "p[i] * p[j] at (i, j). Write both down for p = [0.5, 0.3, 0.2]."
-        ),
-        (
-            "NumPy makes a diagonal matrix of a vector with `np.diag`. For the second, p has to be a column once and a "
-            "row once; for a plain vector `.T` changes nothing."
-        ),
-        (
-            "`np.outer(a, b)` has a[i] * b[j] at (i, j). Both matrices have shape (n, n), and one is taken from the other."
-        ),
-    ),
-)
+@exercise("softmax_jacobian", points=3)
 class TestSoftmaxJacobian:
-    @visible
-    @points(0.75)
-    def test_small_example(self, student, reference):
-        """the example worked by hand"""
-        p = np.array([0.5, 0.3, 0.2])
-        assert_matches(student.softmax_jacobian(p), reference.softmax_jacobian(p), call="softmax_jacobian(p)", p=p)
+    """The result is one matrix minus another. The first has p on its diagonal and zeros elsewhere; the second has p[i]
+    * p[j] at (i, j). Write both down for p = [0.5, 0.3, 0.2].
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
-    def test_two_weights(self, student, reference):
+    NumPy makes a diagonal matrix of a vector with `np.diag`. For the second, p has to be a column once and a row once;
+    for a plain vector `.T` changes nothing.
+
+    `np.outer(a, b)` has a[i] * b[j] at (i, j). Both matrices have shape (n, n), and one is taken from the other.
+    """
+
+    @check(points=0.75, visible=True)
+    def test_small_example(self, agrees):
+        """the example worked by hand"""
+        agrees.softmax_jacobian(np.array([0.5, 0.3, 0.2]))
+
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_two_weights(self, agrees):
         """two weights: what one gains the other loses"""
         for p in (np.array([0.5, 0.5]), np.array([0.9, 0.1])):
-            assert_matches(student.softmax_jacobian(p), reference.softmax_jacobian(p), call="softmax_jacobian(p)", p=p)
+            agrees.softmax_jacobian(p)
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
+    @check(points=0.25, visible=True, after="test_small_example")
     def test_all_on_one(self, student):
         """with all the weight on one key, nothing moves any more"""
         p = np.array([0.0, 1.0, 0.0, 0.0])
-        assert_matches(student.softmax_jacobian(p), np.zeros((4, 4)), call="softmax_jacobian(p)", p=p)
+        assert_matches(student.softmax_jacobian(p), np.zeros((4, 4)))
 
-    @after("test_small_example")
-    @points(0.75)
+    @check(points=0.75, after="test_small_example")
     @given(p=probabilities(1, 6))
-    def test_any_weights(self, student, reference, p):
+    def test_any_weights(self, agrees, p):
         """any number of weights, some of them 0"""
-        assert_matches(student.softmax_jacobian(p), reference.softmax_jacobian(p), call="softmax_jacobian(p)", p=p)
+        agrees.softmax_jacobian(p)
 
-    @after("test_small_example")
-    @points(0.25)
+    @check(points=0.25, after="test_small_example")
     def test_against_measured_slopes(self, student, reference, rng):
         """it says what softmax really does when a score is moved a little"""
         scores = rng.normal(size=5)
         p = reference.softmax(scores)
         columns = [(reference.softmax(scores + e) - reference.softmax(scores - e)) / 2e-5 for e in 1e-5 * np.eye(5)]
-        assert_matches(student.softmax_jacobian(p), np.stack(columns, axis=1), call="softmax_jacobian(p)", p=p)
+        assert_matches(student.softmax_jacobian(p), np.stack(columns, axis=1))
 
-    @after("test_small_example")
-    @points(0.25)
-    def test_one_weight_many_and_float32(self, student, reference, rng):
+    @check(points=0.25, after="test_small_example")
+    def test_one_weight_many_and_float32(self, agrees, rng):
         """a single weight, many weights, nearly all on one key, and float32"""
         nearly = np.array([1e-3, 1e-12, 1.0 - 1e-3 - 1e-12])
         many, narrow = some_rows(rng, 1, 40)[0], some_rows(rng, 1, 5, empty=0.0)[0].astype(np.float32)
         for p in (np.ones(1), many, nearly, narrow):
-            assert_matches(student.softmax_jacobian(p), reference.softmax_jacobian(p), call="softmax_jacobian(p)", p=p)
+            agrees.softmax_jacobian(p)
 
-    test_care = careful(points=0.25)
+    test_care = pure(points=0.25)
 
 
 # What a check hands over as f. Cubes tell every step apart: for x**3 the two-point difference is 3 x**2 + eps**2, and
@@ -480,156 +386,106 @@ FOUR_AXES = Source("def f(x):\n    return float((x ** 3).sum() + 2 * x[0, 0, 1, 
 LARGEST = Source("def f(x):\n    return max(x.ravel().tolist())\n", "f")
 
 
-@exercise(
-    "numerical_gradient",
-    points=4,
-    hints=(
-        (
-            "Begin with one entry: an array like x with this entry eps higher, another with it eps lower, f of both, the "
-            "difference over the distance. Then do the same for every entry."
-        ),
-        (
-            "`y = x` is a second name for the same array; `x.copy()` is a new one. For arrays with any number of axes, "
-            "`for i in np.ndindex(x.shape)` goes through all the places, and `x[i]` is a single number."
-        ),
-        (
-            "Start from `np.zeros_like(x)` for the answer, before the loop. Inside, `step = np.zeros_like(x)` with "
-            "`step[i] = eps` gives the two points x + step and x - step. The distance between them is 2 * eps: mind the "
-            "parentheses when you divide by it."
-        ),
-    ),
-)
+@exercise("numerical_gradient", points=4)
 class TestNumericalGradient:
-    @visible
-    @points(0.5)
-    def test_small_example(self, student, reference):
+    """Begin with one entry: an array like x with this entry eps higher, another with it eps lower, f of both, the
+    difference over the distance. Then do the same for every entry.
+
+    `y = x` is a second name for the same array; `x.copy()` is a new one. For arrays with any number of axes, `for i in
+    np.ndindex(x.shape)` goes through all the places, and `x[i]` is a single number.
+
+    Start from `np.zeros_like(x)` for the answer, before the loop. Inside, `step = np.zeros_like(x)` with `step[i] =
+    eps` gives the two points x + step and x - step. The distance between them is 2 * eps: mind the parentheses when you
+    divide by it.
+    """
+
+    @check(points=0.5, visible=True)
+    def test_small_example(self, agrees):
         """the example worked by hand: cubes, and a step of 0.5"""
         x = np.array([2.0, 1.0])
-        right = reference.numerical_gradient(CUBES, x, eps=0.5)
-        found = student.numerical_gradient(CUBES, x, eps=0.5)
-        assert_matches(found, right, call="numerical_gradient(f, x, eps=0.5)", f=CUBES, x=x)
+        agrees.numerical_gradient(CUBES, x, eps=0.5)
 
-    @visible
-    @after("test_small_example")
-    @points(0.75)
-    def test_matrix(self, student, reference):
+    @check(points=0.75, visible=True, after="test_small_example")
+    def test_matrix(self, agrees):
         """a matrix, square or not: one slope for each entry, and f sees the whole matrix"""
         wide = np.array([[1.0, -2.0, 0.5], [3.0, 1.5, -1.0]])
         square = np.array([[0.5, 2.0, -1.0], [1.5, -0.5, 3.0], [1.0, -2.0, 0.25]])
         for x in (wide, square):
-            right = reference.numerical_gradient(MIXED, x, eps=0.25)
-            found = student.numerical_gradient(MIXED, x, eps=0.25)
-            assert_matches(found, right, call="numerical_gradient(f, x, eps=0.25)", f=MIXED, x=x)
+            agrees.numerical_gradient(MIXED, x, eps=0.25)
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
-    def test_one_entry_at_a_time(self, student, reference):
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_one_entry_at_a_time(self, agrees):
         """entries that play different parts are moved one at a time"""
         x = np.array([3.0, -1.0, 2.0, 0.5])
-        right = reference.numerical_gradient(FIRST_AND_LAST, x, eps=0.5)
-        found = student.numerical_gradient(FIRST_AND_LAST, x, eps=0.5)
-        assert_matches(found, right, call="numerical_gradient(f, x, eps=0.5)", f=FIRST_AND_LAST, x=x)
+        agrees.numerical_gradient(FIRST_AND_LAST, x, eps=0.5)
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
-    def test_step_of_its_own(self, student, reference):
+    @check(points=0.25, visible=True, after="test_small_example")
+    def test_step_of_its_own(self, agrees):
         """where no step is named it is small enough for waves"""
         x = np.array([0.5, 2.0, -1.0])
-        right = reference.numerical_gradient(WAVES, x)
-        assert_matches(student.numerical_gradient(WAVES, x), right, call="numerical_gradient(f, x)", f=WAVES, x=x)
+        agrees.numerical_gradient(WAVES, x)
 
-    @after("test_small_example")
-    @points(0.5)
-    def test_step_as_given(self, student, reference, rng):
+    @check(points=0.5, after="test_small_example")
+    def test_step_as_given(self, agrees, rng):
         """the step is used as given, large or small, for entries of any size"""
         for eps in (0.25, 0.5, 1.0, 2.0):
             x = rng.integers(-12, 13, size=5) / 4
-            right = reference.numerical_gradient(CUBES, x, eps=eps)
-            found = student.numerical_gradient(CUBES, x, eps=eps)
-            assert_matches(found, right, call=f"numerical_gradient(f, x, eps={eps})", f=CUBES, x=x)
+            agrees.numerical_gradient(CUBES, x, eps=eps)
 
-    @after("test_matrix")
-    @points(0.5)
-    def test_three_axes(self, student, reference, rng):
+    @check(points=0.5, after="test_matrix")
+    def test_three_axes(self, agrees, rng):
         """three axes and four, sizes different or equal, and functions that look at single entries"""
         for shape in ((2, 3, 4), (3, 3, 3)):
             shaped = THREE_AXES if shape[0] == shape[1] else Source(THREE_AXES.text.replace("ecd", "aed"), "f")
             x = rng.integers(-4, 5, size=shape) / 4
-            right = reference.numerical_gradient(shaped, x, eps=0.5)
-            found = student.numerical_gradient(shaped, x, eps=0.5)
-            assert_matches(found, right, call="numerical_gradient(f, x, eps=0.5)", f=shaped, x=x)
+            agrees.numerical_gradient(shaped, x, eps=0.5)
         for shape, f in (((2, 3), MIXED), ((3, 3), MIXED), ((2, 1, 2, 2), FOUR_AXES)):
             x = rng.integers(-8, 9, size=shape) / 4
-            right = reference.numerical_gradient(f, x, eps=0.5)
-            found = student.numerical_gradient(f, x, eps=0.5)
-            assert_matches(found, right, call="numerical_gradient(f, x, eps=0.5)", f=f, x=x)
+            agrees.numerical_gradient(f, x, eps=0.5)
 
-    @after("test_small_example")
-    @points(0.25)
-    def test_corners(self, student, reference, rng):
+    @check(points=0.25, after="test_small_example")
+    def test_corners(self, agrees, rng):
         """functions with corners, where both points count"""
         for _ in range(2):
             x = np.append(rng.integers(-8, 9, size=4) / 4, 0.125)
-            right = reference.numerical_gradient(SIZES, x, eps=0.5)
-            found = student.numerical_gradient(SIZES, x, eps=0.5)
-            assert_matches(found, right, call="numerical_gradient(f, x, eps=0.5)", f=SIZES, x=x)
+            agrees.numerical_gradient(SIZES, x, eps=0.5)
         x = np.array([[1.0, 0.75], [-2.0, 0.5], [0.25, 1.0]])
-        right = reference.numerical_gradient(LARGEST, x, eps=0.5)
-        found = student.numerical_gradient(LARGEST, x, eps=0.5)
-        assert_matches(found, right, call="numerical_gradient(f, x, eps=0.5)", f=LARGEST, x=x)
+        agrees.numerical_gradient(LARGEST, x, eps=0.5)
 
-    @after("test_small_example")
-    @points(0.25)
-    def test_one_entry(self, student, reference, rng):
+    @check(points=0.25, after="test_small_example")
+    def test_one_entry(self, agrees, rng):
         """a single entry, one axis of length 1, and the step that is used when none is named"""
         for shape in ((1,), (1, 1), (4, 1), (1, 3)):
             x = rng.integers(-8, 9, size=shape) / 4
-            right = reference.numerical_gradient(CUBES, x, eps=1.0)
-            found = student.numerical_gradient(CUBES, x, eps=1.0)
-            assert_matches(found, right, call="numerical_gradient(f, x, eps=1.0)", f=CUBES, x=x)
+            agrees.numerical_gradient(CUBES, x, eps=1.0)
         x = rng.normal(size=3)
-        right = reference.numerical_gradient(WAVES, x)
-        assert_matches(student.numerical_gradient(WAVES, x), right, call="numerical_gradient(f, x)", f=WAVES, x=x)
+        agrees.numerical_gradient(WAVES, x)
 
-    test_care = after("test_small_example")(careful(points=0.5))
+    test_care = pure(points=0.5, after="test_small_example")
 
 
-@exercise(
-    "query_gradient",
-    points=4,
-    leans_on=("scaled_dot_product_attention", "softmax_jacobian"),
-    hints=(
-        (
-            "The road from q to g . output has four stations: q, scores, weights, output. Walk it backwards: how does "
-            "g . output answer to each weight, each weight to each score, each score to each entry of q?"
-        ),
-        (
-            "g . output is the sum of the weights times V @ g, so `V @ g` (one number for each key) is the first link. "
-            "The second is your softmax_jacobian, at the weights. The third: scores are K @ q / sqrt(d_k)."
-        ),
-        (
-            "Each link is a product with a matrix, from right to left: the Jacobian times `V @ g` has shape (n_k,), and "
-            "`K.T` times that has shape (d_k,). The division by sqrt(d_k) is in the scores, so the last link has it too."
-        ),
-    ),
-)
+@exercise("query_gradient", points=4, leans_on=("scaled_dot_product_attention", "softmax_jacobian"))
 class TestQueryGradient:
-    @visible
-    @points(0.75)
-    def test_small_example(self, student, reference):
+    """The road from q to g . output has four stations: q, scores, weights, output. Walk it backwards: how does g .
+    output answer to each weight, each weight to each score, each score to each entry of q?
+
+    g . output is the sum of the weights times V @ g, so `V @ g` (one number for each key) is the first link. The second
+    is your softmax_jacobian, at the weights. The third: scores are K @ q / sqrt(d_k).
+
+    Each link is a product with a matrix, from right to left: the Jacobian times `V @ g` has shape (n_k,), and `K.T`
+    times that has shape (d_k,). The division by sqrt(d_k) is in the scores, so the last link has it too.
+    """
+
+    @check(points=0.75, visible=True)
+    def test_small_example(self, agrees):
         """the example worked by hand"""
         q = np.zeros(4)
         K = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
         V, g = np.array([[10.0], [20.0]]), np.array([1.0])
-        right = reference.query_gradient(q, K, V, g)
-        assert_matches(student.query_gradient(q, K, V, g), right, call="query_gradient(q, K, V, g)", q=q, K=K, V=V, g=g)
+        agrees.query_gradient(q, K, V, g)
 
-    @visible
-    @after("test_small_example")
-    @points(0.75)
-    def test_all_sizes_different(self, student, reference):
+    @check(points=0.75, visible=True, after="test_small_example")
+    def test_all_sizes_different(self, agrees):
         """5 keys with 4 entries, values with 3"""
         q = np.array([1.0, -0.5, 2.0, 0.0])
         K = np.array(
@@ -643,24 +499,18 @@ class TestQueryGradient:
         )
         V = np.array([[1.0, 10.0, 0.0], [2.0, -20.0, 1.0], [3.0, 30.0, -1.0], [-4.0, 40.0, 2.0], [5.0, 0.0, 0.5]])
         g = np.array([0.5, -1.0, 2.0])
-        right = reference.query_gradient(q, K, V, g)
-        assert_matches(student.query_gradient(q, K, V, g), right, call="query_gradient(q, K, V, g)", q=q, K=K, V=V, g=g)
+        agrees.query_gradient(q, K, V, g)
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
-    def test_all_sizes_equal(self, student, reference):
+    @check(points=0.25, visible=True, after="test_small_example")
+    def test_all_sizes_equal(self, agrees):
         """as many keys as entries in a key, and values of that size too"""
         q = np.array([0.5, 1.0, -1.0])
         K = np.array([[2.0, 1.0, 0.0], [0.0, -1.0, 1.0], [1.0, 0.5, 1.5]])
         V = np.array([[1.0, 10.0, 0.0], [2.0, -20.0, 1.0], [3.0, 30.0, -1.0]])
         g = np.array([1.0, 0.5, -2.0])
-        right = reference.query_gradient(q, K, V, g)
-        assert_matches(student.query_gradient(q, K, V, g), right, call="query_gradient(q, K, V, g)", q=q, K=K, V=V, g=g)
+        agrees.query_gradient(q, K, V, g)
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
+    @check(points=0.5, visible=True, after="test_small_example")
     def test_equal_values(self, student):
         """where all the values are equal, no query changes the output"""
         q = np.array([1.0, -2.0])
@@ -668,20 +518,17 @@ class TestQueryGradient:
         V = np.array([[7.0, -3.0], [7.0, -3.0], [7.0, -3.0]])
         g = np.array([1.0, 2.0])
         found = student.query_gradient(q, K, V, g)
-        assert_matches(found, np.zeros(2), call="query_gradient(q, K, V, g)", q=q, K=K, V=V, g=g)
+        assert_matches(found, np.zeros(2))
 
-    @after("test_small_example")
-    @points(0.5)
+    @check(points=0.5, after="test_small_example")
     @given(
         linked({"q": "d_k", "K": "n_k d_k", "V": "n_k d_v", "g": "d_v"}, sides=(1, 5), elements=floats(-3, 3)),
     )
-    def test_any_sizes(self, student, reference, q, K, V, g):
+    def test_any_sizes(self, agrees, q, K, V, g):
         """any sizes"""
-        right = reference.query_gradient(q, K, V, g)
-        assert_matches(student.query_gradient(q, K, V, g), right, call="query_gradient(q, K, V, g)", q=q, K=K, V=V, g=g)
+        agrees.query_gradient(q, K, V, g)
 
-    @after("test_small_example")
-    @points(0.25)
+    @check(points=0.25, after="test_small_example")
     def test_against_measured_slopes(self, student, reference, rng):
         """it says what attention really does when the query is moved a little"""
         q, K, V, g = rng.normal(size=6), rng.normal(size=(4, 6)), rng.normal(size=(4, 3)), rng.normal(size=3)
@@ -691,59 +538,27 @@ class TestQueryGradient:
         ]
         measured = np.array([(up - down) / 2e-5 for up, down in outputs])
         found = student.query_gradient(q, K, V, g)
-        assert_matches(found, measured, call="query_gradient(q, K, V, g)", q=q, K=K, V=V, g=g)
+        assert_matches(found, measured)
 
-    @after("test_small_example")
-    @points(0.25)
-    def test_long_keys(self, student, reference, rng):
+    @check(points=0.25, after="test_small_example")
+    def test_long_keys(self, agrees, rng):
         """long keys, many keys, long values"""
         for n_k, d_k, d_v in ((30, 64, 5), (6, 100, 7), (3, 2, 50), (8, 8, 8)):
             q, K, V, g = (rng.normal(size=s) for s in ((d_k,), (n_k, d_k), (n_k, d_v), (d_v,)))
-            right = reference.query_gradient(q, K, V, g)
-            found = student.query_gradient(q, K, V, g)
-            assert_matches(found, right, call="query_gradient(q, K, V, g)", q=q, K=K, V=V, g=g)
+            agrees.query_gradient(q, K, V, g)
 
-    @after("test_all_sizes_different")
-    @points(0.25)
-    def test_large_scores(self, student, reference, rng):
+    @check(points=0.25, after="test_all_sizes_different")
+    def test_large_scores(self, agrees, rng):
         """scores in the thousands, whether one key has all the weight or several share it"""
         for first in (3000.0, -3000.0):
             q, K, V, g = rng.normal(size=4), rng.normal(size=(5, 4)), rng.normal(size=(5, 3)), rng.normal(size=3)
             q[0], K[:, 0] = first, 1.0
-            right = reference.query_gradient(q, K, V, g)
-            found = student.query_gradient(q, K, V, g)
-            assert_matches(found, right, call="query_gradient(q, K, V, g)", q=q, K=K, V=V, g=g)
+            agrees.query_gradient(q, K, V, g)
         q, K, V, g = 1000 * np.ones(4), rng.normal(size=(5, 4)), rng.normal(size=(5, 3)), rng.normal(size=3)
         K[2] += 3.0
-        right = reference.query_gradient(q, K, V, g)
-        assert_matches(student.query_gradient(q, K, V, g), right, call="query_gradient(q, K, V, g)", q=q, K=K, V=V, g=g)
+        agrees.query_gradient(q, K, V, g)
 
-    test_care = after("test_small_example")(careful(points=0.5))
+    test_care = pure(points=0.5, after="test_small_example")
 
 
-TestQuiz = quiz(
-    "quiz_ch3",
-    points=3,
-    hints=(
-        (
-            "All of it can be tried out with your own functions: put the numbers of a question into them, or into a short "
-            "experiment with a generator."
-        ),
-        (
-            "For 1 and 5, draw entries of that kind and measure. For 2 and 3, look at p * (1 - p) and at the pictures of "
-            "saturation. For 4, think of what stands on the short path."
-        ),
-        (
-            "For 2, softmax of [0, 10, 20] gives the first key about 2e-9. For 5, a product of two entries has the product "
-            "of their variances. For 6, write the five weights down and ask your attention_entropy."
-        ),
-    ),
-    questions=[
-        choice("what a variance of 1 needs"),
-        choice("a key far behind"),
-        choice("the Jacobian when one key has all the weight"),
-        choice("can a gradient vanish on a short path"),
-        choice("entries of another size"),
-        number("an entropy in nats", within=0.005),
-    ],
-)
+TestQuiz = quiz_ch3.checks()

@@ -2,25 +2,12 @@
 
 import inspect
 
+import heatmap
 import matplotlib as mpl
 import numpy as np
 
-from autograder.checking import (
-    Source,
-    after,
-    assert_matches,
-    careful,
-    choice,
-    exercise,
-    given,
-    heatmap,
-    linked,
-    number,
-    points,
-    quiz,
-    visible,
-)
-from autograder.checking.asserts import CheckFailed
+from autograder.checking import CheckFailed, Source, assert_matches, check, exercise, given, linked, pure
+from solutions.ch5_multi_head import quiz_ch5
 
 mpl.use("Agg")  # the references draw where the checks run, and that may have no screen
 
@@ -34,69 +21,49 @@ def softened(rng, *shape):
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
-@exercise(
-    "split_heads",
-    points=3,
-    hints=(
-        (
-            "Take the example's 3 rows of 4 numbers and write down by hand what each head gets. Which numbers of a row stay "
-            "together, and how many are there?"
-        ),
-        (
-            "Two steps. First cut each row into h pieces of d numbers: the last axis becomes two, and a reshape does that. "
-            "The shape is then (…, n, h, d). What is still in the wrong order?"
-        ),
-        (
-            "`*batch, n, width = X.shape` finds the sizes, however many batch axes there are. After the reshape, exchange the "
-            "axes of positions and heads with `np.swapaxes`, and count both from the right: -2 and -3."
-        ),
-    ),
-)
+@exercise("split_heads", points=3)
 class TestSplitHeads:
-    @visible
-    @points(0.5)
-    def test_small_example(self, student, reference):
+    """Take the example's 3 rows of 4 numbers and write down by hand what each head gets. Which numbers of a row stay
+    together, and how many are there?
+
+    Two steps. First cut each row into h pieces of d numbers: the last axis becomes two, and a reshape does that. The
+    shape is then (…, n, h, d). What is still in the wrong order?
+
+    `*batch, n, width = X.shape` finds the sizes, however many batch axes there are. After the reshape, exchange the
+    axes of positions and heads with `np.swapaxes`, and count both from the right: -2 and -3.
+    """
+
+    @check(points=0.5, visible=True)
+    def test_small_example(self, agrees):
         """the example worked by hand"""
-        X = np.arange(1.0, 13.0).reshape(3, 4)
-        assert_matches(student.split_heads(X, 2), reference.split_heads(X, 2), call="split_heads(X, 2)", X=X)
+        agrees.split_heads(np.arange(1.0, 13.0).reshape(3, 4), 2)
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
-    def test_three_heads(self, student, reference):
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_three_heads(self, agrees):
         """two positions, three heads of four columns"""
-        X = np.arange(24.0).reshape(2, 12)
-        assert_matches(student.split_heads(X, 3), reference.split_heads(X, 3), call="split_heads(X, 3)", X=X)
+        agrees.split_heads(np.arange(24.0).reshape(2, 12), 3)
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
-    def test_batch_axes(self, student, reference):
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_batch_axes(self, agrees):
         """a batch of two sequences, and two batch axes"""
-        X = np.arange(36.0).reshape(2, 3, 6)
-        assert_matches(student.split_heads(X, 3), reference.split_heads(X, 3), call="split_heads(X, 3)", X=X)
-        X = np.arange(48.0).reshape(2, 1, 4, 6)
-        assert_matches(student.split_heads(X, 3), reference.split_heads(X, 3), call="split_heads(X, 3)", X=X)
+        agrees.split_heads(np.arange(36.0).reshape(2, 3, 6), 3)
+        agrees.split_heads(np.arange(48.0).reshape(2, 1, 4, 6), 3)
 
-    @after("test_three_heads")
-    @points(0.25)
-    def test_every_size_the_same(self, student, reference, rng):
+    @check(points=0.25, after="test_three_heads")
+    def test_every_size_the_same(self, agrees, rng):
         """as many heads as positions as columns in a head, with and without a batch"""
         for shape in ((3, 9), (3, 3, 9), (3, 3, 3, 9)):
-            X = rng.normal(size=shape)
-            assert_matches(student.split_heads(X, 3), reference.split_heads(X, 3), call="split_heads(X, 3)", X=X)
+            agrees.split_heads(rng.normal(size=shape), 3)
 
-    @after("test_batch_axes")
-    @points(0.5)
+    @check(points=0.5, after="test_batch_axes")
     @given(linked({"heads": "... h n d"}, batch=(0, 2)))
     def test_any_sizes(self, student, reference, heads):
         """any sizes, any batch axes"""
         X, h = reference.merge_heads(heads), heads.shape[-3]
-        assert_matches(student.split_heads(X, h), heads, call=f"split_heads(X, {h})", X=X)
+        assert_matches(student.split_heads(X, h), heads)
 
-    @after("test_batch_axes")
-    @points(0.5)
-    def test_the_ends(self, student, reference, rng):
+    @check(points=0.5, after="test_batch_axes")
+    def test_the_ends(self, agrees, rng):
         """a single head, heads of one column, a single position, and float32"""
         for shape, h, dtype in (
             ((4, 5), 1, np.float64),
@@ -106,71 +73,55 @@ class TestSplitHeads:
             ((2, 3, 8), 4, np.float32),
         ):
             X = rng.normal(size=shape).astype(dtype)
-            assert_matches(student.split_heads(X, h), reference.split_heads(X, h), call=f"split_heads(X, {h})", X=X)
+            agrees.split_heads(X, h)
 
-    test_care = after("test_small_example")(careful(points=0.25))
+    test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise(
-    "merge_heads",
-    points=3,
-    hints=(
-        ("Run `split_heads` backwards in your mind. What did it do last? That is what has to be undone first."),
-        (
-            "In (…, h, n, d) the heads stand before the positions. A row of the result belongs to one position, so positions "
-            "have to come first; only then may heads and columns become one axis."
-        ),
-        (
-            "`np.swapaxes(O, -2, -3)` has the shape (…, n, h, d). A reshape to `(*batch, n, h * d)` makes one axis of the last "
-            "two."
-        ),
-    ),
-)
+@exercise("merge_heads", points=3)
 class TestMergeHeads:
-    @visible
-    @points(0.5)
-    def test_small_example(self, student, reference):
+    """Run `split_heads` backwards in your mind. What did it do last? That is what has to be undone first.
+
+    In (…, h, n, d) the heads stand before the positions. A row of the result belongs to one position, so positions have
+    to come first; only then may heads and columns become one axis.
+
+    `np.swapaxes(O, -2, -3)` has the shape (…, n, h, d). A reshape to `(*batch, n, h * d)` makes one axis of the last
+    two.
+    """
+
+    @check(points=0.5, visible=True)
+    def test_small_example(self, agrees):
         """the example worked by hand"""
         heads = np.array([[[1.0, 2.0], [5.0, 6.0], [9.0, 10.0]], [[3.0, 4.0], [7.0, 8.0], [11.0, 12.0]]])
-        assert_matches(student.merge_heads(heads), reference.merge_heads(heads), call="merge_heads(O)", O=heads)
+        agrees.merge_heads(heads)
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
+    @check(points=0.5, visible=True, after="test_small_example")
     def test_back_to_where_it_was(self, student, reference):
         """what was taken apart becomes what it was"""
         X = np.arange(24.0).reshape(2, 12)
         heads = reference.split_heads(X, 3)
-        assert_matches(student.merge_heads(heads), X, call="merge_heads(O)", O=heads)
+        assert_matches(student.merge_heads(heads), X)
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
-    def test_batch_axes(self, student, reference):
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_batch_axes(self, agrees):
         """a batch of two sequences, and two batch axes"""
-        heads = np.arange(36.0).reshape(2, 3, 3, 2)
-        assert_matches(student.merge_heads(heads), reference.merge_heads(heads), call="merge_heads(O)", O=heads)
-        heads = np.arange(48.0).reshape(2, 1, 3, 4, 2)
-        assert_matches(student.merge_heads(heads), reference.merge_heads(heads), call="merge_heads(O)", O=heads)
+        agrees.merge_heads(np.arange(36.0).reshape(2, 3, 3, 2))
+        agrees.merge_heads(np.arange(48.0).reshape(2, 1, 3, 4, 2))
 
-    @after("test_back_to_where_it_was")
-    @points(0.25)
-    def test_every_size_the_same(self, student, reference, rng):
+    @check(points=0.25, after="test_back_to_where_it_was")
+    def test_every_size_the_same(self, agrees, rng):
         """as many heads as positions as columns in a head, with and without a batch"""
         for shape in ((3, 3, 3), (3, 3, 3, 3), (3, 3, 3, 3, 3)):
-            heads = rng.normal(size=shape)
-            assert_matches(student.merge_heads(heads), reference.merge_heads(heads), call="merge_heads(O)", O=heads)
+            agrees.merge_heads(rng.normal(size=shape))
 
-    @after("test_batch_axes")
-    @points(0.5)
+    @check(points=0.5, after="test_batch_axes")
     @given(linked({"heads": "... h n d"}, batch=(0, 2)))
-    def test_any_sizes(self, student, reference, heads):
+    def test_any_sizes(self, agrees, heads):
         """any sizes, any batch axes"""
-        assert_matches(student.merge_heads(heads), reference.merge_heads(heads), call="merge_heads(O)", O=heads)
+        agrees.merge_heads(heads)
 
-    @after("test_batch_axes")
-    @points(0.5)
-    def test_the_ends(self, student, reference, rng):
+    @check(points=0.5, after="test_batch_axes")
+    def test_the_ends(self, agrees, rng):
         """a single head, heads of one column, a single position, and float32"""
         for shape, dtype in (
             ((1, 4, 5), np.float64),
@@ -179,22 +130,9 @@ class TestMergeHeads:
             ((2, 1, 5, 3), np.float64),
             ((2, 4, 3, 2), np.float32),
         ):
-            heads = rng.normal(size=shape).astype(dtype)
-            assert_matches(student.merge_heads(heads), reference.merge_heads(heads), call="merge_heads(O)", O=heads)
+            agrees.merge_heads(rng.normal(size=shape).astype(dtype))
 
-    test_care = after("test_small_example")(careful(points=0.25))
-
-
-CALL = "multi_head_attention(X_q, X_kv, W_Q, W_K, W_V, W_O, h"
-
-
-def compare(student, reference, inputs, h, mask=None):
-    """Output and weights of one call, each against the reference's."""
-    arrays = list(inputs.values())
-    right = reference.multi_head_attention(*arrays, h, *([] if mask is None else [mask]))
-    found = student.multi_head_attention(*arrays, h, *([] if mask is None else [mask]))
-    shown = inputs if mask is None else {**inputs, "mask": mask}
-    assert_matches(found, right, call=f"{CALL.replace(', h', f', {h}')}{', mask' * (mask is not None)})", **shown)
+    test_care = pure(points=0.25, after="test_small_example")
 
 
 def layer(rng, n_q, n_k, d_model, h, d_k, d_v, batch=(), dtype=np.float64):
@@ -267,55 +205,38 @@ SMALL = {
 }  # fmt: skip
 
 
-@exercise(
-    "multi_head_attention",
-    points=6,
-    leans_on=("split_heads", "merge_heads"),
-    hints=(
-        (
-            "You have all the parts: three projections, `split_heads`, `masked_attention`, `merge_heads`, and one more matrix. "
-            "Put them in the order of the five steps above, and write the shape beside each line."
-        ),
-        (
-            "`masked_attention` takes any number of axes in front of the last two, and each place along them gets an attention "
-            "of its own. After `split_heads` the heads are such an axis: all of them run in one call, mask and all."
-        ),
-        (
-            "Q comes from X_q, K and V from X_kv; split each of the three into heads right after its projection. What "
-            "`masked_attention` hands back is a pair: merge the first part and multiply it with W_O from the right, and hand "
-            "on the second as it is."
-        ),
-    ),
-)
+@exercise("multi_head_attention", points=6, leans_on=("split_heads", "merge_heads"))
 class TestMultiHeadAttention:
-    @visible
-    @points(0.5)
-    def test_small_example(self, student, reference):
+    """You have all the parts: three projections, `split_heads`, `masked_attention`, `merge_heads`, and one more matrix.
+    Put them in the order of the five steps above, and write the shape beside each line.
+
+    `masked_attention` takes any number of axes in front of the last two, and each place along them gets an attention of
+    its own. After `split_heads` the heads are such an axis: all of them run in one call, mask and all.
+
+    Q comes from X_q, K and V from X_kv; split each of the three into heads right after its projection. What
+    `masked_attention` hands back is a pair: merge the first part and multiply it with W_O from the right, and hand on
+    the second as it is.
+    """
+
+    @check(points=0.5, visible=True)
+    def test_small_example(self, agrees):
         """the example worked by hand"""
         eye = np.eye(2)
         W_K, W_O = np.array([[3.0, 0.0], [0.0, 0.0]]), np.array([[1.0, 0.0], [2.0, 1.0]])
-        inputs = {"X_q": eye, "X_kv": eye, "W_Q": eye, "W_K": W_K, "W_V": eye, "W_O": W_O}
-        compare(student, reference, inputs, 2)
+        agrees.multi_head_attention(eye, eye, eye, W_K, eye, W_O, 2)
 
-    @visible
-    @after("test_small_example")
-    @points(0.75)
-    def test_heads_of_several_columns(self, student, reference):
+    @check(points=0.75, visible=True, after="test_small_example")
+    def test_heads_of_several_columns(self, agrees):
         """two sequences, two heads, d_k of 2 and d_v of 3"""
-        compare(student, reference, SMALL, 2)
+        agrees.multi_head_attention(*SMALL.values(), 2)
 
-    @visible
-    @after("test_heads_of_several_columns")
-    @points(0.5)
-    def test_a_mask_for_all_heads(self, student, reference):
+    @check(points=0.5, visible=True, after="test_heads_of_several_columns")
+    def test_a_mask_for_all_heads(self, agrees):
         """a causal mask, the same for every head"""
-        inputs = self_attention(SMALL)
-        compare(student, reference, inputs, 2, np.array([[True, False], [True, True]]))
+        agrees.multi_head_attention(*self_attention(SMALL).values(), 2, np.array([[True, False], [True, True]]))
 
-    @visible
-    @after("test_a_mask_for_all_heads")
-    @points(0.5)
-    def test_a_mask_for_each_head(self, student, reference):
+    @check(points=0.5, visible=True, after="test_a_mask_for_all_heads")
+    def test_a_mask_for_each_head(self, agrees):
         """a mask that differs from head to head"""
         mask = np.array(
             [
@@ -323,74 +244,67 @@ class TestMultiHeadAttention:
                 [[False, False, True, True], [True, False, False, True]],
             ]
         )
-        compare(student, reference, SMALL, 2, mask)
+        agrees.multi_head_attention(*SMALL.values(), 2, mask)
 
-    @visible
-    @after("test_heads_of_several_columns")
-    @points(0.5)
-    def test_a_batch(self, student, reference):
+    @check(points=0.5, visible=True, after="test_heads_of_several_columns")
+    def test_a_batch(self, agrees):
         """two pairs of sequences, and a mask of shape (B, 1, n_q, n_k)"""
         inputs = {
             **SMALL,
             "X_q": np.stack([SMALL["X_q"], SMALL["X_q"][::-1] - 0.5]),
             "X_kv": np.stack([SMALL["X_kv"], 0.5 * SMALL["X_kv"] + 0.25]),
         }
-        compare(student, reference, inputs, 2)
+        agrees.multi_head_attention(*inputs.values(), 2)
         mask = np.array(
             [
                 [[[True, True, True, False], [False, True, False, True]]],
                 [[[True, False, False, False], [True, True, False, True]]],
             ]
         )
-        compare(student, reference, inputs, 2, mask)
+        agrees.multi_head_attention(*inputs.values(), 2, mask)
 
-    @after("test_heads_of_several_columns")
-    @points(0.75)
-    def test_any_sizes(self, student, reference, rng):
+    @check(points=0.75, after="test_heads_of_several_columns")
+    def test_any_sizes(self, agrees, rng):
         """three heads or more, every size another one, with and without a batch"""
         for n_q, n_k, d_model, h, d_k, d_v, batch in (
             (4, 5, 7, 3, 2, 6, ()),
             (5, 3, 10, 4, 6, 2, (2,)),
             (2, 6, 5, 3, 4, 1, (2, 3)),
         ):
-            compare(student, reference, layer(rng, n_q, n_k, d_model, h, d_k, d_v, batch), h)
+            agrees.multi_head_attention(*layer(rng, n_q, n_k, d_model, h, d_k, d_v, batch).values(), h)
 
-    @after("test_heads_of_several_columns")
-    @points(0.5)
-    def test_equal_sizes(self, student, reference, rng):
+    @check(points=0.5, after="test_heads_of_several_columns")
+    def test_equal_sizes(self, agrees, rng):
         """every size the same, so that nothing stops a mistake with an error"""
         for n, d_model, batch in ((3, 9, ()), (3, 3, ()), (3, 9, (3,)), (3, 9, (3, 3))):
-            compare(student, reference, layer(rng, n, n, d_model, 3, 3, 3, batch), 3)
+            agrees.multi_head_attention(*layer(rng, n, n, d_model, 3, 3, 3, batch).values(), 3)
 
-    @after("test_a_mask_for_each_head", "test_a_batch")
-    @points(0.75)
-    def test_masks_of_many_shapes(self, student, reference, rng):
+    @check(points=0.75, after=("test_a_mask_for_each_head", "test_a_batch"))
+    def test_masks_of_many_shapes(self, agrees, rng):
         """one mask for all, one a head, one a sequence, one a key"""
         for n_q, n_k, h, batch in ((4, 5, 3, ()), (4, 4, 3, ()), (2, 4, 3, (2,)), (3, 3, 3, (3,)), (2, 5, 3, (2, 4))):
             inputs = layer(rng, n_q, n_k, 6, h, 2, 4, batch)
             for shape in ((n_q, n_k), (h, n_q, n_k), (1, n_k), (h, 1, n_k)):
-                compare(student, reference, inputs, h, allowed(rng, *shape))
+                agrees.multi_head_attention(*inputs.values(), h, allowed(rng, *shape))
             if batch:
                 for shape in ((*batch, 1, n_q, n_k), (*batch, 1, 1, n_k), (*batch, h, n_q, n_k), (h, n_q, n_k)):
-                    compare(student, reference, inputs, h, allowed(rng, *shape))
+                    agrees.multi_head_attention(*inputs.values(), h, allowed(rng, *shape))
 
-    @after("test_heads_of_several_columns", "test_a_mask_for_all_heads")
-    @points(0.5)
-    def test_large_scores(self, student, reference, rng):
+    @check(points=0.5, after=("test_heads_of_several_columns", "test_a_mask_for_all_heads"))
+    def test_large_scores(self, reference, agrees, rng):
         """scores above 709, where exp is too large for any float, and masked ones near 1000 and near -1000"""
         inputs = layer(rng, 3, 4, 5, 3, 2, 4)
         Q = reference.split_heads(inputs["X_q"] @ inputs["W_Q"], 3)
         K = reference.split_heads(inputs["X_kv"] @ inputs["W_K"], 3)
         scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(2)
         inputs["W_K"] = inputs["W_K"] * 2000 / scores.flat[np.abs(scores).argmax()]  # the farthest from 0 becomes 2000
-        compare(student, reference, inputs, 3)
+        agrees.multi_head_attention(*inputs.values(), 3)
         mask = np.array([[True, True, False, True], [False, True, True, False], [False, False, True, False]])
         for level in (-997.0, 997.0):
-            compare(student, reference, moved(layer(rng, 3, 4, 5, 3, 3, 4), 3, level), 3, mask)
+            agrees.multi_head_attention(*moved(layer(rng, 3, 4, 5, 3, 3, 4), 3, level).values(), 3, mask)
 
-    @after("test_heads_of_several_columns")
-    @points(0.5)
-    def test_the_ends(self, student, reference, rng):
+    @check(points=0.5, after="test_heads_of_several_columns")
+    def test_the_ends(self, agrees, rng):
         """a single head, heads of one column, one query, one key, and float32"""
         for n_q, n_k, d_model, h, d_k, d_v, dtype in (
             (3, 4, 5, 1, 2, 3, np.float64),
@@ -400,47 +314,33 @@ class TestMultiHeadAttention:
             (3, 5, 6, 3, 4, 2, np.float32),
         ):
             inputs = layer(rng, n_q, n_k, d_model, h, d_k, d_v, (), dtype)
-            compare(student, reference, inputs, h)
-            compare(student, reference, inputs, h, allowed(rng, n_q, n_k))
+            agrees.multi_head_attention(*inputs.values(), h)
+            agrees.multi_head_attention(*inputs.values(), h, allowed(rng, n_q, n_k))
 
-    test_care = after("test_small_example")(careful(points=0.25))
+    test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise(
-    "head_contributions",
-    points=3,
-    leans_on=("split_heads", "merge_heads"),
-    hints=(
-        (
-            "Merged, a row is [head 0's numbers, head 1's numbers, …]. Multiplying a row with W_O means: each number times the "
-            "row of W_O in the same place, all added up. Which rows of W_O do head 0's numbers meet?"
-        ),
-        (
-            "Head i stands at the places i · d_v to (i + 1) · d_v - 1 of the merged row, so it meets just these rows of W_O. "
-            "Its part is its own matrix times that block of rows."
-        ),
-        (
-            "A reshape of W_O to (h, d_v, d_model) cuts it into the blocks, in order, and `@` then multiplies head by head. A "
-            "loop over heads with slices is just as right."
-        ),
-    ),
-)
+@exercise("head_contributions", points=3, leans_on=("split_heads", "merge_heads"))
 class TestHeadContributions:
-    @visible
-    @points(0.5)
-    def test_small_example(self, student, reference):
+    """Merged, a row is [head 0's numbers, head 1's numbers, …]. Multiplying a row with W_O means: each number times the
+    row of W_O in the same place, all added up. Which rows of W_O do head 0's numbers meet?
+
+    Head i stands at the places i · d_v to (i + 1) · d_v - 1 of the merged row, so it meets just these rows of W_O. Its
+    part is its own matrix times that block of rows.
+
+    A reshape of W_O to (h, d_v, d_model) cuts it into the blocks, in order, and `@` then multiplies head by head. A
+    loop over heads with slices is just as right.
+    """
+
+    @check(points=0.5, visible=True)
+    def test_small_example(self, agrees):
         """the example worked by hand"""
         heads = np.array([[[1.0]], [[10.0]]])
         W_O = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
-        right = reference.head_contributions(heads, W_O)
-        assert_matches(
-            student.head_contributions(heads, W_O), right, call="head_contributions(O, W_O)", O=heads, W_O=W_O
-        )
+        agrees.head_contributions(heads, W_O)
 
-    @visible
-    @after("test_small_example")
-    @points(0.75)
-    def test_heads_of_several_columns(self, student, reference):
+    @check(points=0.75, visible=True, after="test_small_example")
+    def test_heads_of_several_columns(self, agrees):
         """three heads of two columns, four positions, one head silent"""
         heads = np.array([
             [[1.0, 2.0], [0.0, -1.0], [3.0, 0.0], [0.5, 0.5]],
@@ -455,14 +355,10 @@ class TestHeadContributions:
             [2.0, 0.0, 0.0, -1.0, 4.0],
             [0.0, 1.0, 1.0, 0.0, 2.0],
         ])  # fmt: skip
-        right = reference.head_contributions(heads, W_O)
-        assert_matches(
-            student.head_contributions(heads, W_O), right, call="head_contributions(O, W_O)", O=heads, W_O=W_O
-        )
+        agrees.head_contributions(heads, W_O)
 
-    @after("test_heads_of_several_columns")
-    @points(0.75)
-    def test_any_sizes(self, student, reference, rng):
+    @check(points=0.75, after="test_heads_of_several_columns")
+    def test_any_sizes(self, agrees, rng):
         """any sizes, all of them the same among them"""
         for h, n_q, d_v, d_model in (
             (3, 4, 2, 5),
@@ -473,13 +369,9 @@ class TestHeadContributions:
             (5, 3, 6, 2),
         ):
             heads, W_O = rng.normal(size=(h, n_q, d_v)), rng.normal(size=(h * d_v, d_model))
-            right = reference.head_contributions(heads, W_O)
-            assert_matches(
-                student.head_contributions(heads, W_O), right, call="head_contributions(O, W_O)", O=heads, W_O=W_O
-            )
+            agrees.head_contributions(heads, W_O)
 
-    @after("test_small_example")
-    @points(0.25)
+    @check(points=0.25, after="test_small_example")
     def test_the_sum(self, student, reference, rng):
         """the parts add up to the output of the layer"""
         heads, W_O = rng.normal(size=(4, 3, 2)), rng.normal(size=(8, 6))
@@ -489,9 +381,8 @@ class TestHeadContributions:
         right = reference.merge_heads(heads) @ W_O
         assert_matches(found.sum(axis=0), right, call="head_contributions(O, W_O).sum(axis=0)", O=heads, W_O=W_O)
 
-    @after("test_small_example")
-    @points(0.5)
-    def test_the_ends(self, student, reference, rng):
+    @check(points=0.5, after="test_small_example")
+    def test_the_ends(self, agrees, rng):
         """a single head, heads of one column, a single position, and float32"""
         for h, n_q, d_v, d_model, dtype in (
             (1, 3, 2, 4, np.float64),
@@ -500,20 +391,15 @@ class TestHeadContributions:
             (3, 4, 2, 5, np.float32),
         ):
             heads, W_O = rng.normal(size=(h, n_q, d_v)).astype(dtype), rng.normal(size=(h * d_v, d_model)).astype(dtype)
-            right = reference.head_contributions(heads, W_O)
-            assert_matches(
-                student.head_contributions(heads, W_O), right, call="head_contributions(O, W_O)", O=heads, W_O=W_O
-            )
+            agrees.head_contributions(heads, W_O)
 
-    test_care = after("test_small_example")(careful(points=0.25))
+    test_care = pure(points=0.25, after="test_small_example")
 
 
 def scores_match(student, reference, weights, *names):
-    """The scores of these names (of all four where none is named) against the reference's."""
+    """The scores of these names against the reference's."""
     right = reference.pattern_scores(weights)
-    found = student.pattern_scores(weights)
-    wanted = {name: right[name] for name in names} if names else right
-    assert_matches(found, wanted, call="pattern_scores(weights)", weights=weights)
+    assert_matches(student.pattern_scores(weights), {name: right[name] for name in names})
 
 
 FOUR = np.array([
@@ -524,81 +410,66 @@ FOUR = np.array([
 ])  # fmt: skip
 
 
-@exercise(
-    "pattern_scores",
-    points=4,
-    hints=(
-        (
-            "Take the four formulas one at a time, and let `check` tell you about each. A row is a query: what is asked for is "
-            "always one number for each row first, and then the average of these."
-        ),
-        (
-            "For `uniform`, `np.minimum` compares every weight with 1 / n. For `local` and `previous` you need to know how far "
-            "apart query and key are: `np.indices` gives the row number i and the column number j of every entry."
-        ),
-        (
-            "`abs(i - j) <= 1` marks the neighbourhood; multiply the weights by it and add up each row. The weights of query i on "
-            "key i - 1 are a diagonal, one step below the main one: `np.diagonal` takes an offset, and below the main "
-            "diagonal it is negative."
-        ),
-    ),
-)
+@exercise("pattern_scores", points=4)
 class TestPatternScores:
-    @visible
-    @points(0.5)
+    """Take the four formulas one at a time, and let `check` tell you about each. A row is a query: what is asked for is
+    always one number for each row first, and then the average of these.
+
+    For `uniform`, `np.minimum` compares every weight with 1 / n. For `local` and `previous` you need to know how far
+    apart query and key are: `np.indices` gives the row number i and the column number j of every entry.
+
+    `abs(i - j) <= 1` marks the neighbourhood; multiply the weights by it and add up each row. The weights of query i on
+    key i - 1 are a diagonal, one step below the main one: `np.diagonal` takes an offset, and below the main diagonal it
+    is negative.
+    """
+
+    @check(points=0.5, visible=True)
     def test_copying(self, student, reference):
         """how much the largest weight takes"""
         scores_match(student, reference, np.array([[1.0, 0.0, 0.0], [0.8, 0.2, 0.0], [0.0, 0.5, 0.5]]), "copying")
         scores_match(student, reference, FOUR, "copying")
 
-    @visible
-    @points(0.5)
+    @check(points=0.5, visible=True)
     def test_uniform(self, student, reference):
         """how much lies as an even spread would have it"""
         scores_match(student, reference, np.array([[1.0, 0.0, 0.0], [0.8, 0.2, 0.0], [0.0, 0.5, 0.5]]), "uniform")
         scores_match(student, reference, FOUR, "uniform")
 
-    @visible
-    @points(0.5)
+    @check(points=0.5, visible=True)
     def test_local(self, student, reference):
         """how much stays next door"""
         scores_match(student, reference, np.array([[1.0, 0.0, 0.0], [0.8, 0.2, 0.0], [0.0, 0.5, 0.5]]), "local")
         scores_match(student, reference, FOUR, "local")
 
-    @visible
-    @points(0.5)
+    @check(points=0.5, visible=True)
     def test_previous(self, student, reference):
         """how much goes one step back"""
         scores_match(student, reference, np.array([[1.0, 0.0, 0.0], [0.8, 0.2, 0.0], [0.0, 0.5, 0.5]]), "previous")
         scores_match(student, reference, FOUR, "previous")
 
-    @visible
-    @after("test_copying", "test_uniform", "test_local", "test_previous")
-    @points(0.5)
-    def test_pure_patterns(self, student, reference):
+    @check(points=0.5, visible=True, after=("test_copying", "test_uniform", "test_local", "test_previous"))
+    def test_pure_patterns(self, agrees):
         """heads that do one thing only"""
-        scores_match(student, reference, np.eye(5))
-        scores_match(student, reference, np.full((4, 4), 0.25))
-        scores_match(student, reference, np.eye(6, k=-1) + np.outer(np.eye(6)[0], np.eye(6)[0]))
-        scores_match(student, reference, np.eye(5, k=1) + np.outer(np.eye(5)[4], np.eye(5)[4]))
-        scores_match(student, reference, np.outer(np.ones(5), np.eye(5)[3]))
+        agrees.pattern_scores(np.eye(5))
+        agrees.pattern_scores(np.full((4, 4), 0.25))
+        agrees.pattern_scores(np.eye(6, k=-1) + np.outer(np.eye(6)[0], np.eye(6)[0]))
+        agrees.pattern_scores(np.eye(5, k=1) + np.outer(np.eye(5)[4], np.eye(5)[4]))
+        agrees.pattern_scores(np.outer(np.ones(5), np.eye(5)[3]))
 
-    @after("test_pure_patterns")
-    @points(0.75)
-    def test_any_weights(self, student, reference, rng):
+    @check(points=0.75, after="test_pure_patterns")
+    def test_any_weights(self, agrees, rng):
         """any weights, any length"""
         for n in (2, 3, 4, 5, 7, 9):
-            scores_match(student, reference, softened(rng, n, n))
+            agrees.pattern_scores(softened(rng, n, n))
 
-    @after("test_pure_patterns")
-    @points(0.5)
-    def test_causal_weights_and_float32(self, student, reference, rng):
+    @check(points=0.5, after="test_pure_patterns")
+    def test_causal_weights_and_float32(self, agrees, rng):
         """causal weights, with many zeros, and float32"""
         for n, dtype in ((4, np.float64), (6, np.float64), (5, np.float32)):
             weights = np.tril(rng.gamma(0.5, size=(n, n)) + 0.01)
-            scores_match(student, reference, (weights / weights.sum(axis=1, keepdims=True)).astype(dtype))
+            agrees.pattern_scores((weights / weights.sum(axis=1, keepdims=True)).astype(dtype))
 
-    test_care = after("test_copying")(careful(points=0.25))
+    test_care = pure(points=0.25, after="test_copying")
 
 
 SENTENCE = ["The", "cat", "sat", "on", "the", "mat"]
@@ -624,67 +495,52 @@ def look(student, reference, weights, queries, keys, probe=LOOK):
     assert_matches(found["shown"], right["shown"], call=where, **inputs)
 
 
-@exercise(
-    "plot_attention",
-    points=3,
-    hints=(
-        (
-            "`ax.imshow(matrix)` draws a matrix as matrices are written: row 0 on top, column 0 on the left. Draw the weights "
-            "first, look at the picture, then see to the labels."
-        ),
-        (
-            "A label needs a place and a text. Row i has its middle at height i, column j at j: so the places are 0, 1, 2, … and "
-            "do not depend on the words. x runs across, y runs down."
-        ),
-        (
-            "`ax.set_xticks(places, texts)` and `ax.set_yticks(places, texts)` do both at once. When `ax` is None, "
-            "`plt.subplots()` makes a figure and Axes; in the end return the Axes."
-        ),
-    ),
-)
+@exercise("plot_attention", points=3)
 class TestPlotAttention:
-    @visible
-    @points(0.5)
+    """`ax.imshow(matrix)` draws a matrix as matrices are written: row 0 on top, column 0 on the left. Draw the weights
+    first, look at the picture, then see to the labels.
+
+    A label needs a place and a text. Row i has its middle at height i, column j at j: so the places are 0, 1, 2, … and
+    do not depend on the words. x runs across, y runs down.
+
+    `ax.set_xticks(places, texts)` and `ax.set_yticks(places, texts)` do both at once. When `ax` is None,
+    `plt.subplots()` makes a figure and Axes; in the end return the Axes.
+    """
+
+    @check(points=0.5, visible=True)
     def test_small_example(self, student, reference):
         """two queries and three keys"""
         weights = np.array([[0.9, 0.1, 0.0], [0.2, 0.3, 0.5]])
         look(student, reference, weights, ["sat", "on"], ["the", "cat", "mat"])
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
+    @check(points=0.5, visible=True, after="test_small_example")
     def test_equal_tokens(self, student, reference):
         """a word that occurs twice"""
         weights = np.array([[0.5, 0.2, 0.3, 0.0], [0.1, 0.25, 0.05, 0.6], [0.0, 0.9, 0.1, 0.0], [0.15, 0.35, 0.4, 0.1]])
         look(student, reference, weights, ECHO, ECHO)
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
+    @check(points=0.5, visible=True, after="test_small_example")
     def test_given_axes(self, student, reference):
         """Axes that are handed in are drawn into, and handed back"""
         weights = np.array([[0.7, 0.05, 0.25], [0.35, 0.5, 0.15]])
         look(student, reference, weights, ["sat", "on"], ["the", "cat", "mat"], LOOK_WITH_AXES)
 
-    @after("test_equal_tokens")
-    @points(0.75)
+    @check(points=0.75, after="test_equal_tokens")
     def test_sentences(self, student, reference, rng):
         """a sentence with its translation"""
         look(student, reference, softened(rng, 6, 7), SENTENCE, TRANSLATION)
 
-    @after("test_given_axes")
-    @points(0.25)
+    @check(points=0.25, after="test_given_axes")
     def test_given_axes_with_a_sentence(self, student, reference, rng):
         """more queries than keys, in Axes that are handed in"""
         look(student, reference, softened(rng, 4, 3), SENTENCE[:4], ECHO[:3], LOOK_WITH_AXES)
 
-    @after("test_small_example")
-    @points(0.25)
+    @check(points=0.25, after="test_small_example")
     def test_a_single_query(self, student, reference, rng):
         """a single query"""
         look(student, reference, softened(rng, 1, 4), ["sat"], ECHO)
 
-    test_care = after("test_small_example")(careful(points=0.25))
+    test_care = pure(points=0.25, after="test_small_example")
 
 
 def attend(text):
@@ -713,104 +569,57 @@ FIVE_ROWS = np.array([[1.0, -2.0, 0.5], [0.0, 1.0, 2.0], [3.0, 0.5, -1.0], [-1.5
 ROUND = np.array([2, 0, 3, 4, 1])  # no two rows simply change places, so that undoing it is another shuffle
 
 
-def gap(student, reference, function, X, perm):
-    """The gap that the student finds against the reference's."""
-    right = reference.equivariance_gap(function, X, perm)
-    found = student.equivariance_gap(function, X, perm)
-    assert_matches(found, right, call="equivariance_gap(attend, X, perm)", attend=function, X=X, perm=perm)
-
-
-@exercise(
-    "equivariance_gap",
-    points=3,
-    hints=(
-        (
-            "There are two ways from X to a shuffled output: shuffle and then attend, or attend and then shuffle. Work out both, "
-            "and look at what is between them."
-        ),
-        (
-            "`X[perm]` is X with its rows shuffled: row i of it is row perm[i] of X. An output can be shuffled in the same way. "
-            "The difference of the two results is an array: which single number is asked for?"
-        ),
-        (
-            "Drop the signs with `np.abs` before you take the largest entry with `.max()`, without an axis. Call `attend` once "
-            "with the shuffled rows and once with X as it is."
-        ),
-    ),
-)
+@exercise("equivariance_gap", points=3)
 class TestEquivarianceGap:
-    @visible
-    @points(0.5)
-    def test_small_example(self, student, reference):
+    """There are two ways from X to a shuffled output: shuffle and then attend, or attend and then shuffle. Work out
+    both, and look at what is between them.
+
+    `X[perm]` is X with its rows shuffled: row i of it is row perm[i] of X. An output can be shuffled in the same way.
+    The difference of the two results is an array: which single number is asked for?
+
+    Drop the signs with `np.abs` before you take the largest entry with `.max()`, without an axis. Call `attend` once
+    with the shuffled rows and once with X as it is.
+    """
+
+    @check(points=0.5, visible=True)
+    def test_small_example(self, agrees):
         """the example worked by hand"""
-        gap(student, reference, RUNNING_SUM, np.array([[1.0], [2.0], [4.0]]), np.array([2, 0, 1]))
+        agrees.equivariance_gap(RUNNING_SUM, np.array([[1.0], [2.0], [4.0]]), np.array([2, 0, 1]))
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
-    def test_nothing_to_find(self, student, reference):
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_nothing_to_find(self, agrees):
         """attention does not care about the order, and neither does a function of each row alone"""
-        gap(student, reference, ATTENTION, FIVE_ROWS, ROUND)
-        gap(student, reference, OWN_ROW, FIVE_ROWS, ROUND)
-        gap(student, reference, MEAN_TAKEN_AWAY, FIVE_ROWS, ROUND)
+        agrees.equivariance_gap(ATTENTION, FIVE_ROWS, ROUND)
+        agrees.equivariance_gap(OWN_ROW, FIVE_ROWS, ROUND)
+        agrees.equivariance_gap(MEAN_TAKEN_AWAY, FIVE_ROWS, ROUND)
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
-    def test_something_to_find(self, student, reference):
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_something_to_find(self, agrees):
         """positions added to the rows, and a causal mask"""
-        gap(student, reference, PLACE_ADDED, FIVE_ROWS, ROUND)
-        gap(student, reference, CAUSAL, FIVE_ROWS, ROUND)
-        gap(student, reference, NEIGHBOURS, FIVE_ROWS, np.array([1, 2, 0, 4, 3]))
-        gap(student, reference, FIRST_ROW_COUNTS, np.array([[6.0, 4.0], [2.0, 1.0], [5.0, -3.0]]), np.array([1, 2, 0]))
+        agrees.equivariance_gap(PLACE_ADDED, FIVE_ROWS, ROUND)
+        agrees.equivariance_gap(CAUSAL, FIVE_ROWS, ROUND)
+        agrees.equivariance_gap(NEIGHBOURS, FIVE_ROWS, np.array([1, 2, 0, 4, 3]))
+        agrees.equivariance_gap(FIRST_ROW_COUNTS, np.array([[6.0, 4.0], [2.0, 1.0], [5.0, -3.0]]), np.array([1, 2, 0]))
 
-    @after("test_something_to_find")
-    @points(0.75)
-    def test_many_functions(self, student, reference, rng):
+    @check(points=0.75, after="test_something_to_find")
+    def test_many_functions(self, agrees, rng):
         """functions that care a lot, a little, in one feature only, or not at all"""
         for function in (
             RUNNING_SUM, FIRST_ROW_COUNTS, MEAN_FOR_ALL, NEIGHBOURS, ONE_NUMBER_A_ROW, CAUSAL, ONE_FEATURE, ATTENTION,
             SHUFFLED_FEATURES,
         ):  # fmt: skip
-            gap(student, reference, function, rng.normal(size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))
+            agrees.equivariance_gap(function, rng.normal(size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))
 
-    @after("test_something_to_find")
-    @points(0.5)
-    def test_other_sizes(self, student, reference, rng):
+    @check(points=0.5, after="test_something_to_find")
+    def test_other_sizes(self, agrees, rng):
         """as many features as rows, more features, one feature, two rows, one row, and no shuffling at all"""
         for n, d in ((5, 5), (4, 6), (7, 1), (2, 3), (1, 3)):
             perm = rng.permutation(n)
-            gap(student, reference, RUNNING_SUM, rng.normal(size=(n, d)), perm)
-            gap(student, reference, PLACE_ADDED, rng.normal(size=(n, d)), np.roll(np.arange(n), 1))
-        gap(student, reference, RUNNING_SUM, rng.normal(size=(4, 3)), np.arange(4))
+            agrees.equivariance_gap(RUNNING_SUM, rng.normal(size=(n, d)), perm)
+            agrees.equivariance_gap(PLACE_ADDED, rng.normal(size=(n, d)), np.roll(np.arange(n), 1))
+        agrees.equivariance_gap(RUNNING_SUM, rng.normal(size=(4, 3)), np.arange(4))
 
-    test_care = after("test_small_example")(careful(points=0.25))
+    test_care = pure(points=0.25, after="test_small_example")
 
 
-TestQuiz = quiz(
-    "quiz_ch5",
-    points=3,
-    hints=(
-        (
-            "Questions 1 and 2: write down the shapes of W_Q, W_K, W_V and W_O, and multiply. Question 3: draw the matrix, or "
-            "make it in a cell of your own and ask your `pattern_scores`."
-        ),
-        (
-            "Question 4: try it with 4 positions and 2 heads of 2 columns, X = `np.arange(16).reshape(4, 4)`, and look at "
-            "which rows of X are in head 0. "
-            "Question 5: your `equivariance_gap` answers it."
-        ),
-        (
-            "Question 1: all the heads together have h · d_k columns, and there are four matrices. Question 6: think of who "
-            "decides how many heads a model has, and when."
-        ),
-    ),
-    questions=[
-        number("how many numbers the four matrices hold"),
-        choice("fewer, wider heads"),
-        choice("the name of a pattern"),
-        choice("reshape alone"),
-        choice("shuffled words"),
-        choice("twelve heads"),
-    ],
-)
+TestQuiz = quiz_ch5.checks()

@@ -2,22 +2,8 @@
 
 import numpy as np
 
-from autograder.checking import (
-    Source,
-    after,
-    assert_matches,
-    careful,
-    choice,
-    exercise,
-    floats,
-    given,
-    integers,
-    linked,
-    number,
-    points,
-    quiz,
-    visible,
-)
+from autograder.checking import Source, assert_matches, check, exercise, floats, given, integers, linked, pure
+from solutions.ch6_complexity import quiz_ch6
 
 EXACTLY = {"rtol": 1e-12, "atol": 1e-6}  # counts, perhaps written as floats
 
@@ -50,468 +36,311 @@ def arrays(seed, n_q, n_k, d_k, d_v, batch=()):
     return [np.round(rng.uniform(-2, 2, size=(*batch, *shape)), 1) for shape in shapes]
 
 
-@exercise(
-    "attention_cost",
-    points=2,
-    hints=(
-        (
-            "How many numbers does the table of scores hold? How many multiply-adds does one of these numbers take? Begin "
-            "with the example: 2 queries, 3 keys."
-        ),
-        (
-            "A product of an (a, b) matrix and a (b, c) matrix has a · c entries, and each is a dot product of length b. "
-            "Write down a, b and c for Q Kᵀ, then for the weights times V."
-        ),
-        (
-            "For every pair of a query and a key there are d_k multiply-adds in the first product. In the second, each "
-            "pair's weight is multiplied by a whole value. How long is a value?"
-        ),
-    ),
-)
+@exercise("attention_cost", points=2)
 class TestAttentionCost:
-    @visible
-    @points(0.5)
-    def test_small_example(self, student, reference):
+    """How many numbers does the table of scores hold? How many multiply-adds does one of these numbers take? Begin with
+    the example: 2 queries, 3 keys.
+
+    A product of an (a, b) matrix and a (b, c) matrix has a · c entries, and each is a dot product of length b. Write
+    down a, b and c for Q Kᵀ, then for the weights times V.
+
+    For every pair of a query and a key there are d_k multiply-adds in the first product. In the second, each pair's
+    weight is multiplied by a whole value. How long is a value?
+    """
+
+    @check(points=0.5, visible=True)
+    def test_small_example(self, agrees):
         """the example: 2 queries, 3 keys, d_k = 4, d_v = 5"""
-        right = reference.attention_cost(2, 3, 4, 5)
-        assert_matches(student.attention_cost(2, 3, 4, 5), right, call="attention_cost(2, 3, 4, 5)", **EXACTLY)
+        agrees.attention_cost(2, 3, 4, 5)
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
-    def test_one_query(self, student, reference):
+    @check(points=0.25, visible=True, after="test_small_example")
+    def test_one_query(self, agrees):
         """a single query, a single key, a single column"""
-        right = reference.attention_cost(1, 7, 3, 2)
-        assert_matches(student.attention_cost(1, 7, 3, 2), right, call="attention_cost(1, 7, 3, 2)", **EXACTLY)
-        right = reference.attention_cost(6, 1, 5, 1)
-        assert_matches(student.attention_cost(6, 1, 5, 1), right, call="attention_cost(6, 1, 5, 1)", **EXACTLY)
+        agrees.attention_cost(1, 7, 3, 2)
+        agrees.attention_cost(6, 1, 5, 1)
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
-    def test_all_sizes_equal(self, student, reference):
+    @check(points=0.25, visible=True, after="test_small_example")
+    def test_all_sizes_equal(self, agrees):
         """all four sizes equal, and one pair of a query and a key"""
-        right = reference.attention_cost(3, 3, 3, 3)
-        assert_matches(student.attention_cost(3, 3, 3, 3), right, call="attention_cost(3, 3, 3, 3)", **EXACTLY)
-        right = reference.attention_cost(1, 1, 1, 1)
-        assert_matches(student.attention_cost(1, 1, 1, 1), right, call="attention_cost(1, 1, 1, 1)", **EXACTLY)
+        agrees.attention_cost(3, 3, 3, 3)
+        agrees.attention_cost(1, 1, 1, 1)
 
-    @after("test_small_example")
-    @points(0.75)
-    def test_any_sizes(self, student, reference, rng):
+    @check(points=0.75, after="test_small_example")
+    def test_any_sizes(self, agrees, rng):
         """sizes from small to those of real models"""
         cases = [(1024, 1024, 64, 64), (512, 2048, 128, 32)]
         cases += [tuple(int(n) for n in rng.integers(1, 60, size=4)) for _ in range(4)]
         for sizes in cases:
-            call = f"attention_cost{sizes}"
-            assert_matches(student.attention_cost(*sizes), reference.attention_cost(*sizes), call=call, **EXACTLY)
+            agrees.attention_cost(*sizes)
 
-    test_care = after("test_small_example")(careful(points=0.25))
+    test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise(
-    "layer_flops",
-    points=3,
-    leans_on=("attention_cost",),
-    hints=(
-        (
-            "Make a list of the layer's matrix products, with their shapes: X times W_Q first. There are six of them, if "
-            "all heads are taken together."
-        ),
-        (
-            "An (a, b) matrix times a (b, c) matrix takes a · b · c multiply-adds, each of them 2 FLOPs. Four of the six "
-            "products are the same in size. For the two others, think of a single head as wide as the whole layer."
-        ),
-        (
-            "h heads of width d_model / h cost together as much as one of width d_model. So the scores take n · n · d_model "
-            "multiply-adds, and so does the mixing. Check yourself on the example: 144 and 48."
-        ),
-    ),
-)
+@exercise("layer_flops", points=3, leans_on=("attention_cost",))
 class TestLayerFlops:
-    @visible
-    @points(0.75)
-    def test_small_example(self, student, reference):
+    """Make a list of the layer's matrix products, with their shapes: X times W_Q first. There are six of them, if all
+    heads are taken together.
+
+    An (a, b) matrix times a (b, c) matrix takes a · b · c multiply-adds, each of them 2 FLOPs. Four of the six products
+    are the same in size. For the two others, think of a single head as wide as the whole layer.
+
+    h heads of width d_model / h cost together as much as one of width d_model. So the scores take n · n · d_model
+    multiply-adds, and so does the mixing. Check yourself on the example: 144 and 48.
+    """
+
+    @check(points=0.75, visible=True)
+    def test_small_example(self, agrees):
         """the example: 2 positions, width 3"""
-        assert_matches(student.layer_flops(2, 3), reference.layer_flops(2, 3), call="layer_flops(2, 3)", **EXACTLY)
+        agrees.layer_flops(2, 3)
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
-    def test_long_and_narrow(self, student, reference):
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_long_and_narrow(self, agrees):
         """more positions than columns, and more columns than positions"""
-        assert_matches(student.layer_flops(10, 2), reference.layer_flops(10, 2), call="layer_flops(10, 2)", **EXACTLY)
-        assert_matches(student.layer_flops(3, 8), reference.layer_flops(3, 8), call="layer_flops(3, 8)", **EXACTLY)
+        agrees.layer_flops(10, 2)
+        agrees.layer_flops(3, 8)
 
-    @visible
-    @after("test_small_example")
-    @points(0.25)
-    def test_one_of_each(self, student, reference):
+    @check(points=0.25, visible=True, after="test_small_example")
+    def test_one_of_each(self, agrees):
         """a single position, a single column"""
-        assert_matches(student.layer_flops(1, 1), reference.layer_flops(1, 1), call="layer_flops(1, 1)", **EXACTLY)
-        assert_matches(student.layer_flops(1, 5), reference.layer_flops(1, 5), call="layer_flops(1, 5)", **EXACTLY)
+        agrees.layer_flops(1, 1)
+        agrees.layer_flops(1, 5)
 
-    @after("test_small_example")
-    @points(1)
-    def test_any_sizes(self, student, reference, rng):
+    @check(points=1, after="test_small_example")
+    def test_any_sizes(self, agrees, rng):
         """sizes from small to those of real models"""
         cases = [(1024, 512), (2048, 512), (64, 64), (7, 1)]
         cases += [tuple(int(n) for n in rng.integers(2, 100, size=2)) for _ in range(4)]
         for sizes in cases:
-            call = f"layer_flops{sizes}"
-            assert_matches(student.layer_flops(*sizes), reference.layer_flops(*sizes), call=call, **EXACTLY)
+            agrees.layer_flops(*sizes)
 
-    test_care = after("test_small_example")(careful(points=0.5))
+    test_care = pure(points=0.5, after="test_small_example")
 
 
-@exercise(
-    "sliding_window_mask",
-    points=3,
-    hints=(
-        (
-            "Write down, for sliding_window_mask(4, 2), the distance query minus key at each place of the table. Which "
-            "distances are allowed? Is 0 among them? Is 2?"
-        ),
-        (
-            "The causal mask of chapter 4 sets one bound: not later than the query. A second bound is needed: not too far "
-            "back. Both must hold, and `&` puts two boolean arrays together."
-        ),
-        (
-            "With the positions of the queries as a column and those of the keys as a row, their difference is a table of "
-            "distances, query minus key. Allowed are those from 0 on and below `window`."
-        ),
-    ),
-)
+@exercise("sliding_window_mask", points=3)
 class TestSlidingWindowMask:
-    @visible
-    @points(0.75)
-    def test_small_example(self, student, reference):
+    """Write down, for sliding_window_mask(4, 2), the distance query minus key at each place of the table. Which
+    distances are allowed? Is 0 among them? Is 2?
+
+    The causal mask of chapter 4 sets one bound: not later than the query. A second bound is needed: not too far back.
+    Both must hold, and `&` puts two boolean arrays together.
+
+    With the positions of the queries as a column and those of the keys as a row, their difference is a table of
+    distances, query minus key. Allowed are those from 0 on and below `window`.
+    """
+
+    @check(points=0.75, visible=True)
+    def test_small_example(self, agrees):
         """the example: 4 positions, a window of 2"""
-        right = reference.sliding_window_mask(4, 2)
-        assert_matches(student.sliding_window_mask(4, 2), right, call="sliding_window_mask(4, 2)")
+        agrees.sliding_window_mask(4, 2)
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
-    def test_other_windows(self, student, reference):
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_other_windows(self, agrees):
         """a window of 3, and one of 1: nothing but the position itself"""
-        right = reference.sliding_window_mask(7, 3)
-        assert_matches(student.sliding_window_mask(7, 3), right, call="sliding_window_mask(7, 3)")
-        right = reference.sliding_window_mask(3, 1)
-        assert_matches(student.sliding_window_mask(3, 1), right, call="sliding_window_mask(3, 1)")
+        agrees.sliding_window_mask(7, 3)
+        agrees.sliding_window_mask(3, 1)
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
-    def test_wide_windows(self, student, reference):
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_wide_windows(self, agrees):
         """a window as wide as the sequence, and wider"""
-        right = reference.sliding_window_mask(4, 4)
-        assert_matches(student.sliding_window_mask(4, 4), right, call="sliding_window_mask(4, 4)")
-        right = reference.sliding_window_mask(3, 8)
-        assert_matches(student.sliding_window_mask(3, 8), right, call="sliding_window_mask(3, 8)")
-        right = reference.sliding_window_mask(1, 2)
-        assert_matches(student.sliding_window_mask(1, 2), right, call="sliding_window_mask(1, 2)")
+        agrees.sliding_window_mask(4, 4)
+        agrees.sliding_window_mask(3, 8)
+        agrees.sliding_window_mask(1, 2)
 
-    @after("test_small_example")
-    @points(0.75)
-    def test_any_sizes(self, student, reference, rng):
+    @check(points=0.75, after="test_small_example")
+    def test_any_sizes(self, agrees, rng):
         """any number of positions, any window"""
         cases = [(1, 1), (2, 1), (5, 4), (12, 100), (9, 2), (40, 11)]
         cases += [(int(n), int(rng.integers(1, n + 3))) for n in rng.integers(5, 16, size=5)]
         for n, window in cases:
-            right = reference.sliding_window_mask(n, window)
-            assert_matches(student.sliding_window_mask(n, window), right, call=f"sliding_window_mask({n}, {window})")
+            agrees.sliding_window_mask(n, window)
 
-    test_care = after("test_small_example")(careful(points=0.5))
+    test_care = pure(points=0.5, after="test_small_example")
 
 
-@exercise(
-    "linear_attention",
-    points=5,
-    hints=(
-        (
-            "Forget the memory for a moment, and write the weights of one query down: the dot products of its features with "
-            "those of each key, divided by their sum. The output has a numerator and a denominator; look at each alone."
-        ),
-        (
-            "The numerator is φ(Q) φ(K)ᵀ V, a product of three matrices. Their order is fixed, but not which two are "
-            "multiplied first. Work out the shape of the result in both cases, for n_q = n_k = 1000 and m = 4."
-        ),
-        (
-            "The denominator of query i is the sum over keys of φ(q_i) · φ(k_j). A sum of dot products with one and the same "
-            "vector is the dot product with the sum: add up the keys' features first, along the axis of the keys. With "
-            "`keepdims=True` that sum has the shape (…, 1, m), batch or not, and fits φ(Q) entry by entry. What divides the "
-            "numerator must have the shape (…, n_q, 1)."
-        ),
-    ),
-)
+def mapped(agrees, Q, K, V, feature_map, *, shown=False):
+    """Linear attention with this feature map; ``shown`` where the notebook does not define it and the student sees its text."""
+    name = "np.exp" if feature_map is EXP else feature_map.name
+    text = {name: feature_map} if shown else {}
+    by_name = agrees(call=f"linear_attention(Q, K, V, {name})", **text, Q=Q, K=K, V=V)
+    by_name.linear_attention(Q, K, V, feature_map)
+
+
+@exercise("linear_attention", points=5)
 class TestLinearAttention:
-    @visible
-    @points(0.5)
-    def test_small_example(self, student, reference):
+    """Forget the memory for a moment, and write the weights of one query down: the dot products of its features with
+    those of each key, divided by their sum. The output has a numerator and a denominator; look at each alone.
+
+    The numerator is φ(Q) φ(K)ᵀ V, a product of three matrices. Their order is fixed, but not which two are multiplied
+    first. Work out the shape of the result in both cases, for n_q = n_k = 1000 and m = 4.
+
+    The denominator of query i is the sum over keys of φ(q_i) · φ(k_j). A sum of dot products with one and the same
+    vector is the dot product with the sum: add up the keys' features first, along the axis of the keys. With
+    `keepdims=True` that sum has the shape (…, 1, m), batch or not, and fits φ(Q) entry by entry. What divides the
+    numerator must have the shape (…, n_q, 1).
+    """
+
+    @check(points=0.5, visible=True)
+    def test_small_example(self, agrees):
         """the example: one query, two keys"""
         Q, K, V = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0], [2.0, 0.0]]), np.array([[11.0], [22.0]])
-        right = reference.linear_attention(Q, K, V, ADD_ONE)
-        call = "linear_attention(Q, K, V, add_one)"
-        assert_matches(student.linear_attention(Q, K, V, ADD_ONE), right, call=call, Q=Q, K=K, V=V)
+        mapped(agrees, Q, K, V, ADD_ONE)
 
-    @visible
-    @after("test_small_example")
-    @points(0.75)
-    def test_several_queries(self, student, reference):
+    @check(points=0.75, visible=True, after="test_small_example")
+    def test_several_queries(self, agrees):
         """three queries, four keys, and features made by exp"""
         Q, K, V = arrays(61, 3, 4, 2, 5)
-        right = reference.linear_attention(Q, K, V, EXP)
-        call = "linear_attention(Q, K, V, np.exp)"
-        assert_matches(student.linear_attention(Q, K, V, EXP), right, call=call, Q=Q, K=K, V=V)
+        mapped(agrees, Q, K, V, EXP)
 
-    @visible
-    @after("test_several_queries")
-    @points(0.5)
-    def test_more_features_than_columns(self, student, reference):
+    @check(points=0.5, visible=True, after="test_several_queries")
+    def test_more_features_than_columns(self, agrees):
         """a feature map that makes six features out of three numbers"""
         Q, K, V = arrays(62, 2, 5, 3, 4)
-        right = reference.linear_attention(Q, K, V, BOTH_SIGNS)
-        call = "linear_attention(Q, K, V, both_signs)"
-        found = student.linear_attention(Q, K, V, BOTH_SIGNS)
-        assert_matches(found, right, call=call, both_signs=BOTH_SIGNS, Q=Q, K=K, V=V)
+        mapped(agrees, Q, K, V, BOTH_SIGNS, shown=True)
 
-    @visible
-    @after("test_several_queries")
-    @points(0.5)
-    def test_batch(self, student, reference):
+    @check(points=0.5, visible=True, after="test_several_queries")
+    def test_batch(self, agrees):
         """a batch of two, each with its own keys and values"""
         Q, K, V = arrays(63, 2, 3, 4, 2, batch=(2,))
-        right = reference.linear_attention(Q, K, V, EXP)
-        call = "linear_attention(Q, K, V, np.exp)"
-        assert_matches(student.linear_attention(Q, K, V, EXP), right, call=call, Q=Q, K=K, V=V)
+        mapped(agrees, Q, K, V, EXP)
 
-    @after("test_several_queries")
-    @points(0.5)
+    @check(points=0.5, after="test_several_queries")
     @given(linked(SHAPES, sides=(1, 4), batch=(0, 2), elements=floats(-1, 2)), examples=12)
-    def test_any_shapes(self, student, reference, Q, K, V):
+    def test_any_shapes(self, agrees, Q, K, V):
         """any shapes and any number of batch axes"""
-        right = reference.linear_attention(Q, K, V, ELU)
-        call = "linear_attention(Q, K, V, elu_plus_one)"
-        found = student.linear_attention(Q, K, V, ELU)
-        assert_matches(found, right, call=call, elu_plus_one=ELU, Q=Q, K=K, V=V)
+        mapped(agrees, Q, K, V, ELU, shown=True)
 
-    @after("test_several_queries")
-    @points(0.5)
-    def test_other_features(self, student, reference, rng):
+    @check(points=0.5, after="test_several_queries")
+    def test_other_features(self, agrees, rng):
         """other feature maps, all sizes equal, and float32"""
-        for name, feature_map in {"squares": SQUARES, "three_sums": THREE_SUMS}.items():
+        for feature_map in (SQUARES, THREE_SUMS):
             for sizes in ((4, 4, 4, 4), (5, 3, 2, 6)):
-                Q, K, V = arrays(int(rng.integers(1 << 30)), *sizes)
-                right = reference.linear_attention(Q, K, V, feature_map)
-                found = student.linear_attention(Q, K, V, feature_map)
-                call = f"linear_attention(Q, K, V, {name})"
-                assert_matches(found, right, call=call, **{name: feature_map}, Q=Q, K=K, V=V)
+                mapped(agrees, *arrays(int(rng.integers(1 << 30)), *sizes), feature_map, shown=True)
         Q, K, V = (a.astype(np.float32) for a in arrays(int(rng.integers(1 << 30)), 3, 5, 4, 2, batch=(3, 2)))
-        right = reference.linear_attention(Q, K, V, EXP)
-        call = "linear_attention(Q, K, V, np.exp)"
-        assert_matches(student.linear_attention(Q, K, V, EXP), right, call=call, Q=Q, K=K, V=V)
+        mapped(agrees, Q, K, V, EXP)
 
-    @after("test_several_queries")
-    @points(1.25)
-    def test_little_memory(self, student, reference):
+    @check(points=1.25, after="test_several_queries")
+    def test_little_memory(self, agrees):
         """thousands of queries and keys, in less memory than one table of them takes"""
-        Q, K, V = arrays(64, N_Q, N_K, 4, 3)
-        right = reference.linear_attention(Q, K, V, EXP)
-        found = student.within(memory_mb=LIMIT_MB).linear_attention(Q, K, V, EXP)
-        assert_matches(found, right, call="linear_attention(Q, K, V, np.exp)", Q=Q, K=K, V=V)
+        mapped(agrees.within(memory_mb=LIMIT_MB), *arrays(64, N_Q, N_K, 4, 3), EXP)
 
-    test_care = after("test_small_example")(careful(points=0.5))
+    test_care = pure(points=0.5, after="test_small_example")
 
 
-@exercise(
-    "chunked_attention",
-    points=6,
-    hints=(
-        (
-            "Forget softmax's shift for a moment. For one query the output is a fraction: above, the sum of exp(score) · "
-            "value; below, the sum of exp(score). Both sums can be collected block by block, and divided at the end."
-        ),
-        (
-            "Now the shift. Keep for each query the largest score so far, and two sums made with it. When a block brings a "
-            "larger one, the old sums belong to the old maximum. What factor turns exp(s - old) into exp(s - new)?"
-        ),
-        (
-            "Three things are carried from block to block: the maximum, the sum of the exps, the mixed values. In each round: "
-            "find the new maximum, shrink both old sums by exp(old - new), add the block's part. Begin with a maximum of "
-            "minus infinity and sums of 0, and divide once, after the last block. `K[..., a:b, :]` is a block of keys, "
-            "whatever stands in front, and a slice that reaches past the end just stops there."
-        ),
-    ),
-)
+@exercise("chunked_attention", points=6)
 class TestChunkedAttention:
-    @visible
-    @points(0.5)
-    def test_small_example(self, student, reference):
+    """Forget softmax's shift for a moment. For one query the output is a fraction: above, the sum of exp(score) ·
+    value; below, the sum of exp(score). Both sums can be collected block by block, and divided at the end.
+
+    Now the shift. Keep for each query the largest score so far, and two sums made with it. When a block brings a larger
+    one, the old sums belong to the old maximum. What factor turns exp(s - old) into exp(s - new)?
+
+    Three things are carried from block to block: the maximum, the sum of the exps, the mixed values. In each round:
+    find the new maximum, shrink both old sums by exp(old - new), add the block's part. Begin with a maximum of minus
+    infinity and sums of 0, and divide once, after the last block. `K[..., a:b, :]` is a block of keys, whatever stands
+    in front, and a slice that reaches past the end just stops there.
+    """
+
+    @check(points=0.5, visible=True)
+    def test_small_example(self, agrees):
         """the example: three keys in blocks of two"""
         Q = np.array([[2.0, 0.0, 0.0, 0.0]])
         K = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [3.0, 0.0, 0.0, 0.0]])
         V = np.array([[10.0], [20.0], [90.0]])
-        right = reference.chunked_attention(Q, K, V, 2)
-        assert_matches(
-            student.chunked_attention(Q, K, V, 2), right, call="chunked_attention(Q, K, V, 2)", Q=Q, K=K, V=V
-        )
+        agrees.chunked_attention(Q, K, V, 2)
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
-    def test_several_queries(self, student, reference):
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_several_queries(self, agrees):
         """three queries, five keys, and blocks of every size"""
         Q, K, V = arrays(65, 3, 5, 4, 2)
         for block_size in (1, 2, 3, 4, 5, 9):
-            right = reference.chunked_attention(Q, K, V, block_size)
-            call = f"chunked_attention(Q, K, V, {block_size})"
-            assert_matches(student.chunked_attention(Q, K, V, block_size), right, call=call, Q=Q, K=K, V=V)
+            agrees.chunked_attention(Q, K, V, block_size)
 
-    @visible
-    @after("test_several_queries")
-    @points(0.5)
-    def test_batch(self, student, reference):
+    @check(points=0.5, visible=True, after="test_several_queries")
+    def test_batch(self, agrees):
         """a batch of two, in blocks of two"""
         Q, K, V = arrays(66, 2, 3, 4, 3, batch=(2,))
-        right = reference.chunked_attention(Q, K, V, 2)
-        assert_matches(
-            student.chunked_attention(Q, K, V, 2), right, call="chunked_attention(Q, K, V, 2)", Q=Q, K=K, V=V
-        )
+        agrees.chunked_attention(Q, K, V, 2)
 
-    @visible
-    @after("test_several_queries")
-    @points(0.5)
-    def test_large_scores(self, student, reference):
+    @check(points=0.5, visible=True, after="test_several_queries")
+    def test_large_scores(self, agrees):
         """scores near 1000 and near -2000, and queries that differ as much"""
         Q = np.array([[30.0], [-60.0], [0.5]])
         K = np.array([[33.0], [33.1], [33.05], [33.2], [33.0]])
         V = np.array([[1.0, 5.0], [2.0, 1.0], [3.0, 4.0], [4.0, 1.0], [5.0, 2.0]])
         for block_size in (2, 3):
-            right = reference.chunked_attention(Q, K, V, block_size)
-            call = f"chunked_attention(Q, K, V, {block_size})"
-            assert_matches(student.chunked_attention(Q, K, V, block_size), right, call=call, Q=Q, K=K, V=V)
+            agrees.chunked_attention(Q, K, V, block_size)
 
-    @after("test_several_queries")
-    @points(0.5)
+    @check(points=0.5, after="test_several_queries")
     @given(linked(SHAPES, sides=(1, 5), batch=(0, 2), elements=floats(-3, 3)), block_size=integers(1, 6), examples=15)
-    def test_any_shapes(self, student, reference, Q, K, V, block_size):
+    def test_any_shapes(self, agrees, Q, K, V, block_size):
         """any shapes, any number of batch axes, any block size"""
-        right = reference.chunked_attention(Q, K, V, block_size)
-        call = f"chunked_attention(Q, K, V, {block_size})"
-        assert_matches(student.chunked_attention(Q, K, V, block_size), right, call=call, Q=Q, K=K, V=V)
+        agrees.chunked_attention(Q, K, V, block_size)
 
-    @after("test_several_queries")
-    @points(0.5)
-    def test_best_key_anywhere(self, student, reference, rng):
+    @check(points=0.5, after="test_several_queries")
+    def test_best_key_anywhere(self, agrees, rng):
         """the best key in the first block, in the middle, in the last; float32; all sizes equal"""
         for best in (0, 4, 8):
             Q, K, V = arrays(int(rng.integers(1 << 30)), 4, 9, 3, 5)
             Q[2] = [1.0, -1.0, 1.0]
             K[best] = 1500 * Q[2]  # a score of 2598: exp of the step up from the others, or from the mean, is inf
             for block_size in (3, 4):
-                right = reference.chunked_attention(Q, K, V, block_size)
-                call = f"chunked_attention(Q, K, V, {block_size})"
-                assert_matches(student.chunked_attention(Q, K, V, block_size), right, call=call, Q=Q, K=K, V=V)
+                agrees.chunked_attention(Q, K, V, block_size)
         Q, K, V = (a.astype(np.float32) for a in arrays(int(rng.integers(1 << 30)), 4, 4, 4, 4, batch=(4,)))
-        right = reference.chunked_attention(Q, K, V, 3)
-        assert_matches(
-            student.chunked_attention(Q, K, V, 3), right, call="chunked_attention(Q, K, V, 3)", Q=Q, K=K, V=V
-        )
+        agrees.chunked_attention(Q, K, V, 3)
 
-    @after("test_several_queries")
-    @points(2.5)
-    def test_little_memory(self, student, reference):
+    @check(points=2.5, after="test_several_queries")
+    def test_little_memory(self, agrees):
         """thousands of queries and keys, in less memory than one table of them takes"""
-        Q, K, V = arrays(67, N_Q, N_K, 4, 3)
-        right = reference.chunked_attention(Q, K, V, BLOCK)
-        found = student.within(memory_mb=LIMIT_MB).chunked_attention(Q, K, V, BLOCK)
-        assert_matches(found, right, call=f"chunked_attention(Q, K, V, {BLOCK})", Q=Q, K=K, V=V)
+        agrees.within(memory_mb=LIMIT_MB).chunked_attention(*arrays(67, N_Q, N_K, 4, 3), BLOCK)
 
-    test_care = after("test_small_example")(careful(points=0.5))
+    test_care = pure(points=0.5, after="test_small_example")
 
 
-@exercise(
-    "decode_step",
-    points=4,
-    leans_on=("chunked_attention",),
-    hints=(
-        (
-            "Do it on paper for two old positions and a new one: how many keys does the query meet, and which rows have the "
-            "new caches?"
-        ),
-        (
-            "First make the longer caches: a vector of shape (d_k,) has to become one more row below a (t, d_k) array. "
-            "`np.vstack` or `np.concatenate` make a new array and leave the old one alone."
-        ),
-        (
-            "With the longer caches, the scores of one query are a vector of t + 1 numbers: each row of keys times q, divided "
-            "by the root of d_k. Their softmax averages the rows of values. With t = 0 nothing is special if you do it so."
-        ),
-    ),
-)
+@exercise("decode_step", points=4, leans_on=("chunked_attention",))
 class TestDecodeStep:
-    @visible
-    @points(0.75)
-    def test_small_example(self, student, reference):
+    """Do it on paper for two old positions and a new one: how many keys does the query meet, and which rows have the
+    new caches?
+
+    First make the longer caches: a vector of shape (d_k,) has to become one more row below a (t, d_k) array.
+    `np.vstack` or `np.concatenate` make a new array and leave the old one alone.
+
+    With the longer caches, the scores of one query are a vector of t + 1 numbers: each row of keys times q, divided by
+    the root of d_k. Their softmax averages the rows of values. With t = 0 nothing is special if you do it so.
+    """
+
+    @check(points=0.75, visible=True)
+    def test_small_example(self, agrees):
         """the example: one position in the cache, and a second one"""
         q, k, v = np.array([2.0, 0.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0, 0.0]), np.array([20.0])
         cache_K, cache_V = np.array([[1.0, 0.0, 0.0, 0.0]]), np.array([[10.0]])
-        right = reference.decode_step(q, k, v, cache_K, cache_V)
-        assert_matches(
-            student.decode_step(q, k, v, cache_K, cache_V),
-            right,
-            call="decode_step(q, k, v, cache_K, cache_V)",
-            q=q,
-            k=k,
-            v=v,
-            cache_K=cache_K,
-            cache_V=cache_V,
-        )
+        agrees.decode_step(q, k, v, cache_K, cache_V)
 
-    @visible
-    @after("test_small_example")
-    @points(0.75)
-    def test_longer_cache(self, student, reference):
+    @check(points=0.75, visible=True, after="test_small_example")
+    def test_longer_cache(self, agrees):
         """three positions in the cache, keys of two numbers and values of five"""
-        inputs = step_inputs(68, 3, 2, 5)
-        right = reference.decode_step(*inputs.values())
-        call = "decode_step(q, k, v, cache_K, cache_V)"
-        assert_matches(student.decode_step(*inputs.values()), right, call=call, **inputs)
+        agrees.decode_step(*step_inputs(68, 3, 2, 5).values())
 
-    @visible
-    @after("test_small_example")
-    @points(0.5)
-    def test_first_step(self, student, reference):
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_first_step(self, agrees):
         """the first step, with empty caches"""
-        inputs = step_inputs(69, 0, 3, 2)
-        right = reference.decode_step(*inputs.values())
-        call = "decode_step(q, k, v, cache_K, cache_V)"
-        assert_matches(student.decode_step(*inputs.values()), right, call=call, **inputs)
+        agrees.decode_step(*step_inputs(69, 0, 3, 2).values())
 
-    @after("test_longer_cache")
-    @points(0.75)
-    def test_any_sizes(self, student, reference, rng):
+    @check(points=0.75, after="test_longer_cache")
+    def test_any_sizes(self, agrees, rng):
         """caches of any length, the same sizes twice, all sizes equal, float32, and a score of a thousand"""
-        call = "decode_step(q, k, v, cache_K, cache_V)"
         for t, d_k, d_v in ((4, 4, 4), (1, 3, 7), (9, 5, 2), (2, 1, 1), (6, 8, 3), (30, 4, 5), (4, 4, 4), (9, 5, 2)):
-            inputs = step_inputs(int(rng.integers(1 << 30)), t, d_k, d_v)
-            right = reference.decode_step(*inputs.values())
-            assert_matches(student.decode_step(*inputs.values()), right, call=call, **inputs)
+            agrees.decode_step(*step_inputs(int(rng.integers(1 << 30)), t, d_k, d_v).values())
         inputs = {n: a.astype(np.float32) for n, a in step_inputs(int(rng.integers(1 << 30)), 5, 3, 4).items()}
-        right = reference.decode_step(*inputs.values())
-        assert_matches(student.decode_step(*inputs.values()), right, call=call, **inputs)
+        agrees.decode_step(*inputs.values())
         inputs = step_inputs(int(rng.integers(1 << 30)), 3, 2, 3)
         small, large = inputs["cache_K"], np.array([[35.9, 1.0], [36.0, -1.0], [36.1, 0.5]])
         q = np.array([40.0, 0.0])
         # The large score is the newest one, is an old one, is each of them.
         for k, cache_K in (([36.0, 1.0], small), ([0.5, 1.0], large * [[0.0], [1.0], [0.0]]), ([36.0, 1.0], large)):
             inputs |= {"q": q, "k": np.array(k), "cache_K": cache_K}
-            right = reference.decode_step(*inputs.values())
-            assert_matches(student.decode_step(*inputs.values()), right, call=call, **inputs)
+            agrees.decode_step(*inputs.values())
 
-    @after("test_longer_cache", "test_first_step")
-    @points(0.75)
+    @check(points=0.75, after=("test_longer_cache", "test_first_step"))
     def test_step_by_step(self, student, reference, rng):
         """five steps, each with the caches that the step before returned"""
         caches = their_caches = np.zeros((0, 3)), np.zeros((0, 4))
@@ -520,12 +349,10 @@ class TestDecodeStep:
             v = rng.normal(size=4).round(2)
             right, *their_caches = reference.decode_step(q, k, v, *their_caches)
             found = student.decode_step(q, k, v, *caches)
-            inputs = {"q": q, "k": k, "v": v, "cache_K": caches[0], "cache_V": caches[1]}
-            call = "decode_step(q, k, v, cache_K, cache_V)"
-            assert_matches(found, (right, *their_caches), call=call, **inputs)
+            assert_matches(found, (right, *their_caches))
             caches = tuple(np.asarray(cache) for cache in found[1:])
 
-    test_care = after("test_small_example")(careful(points=0.5))
+    test_care = pure(points=0.5, after="test_small_example")
 
 
 def step_inputs(seed, t, d_k, d_v):
@@ -535,27 +362,4 @@ def step_inputs(seed, t, d_k, d_v):
     return {name: rng.uniform(-2, 2, size=shape).round(1) for name, shape in shapes.items()}
 
 
-TestQuiz = quiz(
-    "quiz_ch6",
-    points=3,
-    hints=(
-        "Questions 1 and 2 can be worked out with your own `layer_flops`, in a cell of your own.",
-        (
-            "For 1, set the two parts of a layer's cost equal and divide by what they share. For 3, ask of each method "
-            "whether its weights are those of the softmax. For 4, think of what `decode_step` takes and returns."
-        ),
-        (
-            "For 2, write the cost at n = 512 as two numbers, then double one of them and take the other four times. For 5, "
-            "the years are in the text, and so is what a fixed number of keys costs. For 6, remember what a weight is "
-            "multiplied by."
-        ),
-    ),
-    questions=[
-        number("where both parts cost the same"),
-        choice("what doubling n costs a layer"),
-        choice("exact or not"),
-        choice("what a cache saves"),
-        choice("history and applications"),
-        choice("a weight and what it means"),
-    ],
-)
+TestQuiz = quiz_ch6.checks()

@@ -4,10 +4,7 @@ import inspect
 
 import numpy as np
 
-from autograder.checking import after, assert_matches, careful, exercise, given, integers, points, visible
-from autograder.checking.asserts import CheckFailed
-
-DECODER_CALL = "decoder_attention(target, memory, weights, h, memory_lengths)"
+from autograder.checking import CheckFailed, assert_matches, check, exercise, given, integers, pure
 
 
 def some_weights(rng, d_model, h, d_k, d_v):
@@ -56,38 +53,21 @@ def as_dtype(weights, dtype):
     return {which: {name: W.astype(dtype) for name, W in four.items()} for which, four in weights.items()}
 
 
-def compare(student, reference, target, memory, weights, h, memory_lengths):
-    """The student's output is the reference's."""
-    right = reference.decoder_attention(target, memory, weights, h, memory_lengths)
-    found = student.decoder_attention(target, memory, weights, h, memory_lengths)
-    inputs = {"target": target, "memory": memory, "weights": weights, "h": h, "memory_lengths": memory_lengths}
-    assert_matches(found, right, call=DECODER_CALL, **inputs)
-
-
-@exercise(
-    "decoder_attention",
-    points=8,
-    hints=(
-        (
-            "Two calls of `multi_head_attention`, one behind the other. For each of them, say in words before you write: "
-            "who asks, who is asked, with which weights, and what is hidden from whom?"
-        ),
-        (
-            "The first hides the future: `causal_mask` knows how. The second hides padding: `padding_mask` returns the "
-            "shape (B, 1, n_k), and the mask has to lie on weights of shape (B, h, n_q, n_k). Line the two up from the "
-            "right: which axis is missing, and where?"
-        ),
-        (
-            "What comes out of the first attention takes the place of X_q in the second; the memory takes the place of "
-            "X_kv. `array[:, None]` puts in an axis of size 1. `multi_head_attention` returns a pair, and only its first "
-            "part goes on."
-        ),
-    ),
-)
+@exercise("decoder_attention", points=8)
 class TestDecoderAttention:
-    @visible
-    @points(1)
-    def test_small_example(self, student, reference):
+    """Two calls of `multi_head_attention`, one behind the other. For each of them, say in words before you write: who
+    asks, who is asked, with which weights, and what is hidden from whom?
+
+    The first hides the future: `causal_mask` knows how. The second hides padding: `padding_mask` returns the shape (B,
+    1, n_k), and the mask has to lie on weights of shape (B, h, n_q, n_k). Line the two up from the right: which axis is
+    missing, and where?
+
+    What comes out of the first attention takes the place of X_q in the second; the memory takes the place of X_kv.
+    `array[:, None]` puts in an axis of size 1. `multi_head_attention` returns a pair, and only its first part goes on.
+    """
+
+    @check(points=1, visible=True)
+    def test_small_example(self, agrees):
         """the example worked by hand"""
         eye, zeros, first = np.eye(2), np.zeros((2, 1)), np.array([[1.0], [0.0]])
         weights = {
@@ -96,27 +76,21 @@ class TestDecoderAttention:
         }
         target = np.array([[[2.0, 0.0], [0.0, 4.0]]])
         memory = np.array([[[1.0, 0.0], [0.0, 1.0], [3.0, 3.0]]])
-        compare(student, reference, target, memory, weights, 1, np.array([2]))
+        agrees.decoder_attention(target, memory, weights, 1, np.array([2]))
 
-    @visible
-    @after("test_small_example")
-    @points(1)
-    def test_nothing_padded(self, student, reference, rng):
+    @check(points=1, visible=True, after="test_small_example")
+    def test_nothing_padded(self, agrees, rng):
         """a single sequence with three heads, and no padding"""
         target, memory, weights = some_case(rng, 1, 3, 5, 4, 3, 2, 1)
-        compare(student, reference, target, memory, weights, 3, np.array([5]))
+        agrees.decoder_attention(target, memory, weights, 3, np.array([5]))
 
-    @visible
-    @after("test_small_example")
-    @points(1.5)
-    def test_a_padded_batch(self, student, reference, rng):
+    @check(points=1.5, visible=True, after="test_small_example")
+    def test_a_padded_batch(self, agrees, rng):
         """a batch of four, each memory with another length"""
         target, memory, weights = some_case(rng, 4, 3, 5, 2, 3, 1, 2)
-        compare(student, reference, target, memory, weights, 3, np.array([3, 1, 5, 4]))
+        agrees.decoder_attention(target, memory, weights, 3, np.array([3, 1, 5, 4]))
 
-    @visible
-    @after("test_a_padded_batch")
-    @points(0.5)
+    @check(points=0.5, visible=True, after="test_a_padded_batch")
     def test_other_padding(self, student, rng):
         """other numbers in the padding change nothing"""
         target, memory, weights = some_case(rng, 2, 2, 4, 3, 2, 1, 1)
@@ -130,17 +104,14 @@ class TestDecoderAttention:
         call = "decoder_attention(target, other, weights, 2, memory_lengths)"
         assert_matches(two, one, call=call, **inputs)
 
-    @visible
-    @after("test_a_padded_batch")
-    @points(1)
-    def test_all_sizes_equal(self, student, reference, rng):
+    @check(points=1, visible=True, after="test_a_padded_batch")
+    def test_all_sizes_equal(self, agrees, rng):
         """as many sequences as heads, positions, memory rows and columns"""
         target, memory, _ = some_case(rng, 3, 3, 3, 3, 3, 1, 1)
         weights = {"self": some_weights(rng, 3, 3, 1, 1), "cross": some_weights(rng, 3, 3, 1, 1)}
-        compare(student, reference, target, memory, weights, 3, np.array([2, 3, 1]))
+        agrees.decoder_attention(target, memory, weights, 3, np.array([2, 3, 1]))
 
-    @after("test_small_example")
-    @points(1)
+    @check(points=1, after="test_small_example")
     @given(
         examples=12,
         B=integers(1, 3),
@@ -152,14 +123,13 @@ class TestDecoderAttention:
         d_v=integers(1, 3),
         seed=integers(0, 9999),
     )
-    def test_any_sizes(self, student, reference, B, n_q, n_k, d_model, h, d_k, d_v, seed):
+    def test_any_sizes(self, agrees, B, n_q, n_k, d_model, h, d_k, d_v, seed):
         """any sizes and lengths"""
         rng = np.random.default_rng(seed)
         target, memory, weights = some_case(rng, B, n_q, n_k, d_model, h, d_k, d_v)
-        compare(student, reference, target, memory, weights, h, rng.integers(1, n_k + 1, size=B))
+        agrees.decoder_attention(target, memory, weights, h, rng.integers(1, n_k + 1, size=B))
 
-    @after("test_nothing_padded")
-    @points(0.5)
+    @check(points=0.5, after="test_nothing_padded")
     @given(t=integers(1, 3), more=integers(1, 3), seed=integers(0, 9999), examples=8)
     def test_no_future(self, student, t, more, seed):
         """what is written later changes no earlier row"""
@@ -174,15 +144,14 @@ class TestDecoderAttention:
         call = f"decoder_attention(later, memory, weights, 2, memory_lengths)[:, :{t}]"
         assert_matches(rows_up_to(two, t), rows_up_to(one, t), call=call, **inputs)
 
-    @after("test_other_padding")
-    @points(0.5)
+    @check(points=0.5, after="test_other_padding")
     @given(B=integers(1, 3), n_k=integers(2, 5), h=integers(1, 3), seed=integers(0, 9999), examples=8)
-    def test_padding_is_never_read(self, student, reference, B, n_k, h, seed):
+    def test_padding_is_never_read(self, student, agrees, B, n_k, h, seed):
         """whatever the padding holds, and however much of it there is, the output is the same"""
         rng = np.random.default_rng(seed)
         target, memory, weights = some_case(rng, B, 3, n_k, 4, h, 1, 2)
         lengths = rng.integers(1, n_k, size=B)
-        compare(student, reference, target, memory, weights, h, lengths)
+        agrees.decoder_attention(target, memory, weights, h, lengths)
         padded = np.arange(n_k + 2) >= lengths[:, None]
         longer = np.concatenate([memory, memory[:, :2]], axis=1)
         longer[padded] = rng.uniform(-1.2, 1.2, size=(padded.sum(), 4)).round(1) + 0.0
@@ -191,27 +160,26 @@ class TestDecoderAttention:
         inputs = {"target": target, "memory": memory, "longer": longer, "weights": weights, "memory_lengths": lengths}
         assert_matches(two, one, call=f"decoder_attention(target, longer, weights, {h}, memory_lengths)", **inputs)
 
-    @after("test_a_padded_batch")
-    @points(0.5)
-    def test_float32_and_extremes(self, student, reference, rng):
+    @check(points=0.5, after="test_a_padded_batch")
+    def test_float32_and_extremes(self, agrees, rng):
         """float32, long keys, a batch that agrees with its sequences one by one, sizes of one, scores near 1000 and -1000"""
         target, memory, weights = some_case(rng, 2, 4, 6, 5, 3, 2, 4)
         target32, memory32 = target.astype(np.float32), memory.astype(np.float32)
-        compare(student, reference, target32, memory32, as_dtype(weights, np.float32), 3, np.array([6, 2]))
+        agrees.decoder_attention(target32, memory32, as_dtype(weights, np.float32), 3, np.array([6, 2]))
         target, memory, weights = some_case(rng, 3, 5, 4, 2, 4, 16, 1)
         lengths = np.array([1, 4, 3])
-        compare(student, reference, target, memory, weights, 4, lengths)
+        agrees.decoder_attention(target, memory, weights, 4, lengths)
         for b in range(3):
             one = slice(b, b + 1)
-            compare(student, reference, target[one], memory[one], weights, 4, lengths[one])
+            agrees.decoder_attention(target[one], memory[one], weights, 4, lengths[one])
         target, memory, weights = some_case(rng, 1, 1, 1, 1, 1, 1, 1)
-        compare(student, reference, target, memory, weights, 1, np.array([1]))
+        agrees.decoder_attention(target, memory, weights, 1, np.array([1]))
         for level in (-995.0, 995.0):
             target, memory, weights = some_case(rng, 2, 3, 5, 4, 3, 2, 2)
             target, memory = (np.pad(X, ((0, 0), (0, 0), (0, 1)), constant_values=1.0) for X in (target, memory))
-            compare(student, reference, target, memory, moved(weights, 3, level), 3, np.array([4, 2]))
+            agrees.decoder_attention(target, memory, moved(weights, 3, level), 3, np.array([4, 2]))
 
-    test_care = after("test_small_example")(careful(points=0.5))
+    test_care = pure(points=0.5, after="test_small_example")
 
 
 def rows_up_to(output, t):
@@ -333,62 +301,47 @@ def matrices_returned(student, n, d_model):
         ) from None
 
 
-@exercise(
-    "previous_token_head",
-    points=6,
-    hints=(
-        (
-            "Split the job. W_Q and W_K decide where a position looks, and for that they should read only the position "
-            "columns. W_V and W_O decide what it brings back: only the token columns. Begin with the second pair."
-        ),
-        (
-            "A matrix of zeros with an identity in the right rows picks out one block of columns of X. Let the key of "
-            "position j be the j-th unit vector of length n. Which unit vector must the query of position i then be, so "
-            "that the two agree exactly when j is i - 1? `np.eye` has an argument that moves its diagonal."
-        ),
-        (
-            "If the rows are nearly right but mixed, the softmax is too soft: a match scores 1 / sqrt(d_k), which is little. "
-            "Multiply W_Q by something large, so that the right score is higher than the others by 20 or more, also "
-            "after the division by sqrt(d_k). W_V and W_O stay at ones and zeros: W_V picks the token columns out, and W_O, "
-            "with an identity in the right columns, puts them back in their place."
-        ),
-    ),
-)
+@exercise("previous_token_head", points=6)
 class TestPreviousTokenHead:
-    @visible
-    @points(0.5)
+    """Split the job. W_Q and W_K decide where a position looks, and for that they should read only the position
+    columns. W_V and W_O decide what it brings back: only the token columns. Begin with the second pair.
+
+    A matrix of zeros with an identity in the right rows picks out one block of columns of X. Let the key of position j
+    be the j-th unit vector of length n. Which unit vector must the query of position i then be, so that the two agree
+    exactly when j is i - 1? `np.eye` has an argument that moves its diagonal.
+
+    If the rows are nearly right but mixed, the softmax is too soft: a match scores 1 / sqrt(d_k), which is little.
+    Multiply W_Q by something large, so that the right score is higher than the others by 20 or more, also after the
+    division by sqrt(d_k). W_V and W_O stay at ones and zeros: W_V picks the token columns out, and W_O, with an
+    identity in the right columns, puts them back in their place.
+    """
+
+    @check(points=0.5, visible=True)
     def test_four_matrices_that_fit(self, student):
         """four matrices whose sizes fit together"""
         found = student.probe(SIZES, "previous_token_head", 3, 7)
         fits = {"W_Q": "fits", "W_K": "fits", "W_V": "fits", "W_O": "fits"}
-        assert_matches(found, fits, call="previous_token_head(3, 7)")
+        assert_matches(found, fits)
         student.when_graded(matrices_returned, 3, 7)
 
-    @visible
-    @after("test_four_matrices_that_fit")
-    @points(1.5)
+    @check(points=1.5, visible=True, after="test_four_matrices_that_fit")
     def test_small_example(self, student):
         """three different tokens, without a mask"""
         probed(student, [2, 0, 3], 7)
 
-    @visible
-    @after("test_small_example")
-    @points(1)
+    @check(points=1, visible=True, after="test_small_example")
     def test_with_a_causal_mask(self, student):
         """the same head under a causal mask"""
         probed(student, [2, 0, 3], 7, causal=True)
         probed(student, [1, 0, 0, 2], 9, causal=True)
 
-    @visible
-    @after("test_small_example")
-    @points(1)
+    @check(points=1, visible=True, after="test_small_example")
     def test_a_token_that_comes_back(self, student):
         """a longer sequence in which tokens come back"""
         probed(student, [3, 1, 3, 3, 0, 1], 10)
         probed(student, [1, 0], 5)
 
-    @after("test_small_example")
-    @points(1)
+    @check(points=1, after="test_small_example")
     def test_any_sizes(self, student, rng):
         """any number of positions and tokens, each with and without a mask"""
         for n, d_model in ((2, 4), (4, 6), (5, 10), (7, 9), (4, 13)):
@@ -398,11 +351,10 @@ class TestPreviousTokenHead:
                 probed(student, tokens, d_model)
                 probed(student, tokens, d_model, causal=True)
 
-    @after("test_small_example")
-    @points(0.5)
+    @check(points=0.5, after="test_small_example")
     def test_a_long_sequence(self, student, rng):
         """a sequence of 40 positions: the weights are still sharp enough"""
         tokens = rng.integers(0, 6, size=40)
         probed(student, tokens, 46)
 
-    test_care = after("test_a_token_that_comes_back")(careful(points=0.5))
+    test_care = pure(points=0.5, after="test_a_token_that_comes_back")

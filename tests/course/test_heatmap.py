@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from autograder.checking import heatmap
+from tests.chapters import heatmap
 
 mpl.use("Agg")
 

@@ -11,7 +11,7 @@ from autograder.examples.record import recorded
 from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
-from autograder.misconception import alternatives_in, misconceptions_in
+from autograder.judging.solutions import known_alternatives, known_misconceptions
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)
@@ -21,7 +21,7 @@ MUTANTS = 12  # of each function, spread evenly over all of them
 
 def solutions(checks, chapter):
     """Every wrong and every right solution that the authors know, and mutants that nobody named: exercise, name, names."""
-    known = [*misconceptions_in(COURSE.misconceptions(chapter)), *alternatives_in(COURSE.alternatives(chapter))]
+    known = [*known_misconceptions(COURSE, chapter), *known_alternatives(COURSE, chapter)]
     for one in known:
         answers = checks.specs[one.exercise].answers
         yield one.exercise, one.name, one.function() if answers else {one.exercise: one.function}

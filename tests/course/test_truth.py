@@ -5,13 +5,13 @@ import pytest
 from autograder.audit import ChapterAudit, audit
 from autograder.course import load_course
 from autograder.judging.loader import load_checks
-from autograder.misconception import alternatives_in, misconceptions_in
+from autograder.judging.solutions import known_alternatives, known_misconceptions
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)
 CHAPTERS = COURSE.finished_chapters()
-WRONG = [(c, m.exercise, m.name) for c in CHAPTERS for m in misconceptions_in(COURSE.misconceptions(c))]
-RIGHT = [(c, a.exercise, a.name) for c in CHAPTERS for a in alternatives_in(COURSE.alternatives(c))]
+WRONG = [(c, m.exercise, m.name) for c in CHAPTERS for m in known_misconceptions(COURSE, c)]
+RIGHT = [(c, a.exercise, a.name) for c in CHAPTERS for a in known_alternatives(COURSE, c)]
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_one_answer_for_everything_earns_little(audited, chapter):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_exercise_has_the_duties_of_the_course(audited, chapter):
-    """Six misconceptions, four alternatives, three hints, a check of care for every function, and whole ``leans_on``."""
+    """Six misconceptions, four alternatives, three hints, a check of purity for every function, and whole ``leans_on``."""
     checks = load_checks(COURSE, chapter)
     for name, spec in checks.specs.items():
         assert len(spec.hints) == 3, name
@@ -83,7 +83,7 @@ def test_every_exercise_has_the_duties_of_the_course(audited, chapter):
         assert found.misconceptions >= 6, name
         if not spec.answers:
             assert found.alternatives >= 4, name
-            assert any(c.care for c in spec.checks), name
+            assert any(c.purity for c in spec.checks), name
 
 
 @pytest.mark.slow

@@ -73,9 +73,9 @@ def test_code_of_the_course_that_fails_is_told_with_its_line(tmp_path, line, tol
     course = copy_course(tmp_path / "mini")
     config, solutions, checks = course.root / "course_config.py", course.root / "solutions", course.checks(CHAPTER)
     for path, verb, read in (
-        (checks, "run", lambda: load_checks(course, CHAPTER)),
         (solutions / f"{CHAPTER}.py", "imported", lambda: course.references(CHAPTER)),
         (solutions / "misconceptions" / f"{CHAPTER}.py", "imported", lambda: course.misconceptions(CHAPTER)),
+        (checks, "run", lambda: load_checks(course, CHAPTER)),
         (config, "read", lambda: load_course(course.root)),
     ):
         kept = path.read_text()

@@ -6,7 +6,7 @@ import builtins
 import pytest
 
 from autograder.course import load_course
-from autograder.misconception import alternatives_in, misconceptions_in
+from autograder.judging.solutions import known_alternatives, known_misconceptions
 from autograder.notebook import load_document, notebook_of
 from autograder.simulate import solved_notebook
 from tests.support import ROOT
@@ -37,7 +37,7 @@ def test_a_solution_brings_along_what_it_needs(chapter):
         known |= {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         known |= {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}
         known |= {(a.asname or a.name).split(".")[0] for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names}  # fmt: skip
-    solutions = [*alternatives_in(COURSE.alternatives(chapter)), *misconceptions_in(COURSE.misconceptions(chapter))]
+    solutions = [*known_alternatives(COURSE, chapter), *known_misconceptions(COURSE, chapter)]
     missing = {}
     for solution in solutions:
         notebook = notebook_of(solved_notebook(COURSE, chapter, {solution.exercise: solution.function}, start=blank))

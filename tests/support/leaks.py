@@ -73,13 +73,19 @@ def secrets_of(course: Course, chapter: str) -> tuple[dict[str, str], dict[str, 
 
 
 def _code(path: Path) -> list[str]:
-    """The functions of a module, docstrings aside; imports and signatures are no secret."""
+    """The functions of a module, docstrings aside, and a quiz's right answers; imports and signatures are no secret."""
+    if not path.is_file():
+        return []
     tree = ast.parse(path.read_text())
     bodies = []
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             has_docstring = ast.get_docstring(node) is not None
             bodies.append(ast.unparse(ast.Module(node.body[1:] if has_docstring else node.body, [])))
+        elif isinstance(node, ast.Assign) and ast.unparse(node.value).startswith("quiz("):
+            [table] = [keyword.value for keyword in node.value.keywords if keyword.arg == "questions"]
+            answers = [next(k.value for k in question.keywords if k.arg == "right") for question in table.values]
+            bodies.append(ast.unparse(ast.Dict(table.keys, answers)))
     return bodies
 
 

@@ -87,7 +87,7 @@ def test_a_check_that_asks_too_much_is_found_out(mini):
     mini.alternatives("ch1_units")
     path = mini.root / "solutions" / "alternatives" / "ch1_units.py"
     path.write_text(
-        path.read_text() + '\n\n@alternative_of("to_kelvin")\ndef in_single_precision(celsius):\n    """float32"""\n'
+        path.read_text() + '\n\n@alternatives_of("to_kelvin")\ndef in_single_precision(celsius):\n    """float32"""\n'
         "    import numpy\n    return (celsius + 273.15).astype(numpy.float32)\n"
     )
     change(
@@ -106,7 +106,7 @@ def test_a_misconception_told_as_another_is_found_out(mini):
     path = mini.root / "solutions" / "misconceptions" / "ch1_units.py"
     path.write_text(
         path.read_text()
-        + '\n\n@misconception_of("to_kelvin")\ndef same_in_green(celsius):\n    """Another story."""\n    return celsius - 273.15\n'
+        + '\n\n@misconceptions_of("to_kelvin")\ndef same_in_green(celsius):\n    """Another story."""\n    return celsius - 273.15\n'
     )
     sys.modules.pop("solutions.misconceptions.ch1_units", None)
     _, found = audited(mini, "to_kelvin")

@@ -15,7 +15,7 @@ from autograder.course import load_course
 from autograder.demo.hostile import ATTACKS
 from autograder.demo.run import fresh_folder, run_demo
 from autograder.demo.students import KINDS, class_of, hand_in
-from autograder.misconception import alternatives_in, misconceptions_in
+from autograder.judging.solutions import known_alternatives, known_misconceptions
 from autograder.notebook import NotebookError, parse_notebook
 from autograder.simulate import reference_code, solved_notebook
 from tests.support import ROOT
@@ -64,7 +64,7 @@ def test_every_wrong_and_right_solution_behaves_in_a_notebook_as_in_its_module(c
 
     right = reference_code(course, CH1)
     tried = 0
-    for made in [*misconceptions_in(course.misconceptions(CH1)), *alternatives_in(course.alternatives(CH1))]:
+    for made in [*known_misconceptions(course, CH1), *known_alternatives(course, CH1)]:
         if made.exercise in inputs:
             notebook = solved_notebook(course, CH1, {**right, made.exercise: made.function})
             arguments = inputs[made.exercise]()

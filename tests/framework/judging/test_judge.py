@@ -264,8 +264,8 @@ def test_the_smallest_case_is_shown(grade):
     verdict = grade(mean_kelvin=lambda celsius: np.mean(celsius + 273.15) * np.ones(celsius.shape[:-1]))["mean_kelvin"]
     shown = next(c for c in verdict.checks if c.name == "test_many_stations").message
     assert verdict.misconception == "mean_of_everything"
-    line = next(line for line in shown.splitlines() if line.startswith("x = "))
-    pasted = eval(line.removeprefix("x = "), {"np": np})  # noqa: S307 - a student would paste it
+    line = next(line for line in shown.splitlines() if line.startswith("celsius = "))
+    pasted = eval(line.removeprefix("celsius = "), {"np": np})  # noqa: S307 - a student would paste it
     assert pasted.shape in {(2, 1), (1, 2, 1), (2, 1, 1)}
 
 
@@ -381,7 +381,7 @@ def with_checks_of(course, text):
     """The mini course with ``text`` as the checks of ``to_kelvin``, which is worth two points."""
     path = course.checks("ch1_units")
     before = path.read_text()
-    start, end = before.index('@exercise("to_kelvin"'), before.index('@exercise(\n    "mean_kelvin"')
+    start, end = before.index('@exercise("to_kelvin"'), before.index('@exercise("mean_kelvin"')
     path.write_text(before[:start] + text + "\n\n" + before[end:])
     return course
 
@@ -392,13 +392,13 @@ import pytest
 
 @exercise("to_kelvin", points=2)
 class TestToKelvin:
-    @points(2)
+    @check(points=2)
     @pytest.mark.parametrize("shift", [0.0, 10.0])
     @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), pytest.param(2.0, 3.0, id="warm")])
     def test_cases(self, student, reference, low, high, shift):
         """each of four cases"""
         x = np.array([low, high]) + shift
-        assert_matches(student.to_kelvin(x), reference.to_kelvin(x), call="to_kelvin(x)", x=x)
+        assert_matches(student.to_kelvin(x), reference.to_kelvin(x))
 '''
 
 
@@ -425,15 +425,19 @@ def test_every_case_of_a_parametrized_check_counts(mini):
         ),
         ("reference, low", "refernce, low", "asks for the fixture 'refernce'"),
         (
-            "    @points(2)",
-            "    @points(2)\n    @pytest.mark.skip",
+            "    @check(points=2)",
+            "    @check(points=2)\n    @pytest.mark.skip",
             "marked with pytest.mark.skip, which grading does not know",
         ),
         ("[0.0, 10.0]", "[]", "parametrized with no case at all"),
         ("[0.0, 10.0]", "[0.0, pytest.param(1.0, marks=pytest.mark.xfail)]", "a case marked with pytest.mark.xfail"),
         ("[0.0, 10.0])", "[0.0], indirect=True)", "indirect"),
         ("(2.0, 3.0,", "(2.0,", "2 names, and one case has 1 values"),
-        ("    @points(2)", "    def setup_method(self):\n        pass\n\n    @points(2)", "has a setup_method"),
+        (
+            "    @check(points=2)",
+            "    def setup_method(self):\n        pass\n\n    @check(points=2)",
+            "has a setup_method",
+        ),
     ],
 )
 def test_what_grading_does_not_know_is_refused_when_the_file_is_read(mini, old, new, told):

@@ -114,27 +114,25 @@ def test_a_mistake_seen_through_a_probe_is_named():
 
 
 CHECKS = '''
-from autograder.checking import after, assert_matches, careful, exercise, points, visible
+from autograder.checking import assert_matches, check, exercise, pure
 
 LOOK = {look!r}
 
 @exercise("boxes", points=2, hints=("one", "two", "three"))
 class TestBoxes:
-    @visible
-    @points(1)
+    @check(points=1, visible=True)
     def test_three(self, student, reference):
         """three boxes"""
         found, right = student.probe(LOOK, "boxes", 3), reference.probe(LOOK, "boxes", 3)
         assert_matches(found["made"], right["made"], call="the sizes of boxes(3)")
 
-    @after("test_three")
-    @points(0.5)
+    @check(points=0.5, after="test_three")
     def test_more(self, student, reference, rng):
         """any number of boxes"""
         n = int(rng.integers(4, 8))
         assert_matches(student.probe(LOOK, "boxes", n), reference.probe(LOOK, "boxes", n), call="boxes(n)")
 
-    test_care = careful(points=0.5)
+    test_care = pure(points=0.5)
 '''
 SOLUTION = "class Box:\n    def __init__(self, size):\n        self.size = size\n\n\n"
 SOLUTION += "def boxes(n):\n    return [Box(i + 1) for i in range(n)]\n"
@@ -211,17 +209,17 @@ def test_what_a_probe_cannot_look_at_fails_the_check_and_nobody_is_said_to_have_
 
 
 NUMBERS = '''
-from autograder.checking import assert_matches, careful, exercise, points
+from autograder.checking import assert_matches, check, exercise, pure
 
 @exercise("boxes", points=2, hints=("one", "two", "three"))
 class TestBoxes:
-    @points(1)
+    @check(points=1)
     def test_three(self, student, reference):
         """three, and five"""
         assert_matches(student.boxes(3), {{"made": 3}}, call="boxes(3)")
         assert_matches(student.boxes(5), {{"made": 5}}, call="boxes(5)")
 
-    test_care = careful(points=1)
+    test_care = pure(points=1)
 '''
 
 

@@ -1,4 +1,4 @@
-"""A quiz's checks, made from a list of its questions."""
+"""A quiz as one table: its checks, its reference, its misconceptions and its alternatives follow from it."""
 
 import shutil
 
@@ -6,55 +6,59 @@ import pytest
 
 from autograder.checking import choice, number, quiz
 from autograder.checking.decorators import exercises_of
-from autograder.course import load_course
+from autograder.course import CourseError, load_course
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
+from autograder.judging.solutions import known_alternatives, known_misconceptions, reference_functions
 from tests.framework.judging.conftest import MINI, Student
 
-CHECKS = """
+TABLE = '''
 from autograder.checking import choice, number, quiz
 
-TestQuiz = quiz(
+quiz_ch1 = quiz(
     "quiz_ch1",
     points=1,
-    hints=("one", "two", "three"),
-    questions=[choice("who asks"), number("a weight", within=0.005)],
+    hints="""
+    one,
+    in two lines
+
+    two
+    """,
+    questions={
+        "q1": choice("who asks", right="b", wrong={"a": "A key does not ask.", ("c", "value_asks"): "A value\\nneither."}),
+        "q2": number("a weight", right=0.25, within=0.005, wrong={2.5: "Ten times as much."}),
+    },
 )
-"""
-SOLUTION = '''
-def quiz_ch1():
-    """The answers."""
-    return {"q1": "b", "q2": 0.25}
 '''
 
 
 @pytest.fixture
 def course(tmp_path):
-    """A course that is a quiz and nothing else."""
+    """A course that is a quiz and nothing else, with no file of misconceptions or alternatives."""
     folder = tmp_path / "quizzed"
-    shutil.copytree(MINI, folder, ignore=shutil.ignore_patterns("__pycache__", ".autograder", ".course_secret"))
-    (folder / "tests/chapters/test_ch1_units.py").write_text(CHECKS, encoding="utf-8")
-    (folder / "solutions/ch1_units.py").write_text(SOLUTION, encoding="utf-8")
-    (folder / "solutions/misconceptions/ch1_units.py").write_text("", encoding="utf-8")
-    (folder / "solutions/alternatives/ch1_units.py").write_text("", encoding="utf-8")
+    ignore = shutil.ignore_patterns("__pycache__", ".autograder", ".course_secret", "misconceptions", "alternatives")
+    shutil.copytree(MINI, folder, ignore=ignore)
+    checks = "from solutions.ch1_units import quiz_ch1\n\nTestQuiz = quiz_ch1.checks()\n"
+    (folder / "tests/chapters/test_ch1_units.py").write_text(checks, encoding="utf-8")
+    (folder / "solutions/ch1_units.py").write_text(TABLE, encoding="utf-8")
     return load_course(folder)
 
 
 def graded(course, **answers):
     """The verdict on these answers."""
-    found = []
-    found.extend(Judge(load_checks(course, "ch1_units")).judge(Student(**answers)))
-    return found[0]
+    [found] = Judge(load_checks(course, "ch1_units")).judge(Student(**answers))
+    return found
 
 
 def test_each_question_has_a_visible_check_and_a_hidden_one_that_waits_for_it():
     """First whether each is answered, then whether it is right; the points are shared evenly."""
+    questions = {"who": choice("who", right="a"), "many": number("how many", right=3)}
 
     class Module:
-        TestQuiz = quiz("quiz_ch9", points=3, hints=("a", "b", "c"), questions=[choice("who"), number("how many")])
+        TestQuiz = quiz("quiz_ch9", points=3, hints=("a", "b", "c"), questions=questions).checks()
 
     [spec] = exercises_of(Module)
-    assert (spec.name, spec.points, spec.answers, spec.hints) == ("quiz_ch9", 3.0, ("q1", "q2"), ("a", "b", "c"))
+    assert (spec.name, spec.points, spec.answers, spec.hints) == ("quiz_ch9", 3.0, ("who", "many"), ("a", "b", "c"))
     assert [(c.name, c.title, c.points, c.visible, c.after) for c in spec.checks] == [
         ("test_question_1_is_answered", "question 1 has an answer", 0.0, True, ()),
         ("test_question_2_is_answered", "question 2 has a number", 0.0, True, ()),
@@ -70,9 +74,34 @@ def test_right_answers_earn_everything(course):
 
 def test_wrong_answers_are_told_as_such_and_earn_nothing(course):
     """What was answered is said, and not what is right."""
-    verdict = graded(course, q1="a", q2=0.3)
+    verdict = graded(course, q1="d", q2=0.3)
     assert verdict.score == 0
-    assert [c.message for c in verdict.checks[2:]] == ["'a' is not the answer.", "0.3 is not the answer."]
+    assert verdict.misconception is None
+    assert [c.message for c in verdict.checks[2:]] == ["'d' is not the answer.", "0.3 is not the answer."]
+
+
+def test_a_wrong_answer_with_a_sentence_is_a_misconception_of_its_own(course):
+    """It is named after question and answer, or by its key; each student reads its sentence."""
+    verdict = graded(course, q1="a", q2=2.5)
+    assert verdict.misconception == "q1_a"
+    assert verdict.message == "A key does not ask.\nTen times as much."
+    known = known_misconceptions(course, "ch1_units")
+    assert [(m.name, m.exercise, m.message, m.function()) for m in known] == [
+        ("q1_a", "quiz_ch1", "A key does not ask.", {"q1": "a"}),
+        ("value_asks", "quiz_ch1", "A value\nneither.", {"q1": "c"}),
+        ("q2_2.5", "quiz_ch1", "Ten times as much.", {"q2": 2.5}),
+    ]
+
+
+def test_a_table_is_the_reference_and_knows_how_else_right_answers_are_written(course):
+    """The framework's own words in the file are no solutions."""
+    references = reference_functions(course, "ch1_units")
+    assert list(references) == ["quiz_ch1"]
+    assert references["quiz_ch1"]() == {"q1": "b", "q2": 0.25}
+    assert load_checks(course, "ch1_units").specs["quiz_ch1"].hints == ("one, in two lines", "two")
+    alternatives = known_alternatives(course, "ch1_units")
+    assert [a.function()["q1"] for a in alternatives] == ["B", "(b)", " b "]
+    assert all(graded(course, **a.function()).score == 1 for a in alternatives)
 
 
 def test_an_answer_that_is_none_is_asked_for_before_it_is_judged(course):
@@ -83,7 +112,28 @@ def test_an_answer_that_is_none_is_asked_for_before_it_is_judged(course):
     assert [c.status for c in verdict.checks[2:]] == ["not_tried", "not_tried"]
 
 
-def test_a_quiz_without_questions_is_refused():
-    """There would be nothing to check."""
-    with pytest.raises(TypeError, match="the quiz 'quiz_ch9' has no questions"):
-        quiz("quiz_ch9", points=1, hints=(), questions=[])
+@pytest.mark.parametrize(
+    ("questions", "told"),
+    [
+        ({}, " has no questions."),
+        ({"q1": choice("who")}, r", question q1 \(who\) has no right answer: add right=…."),
+        ({"q1": number("how many")}, r", question q1 \(how many\) has no right answer: add right=…."),
+        ({"q1": choice("who", right="e")}, r", question q1 \(who\) has the answer 'e', which is none of its options: a, b, c, d."),
+        ({"q1": choice("who", right="a", wrong={"f": "…"})}, "has the answer 'f', which is none of its options"),
+        ({"q1": choice("who", right="a", wrong={("a", "x"): "…"})}, "has 'a' among its wrong answers, and it is right."),
+        ({"q1": number("n", right=1, within=0.1, wrong={1.05: "…"})}, "has 1.05 among its wrong answers, and it is right."),
+        ({"q1": number("n", right="one")}, "has the answer 'one', which is no number."),
+    ],
+)  # fmt: skip
+def test_a_table_that_cannot_be_meant_is_refused_with_its_place(questions, told):
+    """File, line, quiz and question, and what is wrong with it."""
+    with pytest.raises(CourseError, match=rf"test_quizzes\.py, line \d+: the quiz 'quiz_ch9'.*{told}"):
+        quiz("quiz_ch9", points=1, questions=questions)
+
+
+def test_a_broken_table_is_the_courses_error_in_its_own_words(course):
+    """Who grades or audits the course reads the sentence once, not wrapped in another."""
+    path = course.root / "solutions" / "ch1_units.py"
+    path.write_text(TABLE.replace('right="b", ', ""), encoding="utf-8")
+    with pytest.raises(CourseError, match=r"^\S*solutions/ch1_units\.py, line 4: the quiz 'quiz_ch1', question q1"):
+        load_checks(course, "ch1_units")

@@ -1,7 +1,8 @@
 """Reads a heatmap back from matplotlib's Axes: what is drawn where, and which label stands beside it.
 
-A probe: the text of this file goes to where a student's function draws, into the jail or into the student's notebook.
-So it stands by itself and imports nothing but NumPy and matplotlib. A check sends ``inspect.getsource`` of it.
+A probe, for `plot_attention` of chapter 5: the text of this file goes to where a student's function draws, into the jail
+or into the student's notebook. So it stands by itself and imports nothing but NumPy and matplotlib. A check sends
+``inspect.getsource`` of it.
 """
 
 from __future__ import annotations

@@ -1,0 +1,115 @@
+"""A call as text that a student can paste, and which call of the student's an asserted value came from."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from autograder.sandbox.protocol import Call
+
+__all__ = ["answered", "arguments_of", "noting_answers", "spelled", "spelling_of"]
+
+MAX_PARTS, MAX_DEPTH = 50, 3  # of what a student returned, to be spelled as a part of it
+
+T = TypeVar("T")
+Spelling = tuple[str, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What the student answered, the arguments that were given, and how the question is written: worked out only to be shown."""
+
+    value: Any
+    arguments: tuple[Any, ...]
+    spell: Callable[[], Spelling]
+
+
+_answers: ContextVar[list[_Answer] | None] = ContextVar("answers", default=None)
+
+
+def spelled(call: Call, signature: inspect.Signature | None) -> Spelling:
+    """``softmax(x, axis=0)`` and ``{"x": array}``: arrays by the parameter's name, small things in place."""
+    names: list[str] = []
+    if signature is not None:
+        names = [p.name for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+    inputs: dict[str, Any] = {}
+    words: list[str] = []
+    for i, value in enumerate(call.args):
+        words.append(_word(names[i] if i < len(names) else f"x{i}", value, inputs))
+    for name, value in call.kwargs.items():
+        words.append(f"{name}={_word(name, value, inputs)}")
+    return f"{call.function}({', '.join(words)})", inputs
+
+
+@contextmanager
+def noting_answers() -> Iterator[None]:
+    """Keep inside what the student answers, so that an assertion finds the call that gave a value."""
+    token = _answers.set([])
+    try:
+        yield
+    finally:
+        _answers.reset(token)
+
+
+def answered(value: T, spell: Callable[[], Spelling], call: Call | None = None) -> T:
+    """``value``, noted as the student's answer to ``call`` (None: a variable), which ``spell()`` spells."""
+    answers = _answers.get()
+    if answers is not None:
+        answers.append(_Answer(value, (*call.args, *call.kwargs.values()) if call else (), spell))
+    return value
+
+
+def spelling_of(value: Any) -> Spelling:
+    """How to write the call that returned ``value``, or a part of what it returned: ``f(x)``, ``f(x)[1]``.
+
+    The newest where several did; ``("", {})`` for what the student did not return.
+    """
+    found = _found(value)
+    if found is None:
+        return "", {}
+    answer, path = found
+    text, inputs = answer.spell()
+    return text + path, inputs
+
+
+def arguments_of(value: Any) -> tuple[Any, ...]:
+    """The arguments of that call."""
+    found = _found(value)
+    return found[0].arguments if found else ()
+
+
+def _found(value: Any) -> tuple[_Answer, str] | None:
+    for answer in reversed(_answers.get() or []):
+        path = _path(answer.value, value)
+        if path is not None:
+            return answer, path
+    return None
+
+
+def _path(whole: Any, part: Any, depth: int = 0) -> str | None:
+    """Where ``part`` itself, not something equal to it, stands in ``whole``: ``""``, ``"[1]"``, ``"['a'][0]"``."""
+    if whole is part:
+        return ""
+    # A function's results are few and not deep; a student may return anything.
+    if not isinstance(whole, tuple | list | dict) or len(whole) > MAX_PARTS or depth == MAX_DEPTH:
+        return None
+    for key, item in whole.items() if isinstance(whole, dict) else enumerate(whole):
+        path = _path(item, part, depth + 1)
+        if path is not None:
+            return f"[{key!r}]{path}"
+    return None
+
+
+def _word(name: str, value: Any, inputs: dict[str, Any]) -> str:
+    if isinstance(value, np.ndarray | dict | list | tuple) or hasattr(value, "text"):
+        inputs[name] = value
+        return name
+    if hasattr(value, "seed"):
+        return f"np.random.default_rng({value.seed})"
+    return repr(value.item() if isinstance(value, np.generic) else value)

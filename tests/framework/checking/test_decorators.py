@@ -1,0 +1,127 @@
+"""What a check class says of its exercise, and the sentences for what cannot be meant."""
+
+import pytest
+
+from autograder.checking import after, careful, check, exercise, points, pure, visible
+from autograder.checking.decorators import CheckSpec
+from autograder.course import CourseError
+from autograder.misconception import alternative_of, misconception_of
+
+
+def test_an_exercise_is_read_off_its_class():
+    """Points, visibility and order from @check, titles and hints from docstrings."""
+
+    @exercise("softmax", points=2, leans_on=("scores",))
+    class TestSoftmax:
+        """Begin with a single vector.
+
+        Then the axis,
+        in two lines.
+        """
+
+        @check(points=1, visible=True)
+        def test_first(self):
+            """The example worked by hand.
+
+            This is not part of the title.
+            """
+
+        @check(points=0.5, after="test_first")
+        def test_second(self):
+            """Another axis."""
+
+        test_care = pure(points=0.5, after=("test_first", "test_second"))
+
+    spec = TestSoftmax.__exercise__
+    assert (spec.name, spec.points, spec.leans_on) == ("softmax", 2.0, ("scores",))
+    assert spec.hints == ("Begin with a single vector.", "Then the axis, in two lines.")
+    assert spec.checks == (
+        CheckSpec("test_first", "The example worked by hand.", 1.0, visible=True, after=()),
+        CheckSpec("test_second", "Another axis.", 0.5, visible=False, after=("test_first",)),
+        CheckSpec(
+            "test_care",
+            "leaves its inputs alone, and answers the same every time",
+            0.5,
+            visible=False,
+            after=("test_first", "test_second"),
+            purity=True,
+        ),
+    )
+
+
+def test_the_old_spellings_say_the_same():
+    """Three decorators where one stands now, in any order; careful is pure, and a mark may be made for each function."""
+
+    @exercise("softmax", points=2, hints=("one", "two"))
+    class TestSoftmax:
+        @visible
+        @points(1.5)
+        def test_first(self):
+            """First."""
+
+        @after("test_first")
+        @visible
+        def test_second(self):
+            """Second."""
+
+        test_care = after("test_second")(careful(points=0.5))
+
+    assert [(c.points, c.visible, c.after, c.purity) for c in TestSoftmax.__exercise__.checks] == [
+        (1.5, True, (), False),
+        (0.0, True, ("test_first",), False),
+        (0.5, False, ("test_second",), True),
+    ]
+    assert TestSoftmax.__exercise__.hints == ("one", "two")
+    assert misconception_of("softmax")(abs_of).__mark__.right is False
+    assert alternative_of("softmax")(abs_of).__mark__ == alternative_of("softmax")
+
+
+def abs_of(x):
+    """A function with a docstring."""
+    return abs(x)
+
+
+def titled(self):
+    """A title."""
+
+
+def untitled(self):  # noqa: D103 - what it lacks is what it is for
+    pass
+
+
+@pytest.mark.parametrize(
+    ("body", "options", "told"),
+    [
+        ({"test_a": untitled}, {"points": 0}, r"TestIt\.test_a has no docstring: write there the title that a student reads\."),
+        ({"test_a": pure(points=1)}, {"points": 3}, r"TestIt: the checks' points add up to 1; the exercise 'it' has 3\."),
+        (
+            {"test_a": titled, "test_b": pure(points=1, after="test_c")},
+            {"points": 1},
+            r"TestIt\.test_b waits for 'test_c', which is no earlier check of its class\. The earlier checks are: test_a\.",
+        ),
+        (
+            {"test_a": pure(points=1, after="test_a")},
+            {"points": 1},
+            r"waits for 'test_a', which is no earlier check of its class\. The earlier checks are: none, as this is the first\.",
+        ),
+        (
+            {"__doc__": "a hint", "test_a": pure(points=1)},
+            {"points": 1, "hints": ("a hint",)},
+            r"TestIt has hints=… and a docstring, which holds the hints too\. Keep one of the two\.",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_refused_with_file_and_line(body, options, told):
+    """A sentence that says where, what was found and what to do."""
+    with pytest.raises(CourseError, match=rf"^\S+\.py, line \d+: .*({told})"):
+        exercise("it", **options)(type("TestIt", (), body))
+
+
+def test_a_solution_without_a_docstring_is_refused_with_its_place():
+    """A misconception without a message would tell the student nothing."""
+    with pytest.raises(
+        CourseError, match=r"test_decorators\.py, line \d+: untitled has no docstring: .* student should"
+    ):
+        misconception_of("softmax")(untitled)
+    with pytest.raises(CourseError, match="what is different in this right solution"):
+        alternative_of("softmax")(untitled)

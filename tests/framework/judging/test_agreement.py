@@ -1,0 +1,117 @@
+"""The fixture ``agrees``, and the call that an assertion finds by itself."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+from autograder.checking import assert_matches, assert_shape, assert_sums_to_one
+from autograder.checking.agreement import Agreement
+from autograder.checking.asserts import CheckFailed
+from autograder.checking.spelling import noting_answers, spelling_of
+from autograder.judging.conversation import Conversation, ReferenceProxy, StudentProxy
+from autograder.judging.functions import FunctionSession
+from autograder.sandbox.protocol import Rng, Source
+
+
+def softmax(x, axis=-1):
+    """The reference."""
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def pair(x, *, f=None, rng=None):
+    """A function of several results, of a function and of a generator."""
+    return x + 1, {"twice": 2 * x, "drawn": 0.0 if rng is None else rng.normal(), "f": 0.0 if f is None else f(x).sum()}
+
+
+REFERENCES = {"softmax": softmax, "pair": pair, "flag": lambda x: bool(x > 0)}
+
+
+def fixtures(**functions):
+    """``student`` and ``agrees`` for a student with these functions, the others right."""
+    session = FunctionSession({**REFERENCES, **functions})
+    conversation = Conversation(
+        lambda: session, limited=lambda _mb: session, signature=lambda name: inspect.signature(REFERENCES[name])
+    )
+    student = StudentProxy(conversation)
+    return student, Agreement(student, ReferenceProxy(REFERENCES))
+
+
+@pytest.fixture(autouse=True)
+def _noting():
+    with noting_answers():
+        yield
+
+
+def test_both_are_asked_the_same_and_the_students_answer_comes_back():
+    """Nothing is said where the two agree."""
+    _, agrees = fixtures()
+    x = np.array([[1.0, 2.0], [3.0, 5.0]])
+    np.testing.assert_allclose(agrees.softmax(x, axis=0), softmax(x, axis=0))
+    np.testing.assert_allclose(agrees.within(memory_mb=64).softmax(x), softmax(x))
+    look = "def probe(function, x):\n    return function(x).shape\n"
+    assert agrees.probe(look, "softmax", x) == (2, 2)
+
+
+def test_a_failure_spells_the_call_by_the_references_parameters():
+    """Arrays stand above the call, ready to paste; small things stand in it."""
+    _, agrees = fixtures(softmax=lambda x, axis: softmax(x))  # noqa: ARG005 - that is the mistake
+    scores = np.array([[0.0, 1.0], [0.0, 0.0]])
+    with pytest.raises(CheckFailed) as failed:
+        agrees.softmax(scores, axis=np.int64(0))
+    assert "x = np.array([[0.0, 1.0], [0.0, 0.0]])" in failed.value.example
+    assert "softmax(x, axis=0) gave" in failed.value.example
+
+
+def test_options_are_those_of_assert_matches():
+    """Tolerances and dtype; another spelling, with inputs by name; neither is a parameter of the student's function."""
+    _, agrees = fixtures(softmax=lambda x: 1.004 * softmax(x), flag=lambda x: int(x > 0))
+    x = np.array([1.0, 2.0])
+    agrees(rtol=0.01).softmax(x)
+    agrees(dtype=False).flag(3)
+    with pytest.raises(CheckFailed, match=r"softmax\(x \+ shift\) gave") as failed:
+        agrees(call="softmax(x + shift)", shift=5.0).softmax(x + 5.0)
+    assert failed.value.example.startswith("shift = 5.0")
+
+
+def test_every_assertion_finds_the_call_that_returned_its_value():
+    """Also a part of what was returned; of what the student did not return it says nothing."""
+    student, _ = fixtures(softmax=lambda x: x)
+    x = np.array([1.0, 2.0])
+    found = student.softmax(x)
+    with pytest.raises(CheckFailed, match=r"^softmax\(x\) has shape \(2,\); it should have shape \(3,\)\."):
+        assert_shape(found, (3,))
+    with pytest.raises(CheckFailed, match=r"softmax\(x\) gave"):
+        assert_sums_to_one(found)
+    with pytest.raises(CheckFailed, match=r"(?m)^found "):
+        assert_matches(found + 1, x)
+
+
+def test_the_spelling_of_parts_functions_and_generators():
+    """An index for a part, the parameter's name for a function, and how to make the generator."""
+    student, _ = fixtures()
+    x = np.array([1.0])
+    first, others = student.pair(x, rng=Rng(3), f=Source("def f(x):\n    return x\n", "f"))
+    text, inputs = spelling_of(others["twice"])
+    assert text == "pair(x, rng=np.random.default_rng(3), f=f)[1]['twice']"
+    assert list(inputs) == ["x", "f"]
+    assert spelling_of(first)[0].endswith("[0]")
+    assert spelling_of(first.copy()) == ("", {})
+
+
+def test_a_tolerance_follows_from_the_inputs_that_are_found():
+    """float32 in, and the answer is compared as loosely as float32 is."""
+    student, agrees = fixtures(softmax=lambda x: softmax(x) * np.float32(1.0005))
+    x = np.array([1.0, 2.0], np.float32)
+    agrees.softmax(x)
+    assert_matches(student.softmax(x), softmax(x.astype(np.float64)))
+    with pytest.raises(CheckFailed):
+        agrees.softmax(x.astype(np.float64))
+
+
+def test_a_variable_is_spelled_by_its_name():
+    """An answer of a quiz or an equation."""
+    session = FunctionSession({"q1": 7})
+    value = StudentProxy(Conversation(lambda: session))["q1"]
+    assert spelling_of(value) == ("q1", {})

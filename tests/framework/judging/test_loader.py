@@ -1,0 +1,86 @@
+"""A chapter's files as they are read: what a check file may import, and which files may be missing."""
+
+import shutil
+import subprocess
+import sys
+
+from autograder.audit import audit
+from autograder.course import load_course
+from autograder.grading.verdict_cache import Store
+from autograder.judging.judge import Judge
+from autograder.judging.loader import load_checks
+from autograder.judging.solutions import known_alternatives, known_misconceptions
+from tests.framework.judging.conftest import MINI, Student, right
+from tests.support import ROOT
+
+CHECKS = """
+import offsets
+from autograder.checking import assert_matches, check, exercise
+from solutions.ch1_units import to_kelvin
+
+
+@exercise("to_kelvin", points=2, hints=(f"It is off by {offsets.WRONG}.",))
+class TestToKelvin:
+    @check(points=2)
+    def test_water(self, student):
+        \"\"\"water freezes\"\"\"
+        assert_matches(student.to_kelvin(0.0), to_kelvin(0.0) + offsets.WRONG)
+"""
+
+
+def course_with(folder, offset):
+    """A copy of the mini course whose check file imports a module beside it."""
+    shutil.copytree(MINI, folder, ignore=shutil.ignore_patterns("__pycache__", ".autograder", ".course_secret"))
+    chapters = folder / "tests" / "chapters"
+    (chapters / "test_ch1_units.py").write_text(CHECKS, encoding="utf-8")
+    (chapters / "offsets.py").write_text(f"WRONG = {offset}\n", encoding="utf-8")
+    return load_course(folder)
+
+
+def hint(course):
+    """What the module beside the check file has put into it."""
+    return load_checks(course, "ch1_units").specs["to_kelvin"].hints[0]
+
+
+def test_a_check_file_imports_the_modules_beside_it_and_no_other_courses(tmp_path):
+    """Each course has its own, read again when the checks are."""
+    one, other = course_with(tmp_path / "one", 0.0), course_with(tmp_path / "other", 1.0)
+    assert [hint(course) for course in (one, other, one)] == [f"It is off by {x}." for x in (0.0, 1.0, 0.0)]
+    (one.root / "tests/chapters/offsets.py").write_text("WRONG = 20.0  # changed\n", encoding="utf-8")
+    assert hint(one) == "It is off by 20.0."
+    assert "offsets" not in sys.modules
+
+
+def test_pytest_finds_the_modules_beside_a_check_file_too(tmp_path):
+    """And the course's solutions, from whichever folder it is started."""
+    for folder, offset, code in (("one", 0.0, 0), ("other", 1.0, 1)):
+        path = course_with(tmp_path / folder, offset).checks("ch1_units")
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "autograder.judging.plugin", "--import-mode=importlib"]
+        done = subprocess.run(
+            [*command, "-c", str(ROOT / "pyproject.toml"), str(path)],
+            cwd=tmp_path, env={"PYTHONPATH": str(ROOT), "PATH": ""}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == code, done.stdout + done.stderr
+
+
+def test_a_kept_verdict_depends_on_the_modules_beside_the_checks(tmp_path):
+    """A changed helper may change any mark; the checks of another chapter change none."""
+    course = course_with(tmp_path / "mini", 0.0)
+    before = Store(course, "ch1_units").base
+    (course.root / "tests/chapters/test_ch2_other.py").write_text("", encoding="utf-8")
+    assert Store(course, "ch1_units").base == before
+    (course.root / "tests/chapters/offsets.py").write_text("WRONG = 1.0\n", encoding="utf-8")
+    assert Store(course, "ch1_units").base != before
+
+
+def test_a_chapter_without_misconceptions_or_alternatives_needs_no_file_for_them(tmp_path):
+    """None are known, and everything else goes on."""
+    course = course_with(tmp_path / "mini", 0.0)
+    shutil.rmtree(course.root / "solutions" / "misconceptions")
+    shutil.rmtree(course.root / "solutions" / "alternatives")
+    assert known_misconceptions(course, "ch1_units") == []
+    assert known_alternatives(course, "ch1_units") == []
+    [verdict] = Judge(load_checks(course, "ch1_units")).judge(Student(**right()))
+    assert verdict.status == "passed"
+    [found] = audit(course, ["ch1_units"])[0].exercises
+    assert (found.reference_ok, found.misconceptions, found.alternatives) == (True, 0, 0)

@@ -1,0 +1,92 @@
+"""docs/author.md, run: the exercise that it shows is a course of its own, and is audited."""
+
+import importlib
+import json
+import re
+import sys
+
+import pytest
+
+from autograder.audit import audit
+from autograder.checking import __all__ as words
+from autograder.course import load_course
+from autograder.judging.loader import FIXTURES
+from tests.support import MINI_COURSE, ROOT
+
+PAGE = (ROOT / "docs" / "author.md").read_text(encoding="utf-8")
+CHAPTER = "ch1_weights"
+SNIPPETS = dict(re.findall(r"^```python\n# ([^\n]*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE))
+
+
+def cell(name, source, **kind):
+    """A cell that nbgrader knows as ``name``."""
+    nbgrader = {
+        "grade_id": name,
+        "schema_version": 3,
+        "grade": False,
+        "locked": False,
+        "solution": False,
+        "task": False,
+    }
+    return {
+        "cell_type": "code", "id": name.replace("_", "-"), "execution_count": None, "outputs": [], "source": source,
+        "metadata": {"nbgrader": {**nbgrader, **kind}},
+    }  # fmt: skip
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """The course that the page's snippets make."""
+    stub = next(path for path in SNIPPETS if path.endswith(", cell softmax"))
+    for path, text in SNIPPETS.items():
+        if path.endswith(".py"):
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(text, encoding="utf-8")
+    cells = [
+        cell("imports", "import numpy as np\nfrom autograder import check", locked=True),
+        cell("softmax", SNIPPETS[stub], solution=True),
+        cell("check_softmax", "check(softmax)", grade=True, locked=True, points=4),
+        cell("quiz_ch1", "q1 = None\nq2 = None", solution=True),
+        cell("check_quiz_ch1", 'check("quiz_ch1")', grade=True, locked=True, points=1),
+    ]
+    notebook = tmp_path / stub.partition(",")[0]
+    notebook.parent.mkdir(parents=True)
+    notebook.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    config = (MINI_COURSE / "course_config.py").read_text().replace("ch1_units", CHAPTER)
+    (tmp_path / "course_config.py").write_text(config)
+    monkeypatch.chdir(tmp_path)
+    return load_course(tmp_path)
+
+
+def test_the_exercise_of_the_page_is_whole(course):
+    """Right solutions earn full marks, wrong ones lose some and are named, the wrong answers of the quiz too."""
+    [found] = audit(course, [CHAPTER], mutants=False)
+    softmax, quiz = found.exercises
+    for exercise in (softmax, quiz):
+        assert exercise.reference_ok
+        assert exercise.blank_ok
+        assert [exercise.rejected, exercise.uncaught, exercise.misnamed, exercise.flaky] == [{}, (), {}, {}]
+    assert (softmax.misconceptions, softmax.alternatives) == (1, 1)
+    assert (quiz.misconceptions, quiz.alternatives) == (2, 3)
+
+
+def test_a_notebook_is_made_as_the_page_says(course, monkeypatch):
+    """The script writes a notebook with the wrong solution in its stub."""
+    monkeypatch.syspath_prepend(str(course.root))
+    for name in [name for name in sys.modules if name == "solutions" or name.startswith("solutions.mis")]:
+        monkeypatch.delitem(sys.modules, name)
+    importlib.invalidate_caches()
+    [script] = [text for path, text in SNIPPETS.items() if path.startswith("in a script")]
+    exec(compile(script, "author.md", "exec"), {})  # noqa: S102 - our own page
+    made = (course.root / "some.ipynb").read_text(encoding="utf-8")
+    assert "def softmax(x, axis=-1):" in made
+    assert "@wrong" not in made
+    assert "Which maximum" not in made
+
+
+def test_the_page_names_every_word_and_no_other():
+    """Every fixture and every word of autograder.checking has its place there."""
+    named = set(re.findall(r"\w+", PAGE))
+    assert set(words) - {"Rng", "Source"} <= named
+    assert named >= FIXTURES
+    assert {word for word in named if word.startswith("assert_")} <= set(words)
