@@ -30,7 +30,7 @@ def test_an_exercise_is_read_off_its_class():
         def test_second(self):
             """Another axis."""
 
-        test_care = pure(points=0.5, after=("test_first", "test_second"))
+        test_care = pure(points=0.5, after=("test_first", test_second))
 
     spec = TestSoftmax.__exercise__
     assert (spec.name, spec.points, spec.leans_on) == ("softmax", 2.0, ("scores",))
