@@ -35,7 +35,7 @@ FIXTURES = frozenset({"student", "reference", "agrees", "rng"})  # what a check 
 
 
 def load_checks(course: Course, chapter: str) -> ChapterChecks:
-    """The checks of a chapter, from its test file, which is read anew each time.
+    """The checks of a chapter, from its test file, which is read again each time.
 
     Raises ``CourseError`` where the file cannot be run, does not fit the course, or asks for what grading does not have.
     """
