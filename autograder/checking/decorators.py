@@ -14,6 +14,7 @@ __all__ = ["CheckSpec", "ExerciseSpec", "check", "exercise", "exercises_of", "hi
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T", bound=type)
+Waits = str | Callable[..., Any] | Sequence[str | Callable[..., Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +90,20 @@ def exercise(
     return mark
 
 
-def check(*, points: float = 0.0, visible: bool = False, after: str | Sequence[str] = ()) -> Callable[[F], F]:
+def check(*, points: float = 0.0, visible: bool = False, after: Waits = ()) -> Callable[[F], F]:
     """Say what a check is worth, whether students run it themselves (``visible``), and what it waits for (``after``).
 
-    ``after`` is the name of an earlier check of the class, or several: until they have passed, this one is not tried.
+    ``after`` is an earlier check of the class, by name or itself, or several: until they have passed, this one is not tried.
     """
-    return noted(points=float(points), visible=visible, after=(after,) if isinstance(after, str) else tuple(after))
+    several = [after] if isinstance(after, str) or callable(after) else after
+    names = tuple(other if isinstance(other, str) else other.__name__ for other in several)
+    return noted(points=float(points), visible=visible, after=names)
 
 
 def pure(
     *,
     points: float,
-    after: str | Sequence[str] = (),
+    after: Waits = (),
     title: str = "leaves its inputs alone, and answers the same every time",
 ) -> Callable[..., None]:
     """A check, the same for every exercise, that a function has no side effects and no memory.

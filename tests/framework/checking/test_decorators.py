@@ -30,7 +30,7 @@ def test_an_exercise_is_read_off_its_class():
         def test_second(self):
             """Another axis."""
 
-        test_care = pure(points=0.5, after=("test_first", "test_second"))
+        test_care = pure(points=0.5, after=("test_first", test_second))
 
     spec = TestSoftmax.__exercise__
     assert (spec.name, spec.points, spec.leans_on) == ("softmax", 2.0, ("scores",))
@@ -90,7 +90,7 @@ def untitled(self):  # noqa: D103 - what it lacks is what it is for
 
 
 @pytest.mark.parametrize(
-    ("body", "options", "told"),
+    ("body", "options", "sentence"),
     [
         ({"test_a": untitled}, {"points": 0}, r"TestIt\.test_a has no docstring: write there the title that a student reads\."),
         ({"test_a": pure(points=1)}, {"points": 3}, r"TestIt: the checks' points add up to 1; the exercise 'it' has 3\."),
@@ -111,9 +111,9 @@ def untitled(self):  # noqa: D103 - what it lacks is what it is for
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_meant_is_refused_with_file_and_line(body, options, told):
+def test_what_cannot_be_meant_is_refused_with_file_and_line(body, options, sentence):
     """A sentence that says where, what was found and what to do."""
-    with pytest.raises(CourseError, match=rf"^\S+\.py, line \d+: .*({told})"):
+    with pytest.raises(CourseError, match=rf"^\S+\.py, line \d+: .*({sentence})"):
         exercise("it", **options)(type("TestIt", (), body))
 
 

@@ -113,7 +113,7 @@ def test_an_answer_that_is_none_is_asked_for_before_it_is_judged(course):
 
 
 @pytest.mark.parametrize(
-    ("questions", "told"),
+    ("questions", "sentence"),
     [
         ({}, " has no questions."),
         ({"q1": choice("who")}, r", question q1 \(who\) has no right answer: add right=…."),
@@ -125,9 +125,9 @@ def test_an_answer_that_is_none_is_asked_for_before_it_is_judged(course):
         ({"q1": number("n", right="one")}, "has the answer 'one', which is no number."),
     ],
 )  # fmt: skip
-def test_a_table_that_cannot_be_meant_is_refused_with_its_place(questions, told):
+def test_a_table_that_cannot_be_meant_is_refused_with_its_place(questions, sentence):
     """File, line, quiz and question, and what is wrong with it."""
-    with pytest.raises(CourseError, match=rf"test_quizzes\.py, line \d+: the quiz 'quiz_ch9'.*{told}"):
+    with pytest.raises(CourseError, match=rf"test_quizzes\.py, line \d+: the quiz 'quiz_ch9'.*{sentence}"):
         quiz("quiz_ch9", points=1, questions=questions)
 
 
