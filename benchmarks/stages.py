@@ -29,7 +29,6 @@ from autograder.course import load_course
 from autograder.grading.batch import grade
 from autograder.grading.submission import Submission
 from autograder.grading.verdict_cache import Store
-from autograder.release import draw_pictures
 from autograder.sandbox.session import ChildSession
 from autograder.sandbox.worker import Worker
 
@@ -67,8 +66,6 @@ def _chapter(folder: Path, chapter: str, students: int) -> None:
 def _class(folder: Path, chapter: str, students: int, *lines: str) -> Course:
     course = course_in(folder, *lines)
     fill(course, students, chapter, bare=True)
-    if not lines:
-        draw_pictures(course, chapter)  # as `release` does
     return course
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import itertools
 from contextlib import closing
 from dataclasses import KW_ONLY, dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from autograder.course import CourseError
 from autograder.files import DISK
-from autograder.grading.gallery import Gallery
 from autograder.grading.outcome import Graded, crash, finished, points_of, ungradable
 from autograder.grading.submission import Submission
 from autograder.grading.verdict_cache import Store
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from autograder.judging.conversation import Subject
     from autograder.judging.judge import Judge
     from autograder.sandbox.protocol import Session
-    from autograder.sandbox.worker import Worker
     from autograder.verdict import ExerciseVerdict
 
 __all__ = ["Grader", "work"]
@@ -54,7 +51,6 @@ class Grader:
     max_score: float = field(init=False)
     _done: int = field(default=0, init=False)
     _in_hand: Job | None = field(default=None, init=False)
-    _gallery: Gallery | None = field(default=None, init=False)
     # Whoever was handed a result, or the disk, could not take it: that is nobody's notebook's fault.
     _refused: bool = field(default=False, init=False)
     _without_jail: int = field(default=0, init=False)
@@ -78,13 +74,9 @@ class Grader:
         judge = Judge(load_checks(self.course, self.chapter))
         coming = _Lookahead(jobs)
 
-        def start() -> Worker:
-            return open_worker(self.course.limits, list(self.course.packages), confinement=self.order.confinement)
-
-        # Marks by the visible checks alone do not prove that a function draws what the reference draws.
-        if self.order.pictures and not self.order.visible_only and not self.course.redraw_pictures:
-            self._gallery = Gallery(self.course, self.chapter, self.released, start)
-        with closing(start()) as worker:
+        with closing(
+            open_worker(self.course.limits, list(self.course.packages), confinement=self.order.confinement)
+        ) as worker:
             worker.prepare(notebook_of(self.released).code_cells())
             while coming:
                 self._pass(judge, coming, worker.open)
@@ -170,8 +162,7 @@ class Grader:
 
     def _judged(self, submission: Subject, exercises: tuple[ExerciseVerdict, ...]) -> None:
         assert isinstance(submission, Submission)  # noqa: S101 - what ``_submissions`` yields comes back
-        known = None if self._gallery is None else partial(self._gallery.known, verdicts=exercises)
-        submission.finish(known)
+        submission.finish()
         self._without_jail = 0
         job = submission.job
         verdict = Verdict.graded(str(job.path), job.student, self.chapter, submission.sandbox, exercises)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.attempt import defines, last_definition_is_blank
 from autograder.grading.document import restored
-from autograder.grading.pictures import kept_pictures, shows_image
+from autograder.grading.pictures import kept_pictures, without_picture
 from autograder.notebook import blank_exercises, load_document, metadata_of, notebook_of
 from autograder.sandbox.protocol import Allowance
 
@@ -86,11 +86,11 @@ class Submission:
         self.sandbox: str | None = None
         self._code = self.notebook.code_cells()
         self._plain = [cell for cell in self._code if not cell.optional]
-        kept = kept_pictures(submitted, self.notebook, self._code, output_kb << 10) if pictures and not redraw else {}
-        self._stored = {index: outcome for index, outcome in kept.items() if not shows_image(outcome)}
-        self._keep(outcome for index, outcome in kept.items() if index not in self._stored)
-        seen = kept.keys() - self._stored.keys()
-        self._missing = [cell for cell in self._code if cell.optional and cell.index not in seen] if pictures else []
+        optional = [cell for cell in self._code if cell.optional] if pictures else []
+        self._to_draw = frozenset(cell.index for cell in optional) if redraw else frozenset()
+        if not redraw:
+            kept = kept_pictures(submitted, optional, output_kb << 10)
+            self._keep(kept.get(cell.index) or without_picture(cell.index) for cell in optional)
         self._open_session = open_session
         self._allowance = Allowance()
 
@@ -115,21 +115,12 @@ class Submission:
         cells = [cell for cell in self._plain if cell.index < index]
         return self._run(cells, first=False, memory_mb=memory_mb)
 
-    def finish(self, known: Callable[..., Mapping[int, CellOutcome]] | None = None) -> None:
-        """Fill ``cells`` with what is not there yet: the outcomes of a notebook that no check asked for, and pictures.
-
-        ``known(cells, pictures, stored)`` tells the outcomes of those pictures that need not be drawn.
-        """
-        if self._missing and known is not None:
-            # A line that the notebook brings along may be older than the student's last change.
-            found = {**self._stored, **known(self._code, self._missing, self._stored.keys())}
-            self._keep(found.values())
-            self._missing = [cell for cell in self._missing if cell.index not in found]
-        if self._missing or self.sandbox is None:
-            wanted = {cell.index for cell in self._missing}
-            cells = [cell for cell in self._code if not cell.optional or cell.index in wanted]
-            first = self.sandbox is None
-            self._run(cells, first=first, draw=True, take=None if first else wanted).close()
+    def finish(self) -> None:
+        """Run what is still to be run for the reader: a notebook that no check asked for, and pictures that are to be drawn."""
+        first = self.sandbox is None
+        if first or self._to_draw:
+            cells = [cell for cell in self._code if not cell.optional or cell.index in self._to_draw]
+            self._run(cells, first=first, take=None if first else self._to_draw).close()
 
     def _run(
         self,
@@ -137,14 +128,12 @@ class Submission:
         *,
         first: bool,
         memory_mb: int | None = None,
-        draw: bool = False,
         take: Collection[int] | None = None,
     ) -> Session:
         """Run ``cells``; what they put out is kept the first time, or of the cells in ``take``."""
         slow = [outcome.index for outcome in self.cells if outcome.stopped]
-        session = self._open_session(
-            cells, memory_mb=memory_mb, draw=draw or first, slow=slow, allowance=self._allowance
-        )
+        draw = first or take is not None
+        session = self._open_session(cells, memory_mb=memory_mb, draw=draw, slow=slow, allowance=self._allowance)
         if first or take is not None:
             self.sandbox = self.sandbox or session.sandbox
             self._keep(outcome for outcome in session.cells if take is None or outcome.index in take)

@@ -87,14 +87,11 @@ class SaveOutcome(NbGraderPreprocessor):
 
 
 class RecordExamples(NbGraderPreprocessor):
-    """Put ``examples.json``, by which a student's ``check()`` judges, beside the released notebook.
-
-    The pictures that right functions draw are drawn here too, so that grading need not.
-    """
+    """Put ``examples.json``, by which a student's ``check()`` judges, beside the released notebook."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """The notebook as it came."""
-        from autograder.release import draw_pictures, record_examples  # noqa: PLC0415 - grading has no use for it
+        from autograder.release import record_examples  # noqa: PLC0415 - grading has no use for it
 
         course, chapter = _course(self), resources["nbgrader"]["assignment"]
         if chapter in course.finished_chapters():
@@ -102,7 +99,6 @@ class RecordExamples(NbGraderPreprocessor):
             folder = Path(coursedir.format_path(coursedir.release_directory, ".", chapter))
             folder.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(record_examples(course, chapter), folder / "examples.json")
-            draw_pictures(course, chapter)
         return nb, resources
 
 

@@ -1,18 +1,15 @@
 """What a student wrote is read by the trusted side, which has no clock: in a time that grows with it, not with its square."""
 
 import time
-import tracemalloc
 import warnings
 
 import pytest
 
 from autograder.attempt import is_attempted, names_made, parsed, words
-from autograder.grading.leaning import Leaning
 from autograder.judging.explanations import explain
 from autograder.notebook import document_bytes, parse_notebook
 from autograder.preprocessors.execute import _beyond_python
 from autograder.render.outcome import clean, paragraphs
-from autograder.sandbox.protocol import CodeCell
 
 STUB = "def softmax(x):\n    pass"
 SIZE = 40_000
@@ -38,21 +35,12 @@ TEXTS = {
 }
 
 
-def _leaning(text):
-    cells = [CodeCell(0, "softmax", "def softmax(x):\n    return a0"), CodeCell(1, "cell 2", text)]
-    pictures = [CodeCell(n, f"cell {n}", "softmax(1)") for n in range(2, 300)]
-    found = Leaning.of([*cells, *pictures], {"softmax(1)"}, ["softmax"])
-    for picture in pictures:
-        found.exercises_of(picture)
-
-
 READERS = {
     "parsed": parsed,
     "names made": names_made,
     "words": words,
     "attempted": lambda text: is_attempted("softmax", STUB, [text], [text]),
     "answered": lambda text: is_attempted("quiz", "q1 = None", [text], [text]),
-    "leaning": _leaning,
     "beyond Python": _beyond_python,
     "clean": clean,
     "paragraphs": paragraphs,
@@ -79,16 +67,6 @@ def test_a_notebook_of_copied_pictures_is_read_in_time():
     started = time.process_time()
     assert len(notebook.pictures()) == 2000
     assert time.process_time() - started < SECONDS
-
-
-def test_names_given_together_share_what_they_mention():
-    """A set of eight thousand names for each of them would be gigabytes."""
-    tracemalloc.start()
-    try:
-        _leaning(TEXTS["names"])
-        assert tracemalloc.get_traced_memory()[1] < 64 << 20
-    finally:
-        tracemalloc.stop()
 
 
 def test_a_students_escapes_are_nobodys_warnings():
