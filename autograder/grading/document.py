@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from autograder.sandbox.protocol import CellOutcome
     from autograder.verdict import ExerciseVerdict
 
-__all__ = ["checksum", "restored", "with_outcomes", "with_verdict"]
+__all__ = ["checksum", "restored", "write_outcomes", "write_verdict"]
 
 # What a student's output may bring into an instructor's browser: text and pixels, nothing that can act.
 _SAFE = {"text/plain", "text/latex", "image/png", "image/jpeg"}
@@ -91,18 +91,17 @@ def _handed_out(released: Mapping[str, Any]) -> tuple[dict[str, tuple[Cell, Mapp
     return _latest[0][1], _latest[0][2]
 
 
-def with_outcomes(document: dict[str, Any], outcomes: Iterable[CellOutcome]) -> dict[str, Any]:
-    """The same ``document`` (changed in place) with what its cells printed, returned and drew."""
+def write_outcomes(document: dict[str, Any], outcomes: Iterable[CellOutcome]) -> None:
+    """Write into ``document`` what its cells printed, returned and drew."""
     for count, outcome in enumerate(outcomes, start=1):
         cell = document["cells"][outcome.index]
         if cell["cell_type"] == "code":
             cell["execution_count"] = count
             cell["outputs"] = _outputs(outcome, count)
-    return document
 
 
-def with_verdict(document: dict[str, Any], exercises: Iterable[ExerciseVerdict]) -> dict[str, Any]:
-    """The same ``document`` (changed in place) with each exercise's outcome at its check cell.
+def write_verdict(document: dict[str, Any], exercises: Iterable[ExerciseVerdict]) -> None:
+    """Write each exercise's outcome into its check cell in ``document``.
 
     nbgrader reads a cell's score out of its first result, so that holds the number and nothing else; the message stands
     in an output of its own.
@@ -121,7 +120,6 @@ def with_verdict(document: dict[str, Any], exercises: Iterable[ExerciseVerdict])
             _output("execute_result", {"text/plain": repr(score), "text/html": told}, execution_count=None),
             _output("display_data", {"text/plain": exercise_text(exercise), "text/html": exercise_html(exercise)}),
         ]
-    return document
 
 
 def checksum(cell: Mapping[str, Any]) -> str:

@@ -46,7 +46,7 @@ class Job:
 
 
 class Submission:
-    """A submitted notebook as the checking room sees it: what was not begun, what to note, and how to run it.
+    """A submitted notebook as the judge sees it: what was not begun, what to note, and how to run it.
 
     ``document`` is the notebook that is run: the student's, with the course's locked cells put back. ``cells`` holds
     what its cells printed, returned and drew the first time they ran. ``submitted`` is the notebook as it came in.
@@ -107,7 +107,7 @@ class Submission:
         others = set(self.notebook.exercises()) - {exercise}
         for cell in self._plain:
             if own is not None and cell.index > own and cell.name in others and defines(exercise, cell.source):
-                return _Beginning(self, exercise, cell)
+                return _Prefix(self, exercise, cell)
         return None
 
     def open_before(self, index: int, *, memory_mb: int | None = None) -> Session:
@@ -146,7 +146,7 @@ class Submission:
         self.cells = tuple(map(room.fit, sorted([*self.cells, *outcomes], key=lambda outcome: outcome.index)))
 
 
-class _Beginning:
+class _Prefix:
     """A submission's notebook up to, and without, the cell in which ``exercise`` is defined again."""
 
     def __init__(self, whole: Submission, exercise: str, end: CodeCell) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,10 @@ from traitlets import Enum
 
 from autograder.course import Course, CourseError
 from autograder.feedback.disclosure import disclosed
-from autograder.gradebook.entries import Entry, write_entries
+from autograder.gradebook.entries import write_entries
 from autograder.grading.batch import grade
-from autograder.grading.document import restored, with_outcomes, with_verdict
-from autograder.grading.options import Order
-from autograder.grading.outcome import Graded
+from autograder.grading.document import restored, write_outcomes, write_verdict
+from autograder.grading.options import GradingOptions
 from autograder.grading.submission import Job
 from autograder.notebook import load_document, read_bytes
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GradeConfined", "RecordExamples", "RestoreCells", "SaveOutcome", "UngradableError"]
 
-VERDICT = "autograder"  # where a verdict waits in nbconvert's resources between one step and the next
+OUTCOME = "autograder"  # where an outcome waits in nbconvert's resources between one step and the next
 
 
 class UngradableError(Exception):
@@ -63,16 +63,15 @@ class GradeConfined(NbGraderPreprocessor):
         course, names = _course(self), resources["nbgrader"]
         place = resources["metadata"]
         path = Path(place["path"], f"{place['name']}.ipynb")
-        done: list[Graded] = []
         job = Job(path, names["student"], names["assignment"])
-        grade(course, [job], done.append, Order(self.confinement), keep=True)
-        verdict = done[0].verdict
+        [outcome] = grade(course, [job], GradingOptions(self.confinement), keep=True)
+        verdict = outcome.verdict
         if verdict.status == "ungradable":
-            write_entries(course, [Entry(verdict)], db_url=names["db_url"])
+            write_entries(course, [outcome], db_url=names["db_url"])
             raise UngradableError(verdict.reason)
-        with_outcomes(nb, done[0].cells)
-        with_verdict(nb, disclosed(verdict, course.disclosure).exercises)
-        resources[VERDICT] = verdict
+        write_outcomes(nb, outcome.cells)
+        write_verdict(nb, disclosed(verdict, course.disclosure).exercises)
+        resources[OUTCOME] = outcome
         return nbformat.from_dict(nb), resources
 
 
@@ -81,8 +80,9 @@ class SaveOutcome(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """The notebook as it came."""
-        if VERDICT in resources:
-            write_entries(_course(self), [Entry(resources[VERDICT], None, nb)], db_url=resources["nbgrader"]["db_url"])
+        if OUTCOME in resources:
+            outcome = replace(resources[OUTCOME], document=nb)
+            write_entries(_course(self), [outcome], db_url=resources["nbgrader"]["db_url"])
         return nb, resources
 
 

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbgrader.utils import compute_checksum, determine_grade
 
-from autograder.grading.document import checksum, restored, with_outcomes, with_verdict
+from autograder.grading.document import checksum, restored, write_outcomes, write_verdict
 from autograder.sandbox.protocol import CellOutcome, StudentError
 from autograder.verdict import CheckResult, ExerciseVerdict
 from tests.support.mini import CHAPTER, RIGHT, cell, document
@@ -95,7 +95,8 @@ class TestRestored:
 class TestOutcomes:
     def shown(self, released, *outputs, **more):
         """The outputs that a first code cell is given."""
-        result = with_outcomes(restored(released, released), [CellOutcome(index=1, outputs=outputs, **more)])
+        result = restored(released, released)
+        write_outcomes(result, [CellOutcome(index=1, outputs=outputs, **more)])
         nbformat.validate(nbformat.from_dict(result))
         return result["cells"][1]["outputs"]
 
@@ -155,7 +156,8 @@ class TestVerdict:
         """The partial score and the message stand together, and nbgrader's own reading gives exactly that score."""
         checks = (CheckResult("a", "shape", "failed", "It has <b>the wrong</b> shape: 4"),)
         exercise = ExerciseVerdict("to_kelvin", score, 2.0, "partial", message="7", checks=checks)
-        result = with_verdict(restored(released, released), [exercise])
+        result = restored(released, released)
+        write_verdict(result, [exercise])
         nbformat.validate(nbformat.from_dict(result))
         marked = nbformat.from_dict(cell(result, "check_to_kelvin"))
         assert determine_grade(marked) == (score, 2.0)
@@ -166,5 +168,6 @@ class TestVerdict:
     def test_a_score_above_the_cells_points_is_not_written(self, released):
         """NumPy numbers and rounding never make nbgrader refuse a cell."""
         exercise = ExerciseVerdict("to_kelvin", 2.0000000001, 2.0, "passed")
-        result = with_verdict(restored(released, released), [exercise])
+        result = restored(released, released)
+        write_verdict(result, [exercise])
         assert determine_grade(nbformat.from_dict(cell(result, "check_to_kelvin"))) == (2.0, 2.0)

@@ -55,11 +55,10 @@ def shown(course, outputs, *, source=DRAW, elsewhere=""):
     notebook = document(course, **{**RIGHT, "quiz_ch1_units": f"{elsewhere}\n{RIGHT['quiz_ch1_units']}"})
     cell = next(c for c in notebook["cells"] if c["id"] == "picture")
     cell |= {"outputs": outputs, "source": source}
-    done = []
-    grade(course, [Job(hand_in(course, "ada", notebook), "ada", CHAPTER)], done.append)
-    assert done[0].verdict.score == done[0].verdict.max_score
-    place = next(i for i, c in enumerate(done[0].document["cells"]) if c["id"] == "picture")
-    return [output for outcome in done[0].cells if outcome.index == place for output in outcome.outputs]
+    [done] = grade(course, [Job(hand_in(course, "ada", notebook), "ada", CHAPTER)])
+    assert done.verdict.score == done.verdict.max_score
+    place = next(i for i, c in enumerate(done.document["cells"]) if c["id"] == "picture")
+    return [output for outcome in done.cells if outcome.index == place for output in outcome.outputs]
 
 
 def test_a_stored_picture_is_kept_and_its_cell_not_run(drawing):
@@ -125,10 +124,9 @@ def test_a_tag_of_the_students_own_changes_nothing(drawing):
             cell["metadata"]["tags"] = ["picture"]
             cell["outputs"] = [picture(png())]
     path = hand_in(drawing, "eve", notebook)
-    done = []
-    grade(drawing, [Job(path, "eve", CHAPTER)], done.append)
+    [done] = grade(drawing, [Job(path, "eve", CHAPTER)])
     assert load_document(path.read_bytes())["cells"][1]["metadata"]["tags"] == ["picture"]
-    assert done[0].verdict.score == done[0].verdict.max_score
+    assert done.verdict.score == done.verdict.max_score
 
 
 def test_a_line_that_a_picture_cell_printed_is_kept(drawing):
