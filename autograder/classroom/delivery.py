@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import stat
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -55,9 +56,9 @@ class Pages:
         document = outcome.document if outcome.verdict.status == "graded" else {}
         if document:
             write_outcomes(document, outcome.cells)
-        self._write(outcome, document)
-        timestamp = beside(outcome.job.path, BESIDE[0])
-        return replace(outcome, document=_marked_by_hand(document), cells=(), timestamp=timestamp)
+        texts = {name: beside(outcome.job.path, name) for name in BESIDE}
+        self._write(outcome, document, texts)
+        return replace(outcome, document=_marked_by_hand(document), cells=(), timestamp=texts[BESIDE[0]])
 
     def files(self, job: Job) -> list[Path]:
         """The files that a student gets back: the graded notebook, the page, and what lies beside each."""
@@ -70,7 +71,7 @@ class Pages:
         copies = [f"{folder}{name}" for folder in (autograded, feedback) for name in BESIDE]
         return [f"{autograded}{self.chapter}.ipynb", f"{feedback}{self.chapter}.html", *copies]
 
-    def _write(self, outcome: Outcome, document: dict[str, Any]) -> None:
+    def _write(self, outcome: Outcome, document: dict[str, Any], texts: Mapping[str, str | None]) -> None:
         from autograder.feedback.page import feedback_page, reason_page  # noqa: PLC0415 - Jinja is not needed to grade
 
         notebook, page, *copies = self.files(outcome.job)
@@ -85,18 +86,18 @@ class Pages:
             html = reason_page(self.title, shown)
         write_atomically(page, html.encode("utf-8", "replace"), 0o644)
         for copy in copies:
-            text = beside(outcome.job.path, copy.name)
+            text = texts[copy.name]
             if text is not None and (document or copy.parent == page.parent):
                 write_atomically(copy, text.encode(), 0o644 if copy.parent == page.parent else 0o444)
 
 
 def beside(path: Path, name: str) -> str | None:
     """What stands in the small file ``name`` beside a submission, or None."""
-    found = path.parent / name
+    found = f"{path.parent}/{name}"
     try:
-        if found.is_symlink() or not found.is_file():  # a pipe or a device would never end
+        if not stat.S_ISREG(os.lstat(found).st_mode):  # a link may lead anywhere; a pipe or a device would never end
             return None
-        with found.open("rb") as file:
+        with open(found, "rb") as file:  # noqa: PTH123 - asked for every student of a class
             start = file.read(MAX_BESIDE)  # never the whole: a file may claim a terabyte and take no room
     except OSError:
         return None

@@ -62,7 +62,11 @@ class VerdictCache:
         """Keep a verdict. A notebook that could not be graded is not kept: the next run tries it again."""
         if verdict.status != "graded":
             return
-        outcomes = [asdict(cell) for cell in cells]
+        # Not ``asdict``, which would copy every output deeply.
+        outcomes = [
+            {"index": c.index, "outputs": c.outputs, "error": c.error and asdict(c.error), "stopped": c.stopped}
+            for c in cells
+        ]
         write_atomically(self.folder / f"{key}.cells.json", json.dumps(outcomes, default=str).encode())
         # Last: where there is a verdict, the rest is taken for granted.
         write_atomically(self.folder / f"{key}.json", json.dumps(verdict.to_json(), default=str).encode())
