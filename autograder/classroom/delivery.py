@@ -117,7 +117,7 @@ def warned(outcome: Outcome) -> Outcome:
 
 
 def _is_time(text: str) -> bool:
-    """Whether nbgrader takes ``text`` for a moment; as nbgrader itself writes it, that is told without loading nbgrader."""
+    """Whether nbgrader takes ``text`` for a moment; as nbgrader itself writes it, nbgrader need not be loaded."""
     parts = text.split()
     with suppress(ValueError):
         dt.datetime.fromisoformat(" ".join(parts[:2]))

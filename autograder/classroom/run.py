@@ -47,7 +47,7 @@ class Terminated(KeyboardInterrupt):
 def handed_in(course: Course, chapter: str, students: Sequence[str] | None = None) -> list[Job]:
     """What was handed in for ``chapter``, by student; raises ``CourseError`` where that is nothing."""
     folder = folder_of(course, "submitted")
-    # A link that leads nowhere and a file instead of a folder are told as what they are, not passed over.
+    # A link that leads nowhere and a file instead of a folder get a reason that says what they are.
     found = sorted(path.name for path in folder.glob("*") if os.path.lexists(path / chapter))
     missing = [student for student in students or () if student not in found]
     if missing:
@@ -87,9 +87,9 @@ def grade_class(
     worth = points_of(load_source(course.source(chapter))[1])
     verdicts = {job: _unnamed(job, chapter, worth) for job in jobs if not _is_text(str(job.path))}
     verdicts |= uptodate.unchanged([job for job in jobs if job not in verdicts])
-    tell = on_verdict or (lambda _verdict: None)
+    report = on_verdict or (lambda _verdict: None)
     for verdict in verdicts.values():
-        tell(verdict)
+        report(verdict)
     with _ending_well() as ending, closing(gradebook):  # what was graded before an interruption is not lost
         refusals = {job: _refusal(job, chapter) for job in jobs if job not in verdicts}
         refused = (
@@ -103,7 +103,7 @@ def grade_class(
             for outcome in map(warned, chain(refused, graded)):
                 gradebook.enter(outcome)
                 verdicts[outcome.job] = outcome.verdict
-                tell(outcome.verdict)
+                report(outcome.verdict)
                 ending.check()
     return [verdicts[job] for job in jobs]
 
@@ -160,7 +160,7 @@ def _written(path: str) -> str:
 
 
 def _unnamed(job: Job, chapter: str, worth: float) -> Verdict:
-    """The verdict on what lies in a folder with such a name. No gradebook and no page can be told whose it is."""
+    """The verdict on what lies in a folder with such a name. No gradebook and no page can name its student."""
     path, student = _written(str(job.path)), _written(str(job.student))
     reason = (
         f"The name of the folder {student} is not UTF-8 text, so no mark can be entered. Rename it and grade again."

@@ -143,7 +143,7 @@ class UpToDateFile:
 def book_rows(url: str, chapter: str, students: Sequence[str] = ()) -> dict[str, list[Any]] | None:
     """What the gradebook at ``url`` holds of each submission of ``chapter`` (of ``students`` only, if any).
 
-    None where that cannot be told: there is no gradebook yet, or it does not answer.
+    None where that is not known: there is no gradebook yet, or it does not answer.
     """
     names = {f"s{number}": student for number, student in enumerate(students)}
     only = f"AND submitted.student_id IN ({','.join(f':{name}' for name in names)})" if names else ""
@@ -154,14 +154,14 @@ def book_rows(url: str, chapter: str, students: Sequence[str] = ()) -> dict[str,
                 COUNT(manual_score) AS by_hand, SUM(manual_score) AS hand, SUM(extra_credit) AS extra,
                 SUM(CASE WHEN needs_manual_grade THEN 1 ELSE 0 END) AS waiting
             FROM grade GROUP BY notebook_id
-        ), words AS (SELECT notebook_id, COUNT(auto_comment) AS told FROM comment GROUP BY notebook_id)
+        ), remarks AS (SELECT notebook_id, COUNT(auto_comment) AS comments FROM comment GROUP BY notebook_id)
         SELECT submitted.student_id, assignment.duedate, submitted.timestamp, submitted.extension,
-            part.late_submission_penalty, cells, scored, score, by_hand, hand, extra, waiting, told
+            part.late_submission_penalty, cells, scored, score, by_hand, hand, extra, waiting, comments
         FROM assignment
         JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
         JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
         LEFT JOIN scores ON scores.notebook_id = part.id
-        LEFT JOIN words ON words.notebook_id = part.id
+        LEFT JOIN remarks ON remarks.notebook_id = part.id
         WHERE assignment.name = :chapter {only}
     """  # noqa: S608 - nothing but names of parameters is put in
     ask = _ask_sqlite if url.startswith("sqlite:///") else _ask_server
@@ -187,7 +187,7 @@ def _ask_server(url: str, query: str, values: dict[str, str]) -> list[Any] | Non
     try:
         with create_engine(url, poolclass=NullPool).connect() as connection:
             return list(connection.execute(text(query), values))
-    except (SQLAlchemyError, ImportError):  # whoever writes the marks says what is wrong
+    except (SQLAlchemyError, ImportError):  # what is wrong is said when marks are written
         return None
 
 

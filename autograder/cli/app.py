@@ -81,7 +81,7 @@ def release(chapters: Sequence[str], *, everything: bool, course_folder: Path | 
     from autograder.release import ReleaseError
     from autograder.release import release as release_chapters
 
-    with _told():
+    with _errors_as_exit():
         course = load_course(course_folder)
         for chapter in _wanted(course, chapters, everything=everything):
             say(f"{chapter}: proving its checks before it is released …")
@@ -114,7 +114,7 @@ def grade(
     """Grade what was handed in for a chapter, into nbgrader's gradebook."""
     from autograder.classroom.run import grade_class, handed_in
 
-    with _told(" What was graded is kept: the same command goes on from here."):
+    with _errors_as_exit(" What was graded is kept: the same command goes on from here."):
         _one_of(workers, scheduler)
         course = load_course(course_folder)
         course.require_chapter(chapter)
@@ -159,7 +159,7 @@ def check(
     from autograder.grading.batch import grade_notebooks
     from autograder.grading.submission import Job
 
-    with _told():
+    with _errors_as_exit():
         # The folder of the notebook is never asked: a course_config.py that came with it would be run, unconfined.
         here = course_folder or find_course()
         _one_of(workers, scheduler)
@@ -214,7 +214,7 @@ def demo(*, students: int, course_folder: Path | None, unsafe_local: bool, worke
     """Watch it all work on a class of simulated students, in a new folder: release, collect, grade, give feedback."""
     from autograder.demo.run import run_demo
 
-    with _told():
+    with _errors_as_exit():
         report = run_demo(
             load_course(course_folder),
             students,
@@ -243,7 +243,7 @@ def examples(chapters: Sequence[str], *, course_folder: Path | None) -> None:
     """Record a chapter's examples, by which check() in a notebook of this folder judges; by default every chapter's."""
     from autograder.release import record_examples
 
-    with _told():
+    with _errors_as_exit():
         course = load_course(course_folder)
         for chapter in _wanted(course, chapters, everything=not chapters):
             say(f"{chapter}: examples recorded in {record_examples(course, chapter)}")
@@ -273,7 +273,7 @@ def audit(
     from autograder.audit import audit as audit_chapters
     from autograder.audit import audit_page
 
-    with _told():
+    with _errors_as_exit():
         course = load_course(course_folder)
         if from_class is not None:
             _learn_from(course, from_class, workers or _cores())
@@ -301,8 +301,8 @@ def _learn_from(course: Course, chapter: str, workers: int) -> None:
 
 
 @contextmanager
-def _told(kept: str = "") -> Iterator[None]:
-    """Tell what was wrong with the call, or with the machine, in a sentence and by the exit status.
+def _errors_as_exit(kept: str = "") -> Iterator[None]:
+    """Say what was wrong with the call, or with the machine, in a sentence and by the exit status.
 
     ``kept`` is what to add where a person stopped the run.
     """

@@ -82,7 +82,7 @@ def _client(address: str) -> Iterator[Any]:
         raise ClusterError(
             "Grading on a cluster needs Dask, which is not installed here: pip install 'autograder[dask]'."
         ) from error
-    # What a connection that is gone means is said by ``_gone``; Dask's own lines tell of its inner life.
+    # What a connection that is gone means is said by ``_gone``; Dask's own lines are about its inner workings.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         # First, as a Client that could not even begin tells of it when it is thrown away, and waits for long.
@@ -138,7 +138,7 @@ class _Run:
                     yield from self._taken(future, self._sent.pop(future))
                 threads = self._threads() or threads
         finally:
-            if self.client.status == "running":  # or there is nobody who could be told, and that is waited for
+            if self.client.status == "running":  # or nobody is there to hear it, and Dask would wait for that
                 with suppress(Exception):
                     self.client.cancel([*self._sent, packed], force=True)
                     self.client.run(on_worker.dismiss, self.bundle.run, on_error="ignore")

@@ -64,9 +64,11 @@ def recognised(report: ClassReport) -> str:
         named = {e.name: e.misconception for e in report.verdicts[key].exercises}.get(slip.exercise)
         if named != slip.name:
             missed.append(f"  {key[1]}, {slip.exercise}: {slip.name} was taken for {named or 'nothing known'}")
-    told = f"{len(planted) - len(missed)} of {len(planted)} mistakes planted one at a time were called by their names."
+    summary = (
+        f"{len(planted) - len(missed)} of {len(planted)} mistakes planted one at a time were called by their names."
+    )
     ungradable = [v for v in report.verdicts.values() if v.status == "ungradable"]
-    lines = [told, *missed]
+    lines = [summary, *missed]
     if ungradable:
         lines.append("Needs a person (— in the table):")
         for verdict in ungradable:

@@ -44,8 +44,8 @@ def run_demo(
 ) -> ClassReport:
     """Release, hand in, grade and give feedback to a class of ``size``, telling each step to ``say``.
 
-    ``progress`` shows how far a grading is: given the number of notebooks and a title, it yields what hears of each
-    verdict. A chapter that is not fit for release is told and left out. Raises ``CourseError`` where the course has no
+    ``progress`` shows how far a grading is: given the number of notebooks and a title, it yields what is called
+    with each verdict. A chapter that is not fit for release is named and left out. Raises ``CourseError`` where the course has no
     finished chapter.
     """
     chapters = course.finished_chapters()

@@ -72,7 +72,7 @@ def class_of(size: int, *, hostile: bool = True) -> list[Student]:
 
 def hand_in(course: Course, chapter: str, student: Student, size: int) -> HandIn:
     """What ``student``, of a class of ``size``, hands in for ``chapter``; the same each time."""
-    return _Desk(course, chapter, student, size).work()
+    return _Solver(course, chapter, student, size).work()
 
 
 def _name(number: int) -> str:
@@ -80,7 +80,7 @@ def _name(number: int) -> str:
     return NAMES[first] + (str(again + 1) if again else "")
 
 
-class _Desk:
+class _Solver:
     """One student at work on one chapter."""
 
     def __init__(self, course: Course, chapter: str, student: Student, size: int) -> None:

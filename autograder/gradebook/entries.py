@@ -145,14 +145,14 @@ def moment_of(timestamp: str) -> dt.datetime | None:
 
 
 def comment_on(exercise: ExerciseVerdict, disclosure: Disclosure) -> str | None:
-    """What the stub's cell is told about its exercise, as Markdown that holds no markup of the student's making."""
+    """The comment on a stub's cell about its exercise, as Markdown that holds no markup of the student's making."""
     exercise = disclosed_exercise(exercise, disclosure)
     if exercise.status == "not_attempted":
         return NO_RESPONSE
-    told = told_once(replace(exercise, checks=()))
-    if not told and exercise.status != "passed":
-        told = [f"Not yet: {c.title}." for c in exercise.checks if c.status not in {"passed", "not_tried"}][:1]
-    return _inert("\n\n".join(told)) or None
+    parts = told_once(replace(exercise, checks=()))
+    if not parts and exercise.status != "passed":
+        parts = [f"Not yet: {c.title}." for c in exercise.checks if c.status not in {"passed", "not_tried"}][:1]
+    return _inert("\n\n".join(parts)) or None
 
 
 def _inert(text: str) -> str:
@@ -274,7 +274,7 @@ class _ChapterWriter:
         return rows[key]
 
     def _new(self, kind: Any, **fields: Any) -> Any:
-        # With its id at once, rows can be told apart before anything is written.
+        # With its id at once, rows can be distinguished before anything is written.
         row = kind(**{"id": self.api.new_uuid(), **fields})
         self.db.add(row)
         return row

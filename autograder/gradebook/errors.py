@@ -1,4 +1,4 @@
-"""What keeps marks out of a gradebook, found before a class is graded and told in a sentence that holds no password."""
+"""What keeps marks out of a gradebook, found before a class is graded and said in a sentence that holds no password."""
 
 from __future__ import annotations
 

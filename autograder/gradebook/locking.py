@@ -69,8 +69,8 @@ def _met_another(error: BaseException) -> bool:
         if isinstance(seen, IntegrityError | StaleDataError):
             return True
         if isinstance(seen, DBAPIError):
-            told = str(seen.orig)
-            locked = "database is locked" in told or "already exists" in told  # as SQLite puts it
+            message = str(seen.orig)
+            locked = "database is locked" in message or "already exists" in message  # as SQLite puts it
             return locked or getattr(seen.orig, "sqlstate", None) in _STATES
         seen = seen.__cause__ or seen.__context__
     return False

@@ -40,7 +40,7 @@ def grade_notebooks(
     executor: Executor | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> list[Verdict]:
-    """The verdicts on ``jobs``, in their order; ``on_verdict`` hears of each as it is made.
+    """The verdicts on ``jobs``, in their order; ``on_verdict`` is called with each as it is made.
 
     A notebook that cannot be graded gets a verdict that says why. Raises ``CourseError`` where the course itself is
     wrong, and what the sandbox raises where there is no confinement to be had.
@@ -133,7 +133,7 @@ def _known(task: Task, released: Mapping[str, Any], job: Job) -> Outcome | None:
         if verdict is None or cells is None:
             return None
         document = restored(load_document(data, job.path), released)
-    except Exception:  # noqa: BLE001 - what is wrong with it is told when it is graded
+    except Exception:  # noqa: BLE001 - what is wrong with it shows when it is graded
         return None
     return Outcome(job, verdict.relabelled(notebook=str(job.path), student=job.student), document, cells, key)
 

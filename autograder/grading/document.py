@@ -115,9 +115,9 @@ def write_verdict(document: dict[str, Any], exercises: Iterable[ExerciseVerdict]
         if parsed.role != "check" or exercise is None:
             continue
         score = min(max(float(exercise.score), 0.0), parsed.points or 0.0)
-        told = f"<strong>{points(exercise.score, exercise.max_score)}</strong>"
+        html = f"<strong>{points(exercise.score, exercise.max_score)}</strong>"
         cell["outputs"] = [
-            _output("execute_result", {"text/plain": repr(score), "text/html": told}, execution_count=None),
+            _output("execute_result", {"text/plain": repr(score), "text/html": html}, execution_count=None),
             _output("display_data", {"text/plain": exercise_text(exercise), "text/html": exercise_html(exercise)}),
         ]
 
@@ -178,8 +178,8 @@ def _outputs(outcome: CellOutcome, count: int) -> list[dict[str, Any]]:
         line = [f"line {outcome.error.lineno}: {clean(outcome.error.line).strip()}"] if outcome.error.lineno else []
         outputs.append(_error(name, message, [*line, f"{name}: {message}"]))
     if outcome.stopped:
-        told = _STOPPED.get(outcome.stopped, "This cell was stopped.")
-        outputs.append(_error("Stopped", told, [told]))
+        message = _STOPPED.get(outcome.stopped, "This cell was stopped.")
+        outputs.append(_error("Stopped", message, [message]))
     return outputs
 
 

@@ -188,7 +188,7 @@ def serve(descriptor: int) -> None:
             with suppress(OSError):  # taken away meanwhile: any other will do
                 os.sched_setaffinity(0, {core})
         if secret:
-            # Set here and not by whoever starts this process: what a program is given can be read by its neighbours.
+            # Set here and not given to this process at its start: neighbours can read what a program was started with.
             os.environ[VARIABLE] = secret
         root, task = pipe.recv()
         for outcome in grade_here(load_course(root), task, _jobs(pipe)):
@@ -203,7 +203,7 @@ def _jobs(pipe: Connection) -> Iterator[Job]:
         try:
             job: Job | None = pipe.recv()
         except (EOFError, OSError):
-            os._exit(1)  # home is gone: nobody is left to tell
+            os._exit(1)  # home is gone: nobody takes outcomes any more
         if job is None:
             return
         yield job

@@ -180,9 +180,9 @@ def _notes(notebook: Notebook, released: Notebook, blank: frozenset[str], twice:
     sources = [cell.source for cell in notebook.code_cells()]
     notes = {}
     for name in released.exercises():
-        told = [COPIED.format(name=name)] if name in twice else []
+        parts = [COPIED.format(name=name)] if name in twice else []
         if name not in blank and last_definition_is_blank(name, sources):
-            told.append(COVERED.format(name=name))
-        if told:
-            notes[name] = " ".join(told)
+            parts.append(COVERED.format(name=name))
+        if parts:
+            notes[name] = " ".join(parts)
     return notes

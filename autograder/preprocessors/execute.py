@@ -109,8 +109,8 @@ class ExecuteConfined(Execute):
             raise CannotExecuteError(
                 f"Cell {index + 1} ran longer than {self.timeout} seconds, and Execute.interrupt_on_timeout is off."
             )
-        told = {"ename": "CellTimeoutError", "evalue": "", "traceback": []} | (self.error_on_timeout or {})
-        nb.cells[index].outputs[-1] = {"output_type": "error", **told}
+        error = {"ename": "CellTimeoutError", "evalue": "", "traceback": []} | (self.error_on_timeout or {})
+        nb.cells[index].outputs[-1] = {"output_type": "error", **error}
 
 
 def _require_python(nb: NotebookNode, kernel: str) -> None:
