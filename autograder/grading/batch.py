@@ -6,17 +6,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from autograder.course import CourseError
-from autograder.grading.document import restored
+from autograder.grading.document import Released, restored
 from autograder.grading.grader import grade_here
 from autograder.grading.options import GradingOptions
 from autograder.grading.outcome import Outcome, crash, delivered, points_of, ungradable, verdict_only
 from autograder.grading.task import Task
 from autograder.grading.verdict_cache import VerdictCache
-from autograder.notebook import NotebookError, chapter_of, load_document, load_source, read_bytes, read_notebook
+from autograder.notebook import NotebookError, chapter_of, load_document, read_bytes, read_notebook
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Generator, Sequence
 
     from autograder.course import Course
     from autograder.grading.outcome import Deliver
@@ -82,10 +81,10 @@ def grade(
             reason = str(error) if isinstance(error, NotebookError) else crash("Reading this notebook", error)
             yield delivered(Outcome(job, ungradable(job, reason)), deliver)
     for chapter in sorted(by_chapter, key=list(course.chapters).index):
-        released, notebook = load_source(course.source(chapter))
-        _require_exercises(chapter, notebook, options.only)
+        released = Released.of(course, chapter)
+        _require_exercises(chapter, released.notebook, options.only)
         cache = VerdictCache.of(course, chapter, options.bearing) if keep else None
-        task = Task(chapter, points_of(notebook, options.only), options, cache, deliver)
+        task = Task(chapter, points_of(released.notebook, options.only), options, cache, deliver)
         unknown = []
         for job in by_chapter[chapter]:
             known = _known(task, released, job)
@@ -121,7 +120,7 @@ def _require_exercises(chapter: str, released: Notebook, only: frozenset[str] | 
         )
 
 
-def _known(task: Task, released: Mapping[str, Any], job: Job) -> Outcome | None:
+def _known(task: Task, released: Released, job: Job) -> Outcome | None:
     """The outcome of a job whose verdict is stored; None where it is to be graded."""
     if task.cache is None:
         return None

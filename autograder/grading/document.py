@@ -11,17 +11,18 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from autograder.notebook import PICTURE, cell_of, metadata_of
+from autograder.notebook import PICTURE, cell_of, load_source, metadata_of, notebook_of
 from autograder.render.outcome import clean, exercise_html, exercise_text, joined, points
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from autograder.notebook import Cell
+    from autograder.course import Course
+    from autograder.notebook import Cell, Notebook
     from autograder.sandbox.protocol import CellOutcome
     from autograder.verdict import ExerciseVerdict
 
-__all__ = ["checksum", "restored", "write_outcomes", "write_verdict"]
+__all__ = ["Released", "checksum", "restored", "write_outcomes", "write_verdict"]
 
 # What a student's output may bring into an instructor's browser: text and pixels, nothing that can act.
 _SAFE = {"text/plain", "text/latex", "image/png", "image/jpeg"}
@@ -35,19 +36,38 @@ _STOPPED = {
 }
 
 
-def restored(submitted: Mapping[str, Any], released: Mapping[str, Any]) -> dict[str, Any]:
+class Released:
+    """A chapter's notebook as it was handed out, read once for a class.
+
+    ``cells`` holds its cells and their JSON by grade id, ``pictures`` the sources of those that only draw.
+    """
+
+    def __init__(self, document: Mapping[str, Any], notebook: Notebook | None = None) -> None:
+        self.document = document
+        self.notebook = notebook or notebook_of(document)
+        parsed = list(zip(self.notebook.cells, document["cells"], strict=True))
+        self.cells = {cell.grade_id: (cell, raw) for cell, raw in parsed if cell.grade_id}
+        self.pictures = frozenset(cell.source for cell, _ in parsed if PICTURE in cell.tags)
+
+    @classmethod
+    def of(cls, course: Course, chapter: str) -> Released:
+        """The notebook of a course's chapter; raises ``CourseError`` where it cannot be used."""
+        return cls(*load_source(course.source(chapter)))
+
+
+def restored(submitted: Mapping[str, Any], released: Released) -> dict[str, Any]:
     """A well-formed notebook with the student's cells, the released metadata, and no outputs.
 
     Locked cells get their released source back. Of a cell that was copied the last one keeps its grade id. A check cell
     that is gone is put back below its stub, or at the end, so that its marks have a place.
     """
-    known, drawn = _handed_out(released)
+    known = released.cells
     raws = list(submitted.get("cells", []))
     parsed = [cell_of(index, raw) for index, raw in enumerate(raws)]
     cells = [_plain(cell, raw) for cell, raw in zip(parsed, raws, strict=True)]
     for cell in cells:
         # Known by its text: what a student's own metadata says of a cell is not asked.
-        if cell["cell_type"] == "code" and cell["source"] in drawn:
+        if cell["cell_type"] == "code" and cell["source"] in released.pictures:
             cell["metadata"] = {"tags": [PICTURE]}
     seen: set[str] = set()
     for cell, was in zip(reversed(cells), reversed(parsed), strict=True):
@@ -63,7 +83,7 @@ def restored(submitted: Mapping[str, Any], released: Mapping[str, Any]) -> dict[
         while not cell["id"] or cell["id"] in used:
             cell["id"], number = f"cell-{number}", number + len(cells)
         used.add(cell["id"])
-    metadata = copy.deepcopy(dict(released.get("metadata", {})))
+    metadata = copy.deepcopy(dict(released.document.get("metadata", {})))
     # Only of what was handed out: any text may stand in a student's metadata.
     twice = [name for name in _copied(parsed, submitted) if name in known]
     if twice:
@@ -77,18 +97,6 @@ def _copied(cells: Iterable[Cell], document: Mapping[str, Any]) -> list[str]:
     noted = metadata_of(document).get("copied", [])
     noted = [name for name in noted if isinstance(name, str)] if isinstance(noted, list) else []
     return list(dict.fromkeys([*noted, *(name for name, count in seen.items() if name and count > 1)]))
-
-
-_latest: list[tuple[Mapping[str, Any], dict[str, tuple[Cell, Mapping[str, Any]]], frozenset[str]]] = []
-
-
-def _handed_out(released: Mapping[str, Any]) -> tuple[dict[str, tuple[Cell, Mapping[str, Any]]], frozenset[str]]:
-    """The cells of a released notebook by grade id, and the sources of those that only draw; read once for a class."""
-    if not _latest or _latest[0][0] is not released:
-        parsed = [(cell_of(0, raw), raw) for raw in released["cells"]]
-        known = {cell.grade_id: (cell, raw) for cell, raw in parsed if cell.grade_id}
-        _latest[:] = [(released, known, frozenset(cell.source for cell, _ in parsed if PICTURE in cell.tags))]
-    return _latest[0][1], _latest[0][2]
 
 
 def write_outcomes(document: dict[str, Any], outcomes: Iterable[CellOutcome]) -> None:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from autograder.course import CourseError
 from autograder.files import DISK
+from autograder.grading.document import Released
 from autograder.grading.outcome import Outcome, crash
 from autograder.grading.submission import Submission
-from autograder.notebook import NotebookError, grade_ids, load_source, metadata_of, read_bytes
+from autograder.notebook import NotebookError, grade_ids, metadata_of, read_bytes
 from autograder.sandbox.confinement import SandboxLost
 from autograder.verdict import Verdict
 
@@ -43,8 +44,8 @@ class NotebookGrader:
         from autograder.judging.loader import load_checks  # noqa: PLC0415
 
         self._course, self._task, self._worker = course, task, worker
-        self._released, notebook = load_source(course.source(task.chapter))
-        worker.prepare(notebook.code_cells())  # the jail gets ready while the checks are read
+        self._released = Released.of(course, task.chapter)
+        worker.prepare(self._released.notebook.code_cells())  # the jail gets ready while the checks are read
         self._judge = Judge(load_checks(course, task.chapter))
         self._without_jail = 0
 
@@ -95,7 +96,7 @@ class NotebookGrader:
         other = metadata_of(submission.submitted).get("chapter")
         if other == self._task.chapter or other not in self._course.finished_chapters():
             return
-        ours, theirs = grade_ids(self._released), grade_ids(load_source(self._course.source(other))[0])
+        ours, theirs = self._released.cells.keys(), Released.of(self._course, other).cells.keys()
         found = grade_ids(submission.submitted)
         if found & (theirs - ours) and not found & (ours - theirs):
             raise NotebookError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from autograder.attempt import defines, last_definition_is_blank
 from autograder.grading.document import restored
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
+    from autograder.grading.document import Released
     from autograder.judging.conversation import Subject
     from autograder.notebook import Notebook
     from autograder.sandbox.protocol import CellOutcome, CodeCell, Session
@@ -56,7 +57,7 @@ class Submission:
         self,
         job: Job,
         data: bytes,
-        released: Mapping[str, Any],
+        released: Released,
         open_session: Callable[..., Session],
         *,
         pictures: bool = True,
@@ -73,14 +74,13 @@ class Submission:
         submitted = load_document(data, job.path)
         if not any(isinstance(raw, dict) and raw.get("cell_type") == "code" for raw in submitted["cells"]):
             notebook_of(submitted, job.path)  # refuses a file without code, before anything is put back into it
-        handed_out = _handed_out(released)
         self.submitted = submitted
         self.document = restored(submitted, released)
         self.notebook = notebook_of(self.document, job.path)
         self.label = f"{job.student} · {job.path.name}" if job.student else str(job.path)
-        self.blank = blank_exercises(self.notebook, handed_out)
+        self.blank = blank_exercises(self.notebook, released.notebook)
         self.notes: Mapping[str, str] = _notes(
-            self.notebook, handed_out, self.blank, metadata_of(self.document).get("copied", [])
+            self.notebook, released.notebook, self.blank, metadata_of(self.document).get("copied", [])
         )
         self.cells: tuple[CellOutcome, ...] = ()
         self.sandbox: str | None = None
@@ -164,16 +164,6 @@ class _Prefix:
     def before_redefined(self, exercise: str) -> Subject | None:
         del exercise
         return None
-
-
-_latest: list[tuple[Mapping[str, Any], Notebook]] = []
-
-
-def _handed_out(released: Mapping[str, Any]) -> Notebook:
-    """The released notebook, which is the same for a whole class."""
-    if not _latest or _latest[0][0] is not released:
-        _latest[:] = [(released, notebook_of(released))]
-    return _latest[0][1]
 
 
 def _notes(notebook: Notebook, released: Notebook, blank: frozenset[str], twice: list[str]) -> dict[str, str]:

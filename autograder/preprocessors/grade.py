@@ -15,14 +15,11 @@ from autograder.course import Course, CourseError
 from autograder.feedback.disclosure import disclosed
 from autograder.gradebook.entries import write_entries
 from autograder.grading.batch import grade
-from autograder.grading.document import restored, write_outcomes, write_verdict
+from autograder.grading.document import Released, restored, write_outcomes, write_verdict
 from autograder.grading.options import GradingOptions
 from autograder.grading.submission import Job
-from autograder.notebook import load_document, read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from nbformat import NotebookNode
 
 __all__ = ["GradeConfined", "RecordExamples", "RestoreCells", "SaveOutcome", "UngradableError"]
@@ -43,7 +40,7 @@ class RestoreCells(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """The submitted notebook with the course's locked cells and metadata put back."""
         course, chapter = _course(self), resources["nbgrader"]["assignment"]
-        return nbformat.from_dict(restored(nb, _released(course, chapter))), resources
+        return nbformat.from_dict(restored(nb, Released.of(course, course.require_chapter(chapter)))), resources
 
 
 class GradeConfined(NbGraderPreprocessor):
@@ -114,8 +111,3 @@ def _coursedir(step: Any) -> Any:
 def _course(step: Any) -> Course:
     # With nbgrader's configuration, so that what was said on its command line counts.
     return Course(Path(_coursedir(step).root), step.config)
-
-
-def _released(course: Course, chapter: str) -> Mapping[str, Any]:
-    source = course.source(course.require_chapter(chapter))
-    return load_document(read_bytes(source), source)

@@ -6,7 +6,7 @@ import pytest
 
 from autograder.feedback.disclosure import disclosed
 from autograder.feedback.page import feedback_page, reason_page
-from autograder.grading.document import restored, write_outcomes, write_verdict
+from autograder.grading.document import Released, restored, write_outcomes, write_verdict
 from autograder.sandbox.protocol import CellOutcome
 from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
 
@@ -45,7 +45,7 @@ def graded(prose="# Softmax", code="x = 1", outputs=(), exercise=EXERCISE, **ver
             ),
         ],
     }
-    document = restored(released, released)
+    document = restored(released, Released(released))
     write_outcomes(document, [CellOutcome(1, tuple(outputs))])
     fields = {"notebook": "a.ipynb", "student": "ada", "chapter": "ch1", "status": "graded", "reason": None}
     whole = Verdict(
