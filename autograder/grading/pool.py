@@ -196,6 +196,9 @@ def serve(descriptor: int) -> None:
     except BaseException as error:  # noqa: BLE001 - carried home and raised there
         with suppress(OSError):
             pipe.send(error if _travels(error) else CourseError(f"{type(error).__name__}: {error}"))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # the jail is gone; taking the interpreter apart would only be waited for
 
 
 def _jobs(pipe: Connection) -> Iterator[Job]:
