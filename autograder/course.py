@@ -54,8 +54,8 @@ class Course(Configurable):
     redraw_pictures = Bool(
         default_value=False,
         help="Whether the course's own pictures, the cells tagged `picture`, are drawn again when a notebook is graded. By "
-        "default the image that the student's notebook holds is kept, where that cell is unchanged, and where all the "
-        "functions it shows earned full marks the reference's picture stands in: far quicker, and no mark depends on it.",
+        "default the image that the student's notebook holds is kept, where that cell is unchanged, and nothing is drawn: "
+        "far quicker, and no mark depends on it.",
     ).tag(config=True)
     memory_mb = Integer(2048, help="How much memory a student's code may take, in MiB.").tag(config=True)
 

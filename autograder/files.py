@@ -10,7 +10,7 @@ from pathlib import Path
 __all__ = ["DISK", "FULL", "write_atomically"]
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-DISK = FULL | {errno.EROFS}  # what ends every further writing there, whichever notebook it is about
+DISK = FULL | {errno.EROFS}  # what ends all further writing there, for every notebook
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:

@@ -8,8 +8,6 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Sequence
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 from autograder.course import Course
@@ -17,7 +15,7 @@ from autograder.examples.record import recorded
 from autograder.files import write_atomically
 from autograder.judging.loader import load_checks
 
-__all__ = ["ReleaseError", "draw_pictures", "record_examples", "release"]
+__all__ = ["ReleaseError", "record_examples", "release"]
 
 
 class ReleaseError(Exception):
@@ -60,15 +58,3 @@ def release(course: Course, chapters: Sequence[str], *, mutants: bool = True) ->
             raise ReleaseError(
                 f"nbgrader could not make the released version of {chapter}:\n{done.stderr.strip() or done.stdout.strip()}"
             )
-
-
-def draw_pictures(course: Course, chapter: str) -> None:
-    """Draw what grading would else draw; where there is no sandbox yet, nothing is graded here either."""
-    from autograder.grading.gallery import Gallery  # noqa: PLC0415 - reading examples needs none of it
-    from autograder.notebook import load_source  # noqa: PLC0415
-    from autograder.sandbox import SandboxUnavailable, open_worker  # noqa: PLC0415
-
-    source = course.source(chapter)
-    start = partial(open_worker, course.limits, list(course.packages))
-    with suppress(SandboxUnavailable):
-        Gallery(course, chapter, load_source(source)[0], start).draw()

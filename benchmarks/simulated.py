@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from autograder.course import Course, load_course
 from autograder.demo.run import copy_course
 from autograder.demo.students import class_of, hand_in
-from autograder.grading.document import with_outcomes
+from autograder.grading.document import write_outcomes
 from autograder.notebook import NotebookError, document_bytes, load_document, notebook_of
 from autograder.sandbox import open_worker
 
@@ -70,7 +70,8 @@ def _run(data: bytes, worker: Worker, known: dict[str, dict[str, Any]] | None) -
     key = json.dumps([cell.source for cell in cells])
     if key not in known:
         session = worker.open(cells)
-        known[key] = with_outcomes(document, session.cells)
+        write_outcomes(document, session.cells)
+        known[key] = document
         session.close()
     return known[key]
 

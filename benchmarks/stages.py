@@ -1,35 +1,35 @@
-"""Where the time of one submission goes, stage by stage, and what its pictures cost.
+"""What one notebook of each chapter costs in processor time: ours, stage by stage, and the jail's.
 
-``python benchmarks/stages.py`` grades a simulated class of each chapter (bare notebooks, without outputs) with one worker,
-twice: with every picture drawn, and as it is done by default. It prints milliseconds a submission on the clock, so it
-wants a quiet machine; what is compared was measured in one run. ``--chapters ch1_weighted_averaging`` is quicker.
+``python benchmarks/stages.py`` grades a simulated class of each chapter with one worker, and prints milliseconds a notebook.
+Processor time is what a class costs however many cores share it, and what else the machine does changes it little.
+``--chapters ch1_weighted_averaging`` is quicker; ``--redraw`` has every picture drawn.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
 import statistics
 import sys
 import tempfile
 import time
 from collections import defaultdict
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
+import psutil
+
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from simulated import HERE, course_in, fill
+from simulated import CHAPTER, HERE, course_in, fill
 
 from autograder.classroom.delivery import Pages
 from autograder.classroom.run import handed_in
 from autograder.course import load_course
 from autograder.grading.batch import grade
 from autograder.grading.submission import Submission
-from autograder.grading.verdict_cache import Store
-from autograder.release import draw_pictures
+from autograder.grading.verdict_cache import VerdictCache
 from autograder.sandbox.session import ChildSession
 from autograder.sandbox.worker import Worker
 
@@ -38,123 +38,104 @@ if TYPE_CHECKING:
 
     from autograder.course import Course
 
-FIRST = 5  # submissions that warm things up and are not counted
+AIM = {CHAPTER: 45}  # milliseconds, both sides together
+FIRST = 5  # notebooks that warm things up and are not counted
+STAGES = {
+    "reading the notebook, putting locked cells back": (Submission, "__init__"),
+    "opening jails and sending the notebook's cells": (Worker, "open"),
+    "sending calls and reading the answers": (ChildSession, "batch"),
+    "questions about values that stay in the jail": (ChildSession, "probe"),
+    "graded notebook and feedback page": (Pages, "__call__"),
+    "keeping the verdict": (VerdictCache, "save"),
+}
+REST = "checks, comparison, diagnosis, verdict"
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--chapters", nargs="+", default=load_course(HERE).finished_chapters())
-    parser.add_argument("--students", type=int, default=30)
+    parser.add_argument("--students", type=int, default=60)
+    parser.add_argument("--redraw", action="store_true", help="with every picture drawn again")
+    parser.add_argument("--bare", action="store_true", help="notebooks without outputs")
     options = parser.parse_args()
+    lines = ["c.Course.redraw_pictures = True"] if options.redraw else []
     for chapter in options.chapters:
         with tempfile.TemporaryDirectory() as folder:
-            _chapter(Path(folder), chapter, options.students)
+            course = course_in(Path(folder) / "course", *lines)
+            fill(course, options.students, chapter, bare=options.bare)
+            ours, jail = _costs(course, chapter)
+        aim = f" (aim: {AIM[chapter]})" if chapter in AIM else ""
+        together = sum(ours.values()) + jail
+        print(
+            f"{chapter}: {together:.0f} ms a notebook{aim}, of which ours {sum(ours.values()):.0f}, the jail's {jail:.0f}"
+        )
+        for stage, cost in ours.items():
+            print(f"    {stage:55}{cost:6.1f} ms")
+        sys.stdout.flush()
 
 
-def _chapter(folder: Path, chapter: str, students: int) -> None:
-    drawn = _stages(_class(folder / "drawn", chapter, students, "c.Course.redraw_pictures = True"), chapter)
-    known = _stages(_class(folder / "known", chapter, students), chapter)
-    whole = sum(drawn.values()), sum(known.values())
-    print(
-        f"{chapter}: {whole[0]:.0f} ms a submission with every picture drawn, {whole[1]:.0f} ms as it is done by default"
-    )
-    for stage, cost in known.items():
-        print(f"    {stage:58}{cost:8.1f} ms   ({drawn[stage]:.1f} with every picture drawn)")
-    sys.stdout.flush()
+def _costs(course: Course, chapter: str) -> tuple[dict[str, float], float]:
+    """Milliseconds of processor time a notebook: what each stage of ours takes, and what the jail takes.
 
-
-def _class(folder: Path, chapter: str, students: int, *lines: str) -> Course:
-    course = course_in(folder, *lines)
-    fill(course, students, chapter, bare=True)
-    if not lines:
-        draw_pictures(course, chapter)  # as `release` does
-    return course
-
-
-def _stages(course: Course, chapter: str) -> dict[str, float]:
-    """What each stage takes of a submission, in milliseconds: the mean without the tenth at either end."""
+    Ours is the mean without the tenth at either end, the jail's the mean of all: its clock ticks too slowly for one.
+    """
     rows: list[dict[str, float]] = []
     spent: dict[str, float] = defaultdict(float)
-    last = [0.0]
-
-    def done(_graded: Any) -> None:
-        now = time.perf_counter()
-        rows.append({**spent, "all": now - last[0]})
-        spent.clear()
-        last[0] = now
-
-    with _timed(spent):
-        grade(course, handed_in(course, chapter), done, keep=True, finish=_Finish(Pages.of(course, chapter), spent))
-    shutil.rmtree(course.root / ".autograder" / "verdicts", ignore_errors=True)
+    ours = jail = 0.0
+    jobs = handed_in(course, chapter)
+    with _clocked(spent):
+        for _outcome in grade(course, jobs, keep=True, deliver=Pages.of(course, chapter)):
+            now = time.process_time()
+            rows.append({**spent, REST: now - ours - sum(spent.values())})
+            if len(rows) == FIRST:
+                jail = -_below()
+            elif len(rows) == len(jobs):  # while the jail is there: what it took goes with it
+                jail += _below()
+            spent.clear()
+            ours = time.process_time()  # without what measuring takes
     rows = rows[FIRST:]
-    aside = len(rows) // 10  # of the quickest and of the slowest each
-
-    def typical(stage: str) -> float:
+    count = len(rows)
+    aside = count // 10  # of the quickest and of the slowest each
+    costs = {}
+    for stage in (*STAGES, REST):
         values = sorted(row.get(stage, 0.0) for row in rows)
-        return 1000 * statistics.fmean(values[aside : len(values) - aside])
-
-    jail, read, calls = typical("jail"), typical("read"), typical("calls")
-    pictures, pages, store = typical("pictures"), typical("pages"), typical("store")
-    return {
-        "reading the notebook, putting locked cells back": read,
-        "a jail and the notebook's cells in it": jail,
-        "calls of the student's functions, there and back": calls,
-        "pictures that have to be drawn": pictures,
-        "checks, comparison, diagnosis, verdict": typical("all") - read - jail - calls - pictures - pages - store,
-        "graded notebook and feedback page": pages,
-        "keeping the verdict": store,
-    }
+        costs[stage] = 1000 * statistics.fmean(values[aside : count - aside])
+    return costs, 1000 * jail / count
 
 
-class _Finish:
-    """Writes the pages, and notes how long that took."""
-
-    def __init__(self, pages: Pages, spent: dict[str, float]) -> None:
-        self.pages, self.spent = pages, spent
-
-    def __call__(self, graded: Any) -> Any:
-        with _noted(self.spent, "pages"):
-            return self.pages(graded)
+def _below() -> float:
+    """Seconds of processor time that the processes below this one have taken, with the children that these have had."""
+    seconds = 0.0
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            times = child.cpu_times()
+            seconds += times.user + times.system + times.children_user + times.children_system
+    return seconds
 
 
 @contextmanager
-def _noted(spent: dict[str, float], stage: str) -> Iterator[None]:
-    start = time.perf_counter()
-    try:
-        yield
-    finally:
-        spent[stage] += time.perf_counter() - start
+def _clocked(spent: dict[str, float]) -> Iterator[None]:
+    """The stages' own functions with a clock around each; of two, one in the other, the inner one's time is its own."""
+    running: list[float] = []  # what was spent within each stage that has begun
 
-
-@contextmanager
-def _timed(spent: dict[str, float]) -> Iterator[None]:
-    """The stages' own functions, with a clock around each; what pictures cost counts as theirs alone."""
-    drawing = [False]
-
-    def clocked(owner: type, name: str, stage: str) -> Any:
-        whole = getattr(owner, name)
-
+    def clocked(stage: str, whole: Any) -> Any:
         def run(*args: Any, **kwargs: Any) -> Any:
-            if drawing[0]:
-                return whole(*args, **kwargs)
-            drawing[0] = stage == "pictures"
+            running.append(0.0)
+            start = time.process_time()
             try:
-                with _noted(spent, stage):
-                    return whole(*args, **kwargs)
+                return whole(*args, **kwargs)
             finally:
-                drawing[0] = False
+                taken = time.process_time() - start
+                spent[stage] += taken - running.pop()
+                if running:
+                    running[-1] += taken
 
-        return mock.patch.object(owner, name, run)
+        return run
 
-    with (
-        clocked(Submission, "__init__", "read"),
-        clocked(Submission, "finish", "pictures"),
-        clocked(Worker, "open", "jail"),
-        clocked(ChildSession, "batch", "calls"),
-        clocked(ChildSession, "probe", "calls"),
-        clocked(Store, "save", "store"),
-    ):
+    with ExitStack() as stack:
+        for stage, (owner, name) in STAGES.items():
+            stack.enter_context(mock.patch.object(owner, name, clocked(stage, getattr(owner, name))))
         yield
 
 

@@ -21,7 +21,6 @@ from simulated import CHAPTER, course_in, fill
 
 from autograder.classroom.delivery import Pages
 from autograder.grading.batch import grade
-from autograder.grading.outcome import Graded
 from autograder.grading.submission import Job
 
 
@@ -34,14 +33,7 @@ def main() -> None:
         course = course_in(Path(folder) / "course")
         paths = fill(course, min(options.submissions, 60))
         jobs = [Job(paths[n % len(paths)], f"s{n}", CHAPTER) for n in range(options.submissions)]
-        pages = Pages.of(course, CHAPTER)
-        readings: list[tuple[float, float]] = []
-
-        def finish(graded: Graded) -> None:
-            pages(graded)
-            readings.append(_both_sides())
-
-        grade(course, jobs, lambda _done: None, finish=finish)
+        readings = [_both_sides() for _outcome in grade(course, jobs, deliver=Pages.of(course, CHAPTER))]
     for side, name in enumerate(("the trusted side", "the jail's warm process")):
         early, middle, last = (readings[at][side] for at in (len(readings) // 4, len(readings) // 2, -1))
         print(f"{name}: {early:.0f} MB after a quarter, {middle:.0f} half way, {last:.0f} at the end")

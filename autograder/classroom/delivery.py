@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+import stat
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,40 +12,27 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.feedback.disclosure import Disclosure, disclosed
 from autograder.files import write_atomically
-from autograder.gradebook.entries import Entry, moment_of
-from autograder.grading.document import with_outcomes, with_verdict
+from autograder.gradebook.entries import moment_of
+from autograder.grading.document import write_outcomes, write_verdict
 from autograder.notebook import document_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from autograder.course import Course
-    from autograder.grading.outcome import Graded
+    from autograder.grading.outcome import Outcome
     from autograder.grading.submission import Job
 
-__all__ = ["BESIDE", "Pages", "Returned", "beside", "folder_of", "warned"]
+__all__ = ["BESIDE", "Pages", "beside", "folder_of", "warned"]
 
 # What nbgrader keeps beside a submission and needs again to hand its feedback back to the right student.
 BESIDE = ("timestamp.txt", "submission_secret.txt")
-MOST_BESIDE = 4096  # bytes of such a file that are read
-
-
-@dataclass(frozen=True, slots=True)
-class Returned:
-    """A job whose pages are written: what the gradebook needs of it, and the key of its stored verdict ("" for none).
-
-    ``settled`` is false where grading the same bytes again might end otherwise.
-    """
-
-    job: Job
-    entry: Entry
-    key: str = ""
-    settled: bool = True
+MAX_BESIDE = 4096  # bytes of such a file that are read
 
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Writes a chapter's pages; called with what was graded. It holds names only, so that it can go to any process."""
+    """Writes what the students of a chapter get back; it holds names only, so that it can go to any process."""
 
     chapter: str
     title: str
@@ -63,14 +51,14 @@ class Pages:
             folder_of(course, "feedback"),
         )
 
-    def __call__(self, graded: Graded) -> Returned:
-        """Write the graded notebook and the page of one submission."""
-        document: dict[str, Any] = {}
-        if graded.verdict.status == "graded":
-            document = with_outcomes(graded.document, graded.cells)
-        self._write(graded, document)
-        entry = Entry(graded.verdict, beside(graded.job.path, BESIDE[0]), _marked_by_hand(document))
-        return Returned(graded.job, entry, graded.key, graded.settled)
+    def __call__(self, outcome: Outcome) -> Outcome:
+        """Write the graded notebook and the page of one submission: a ``Deliver``."""
+        document = outcome.document if outcome.verdict.status == "graded" else {}
+        if document:
+            write_outcomes(document, outcome.cells)
+        texts = {name: beside(outcome.job.path, name) for name in BESIDE}
+        self._write(outcome, document, texts)
+        return replace(outcome, document=_marked_by_hand(document), cells=(), timestamp=texts[BESIDE[0]])
 
     def files(self, job: Job) -> list[Path]:
         """The files that a student gets back: the graded notebook, the page, and what lies beside each."""
@@ -83,13 +71,13 @@ class Pages:
         copies = [f"{folder}{name}" for folder in (autograded, feedback) for name in BESIDE]
         return [f"{autograded}{self.chapter}.ipynb", f"{feedback}{self.chapter}.html", *copies]
 
-    def _write(self, graded: Graded, document: dict[str, Any]) -> None:
-        from autograder.feedback import feedback_page, reason_page  # noqa: PLC0415 - Jinja is not needed to grade
+    def _write(self, outcome: Outcome, document: dict[str, Any], texts: Mapping[str, str | None]) -> None:
+        from autograder.feedback.page import feedback_page, reason_page  # noqa: PLC0415 - Jinja is not needed to grade
 
-        notebook, page, *copies = self.files(graded.job)
-        shown = disclosed(graded.verdict, self.disclosure)
+        notebook, page, *copies = self.files(outcome.job)
+        shown = disclosed(outcome.verdict, self.disclosure)
         if document:
-            with_verdict(document, shown.exercises)
+            write_verdict(document, shown.exercises)
             write_atomically(notebook, document_bytes(document), 0o444)
             html = feedback_page(self.title, shown, document)
         else:
@@ -98,39 +86,38 @@ class Pages:
             html = reason_page(self.title, shown)
         write_atomically(page, html.encode("utf-8", "replace"), 0o644)
         for copy in copies:
-            text = beside(graded.job.path, copy.name)
+            text = texts[copy.name]
             if text is not None and (document or copy.parent == page.parent):
                 write_atomically(copy, text.encode(), 0o644 if copy.parent == page.parent else 0o444)
 
 
 def beside(path: Path, name: str) -> str | None:
     """What stands in the small file ``name`` beside a submission, or None."""
-    found = path.parent / name
+    found = f"{path.parent}/{name}"
     try:
-        if found.is_symlink() or not found.is_file():  # a pipe or a device would never end
+        if not stat.S_ISREG(os.lstat(found).st_mode):  # a link may lead anywhere; a pipe or a device would never end
             return None
-        with found.open("rb") as file:
-            start = file.read(MOST_BESIDE)  # never the whole: a file may claim a terabyte and take no room
+        with open(found, "rb") as file:  # noqa: PTH123 - asked for every student of a class
+            start = file.read(MAX_BESIDE)  # never the whole: a file may claim a terabyte and take no room
     except OSError:
         return None
     return start.decode("utf-8", "replace")[:1000]
 
 
-def warned(returned: Returned) -> Returned:
+def warned(outcome: Outcome) -> Outcome:
     """The same with a warning in its verdict where nothing tells when it came in, though something should."""
-    entry = returned.entry
-    found, text = returned.job.path.parent / BESIDE[0], entry.timestamp
-    if entry.verdict.status != "graded" or (text is None and not os.path.lexists(found)) or _is_time(text or ""):
-        return returned
+    found, text = outcome.job.path.parent / BESIDE[0], outcome.timestamp
+    if outcome.verdict.status != "graded" or (text is None and not os.path.lexists(found)) or _is_time(text or ""):
+        return outcome
     short = " ".join((text or "").split())
     short = short if len(short) <= 60 else f"{short[:60]}…"
     what = "cannot be read" if text is None else f"holds '{short}', which is no time" if short else "is empty"
     why = f"{found.name} {what}, so no late penalty could be worked out."
-    return replace(returned, entry=replace(entry, verdict=replace(entry.verdict, warning=why)))
+    return replace(outcome, verdict=replace(outcome.verdict, warning=why))
 
 
 def _is_time(text: str) -> bool:
-    """Whether nbgrader takes ``text`` for a moment; as nbgrader itself writes it, that is told without loading nbgrader."""
+    """Whether nbgrader takes ``text`` for a moment; as nbgrader itself writes it, nbgrader need not be loaded."""
     parts = text.split()
     with suppress(ValueError):
         dt.datetime.fromisoformat(" ".join(parts[:2]))

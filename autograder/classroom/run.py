@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import partial
-from queue import SimpleQueue
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from autograder.classroom.delivery import Pages, Returned, folder_of, warned
-from autograder.classroom.uptodate import Ledger
+from autograder.classroom.delivery import Pages, folder_of, warned
+from autograder.classroom.uptodate import UpToDateFile
 from autograder.course import CourseError
-from autograder.gradebook.entries import Entry, gradebook_url, load_nbgrader, nbgrader_config, write_entries
-from autograder.gradebook.errors import require_gradebook
+from autograder.gradebook.entries import gradebook_url
+from autograder.gradebook.writer import GradebookWriter
 from autograder.grading.batch import grade
-from autograder.grading.options import Order
-from autograder.grading.outcome import Graded, finished, points_of, ungradable
+from autograder.grading.options import GradingOptions
+from autograder.grading.outcome import Outcome, delivered, points_of, ungradable
 from autograder.grading.submission import Job
-from autograder.grading.verdict_cache import Store
+from autograder.grading.verdict_cache import VerdictCache
 from autograder.notebook import load_source
 
 if TYPE_CHECKING:
@@ -29,13 +27,13 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from autograder.course import Course
+    from autograder.grading.task import Executor
     from autograder.sandbox.confinement import Confinement
     from autograder.verdict import Verdict
 
 __all__ = ["Terminated", "grade_class", "handed_in"]
 
-BATCH = 200  # verdicts to one transaction
-_MOST_NAMES = 10  # of other files, in the sentence that says a notebook is missing
+_MAX_NAMES = 10  # of other files, in the sentence that says a notebook is missing
 
 
 class Terminated(KeyboardInterrupt):
@@ -49,7 +47,7 @@ class Terminated(KeyboardInterrupt):
 def handed_in(course: Course, chapter: str, students: Sequence[str] | None = None) -> list[Job]:
     """What was handed in for ``chapter``, by student; raises ``CourseError`` where that is nothing."""
     folder = folder_of(course, "submitted")
-    # A link that leads nowhere and a file instead of a folder are told as what they are, not passed over.
+    # A link that leads nowhere and a file instead of a folder get a reason that says what they are.
     found = sorted(path.name for path in folder.glob("*") if os.path.lexists(path / chapter))
     missing = [student for student in students or () if student not in found]
     if missing:
@@ -71,154 +69,43 @@ def grade_class(
     *,
     confinement: Confinement = "auto",
     workers: int = 1,
-    scheduler: str | None = None,
+    executor: Executor | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> list[Verdict]:
     """Grade ``jobs`` and write the gradebook, ``autograded/`` and ``feedback/``; the verdicts in the order of the jobs.
 
     What is unchanged since it was last graded is not run again. A notebook that could not be graded has no mark in the
     gradebook and waits there for a person. Without confinement nothing goes into the gradebook. An interruption (Ctrl-C,
-    SIGTERM) is raised here once what was graded until then is entered. With ``scheduler``, the address of a Dask cluster,
-    its workers grade; gradebook and pages are written here all the same.
+    SIGTERM) is raised here once what was graded until then is entered. An ``executor`` may grade elsewhere; gradebook and
+    pages are still written here.
     """
     pages = Pages.of(course, chapter)
+    options = GradingOptions(confinement)
     url = gradebook_url(course) if confinement != "local" else None
-    order = Order(confinement)
-    ledger = Ledger(course, chapter, Store(course, chapter, order.bearing), pages, url)
-    writer = _Writer(course, url, early=workers > 1 or scheduler is not None) if url else None
+    uptodate = UpToDateFile(course, chapter, VerdictCache.of(course, chapter, options.bearing), pages, url)
+    gradebook = GradebookWriter(course, url, after=uptodate.note)
     worth = points_of(load_source(course.source(chapter))[1])
-    unnamed = {job: _unnamed(job, chapter, worth) for job in jobs if not _is_text(str(job.path))}
-    settled = ledger.settled([job for job in jobs if job not in unnamed])
-    desk = _Desk(ledger, writer, on_verdict, {**settled, **unnamed})
-    for verdict in desk.verdicts.values():
-        desk.tell(verdict)
-    with _ending_well() as ending:
-        desk.ending = ending
-        try:
-            sound = []
-            for job in (job for job in jobs if job not in desk.verdicts):
-                refusal = _refusal(job, chapter)
-                if refusal:
-                    desk.take(finished(Graded(job, ungradable(job, refusal, chapter, worth)), pages))
-                else:
-                    sound.append(job)
-            if sound:
-                if writer is not None:
-                    writer.begin()
-                grade(course, sound, desk.take, order, workers=workers, scheduler=scheduler, keep=True, finish=pages)
-        finally:
-            desk.close()  # what was graded before an interruption is not lost
-    return [desk.verdicts[job] for job in jobs]
-
-
-@dataclass
-class _Desk:
-    """Where graded notebooks come in: verdicts are told at once, marks are entered in batches."""
-
-    ledger: Ledger
-    writer: _Writer | None
-    on_verdict: Callable[[Verdict], None] | None
-    verdicts: dict[Job, Verdict]
-    waiting: list[Returned] = field(default_factory=list)
-    unentered: int = 0
-    ending: _Ending | None = None
-
-    def take(self, returned: Returned) -> None:
-        if self.writer is not None:
-            self.writer.check()  # a class is not graded to the end for a gradebook that is not there
-        returned = warned(returned)
-        verdict = returned.entry.verdict
-        self.verdicts[returned.job] = verdict
-        self.waiting.append(returned)
-        if len(self.waiting) >= BATCH:
-            self._enter()
-        self.tell(verdict)
-        if self.ending is not None:
-            self.ending.check()
-
-    def tell(self, verdict: Verdict) -> None:
-        if self.on_verdict is not None:
-            self.on_verdict(verdict)
-
-    def close(self) -> None:
-        """Enter what waits, and wait for the writer."""
-        if self.waiting:
-            self._enter()
-        if self.writer is not None:
-            self.writer.close()
-        elif self.unentered:
-            sys.stderr.write("Graded without confinement: these marks are not entered in the gradebook.\n")
-
-    def _enter(self) -> None:
-        batch, self.waiting = self.waiting, []
-        if self.writer is None:
-            self.unentered += len(batch)
-            self.ledger.enter(batch)
-        else:
-            self.writer.enter([one.entry for one in batch], partial(self.ledger.enter, batch))
-
-
-class _Writer:
-    """The one writer of the gradebook: a thread, so that no grading process waits for the database."""
-
-    def __init__(self, course: Course, url: str, *, early: bool) -> None:
-        self._course = course
-        self._url = url
-        self._early = early
-        self._ready = threading.Event()
-        self._orders: SimpleQueue[tuple[list[Entry], Callable[[], None]] | None] = SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._error: BaseException | None = None
-
-    def begin(self) -> None:
-        """Get ready to write, which takes seconds, while notebooks are graded in other processes, or else before.
-
-        Where the gradebook cannot be used that is raised here, or by the next ``check``.
-        """
-        self._start()
-        if not self._early:
-            self._ready.wait()
-        self.check()
-
-    def enter(self, entries: list[Entry], then: Callable[[], None]) -> None:
-        """Write ``entries`` in one transaction, and call ``then`` when they are in; raises what went wrong before."""
-        self.check()
-        self._orders.put((entries, then))
-        self._start()
-
-    def close(self) -> None:
-        """Wait until everything is written; raises what went wrong."""
-        if self._thread is not None:
-            self._orders.put(None)
-            self._thread.join()
-            self._thread = None
-        self.check()
-
-    def _start(self) -> None:
-        if self._thread is None:
-            # A second Ctrl-C must be able to end the program in the middle of a transaction, which then never was.
-            self._thread = threading.Thread(target=self._write, daemon=True, name="gradebook")
-            self._thread.start()
-
-    def _write(self) -> None:
-        try:
-            load_nbgrader()
-            require_gradebook(self._url, nbgrader_config(self._course))
-            self._ready.set()
-            while (order := self._orders.get()) is not None:
-                entries, then = order
-                write_entries(self._course, entries)
-                then()
-        except BaseException as error:  # noqa: BLE001 - raised where the entries came from
-            self._error = error
-        finally:
-            self._ready.set()
-
-    def check(self) -> None:
-        """Raise what went wrong, once."""
-        if self._error is not None:
-            error, self._error = self._error, None
-            raise error
+    verdicts = {job: _unnamed(job, chapter, worth) for job in jobs if not _is_text(str(job.path))}
+    verdicts |= uptodate.unchanged([job for job in jobs if job not in verdicts])
+    report = on_verdict or (lambda _verdict: None)
+    for verdict in verdicts.values():
+        report(verdict)
+    with _ending_well() as ending, closing(gradebook):  # what was graded before an interruption is not lost
+        refusals = {job: _refusal(job, chapter) for job in jobs if job not in verdicts}
+        refused = (
+            delivered(Outcome(job, ungradable(job, why, chapter, worth)), pages) for job, why in refusals.items() if why
+        )
+        sound = [job for job, why in refusals.items() if not why]
+        if sound:
+            gradebook.begin(wait=workers == 1 and executor is None)
+        graded = grade(course, sound, options, workers=workers, executor=executor, keep=True, deliver=pages)
+        with closing(graded):  # its processes and jails end before the last marks are entered
+            for outcome in map(warned, chain(refused, graded)):
+                gradebook.enter(outcome)
+                verdicts[outcome.job] = outcome.verdict
+                report(outcome.verdict)
+                ending.check()
+    return [verdicts[job] for job in jobs]
 
 
 class _Ending:
@@ -273,7 +160,7 @@ def _written(path: str) -> str:
 
 
 def _unnamed(job: Job, chapter: str, worth: float) -> Verdict:
-    """The verdict on what lies in a folder with such a name. No gradebook and no page can be told whose it is."""
+    """The verdict on what lies in a folder with such a name. No gradebook and no page can name its student."""
     path, student = _written(str(job.path)), _written(str(job.student))
     reason = (
         f"The name of the folder {student} is not UTF-8 text, so no mark can be entered. Rename it and grade again."
@@ -292,9 +179,9 @@ def _refusal(job: Job, chapter: str) -> str:
     except OSError as error:
         return f"{job.path.parent} cannot be read: {error.strerror or error}."
     if missing and others:
-        names = [_written(name) for name in others[:_MOST_NAMES]]
-        if len(others) > _MOST_NAMES:
-            names.append(f"and {len(others) - _MOST_NAMES:,} more")
+        names = [_written(name) for name in others[:_MAX_NAMES]]
+        if len(others) > _MAX_NAMES:
+            names.append(f"and {len(others) - _MAX_NAMES:,} more")
         return (
             f"There is no {chapter}.ipynb in the submission, but {', '.join(names)}. "
             "If that is the one, rename it and grade again."

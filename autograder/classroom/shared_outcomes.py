@@ -11,10 +11,10 @@ from autograder.verdict import ExerciseVerdict, Verdict
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["Outcomes"]
+__all__ = ["SharedOutcomes"]
 
 
-class Outcomes:
+class SharedOutcomes:
     """The outcomes of exercises that a file of lines holds, each under a name made from its content.
 
     A verdict read back shares its exercises with every other that has the same: a class of a thousand has a few hundred
@@ -37,22 +37,22 @@ class Outcomes:
     def condense(self, verdict: Verdict) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """A verdict as an object that names its exercises' outcomes, and the lines that have to stand before it."""
         lines, names = [], []
-        told = verdict.to_json()
-        for exercise, outcome in zip(told["exercises"], verdict.exercises, strict=True):
+        line = verdict.to_json()
+        for exercise, outcome in zip(line["exercises"], verdict.exercises, strict=True):
             name = hashlib.sha256(json.dumps(exercise).encode()).hexdigest()[:32]
             names.append(name)
             if name not in self._found:
                 self._found[name] = outcome
                 lines.append({"outcome": name, "exercise": exercise})
-        return lines, {**told, "exercises": names}
+        return lines, {**line, "exercises": names}
 
-    def expand(self, told: dict[str, Any]) -> Verdict:
+    def expand(self, line: dict[str, Any]) -> Verdict:
         """The verdict that ``condense`` wrote down. Raises ``KeyError`` or ``TypeError`` where a part of it is missing."""
-        exercises = tuple([self._found[name] for name in told["exercises"]])
-        return Verdict(**{**told, "exercises": exercises})
+        exercises = tuple([self._found[name] for name in line["exercises"]])
+        return Verdict(**{**line, "exercises": exercises})
 
     def lines(self, names: Collection[str]) -> list[dict[str, Any]]:
-        """The lines of those outcomes that are in ``names``, for a file that is written anew."""
+        """The lines of those outcomes that are in ``names``, for a file that is written again."""
         return [
             {"outcome": name, "exercise": outcome.to_json()} for name, outcome in self._found.items() if name in names
         ]

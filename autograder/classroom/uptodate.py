@@ -19,20 +19,20 @@ from typing import TYPE_CHECKING, Any
 
 import autograder
 from autograder.classroom.delivery import BESIDE, Pages, beside
-from autograder.classroom.shared_outcomes import Outcomes
+from autograder.classroom.shared_outcomes import SharedOutcomes
 from autograder.files import write_atomically
 from autograder.notebook import NotebookError, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from autograder.classroom.delivery import Returned
     from autograder.course import Course
+    from autograder.grading.outcome import Outcome
     from autograder.grading.submission import Job
-    from autograder.grading.verdict_cache import Store
+    from autograder.grading.verdict_cache import VerdictCache
     from autograder.verdict import Verdict
 
-__all__ = ["Ledger", "book_rows"]
+__all__ = ["UpToDateFile", "book_rows"]
 
 # A file system's clock may stand still for this long: a file this young may change without its time telling.
 _YOUNG_NS = 1_000_000_000
@@ -41,37 +41,37 @@ Signature = list[list[int] | None]
 
 
 @dataclass
-class Ledger:
-    """The ledger of one chapter; ``url`` is the gradebook's, or None where marks are not entered."""
+class UpToDateFile:
+    """The file of one chapter; ``url`` is the gradebook's, or None where marks are not entered."""
 
     course: Course
     chapter: str
-    store: Store
+    cache: VerdictCache
     pages: Pages
     url: str | None
     _lines: dict[str, dict[str, Any]] = field(default_factory=dict)
     _seen: dict[str, tuple[Signature | None, str]] = field(default_factory=dict)
-    _outcomes: Outcomes = field(default_factory=Outcomes)
+    _shared: SharedOutcomes = field(default_factory=SharedOutcomes)
 
     def __post_init__(self) -> None:
-        self._path = self.store.folder / "ledger.jsonl"
-        self._base = _fingerprint(self.course, self.store.base)
+        self._path = self.cache.folder / "uptodate.jsonl"
+        self._base = _fingerprint(self.course, self.cache.base)
         read = 0
         with suppress(OSError):
             for line in self._path.read_text(encoding="utf-8").splitlines():
                 read += 1
                 with suppress(ValueError, KeyError, TypeError):
                     found = json.loads(line)
-                    if not self._outcomes.read(found):
+                    if not self._shared.read(found):
                         self._lines.pop(found["student"], None)
                         if found["base"] == self._base:
                             self._lines[found["student"]] = found
         in_use = {name for line in self._lines.values() for name in line["verdict"]["exercises"]}
         if read > 2 * (len(self._lines) + len(in_use)) + 100:
-            lines = [*self._outcomes.lines(in_use), *self._lines.values()]
+            lines = [*self._shared.lines(in_use), *self._lines.values()]
             write_atomically(self._path, "".join(map(_line, lines)).encode())
 
-    def settled(self, jobs: Sequence[Job]) -> dict[Job, Verdict]:
+    def unchanged(self, jobs: Sequence[Job]) -> dict[Job, Verdict]:
         """The verdicts on those of ``jobs`` for which nothing is left to do."""
         rows = book_rows(self.url, self.chapter) if self.url and self._lines else {}
         done: dict[Job, Verdict] = {}
@@ -89,24 +89,24 @@ class Ledger:
                 continue
             if line["back"] != _signature(self.pages.names(job)) or not self._same(job, line, now):
                 continue
-            with suppress(KeyError, TypeError):  # a part of it is missing: it is looked up in the store, or made again
-                verdict = self._outcomes.expand(line["verdict"])
+            with suppress(KeyError, TypeError):  # a part of it is missing: it is looked up in the cache, or made again
+                verdict = self._shared.expand(line["verdict"])
                 done[job] = verdict.relabelled(notebook=str(job.path), student=job.student)
         return done
 
-    def enter(self, returned: Iterable[Returned]) -> None:
-        """Note that the marks of ``returned`` are in the gradebook."""
-        returned = [r for r in returned if r.settled and str(r.job.student) in self._seen]
-        students = [str(r.job.student) for r in returned]
+    def note(self, outcomes: Iterable[Outcome]) -> None:
+        """Note that the marks of ``outcomes`` are in the gradebook."""
+        outcomes = [one for one in outcomes if one.settled and str(one.job.student) in self._seen]
+        students = [str(one.job.student) for one in outcomes]
         rows = book_rows(self.url, self.chapter, students) if self.url else {}
         if rows is None:
             return
         lines: list[str] = []
-        for one in returned:
+        for one in outcomes:
             student = str(one.job.student)
             handed_in, data = self._seen[student]
-            outcomes, verdict = self._outcomes.condense(one.entry.verdict)
-            lines += map(_line, outcomes)
+            new, verdict = self._shared.condense(one.verdict)
+            lines += map(_line, new)
             line = {
                 "student": student,
                 "base": self._base,
@@ -135,7 +135,7 @@ class Ledger:
         if any(path.is_symlink() for path in (job.path.parent.parent, job.path.parent, job.path)):
             return ""
         try:
-            return self.store.key(read_bytes(job.path))
+            return self.cache.key(read_bytes(job.path))
         except NotebookError:
             return ""
 
@@ -143,7 +143,7 @@ class Ledger:
 def book_rows(url: str, chapter: str, students: Sequence[str] = ()) -> dict[str, list[Any]] | None:
     """What the gradebook at ``url`` holds of each submission of ``chapter`` (of ``students`` only, if any).
 
-    None where that cannot be told: there is no gradebook yet, or it does not answer.
+    None where that is not known: there is no gradebook yet, or it does not answer.
     """
     names = {f"s{number}": student for number, student in enumerate(students)}
     only = f"AND submitted.student_id IN ({','.join(f':{name}' for name in names)})" if names else ""
@@ -154,14 +154,14 @@ def book_rows(url: str, chapter: str, students: Sequence[str] = ()) -> dict[str,
                 COUNT(manual_score) AS by_hand, SUM(manual_score) AS hand, SUM(extra_credit) AS extra,
                 SUM(CASE WHEN needs_manual_grade THEN 1 ELSE 0 END) AS waiting
             FROM grade GROUP BY notebook_id
-        ), words AS (SELECT notebook_id, COUNT(auto_comment) AS told FROM comment GROUP BY notebook_id)
+        ), remarks AS (SELECT notebook_id, COUNT(auto_comment) AS comments FROM comment GROUP BY notebook_id)
         SELECT submitted.student_id, assignment.duedate, submitted.timestamp, submitted.extension,
-            part.late_submission_penalty, cells, scored, score, by_hand, hand, extra, waiting, told
+            part.late_submission_penalty, cells, scored, score, by_hand, hand, extra, waiting, comments
         FROM assignment
         JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
         JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
         LEFT JOIN scores ON scores.notebook_id = part.id
-        LEFT JOIN words ON words.notebook_id = part.id
+        LEFT JOIN remarks ON remarks.notebook_id = part.id
         WHERE assignment.name = :chapter {only}
     """  # noqa: S608 - nothing but names of parameters is put in
     ask = _ask_sqlite if url.startswith("sqlite:///") else _ask_server
@@ -187,12 +187,12 @@ def _ask_server(url: str, query: str, values: dict[str, str]) -> list[Any] | Non
     try:
         with create_engine(url, poolclass=NullPool).connect() as connection:
             return list(connection.execute(text(query), values))
-    except (SQLAlchemyError, ImportError):  # whoever writes the marks says what is wrong
+    except (SQLAlchemyError, ImportError):  # what is wrong is said when marks are written
         return None
 
 
 def _plain(value: Any) -> Any:
-    """A value as it stands in a line of the ledger: a server gives moments, SQLite the texts of them."""
+    """A value as it stands in a line of the file: a server gives moments, SQLite the texts of them."""
     return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
@@ -201,16 +201,16 @@ def _signature(paths: Iterable[str]) -> Signature:
     found: Signature = []
     for path in paths:
         try:
-            told = os.lstat(path)
+            stat = os.lstat(path)
         except OSError:
             found.append(None)
         else:
-            found.append([told.st_mode, told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns])
+            found.append([stat.st_mode, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns])
     return found
 
 
 def _at_rest(signature: Signature) -> bool:
-    newest = max((told[-1] for told in signature if told), default=0)
+    newest = max((one[-1] for one in signature if one), default=0)
     return newest < time.time_ns() - _YOUNG_NS
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.exceptions import Exit
@@ -15,11 +16,14 @@ from click.exceptions import Exit
 from autograder import __version__
 from autograder.cli.progress import grading_progress, say
 from autograder.cli.text import needs_a_person, summary, verdict_text
-from autograder.cluster.client import ClusterError
+from autograder.cluster import ClusterError
 from autograder.course import Course, CourseError, find_course, load_course
-from autograder.gradebook.errors import GradebookError, unwritten
+from autograder.gradebook.errors import GradebookError, disk_error
 from autograder.sandbox.confinement import Confinement, SandboxLost, SandboxUnavailable
 from autograder.verdict import Verdict, json_lines
+
+if TYPE_CHECKING:
+    from autograder.grading.task import Executor
 
 __all__ = ["app"]
 
@@ -123,7 +127,7 @@ def grade(
                 jobs,
                 confinement=_confinement(unsafe_local=unsafe_local),
                 workers=workers or _cores(),
-                scheduler=scheduler,
+                executor=_executor(scheduler),
                 on_verdict=on_verdict,
             )
 
@@ -175,7 +179,7 @@ def check(
                 only=only,
                 visible_only=visible,
                 workers=workers or _cores(),
-                scheduler=scheduler,
+                executor=_executor(scheduler),
                 on_verdict=on_verdict,
             )
 
@@ -311,7 +315,7 @@ def _errors_in_sentences(kept: str = "") -> Iterator[None]:
         say(str(error))
         raise Exit(1) from error
     except OSError as error:
-        if not (sentence := unwritten(error)):
+        if not (sentence := disk_error(error)):
             raise
         say(sentence)
         raise Exit(1) from error
@@ -345,6 +349,14 @@ def _confinement(*, unsafe_local: bool) -> Confinement:
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _executor(scheduler: str | None) -> "Executor | None":
+    if scheduler is None:
+        return None
+    from autograder.cluster.client import grade_on_cluster
+
+    return partial(grade_on_cluster, scheduler)
 
 
 def _run(

@@ -1,6 +1,6 @@
 """The same work on many machines: a Dask cluster grades, and one writer at home keeps what comes back.
 
-Nothing here is imported from Dask before an address is given. What travels is described in ``station``.
+Nothing here is imported from Dask before an address is given. What travels is described in ``worker``.
 """
 
 from __future__ import annotations
@@ -12,23 +12,30 @@ import sys
 import uuid
 import zipfile
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from autograder.classroom.delivery import BESIDE, Pages, beside
+from autograder.cluster import ClusterError
+from autograder.cluster import worker as on_worker
+from autograder.cluster.worker import Bundle, Chunk, Graded, Refused, Unit
 from autograder.course import CourseError
+from autograder.files import write_atomically
+from autograder.judging.secret import VARIABLE, course_secret
+from autograder.notebook import NotebookError, read_bytes
+from autograder.sandbox.confinement import SandboxUnavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from autograder.classroom.delivery import Pages
-    from autograder.cluster.worker import Bundle, Lost, Marked, Unit
     from autograder.course import Course
-    from autograder.grading.options import Order
+    from autograder.grading.outcome import Outcome
     from autograder.grading.submission import Job
+    from autograder.grading.task import Task
 
-__all__ = ["ClusterError", "Home", "grade_on_cluster", "pack_course", "write_pages"]
+__all__ = ["grade_on_cluster", "pack_course"]
 
 CONNECT_SECONDS = 10
 LISTEN_SECONDS = 5.0
@@ -37,45 +44,16 @@ CHUNK_BYTES = 4 << 20  # …and how large they may be together, unless one is la
 ROUNDS = 3  # chunks on their way for every thread of the cluster, so that none waits and the scheduler holds little
 
 
-class ClusterError(Exception):
-    """The cluster is not there, or is no more; the text says which, and what to do."""
+def grade_on_cluster(address: str, course: Course, task: Task, jobs: Sequence[Job]) -> Iterator[Outcome]:
+    """Grade ``jobs`` on the Dask cluster whose scheduler is at ``address``: with an address, an ``Executor``.
 
-
-@dataclass(frozen=True, slots=True)
-class Home:
-    """Who at home hears what became of a notebook, each of them once.
-
-    ``marked(job, data, marked)`` hears of a graded one, with the bytes that were graded; ``failed(job, why)`` of one that
-    could not be; ``unreadable(job, error)`` of a file that could not even be sent.
-    """
-
-    marked: Callable[[Job, bytes, Marked], None]
-    failed: Callable[[Job, str], None]
-    unreadable: Callable[[Job, Exception], None]
-
-
-def grade_on_cluster(
-    address: str,
-    course: Course,
-    chapter: str,
-    order: Order,
-    jobs: Sequence[Job],
-    home: Home,
-    pages: Pages | None = None,
-) -> None:
-    """Grade ``jobs`` on the Dask cluster whose scheduler is at ``address``; ``home`` hears of each as it comes back.
-
-    ``pages`` writes what students get back, where they get anything.
-
-    A worker that dies loses nothing: what it had in hand goes to another. Raises ``ClusterError`` where there is no
+    A worker that dies loses nothing: what it was grading goes to another. Raises ``ClusterError`` where there is no
     cluster, ``SandboxUnavailable`` where a worker has no jail, ``CourseError`` where one has another version.
     """
-    from autograder.cluster.worker import Bundle, versions  # noqa: PLC0415
-
     with _client(address) as client:
-        run = uuid.uuid4().hex
-        bundle = Bundle(run, pack_course(course), _secret_text(course), versions(), chapter, order, pages)
-        _Run(client, address, bundle, jobs, home).go()
+        there = replace(task, cache=None)  # verdicts are kept at home
+        bundle = Bundle(uuid.uuid4().hex, pack_course(course), _secret_text(course), on_worker.versions(), there)
+        yield from _Run(client, address, bundle, task, jobs).outcomes()
 
 
 def pack_course(course: Course) -> bytes:
@@ -95,18 +73,6 @@ def pack_course(course: Course) -> bytes:
     return packed.getvalue()
 
 
-def write_pages(pages: Pages, job: Job, marked: Marked) -> None:
-    """Put the pages that a worker wrote where they belong."""
-    from autograder.files import write_atomically  # noqa: PLC0415
-
-    notebook = pages.files(job)[0]
-    for path, packed in zip(pages.files(job), marked.files, strict=True):
-        if packed is not None:
-            write_atomically(path, *packed)
-        elif path == notebook:  # an old page must not pass for the outcome of this submission
-            path.unlink(missing_ok=True)
-
-
 @contextmanager
 def _client(address: str) -> Iterator[Any]:
     try:
@@ -116,7 +82,7 @@ def _client(address: str) -> Iterator[Any]:
         raise ClusterError(
             "Grading on a cluster needs Dask, which is not installed here: pip install 'autograder[dask]'."
         ) from error
-    # What a connection that is gone means is said by ``_gone``; Dask's own lines tell of its inner life.
+    # What a connection that is gone means is said by ``_gone``; Dask's own lines are about its inner workings.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         # First, as a Client that could not even begin tells of it when it is thrown away, and waits for long.
@@ -139,19 +105,19 @@ def _client(address: str) -> Iterator[Any]:
 class _Run:
     """One chapter's notebooks on their way to the cluster and back."""
 
-    client: Any
+    client: Any  # Dask has no types
     address: str
     bundle: Bundle
+    task: Task
     jobs: Sequence[Job]
-    home: Home
     _to_send: deque[int] = field(default_factory=deque)
     _alone: deque[int] = field(default_factory=deque)
     _sent: dict[Any, tuple[Unit, ...]] = field(default_factory=dict)
+    _unreadable: list[Outcome] = field(default_factory=list)
     _number: int = 0
 
-    def go(self) -> None:
-        from autograder.cluster.worker import dismiss, grade_chunk  # noqa: PLC0415
-
+    def outcomes(self) -> Iterator[Outcome]:
+        """The outcome of each job as it comes back."""
         self._to_send.extend(range(len(self.jobs)))
         # Kept as a task, not as data: whatever worker held it may die, and it is simply made again.
         packed = self.client.submit(_as_it_is, self.bundle, key=f"autograder-course-{self.bundle.run}", pure=False)
@@ -164,16 +130,18 @@ class _Run:
                 while len(self._sent) < ROUNDS * max(threads, 4) and (units := self._next(size)):
                     self._number += 1
                     key = f"autograder-{self.bundle.run}-{self._number}"
-                    chunk = _chunk(units)
-                    self._sent[self.client.submit(grade_chunk, packed, chunk, key=key, pure=False)] = units
+                    future = self.client.submit(on_worker.grade_chunk, packed, Chunk(units), key=key, pure=False)
+                    self._sent[future] = units
+                while self._unreadable:
+                    yield self._unreadable.pop()
                 for future in self._come_back():
-                    self._hear(future, self._sent.pop(future))
+                    yield from self._taken(future, self._sent.pop(future))
                 threads = self._threads() or threads
         finally:
-            if self.client.status == "running":  # or there is nobody who could be told, and that is waited for
+            if self.client.status == "running":  # or nobody is there to hear it, and Dask would wait for that
                 with suppress(Exception):
                     self.client.cancel([*self._sent, packed], force=True)
-                    self.client.run(dismiss, self.bundle.run, on_error="ignore")
+                    self.client.run(on_worker.dismiss, self.bundle.run, on_error="ignore")
 
     def _threads(self) -> int:
         try:
@@ -193,15 +161,12 @@ class _Run:
         return tuple(units)
 
     def _unit(self, position: int) -> Unit | None:
-        from autograder.classroom.delivery import BESIDE, beside  # noqa: PLC0415
-        from autograder.cluster.worker import Unit  # noqa: PLC0415
-        from autograder.notebook import NotebookError, read_bytes  # noqa: PLC0415
-
         job = self.jobs[position]
         try:
             data = read_bytes(job.path)
         except NotebookError as error:
-            self.home.unreadable(job, error)
+            settled = not isinstance(error.__cause__, OSError)
+            self._unreadable.append(self.task.ungradable(job, str(error), settled=settled))
             return None
         texts = {name: text for name in BESIDE if (text := beside(job.path, name)) is not None}
         return Unit(position, job.student, job.path.name, data, texts)
@@ -222,19 +187,18 @@ class _Run:
                     _say(f"The scheduler at {self.address} has no worker; waiting for one. Ctrl-C stops.")
         return []
 
-    def _hear(self, future: Any, units: tuple[Unit, ...]) -> None:
+    def _taken(self, future: Any, units: tuple[Unit, ...]) -> Iterator[Outcome]:
         from distributed import CancelledError, KilledWorker  # noqa: PLC0415
 
-        from autograder.cluster.worker import Refused  # noqa: PLC0415
-        from autograder.sandbox.confinement import SandboxUnavailable  # noqa: PLC0415
-
         try:
-            found = future.result()
+            found: list[Graded] | Refused = future.result()
         except KilledWorker:
             if len(units) > 1:  # which of them it was shows when each goes alone
                 self._alone.extend(unit.position for unit in units)
                 return
-            self._lost(units[0], "was lost with its worker, several times over")
+            why = "The process that graded this notebook was lost with its worker, several times over."
+            reason = f"{why} This is not the student's fault; grade it again, or by hand."
+            yield self.task.ungradable(self.jobs[units[0].position], reason)
             return
         except (CancelledError, OSError) as error:
             raise self._gone() from error
@@ -247,24 +211,17 @@ class _Run:
             raise SandboxUnavailable(found.why) if found.no_sandbox else CourseError(found.why)
         by_position = {unit.position: unit for unit in units}
         for one in found:
-            self._take(by_position[one.position], one)
+            yield self._at_home(by_position[one.position], one)
 
-    def _take(self, unit: Unit, one: Marked | Lost) -> None:
-        from autograder.cluster.worker import Lost  # noqa: PLC0415
-
-        if isinstance(one, Lost):
-            self._lost(unit, f"{one.how}, twice")
-            return
+    def _at_home(self, unit: Unit, graded: Graded) -> Outcome:
+        """What came back, named as it is named here, with its verdict kept and its pages in their places."""
         job = self.jobs[unit.position]
-        verdict = one.verdict.relabelled(notebook=str(job.path), student=job.student)
-        entry = replace(one.entry, verdict=verdict) if one.entry is not None else None
-        self.home.marked(job, unit.data, replace(one, verdict=verdict, entry=entry))
-
-    def _lost(self, unit: Unit, how: str) -> None:
-        why = f"The process that graded this notebook {how}."
-        self.home.failed(
-            self.jobs[unit.position], f"{why} This is not the student's fault; grade it again, or by hand."
-        )
+        verdict = graded.outcome.verdict.relabelled(notebook=str(job.path), student=job.student)
+        outcome = replace(graded.outcome, job=job, verdict=verdict)
+        deliver = self.task.deliver
+        if isinstance(deliver, Pages):
+            deliver = _DeliverWritten(deliver, graded.files)
+        return replace(self.task, deliver=deliver).finish(outcome, unit.data)
 
     def _gone(self) -> ClusterError:
         return ClusterError(
@@ -273,10 +230,21 @@ class _Run:
         )
 
 
-def _chunk(units: tuple[Unit, ...]) -> Any:
-    from autograder.cluster.worker import Chunk  # noqa: PLC0415
+@dataclass(frozen=True, slots=True)
+class _DeliverWritten:
+    """Puts the files that a worker wrote for ``pages`` where they belong."""
 
-    return Chunk(units)
+    pages: Pages
+    files: tuple[tuple[bytes, int] | None, ...]
+
+    def __call__(self, outcome: Outcome) -> Outcome:
+        notebook, *_others = paths = self.pages.files(outcome.job)
+        for path, packed in zip(paths, self.files, strict=True):
+            if packed is not None:
+                write_atomically(path, *packed)
+            elif path == notebook:  # an old page must not pass for the outcome of this submission
+                path.unlink(missing_ok=True)
+        return replace(outcome, cells=())
 
 
 def _as_it_is(bundle: Bundle) -> Bundle:
@@ -285,8 +253,6 @@ def _as_it_is(bundle: Bundle) -> Bundle:
 
 def _secret_text(course: Course) -> str:
     """The text from which hidden inputs are drawn, made where there is none yet."""
-    from autograder.judging.secret import VARIABLE, course_secret  # noqa: PLC0415
-
     course_secret(course)
     path: Path = course.root / course.secret_file
     return os.environ.get(VARIABLE) or path.read_text(encoding="utf-8").strip()

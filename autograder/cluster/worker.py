@@ -9,53 +9,42 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
-import os
 import platform
-import subprocess
-import sys
 import tempfile
 import threading
 import zipfile
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib import metadata
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING, Any
 
 import autograder
+from autograder.classroom.delivery import Pages
+from autograder.course import CourseError
+from autograder.grading.outcome import Outcome
+from autograder.grading.pool import Pool
+from autograder.grading.submission import Job
+from autograder.grading.task import Task
+from autograder.sandbox.confinement import SandboxUnavailable
 
-if TYPE_CHECKING:
-    from autograder.classroom.delivery import Pages
-    from autograder.gradebook.entries import Entry
-    from autograder.grading.options import Order
-    from autograder.grading.outcome import Graded
-    from autograder.sandbox.protocol import CellOutcome
-    from autograder.verdict import Verdict
+__all__ = ["Bundle", "Chunk", "Graded", "Refused", "Unit", "dismiss", "grade_chunk", "versions"]
 
-__all__ = ["Bundle", "Chunk", "Lost", "Marked", "Refused", "Unit", "dismiss", "grade_chunk", "versions"]
-
-_DEATHS = 2  # processes that a notebook may take with it
-_IDLE = 8  # grading processes that wait for more in one worker, at most
+_MAX_IDLE = 8  # grading processes that wait for more in one worker
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
     """A run's course, packed, and what is to be done with it.
 
-    ``archive`` is a zip, ``secret`` the text from which hidden inputs are drawn; ``pages`` writes what students get back,
-    where they get anything.
+    ``archive`` is a zip, ``secret`` the text from which hidden inputs are drawn.
     """
 
     run: str
     archive: bytes = field(repr=False)
     secret: str = field(repr=False)
     versions: dict[str, str]
-    chapter: str
-    order: Order
-    pages: Pages | None
+    task: Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,29 +60,18 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A few notebooks that travel together."""
+    """A few notebooks that travel together, in an object of their own: Dask would look into every part of a tuple."""
 
     units: tuple[Unit, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
-    """A notebook graded: its verdict, what its cells put out, and the pages as (bytes, mode), in the order of their files."""
+class Graded:
+    """The outcome of the unit at ``position``, and what the student gets back as (bytes, mode), in the order of ``Pages``."""
 
     position: int
-    verdict: Verdict
-    cells: tuple[CellOutcome, ...]
-    settled: bool
-    entry: Entry | None = None
+    outcome: Outcome
     files: tuple[tuple[bytes, int] | None, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """A notebook that no process survived; ``how`` the last one ended."""
-
-    position: int
-    how: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +96,8 @@ def versions() -> dict[str, str]:
     return {**found, "autograder's code": digest.hexdigest()[:12]}
 
 
-def grade_chunk(bundle: Bundle, chunk: Chunk) -> list[Marked | Lost] | Refused:
+def grade_chunk(bundle: Bundle, chunk: Chunk) -> list[Graded] | Refused:
     """Grade a chunk on the worker that this is called on; every notebook of it gets an answer, or none does."""
-    from autograder.course import CourseError  # noqa: PLC0415 - the nouns above are all that the scheduler's side needs
-    from autograder.sandbox.confinement import SandboxUnavailable  # noqa: PLC0415
-
     here = versions()
     differing = [
         f"{name} {here.get(name, 'missing')} instead of {version}"
@@ -134,171 +109,105 @@ def grade_chunk(bundle: Bundle, chunk: Chunk) -> list[Marked | Lost] | Refused:
             f"The worker on {platform.node()} has {', '.join(differing)}, so its verdicts might not be those of this "
             "machine. Install the same there: the framework and its packages travel with no run."
         )
-    crew = _take(bundle)
+    workspace = _take(bundle)
     try:
-        found = [crew.grade(unit) for unit in chunk.units]
+        found = [workspace.grade(unit) for unit in chunk.units]
     except SandboxUnavailable as error:
-        crew.close()
+        workspace.close()
         return Refused(f"The worker on {platform.node()} has no sandbox to run students' code in. {error}", True)  # noqa: FBT003
     except CourseError as error:
-        crew.close()
+        workspace.close()
         return Refused(f"On the worker on {platform.node()}: {error}")
     except BaseException:
-        crew.close()
+        workspace.close()
         raise
-    _give_back(crew)
+    _give_back(workspace)
     return found
 
 
 def dismiss(run: str) -> None:
     """Let a run's grading processes go and remove what was unpacked for it."""
     with _lock:
-        going = [crew for crew in _idle if crew.bundle.run == run]
-        _idle[:] = [crew for crew in _idle if crew.bundle.run != run]
-    for crew in going:
-        crew.close()
+        going = [one for one in _idle if one.run == run]
+        _idle[:] = [one for one in _idle if one.run != run]
+    for one in going:
+        one.close()
 
 
 _lock = threading.Lock()
-_idle: list[_Crew] = []
+_idle: list[_Workspace] = []
 
 
-def _take(bundle: Bundle) -> _Crew:
+def _take(bundle: Bundle) -> _Workspace:
     with _lock:
-        for crew in _idle:
-            if crew.bundle.run == bundle.run:
-                _idle.remove(crew)
-                return crew
-    return _Crew(bundle)
+        for one in _idle:
+            if one.run == bundle.run:
+                _idle.remove(one)
+                return one
+    return _Workspace(bundle)
 
 
-def _give_back(crew: _Crew) -> None:
+def _give_back(workspace: _Workspace) -> None:
     with _lock:
-        _idle.append(crew)
-        leaving = _idle[:-_IDLE]
-        del _idle[:-_IDLE]
+        _idle.append(workspace)
+        leaving = _idle[:-_MAX_IDLE]
+        del _idle[:-_MAX_IDLE]
     for old in leaving:
         old.close()
 
 
-class _Crew:
-    """One grading process and the private folder in which it finds the course and its work."""
+class _Workspace:
+    """One grading process, and the private folder in which it finds the course and its work."""
 
     def __init__(self, bundle: Bundle) -> None:
-        self.bundle = bundle
+        self.run = bundle.run
+        self._task = bundle.task
         self._folder = tempfile.TemporaryDirectory(prefix="autograder-", dir=_scratch(), ignore_cleanup_errors=True)
-        self._root = Path(self._folder.name) / "course"
+        root = Path(self._folder.name) / "course"
         with zipfile.ZipFile(io.BytesIO(bundle.archive)) as archive:
-            archive.extractall(self._root)
-        self._process: subprocess.Popen[bytes] | None = None
-        self._pipe: Connection
+            archive.extractall(root)
+        self._unit = Path(self._folder.name) / "unit"
+        self._pages = None
+        if isinstance(bundle.task.deliver, Pages):
+            self._pages = replace(
+                bundle.task.deliver, autograded=self._unit / "autograded", feedback=self._unit / "feedback"
+            )
+        deliver = bundle.task.deliver if self._pages is None else _DeliverHere(self._pages)
+        self._pool = Pool(root, replace(bundle.task, deliver=deliver), 1, secret=bundle.secret)
 
-    def grade(self, unit: Unit) -> Marked | Lost:
+    def grade(self, unit: Unit) -> Graded:
         """Have a notebook graded; where the process dies over it, once more by another one."""
-        how = ""
-        for _ in range(_DEATHS):
-            place = Path(self._folder.name) / "unit"
-            job = _laid_out(unit, self.bundle.chapter, place)
-            try:
-                self._start()
-                self._pipe.send((unit.position, job))
-                kind, _position, what = self._pipe.recv()
-            except (EOFError, OSError):
-                how = self._bury()
-                continue
-            finally:
-                rmtree(place, ignore_errors=True)
-            if kind == "raised":
-                self._bury()
-                raise what
-            marked: Marked = replace(what, position=unit.position)
-            return marked
-        return Lost(unit.position, how)
+        folder = self._unit / "submitted"
+        folder.mkdir(parents=True)
+        try:
+            (folder / unit.name).write_bytes(unit.data)
+            for name, text in unit.beside.items():
+                (folder / name).write_text(text, encoding="utf-8")
+            job = Job(folder / unit.name, unit.student, self._task.chapter)
+            [outcome] = self._pool.grade([job])
+            files = () if self._pages is None else tuple(map(_packed, self._pages.files(job)))
+            return Graded(unit.position, outcome, files)
+        finally:
+            rmtree(self._unit, ignore_errors=True)
 
     def close(self) -> None:
-        if self._process is not None:
-            self._bury()
+        """End the process and remove the folder."""
+        self._pool.end()
         self._folder.cleanup()
-
-    def _start(self) -> None:
-        if self._process is not None:
-            return
-        from autograder.grading.grader import work  # noqa: PLC0415
-        from autograder.grading.pool import Task  # noqa: PLC0415
-
-        bundle = self.bundle
-        options = (("order", bundle.order), ("folder", None), ("base", None), ("finish", _Finish(bundle.pages)))
-        self._pipe, theirs = Pipe()
-        # A plain child: a worker that its nanny started is daemonic and may have no children of multiprocessing's kind.
-        code = f"from autograder.cluster.worker import serve; serve({theirs.fileno()})"
-        paths = [str(Path(autograder.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-        command = [sys.executable, "-c", code]
-        self._process = subprocess.Popen(
-            command, pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL, cwd=self._folder.name
-        )
-        theirs.close()
-        self._pipe.send((bundle.secret, Task(self._root, bundle.chapter, work, options)))
-
-    def _bury(self) -> str:
-        from autograder.grading.pool import ending  # noqa: PLC0415
-
-        process, self._process = self._process, None
-        if process is None:
-            return "could not be started"
-        self._pipe.close()  # a process that lives ends when it sees this, and its jail with it
-        try:
-            return ending(process.wait(10))
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            return "did not answer"
-
-
-def serve(descriptor: int) -> None:
-    """What a grading process does: learn its task, then take notebooks until there are no more."""
-    from autograder.grading.pool import serve as take_items  # noqa: PLC0415
-    from autograder.judging.secret import VARIABLE  # noqa: PLC0415
-
-    pipe = Connection(descriptor)
-    try:
-        secret, task = pipe.recv()
-    except EOFError:
-        return
-    # Set here and not by whoever starts this process: an environment given to a program can be read by its neighbours.
-    os.environ[VARIABLE] = secret
-    take_items(task, pipe)
 
 
 @dataclass(frozen=True, slots=True)
-class _Finish:
-    """Applied to what was graded, in the process that graded it: writes the pages, and packs everything up."""
+class _DeliverHere:
+    """Writes the pages on the worker; what the cells put out goes home with the outcome, where the verdict is kept."""
 
-    pages: Pages | None
+    pages: Pages
 
-    def __call__(self, graded: Graded) -> Marked:
-        marked = Marked(-1, graded.verdict, graded.cells, graded.settled)
-        if self.pages is None:
-            return marked
-        place = graded.job.path.parents[1]
-        pages = replace(self.pages, autograded=place / "autograded", feedback=place / "feedback")
-        entry = pages(graded).entry
-        return replace(marked, entry=entry, files=tuple(map(_packed, pages.files(graded.job))))
+    def __call__(self, outcome: Outcome) -> Outcome:
+        return replace(self.pages(outcome), cells=outcome.cells)
 
 
 def _packed(path: Path) -> tuple[bytes, int] | None:
     return (path.read_bytes(), path.stat().st_mode & 0o777) if path.is_file() else None
-
-
-def _laid_out(unit: Unit, chapter: str, place: Path) -> Any:
-    from autograder.grading.submission import Job  # noqa: PLC0415
-
-    folder = place / "submitted"
-    folder.mkdir(parents=True)
-    (folder / unit.name).write_bytes(unit.data)
-    for name, text in unit.beside.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return Job(folder / unit.name, unit.student, chapter)
 
 
 def _scratch() -> str | None:

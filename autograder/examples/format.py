@@ -20,7 +20,7 @@ __all__ = [
     "ExamplesError",
     "ExerciseExamples",
     "MisconceptionExample",
-    "Outcome",
+    "RecordedAnswer",
     "Ref",
     "Step",
     "VariableStep",
@@ -103,7 +103,7 @@ class CheckExample:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RecordedAnswer:
     """What one call or variable gave: an encoded ``value``, an ``error``'s type, how it ended, or nothing known (``skip``)."""
 
     value: Any = None
@@ -123,7 +123,7 @@ class MisconceptionExample:
 
     name: str
     message: str
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[RecordedAnswer, ...]
     differs: frozenset[int] | None = None
 
 
@@ -143,7 +143,7 @@ class ExerciseExamples:
     checks: tuple[CheckExample, ...]
     misconceptions: tuple[MisconceptionExample, ...]
     answers: tuple[str, ...] = ()
-    right: tuple[Outcome, ...] = ()
+    right: tuple[RecordedAnswer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,12 +283,12 @@ def _misconception(data: dict[str, Any]) -> MisconceptionExample:
     return MisconceptionExample(str(data["name"]), str(data["message"]), outcomes, differs)
 
 
-def _outcome(data: dict[str, Any]) -> Outcome:
+def _outcome(data: dict[str, Any]) -> RecordedAnswer:
     if data.get("skip"):
-        return Outcome(skip=True)
+        return RecordedAnswer(skip=True)
     if "stopped" in data:
-        return Outcome(stopped=str(data["stopped"]))
+        return RecordedAnswer(stopped=str(data["stopped"]))
     changed = tuple(str(name) for name in data.get("changed") or ())
     if "error" in data:
-        return Outcome(error=str(data["error"]), message=str(data.get("message", "")), changed=changed)
-    return Outcome(value=data["value"], changed=changed)
+        return RecordedAnswer(error=str(data["error"]), message=str(data.get("message", "")), changed=changed)
+    return RecordedAnswer(value=data["value"], changed=changed)

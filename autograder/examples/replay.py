@@ -14,7 +14,7 @@ from autograder.examples.format import (
     CallStep,
     ExerciseExamples,
     MisconceptionExample,
-    Outcome,
+    RecordedAnswer,
     Ref,
     VariableStep,
 )
@@ -100,7 +100,7 @@ class RecordedChecks:
         plain = [i for i in asked if calls[i].memory_mb is None]
         limited = [i for i in asked if calls[i].memory_mb is not None]
 
-        def known(outcomes: Sequence[Outcome], at: Sequence[int]) -> list[Answer | None]:
+        def known(outcomes: Sequence[RecordedAnswer], at: Sequence[int]) -> list[Answer | None]:
             return [_answer(outcomes[i]) if i < len(outcomes) else None for i in at]
 
         candidates = [
@@ -261,7 +261,7 @@ def _shows(mistake: MisconceptionExample, place: int) -> bool:
     return place < len(mistake.outcomes) and not mistake.outcomes[place].skip
 
 
-def _answer(outcome: Outcome) -> Answer | None:
+def _answer(outcome: RecordedAnswer) -> Answer | None:
     if outcome.skip:
         return None
     if outcome.stopped:

@@ -13,7 +13,7 @@ import sys
 import sysconfig
 from collections import defaultdict
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from traitlets.config import Config
@@ -21,8 +21,8 @@ from traitlets.config.loader import LazyConfigValue
 
 from autograder.course import CourseError, load_config
 from autograder.feedback.disclosure import disclosed_exercise
-from autograder.gradebook.errors import require_address, told
-from autograder.gradebook.locking import in_turn, until_alone
+from autograder.gradebook.errors import gradebook_errors, require_address
+from autograder.gradebook.locking import exclusive_lock, retry_conflicts
 from autograder.grading.document import checksum
 from autograder.grading.outcome import crash
 from autograder.render import remarks
@@ -30,15 +30,15 @@ from autograder.sanitize import sanitize
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from autograder.course import Course
     from autograder.feedback.disclosure import Disclosure
-    from autograder.verdict import ExerciseVerdict, Verdict
+    from autograder.grading.outcome import Outcome
+    from autograder.verdict import ExerciseVerdict
 
 __all__ = [
     "UNGRADED",
-    "Entry",
     "comment_on",
     "gradebook_url",
     "load_nbgrader",
@@ -52,19 +52,6 @@ NO_RESPONSE = "No response."  # nbgrader's own words for a cell that was left as
 UNCONFINED = {"local", "in-process"}
 # What comes before the address of a link or picture, and what opens a formula that has no dollars.
 _ACTIVE = re.compile(r"\](?=[(:])|\\(?=[(\[]|begin\{)")
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A verdict on its way to the gradebook.
-
-    ``timestamp`` is the text of nbgrader's ``timestamp.txt``, or None; ``document`` the notebook that was graded, in
-    which cells that a person marks are told from those left as they were.
-    """
-
-    verdict: Verdict
-    timestamp: str | None = None
-    document: Mapping[str, Any] = field(default_factory=dict)
 
 
 def nbgrader_config(course: Course) -> Config:
@@ -102,16 +89,16 @@ def load_nbgrader() -> None:
 
 
 def write_entries(
-    course: Course, entries: Sequence[Entry], *, allow_unsafe: bool = False, db_url: str | None = None
+    course: Course, outcomes: Sequence[Outcome], *, allow_unsafe: bool = False, db_url: str | None = None
 ) -> int:
-    """Write verdicts to the gradebook; returns how many submissions changed in it.
+    """Write the marks of ``outcomes`` to the gradebook; returns how many submissions changed in it.
 
     Manual scores, extra credit and manual comments stay as they are, and so does everything of a submission whose
     scores are already there. ``db_url`` is the configured one by default. Raises ``CourseError`` for a verdict that
     was reached without confinement (unless ``allow_unsafe``), and where the chapter has cells the gradebook lacks.
     Several may write at once: where another one came between, the whole is done again.
     """
-    unsafe = [e.verdict.notebook for e in entries if e.verdict.sandbox in UNCONFINED]
+    unsafe = [one.verdict.notebook for one in outcomes if one.verdict.sandbox in UNCONFINED]
     if unsafe and not allow_unsafe:
         raise CourseError(
             f"{len(unsafe)} notebooks were graded without confinement (--unsafe-local), the first of them {unsafe[0]}. "
@@ -125,18 +112,18 @@ def write_entries(
     config = nbgrader_config(course)
     coursedir = CourseDirectory(config=config, root=str(course.root))
     db_url = db_url or coursedir.db_url
-    by_chapter: dict[str, list[Entry]] = defaultdict(list)
-    for entry in entries:
-        if entry.verdict.chapter is not None and entry.verdict.student is not None:
-            by_chapter[entry.verdict.chapter].append(entry)
+    by_chapter: dict[str, list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        if outcome.verdict.chapter is not None and outcome.verdict.student is not None:
+            by_chapter[outcome.verdict.chapter].append(outcome)
 
     def write() -> int:
-        with _own_commands(), in_turn(db_url), Gradebook(db_url, coursedir.course_id) as gradebook:
+        with _own_commands(), exclusive_lock(db_url), Gradebook(db_url, coursedir.course_id) as gradebook:
             try:
                 changed = 0
                 for chapter, of_chapter in by_chapter.items():
                     _ensure_assignment(gradebook, course, chapter, config, db_url)
-                    students = [str(entry.verdict.student) for entry in of_chapter]
+                    students = [str(outcome.verdict.student) for outcome in of_chapter]
                     changed += _ChapterWriter(gradebook, course, chapter, config, students).write(of_chapter)
                 gradebook.db.commit()
             except BaseException:
@@ -144,8 +131,8 @@ def write_entries(
                 raise
         return changed
 
-    with told(db_url):
-        return until_alone(write)
+    with gradebook_errors(db_url):
+        return retry_conflicts(write)
 
 
 def moment_of(timestamp: str) -> dt.datetime | None:
@@ -236,26 +223,26 @@ class _ChapterWriter:
         self.grades = self._by_cell(api.Grade, of_notebook)
         self.comments = self._by_cell(api.Comment, of_notebook)
 
-    def write(self, entries: Iterable[Entry]) -> int:
-        """Enter every verdict; returns how many submissions changed."""
+    def write(self, outcomes: Iterable[Outcome]) -> int:
+        """Enter every outcome; returns how many submissions changed."""
         with self.db.no_autoflush:
-            return sum(self._write(entry) for entry in entries)
+            return sum(self._write(outcome) for outcome in outcomes)
 
     def _by_cell(self, kind: Any, of_notebook: Any) -> dict[tuple[str, str], Any]:
         rows = self.db.query(kind).join(self.api.SubmittedNotebook).filter(of_notebook).all()
         return {(row.notebook_id, row.cell_id): row for row in rows}
 
-    def _write(self, entry: Entry) -> bool:
-        submission, submitted, new = self._submission(str(entry.verdict.student))
-        changed = self._stamp(submission, entry.timestamp) or new
+    def _write(self, outcome: Outcome) -> bool:
+        submission, submitted, new = self._submission(str(outcome.verdict.student))
+        changed = self._stamp(submission, outcome.timestamp) or new
         try:
-            scores, comments = self._outcome(entry)
+            scores, comments = self._marks(outcome)
         except CourseError:
             raise
         except Exception as error:  # noqa: BLE001 - one notebook's text must not keep a class's marks out
             why = crash("Entering this notebook's marks", error)
-            scores, comments = self._outcome(
-                replace(entry, verdict=replace(entry.verdict, status="ungradable", reason=why))
+            scores, comments = self._marks(
+                replace(outcome, verdict=replace(outcome.verdict, status="ungradable", reason=why))
             )
         for name, cell in self.grade_cells.items():
             grade = self._row(self.api.Grade, self.grades, submitted, cell)
@@ -287,14 +274,14 @@ class _ChapterWriter:
         return rows[key]
 
     def _new(self, kind: Any, **fields: Any) -> Any:
-        # With its id at once, rows can be told apart before anything is written.
+        # With its id at once, rows can be distinguished before anything is written.
         row = kind(**{"id": self.api.new_uuid(), **fields})
         self.db.add(row)
         return row
 
-    def _outcome(self, entry: Entry) -> tuple[dict[str, float | None], dict[str, str | None]]:
+    def _marks(self, outcome: Outcome) -> tuple[dict[str, float | None], dict[str, str | None]]:
         """The score of each graded cell, None where a person must give it, and the comment on each answered cell."""
-        verdict = entry.verdict
+        verdict = outcome.verdict
         comments: dict[str, str | None] = {}
         if verdict.status == "ungradable":
             first = next(iter(self.solution_cells), None)
@@ -311,7 +298,7 @@ class _ChapterWriter:
                 )
             scores[name] = min(max(float(exercise.score), 0.0), float(self.grade_cells[name].max_score))
             comments[exercise.name] = comment_on(exercise, self.course.disclosure)
-        for cell in entry.document.get("cells", []):
+        for cell in outcome.document.get("cells", []):
             meta = cell["metadata"].get("nbgrader", {})
             if meta.get("grade") and meta.get("solution"):  # marked by a person, unless it was left as it was
                 untouched = meta.get("checksum") == checksum(cell)

@@ -1,4 +1,4 @@
-"""What keeps marks out of a gradebook, found before a class is graded and told in a sentence that holds no password."""
+"""What keeps marks out of a gradebook, found before a class is graded and said in a sentence that holds no password."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from traitlets import TraitError
 
 from autograder.course import CourseError
 from autograder.files import DISK, FULL
-from autograder.gradebook.locking import until_alone
+from autograder.gradebook.locking import retry_conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from traitlets.config import Config
 
-__all__ = ["GradebookError", "require_address", "require_gradebook", "told", "unwritten"]
+__all__ = ["GradebookError", "disk_error", "gradebook_errors", "require_address", "require_gradebook"]
 
 AGAIN = "What was graded is kept: once that is mended, the same command goes on from here."
 NO_ROOM = "no space is left there. What was graded is kept: make room, and the same command goes on from here."
@@ -90,12 +90,12 @@ def require_gradebook(db_url: str, config: Config) -> None:
         finally:
             engine.dispose()
 
-    with told(db_url):
-        until_alone(ask)  # another grader may be writing just now
+    with gradebook_errors(db_url):
+        retry_conflicts(ask)  # another grader may be writing just now
 
 
 @contextmanager
-def told(db_url: str) -> Iterator[None]:
+def gradebook_errors(db_url: str) -> Iterator[None]:
     """Raise what a database says as a ``GradebookError``."""
     from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
 
@@ -113,7 +113,7 @@ def told(db_url: str) -> Iterator[None]:
         raise GradebookError(f"The gradebook {shown} cannot be used: {why}. {AGAIN}") from error
 
 
-def unwritten(error: OSError) -> str:
+def disk_error(error: OSError) -> str:
     """The sentence on a file that cannot be written; empty where ``error`` is about something else."""
     if error.errno in FULL:
         return f"Cannot write {error.filename or 'a file'}: {NO_ROOM}"

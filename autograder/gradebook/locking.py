@@ -1,4 +1,4 @@
-"""Several writers of one gradebook: each takes its turn, and whoever meets another all the same tries again.
+"""Several writers of one gradebook: one at a time, and who meets another in spite of that tries again.
 
 nbgrader enters a chapter in many small transactions, so a second writer could see half of it. On PostgreSQL a lock of the
 database keeps our own writers apart, on whatever machines they run; nbgrader's own commands do not know that lock, and
@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["in_turn", "until_alone"]
+__all__ = ["exclusive_lock", "retry_conflicts"]
 
 Result = TypeVar("Result")
 
 _LOCK = 0x6175746F67726164  # any number that no other program takes: "autograd"
-_TRIES = 8
+_MAX_TRIES = 8
 _WAIT_SECONDS = 0.05  # before the second try; twice as long before each further one
 # Serialization failure, deadlock, lock not available; a table or type that another writer has just made.
 _STATES = {"40001", "40P01", "55P03", "42P07", "42710"}
 
 
 @contextmanager
-def in_turn(db_url: str) -> Iterator[None]:
+def exclusive_lock(db_url: str) -> Iterator[None]:
     """Keep other graders out of the database while this one writes; nothing to do where it is not PostgreSQL."""
     if not db_url.startswith("postgresql"):
         yield
@@ -44,12 +44,12 @@ def in_turn(db_url: str) -> Iterator[None]:
         engine.dispose()
 
 
-def until_alone(write: Callable[[], Result]) -> Result:
+def retry_conflicts(write: Callable[[], Result]) -> Result:
     """What ``write`` returns; where another writer came between, it is called again.
 
     ``write`` has to leave nothing behind when it raises. Raises what it raises, once it has been tried often enough.
     """
-    for attempt in range(_TRIES - 1):
+    for attempt in range(_MAX_TRIES - 1):
         try:
             return write()
         except Exception as error:
@@ -69,8 +69,8 @@ def _met_another(error: BaseException) -> bool:
         if isinstance(seen, IntegrityError | StaleDataError):
             return True
         if isinstance(seen, DBAPIError):
-            told = str(seen.orig)
-            locked = "database is locked" in told or "already exists" in told  # as SQLite puts it
+            message = str(seen.orig)
+            locked = "database is locked" in message or "already exists" in message  # as SQLite puts it
             return locked or getattr(seen.orig, "sqlstate", None) in _STATES
         seen = seen.__cause__ or seen.__context__
     return False

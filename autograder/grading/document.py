@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from autograder.notebook import PICTURE, cell_of, metadata_of, text_of
+from autograder.notebook import PICTURE, cell_of, load_source, metadata_of, notebook_of, text_of
 from autograder.render import Card, card_html, card_text
 from autograder.sanitize import sanitize
 from autograder.wording import points
@@ -19,11 +19,12 @@ from autograder.wording import points
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from autograder.notebook import Cell
+    from autograder.course import Course
+    from autograder.notebook import Cell, Notebook
     from autograder.sandbox.protocol import CellOutcome
     from autograder.verdict import ExerciseVerdict
 
-__all__ = ["checksum", "restored", "with_outcomes", "with_verdict"]
+__all__ = ["Released", "checksum", "restored", "write_outcomes", "write_verdict"]
 
 # What a student's output may bring into an instructor's browser: text and pixels, nothing that can act.
 _SAFE = {"text/plain", "text/latex", "image/png", "image/jpeg"}
@@ -37,19 +38,38 @@ _STOPPED = {
 }
 
 
-def restored(submitted: Mapping[str, Any], released: Mapping[str, Any]) -> dict[str, Any]:
+class Released:
+    """A chapter's notebook as it was handed out, read once for a class.
+
+    ``cells`` holds its cells and their JSON by grade id, ``pictures`` the sources of those that only draw.
+    """
+
+    def __init__(self, document: Mapping[str, Any], notebook: Notebook | None = None) -> None:
+        self.document = document
+        self.notebook = notebook or notebook_of(document)
+        parsed = list(zip(self.notebook.cells, document["cells"], strict=True))
+        self.cells = {cell.grade_id: (cell, raw) for cell, raw in parsed if cell.grade_id}
+        self.pictures = frozenset(cell.source for cell, _ in parsed if PICTURE in cell.tags)
+
+    @classmethod
+    def of(cls, course: Course, chapter: str) -> Released:
+        """The notebook of a course's chapter; raises ``CourseError`` where it cannot be used."""
+        return cls(*load_source(course.source(chapter)))
+
+
+def restored(submitted: Mapping[str, Any], released: Released) -> dict[str, Any]:
     """A well-formed notebook with the student's cells, the released metadata, and no outputs.
 
     Locked cells get their released source back. Of a cell that was copied the last one keeps its grade id. A check cell
     that is gone is put back below its stub, or at the end, so that its marks have a place.
     """
-    known, drawn = _handed_out(released)
+    known = released.cells
     raws = list(submitted.get("cells", []))
     parsed = [cell_of(index, raw) for index, raw in enumerate(raws)]
     cells = [_plain(cell, raw) for cell, raw in zip(parsed, raws, strict=True)]
     for cell in cells:
         # Known by its text: what a student's own metadata says of a cell is not asked.
-        if cell["cell_type"] == "code" and cell["source"] in drawn:
+        if cell["cell_type"] == "code" and cell["source"] in released.pictures:
             cell["metadata"] = {"tags": [PICTURE]}
     seen: set[str] = set()
     for cell, was in zip(reversed(cells), reversed(parsed), strict=True):
@@ -65,7 +85,7 @@ def restored(submitted: Mapping[str, Any], released: Mapping[str, Any]) -> dict[
         while not cell["id"] or cell["id"] in used:
             cell["id"], number = f"cell-{number}", number + len(cells)
         used.add(cell["id"])
-    metadata = copy.deepcopy(dict(released.get("metadata", {})))
+    metadata = copy.deepcopy(dict(released.document.get("metadata", {})))
     # Only of what was handed out: any text may stand in a student's metadata.
     twice = [name for name in _copied(parsed, submitted) if name in known]
     if twice:
@@ -81,30 +101,17 @@ def _copied(cells: Iterable[Cell], document: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys([*noted, *(name for name, count in seen.items() if name and count > 1)]))
 
 
-_latest: list[tuple[Mapping[str, Any], dict[str, tuple[Cell, Mapping[str, Any]]], frozenset[str]]] = []
-
-
-def _handed_out(released: Mapping[str, Any]) -> tuple[dict[str, tuple[Cell, Mapping[str, Any]]], frozenset[str]]:
-    """The cells of a released notebook by grade id, and the sources of those that only draw; read once for a class."""
-    if not _latest or _latest[0][0] is not released:
-        parsed = [(cell_of(0, raw), raw) for raw in released["cells"]]
-        known = {cell.grade_id: (cell, raw) for cell, raw in parsed if cell.grade_id}
-        _latest[:] = [(released, known, frozenset(cell.source for cell, _ in parsed if PICTURE in cell.tags))]
-    return _latest[0][1], _latest[0][2]
-
-
-def with_outcomes(document: dict[str, Any], outcomes: Iterable[CellOutcome]) -> dict[str, Any]:
-    """The same ``document`` (changed in place) with what its cells printed, returned and drew."""
+def write_outcomes(document: dict[str, Any], outcomes: Iterable[CellOutcome]) -> None:
+    """Write into ``document`` what its cells printed, returned and drew."""
     for count, outcome in enumerate(outcomes, start=1):
         cell = document["cells"][outcome.index]
         if cell["cell_type"] == "code":
             cell["execution_count"] = count
             cell["outputs"] = _outputs(outcome, count)
-    return document
 
 
-def with_verdict(document: dict[str, Any], exercises: Iterable[ExerciseVerdict]) -> dict[str, Any]:
-    """The same ``document`` (changed in place) with each exercise's outcome at its check cell.
+def write_verdict(document: dict[str, Any], exercises: Iterable[ExerciseVerdict]) -> None:
+    """Write each exercise's outcome into its check cell in ``document``.
 
     nbgrader reads a cell's score out of its first result, so that holds the number and nothing else; the message stands
     in an output of its own.
@@ -124,7 +131,6 @@ def with_verdict(document: dict[str, Any], exercises: Iterable[ExerciseVerdict])
             _output("execute_result", {"text/plain": repr(score), "text/html": shown}, execution_count=None),
             _output("display_data", {"text/plain": card_text(card), "text/html": card_html(card)}),
         ]
-    return document
 
 
 def checksum(cell: Mapping[str, Any]) -> str:
@@ -183,8 +189,8 @@ def _outputs(outcome: CellOutcome, count: int) -> list[dict[str, Any]]:
         line = [f"line {outcome.error.lineno}: {sanitize(outcome.error.line).strip()}"] if outcome.error.lineno else []
         outputs.append(_error(name, message, [*line, f"{name}: {message}"]))
     if outcome.stopped:
-        told = _STOPPED.get(outcome.stopped, "This cell was stopped.")
-        outputs.append(_error("Stopped", told, [told]))
+        message = _STOPPED.get(outcome.stopped, "This cell was stopped.")
+        outputs.append(_error("Stopped", message, [message]))
     return outputs
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from autograder.sandbox.confinement import Confinement
 
-__all__ = ["Order"]
+__all__ = ["GradingOptions"]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class GradingOptions:
     """``only`` keeps to some exercises, ``visible_only`` to the checks that students run themselves.
 
     With ``pictures=False`` nobody will look at the notebooks, and the course's picture cells are left out: no mark

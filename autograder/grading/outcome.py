@@ -1,10 +1,11 @@
-"""What grading hands over for one submission: its verdict and what was run, or the reason why it cannot be graded."""
+"""What became of one notebook: its verdict and what was run, or the reason why it cannot be graded."""
 
 from __future__ import annotations
 
 import math
 import traceback
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,24 +13,25 @@ from autograder.sanitize import sanitize
 from autograder.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from autograder.grading.submission import Job
     from autograder.notebook import Notebook
     from autograder.sandbox.protocol import CellOutcome
 
-__all__ = ["Graded", "crash", "finished", "points_of", "ungradable"]
+__all__ = ["Deliver", "Outcome", "crash", "delivered", "points_of", "ungradable", "verdict_only"]
 
-LONGEST_REASON = 4000  # characters
+MAX_REASON = 4000  # characters
 _FRAMEWORK = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True, slots=True)
-class Graded:
-    """A job done: its verdict, the notebook that was run (none where it is ungradable), and what its cells put out.
+class Outcome:
+    """What became of one job, from the process that graded it to the gradebook.
 
-    ``key`` is that of the stored verdict, where it is kept; ``settled`` is false where the same bytes may fare better
-    another time.
+    ``document`` is the notebook that was run (none where it is ungradable), ``cells`` what its cells put out. Delivering
+    writes both into what the student gets back: then ``cells`` is empty, ``document`` holds only the cells that a person
+    marks, and ``timestamp`` is the text of nbgrader's ``timestamp.txt``, if there is one.
+    ``key`` is that of the stored verdict ("" where none is stored); ``settled`` is false where the same bytes may fare
+    better another time.
     """
 
     job: Job
@@ -38,30 +40,37 @@ class Graded:
     cells: tuple[CellOutcome, ...] = ()
     key: str = ""
     settled: bool = True
+    timestamp: str | None = None
 
 
-def finished(graded: Graded, finish: Callable[[Graded], Any] | None) -> Any:
-    """What ``finish`` makes of ``graded``: itself, where there is nothing more to do.
+Deliver = Callable[[Outcome], Outcome]
 
-    Where it fails over what stands in this notebook, that one is ungradable, and finished as such: no student's text may
+
+def delivered(outcome: Outcome, deliver: Deliver | None) -> Outcome:
+    """What ``deliver`` makes of ``outcome``; the same where there is nothing to deliver.
+
+    Where it fails over what stands in this notebook, that one is ungradable, and delivered as such: no student's text may
     end a class's run. An ``OSError`` is about our own disk, and raised.
     """
-    if finish is None:
-        return graded
+    if deliver is None:
+        return outcome
     try:
-        return finish(graded)
+        return deliver(outcome)
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, it is about this one notebook
-        verdict = graded.verdict
+        verdict, job = outcome.verdict, outcome.job
         reason = crash("Writing what the student gets back", error)
-        return finish(
-            Graded(graded.job, ungradable(graded.job, reason, verdict.chapter, verdict.max_score), settled=False)
-        )
+        return deliver(Outcome(job, ungradable(job, reason, verdict.chapter, verdict.max_score), settled=False))
+
+
+def verdict_only(outcome: Outcome) -> Outcome:
+    """The outcome without the notebook, which nobody will look at: a ``Deliver``."""
+    return replace(outcome, document={}, cells=())
 
 
 def crash(doing: str, error: BaseException) -> str:
-    """The reason why a notebook over which ``doing`` something raised ``error`` is ungradable, for whoever looks into it."""
+    """The reason why a notebook over which ``doing`` something raised ``error`` is ungradable, with the place in our own code."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_FRAMEWORK)] or frames
     where = f" ({Path(ours[-1].filename).name}, line {ours[-1].lineno})" if ours else ""
@@ -78,7 +87,7 @@ def ungradable(job: Job, reason: str, chapter: str | None = None, max_score: flo
         student=job.student,
         chapter=chapter or job.chapter,
         status="ungradable",
-        reason=sanitize(reason, LONGEST_REASON),
+        reason=sanitize(reason, MAX_REASON),
         score=0.0,
         max_score=max_score,
         sandbox=None,

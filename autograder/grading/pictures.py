@@ -1,8 +1,8 @@
 """Pictures that a student's notebook brings along, so that they need not be drawn again.
 
-Drawing takes most of the time that a submission takes, and no check looks at what the course's own picture cells draw.
-Where such a cell stands as it was handed out, its stored output is kept for whoever reads the graded notebook. A student
-could have stored any other image there: it is shown, and decides nothing.
+Drawing would take most of the time that a submission takes, and no check looks at what the course's own picture cells
+draw. Where such a cell stands as it was handed out, its stored output is kept for the reader of the graded notebook. A
+student could have stored any other image there: it is shown, and decides nothing.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from autograder.sandbox.protocol import CellOutcome
 from autograder.sanitize import sanitize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
-    from autograder.notebook import Notebook
     from autograder.sandbox.protocol import CodeCell
 
-__all__ = ["kept_pictures", "shows_image"]
+__all__ = ["kept_pictures", "without_picture"]
+
+NOT_DRAWN = (
+    "There is no picture here: the notebook was handed in without it, and grading draws none. Run the cell to see it."
+)
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _MAX_BYTES = 1 << 20
@@ -31,20 +34,18 @@ _MAX_OUTPUTS = 24
 
 
 def kept_pictures(
-    submitted: Mapping[str, Any], notebook: Notebook, cells: Iterable[CodeCell], max_text: int
+    submitted: Mapping[str, Any], pictures: Collection[CodeCell], max_text: int
 ) -> dict[int, CellOutcome]:
-    """The stored outcomes, by place in ``notebook``, of those of its code ``cells`` that need not be run.
+    """The stored outcomes of ``pictures``, by their places in the notebook that is to be run.
 
     Args:
         submitted: the notebook as it was handed in, with its outputs.
-        notebook: the one that is to be run, in which check cells may have been put back.
-        cells: its code cells; those that are optional draw what the course's author wrote and nothing else needs.
+        pictures: cells that draw what the course's author wrote and nothing else needs.
         max_text: how many characters of text a cell may have put out.
     """
-    optional = [cell for cell in cells if cell.optional and notebook.cells[cell.index].role is None]
-    if not optional:
+    if not pictures:
         return {}
-    wanted = {cell.source for cell in optional}
+    wanted = {cell.source for cell in pictures}
     stored: dict[str, deque[Any]] = defaultdict(deque)
     for index, raw in enumerate(submitted["cells"]):
         if not isinstance(raw, dict) or not raw.get("outputs"):
@@ -53,7 +54,7 @@ def kept_pictures(
         if cell.kind == "code" and cell.source in wanted:
             stored[cell.source].append(raw.get("outputs"))
     kept = {}
-    for picture in optional:
+    for picture in pictures:
         found = stored[picture.source]
         outputs = _sane(found.popleft(), max_text) if found else None
         if outputs is not None:
@@ -61,9 +62,9 @@ def kept_pictures(
     return kept
 
 
-def shows_image(outcome: CellOutcome) -> bool:
-    """Whether there is an image among the outputs; text alone may say that there was nothing to see yet."""
-    return any("image/png" in output.get("data", {}) for output in outcome.outputs)
+def without_picture(index: int) -> CellOutcome:
+    """What a picture cell shows that brought nothing along, or nothing that may be shown."""
+    return CellOutcome(index, ({"output_type": "stream", "name": "stdout", "text": f"{NOT_DRAWN}\n"},))
 
 
 def _sane(outputs: Any, max_text: int) -> tuple[dict[str, Any], ...] | None:

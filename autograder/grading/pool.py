@@ -1,213 +1,220 @@
-"""Several grading processes side by side: each has its own jail and its own checks, and takes one notebook at a time.
+"""Several grading processes side by side: each has its own jail and its own checks, and grades one notebook at a time.
 
-A process that dies (or is killed) loses nothing: the notebook that it had in hand goes to another one. A notebook that
-takes two processes with it is told as ungradable, and the rest of the class is graded as if nothing had happened.
+A process that dies (or is killed) loses nothing: the notebook that it was grading goes to another one. A notebook that ends
+two processes is ungradable, and the rest of the class is graded as if nothing had happened.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
+import pickle
 import signal
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+import subprocess
+import sys
+from collections import Counter, deque
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import replace
 from itertools import count
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Self
 
 from autograder.course import CourseError, load_course
+from autograder.grading.grader import grade_here
+from autograder.judging.secret import VARIABLE
 
-__all__ = ["Task", "ending", "run_pool", "serve"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+    from types import TracebackType
 
-_AHEAD = 2  # notebooks in a process's hands: the one it grades and the next
-_DEATHS = 2  # processes that a notebook may take with it
+    from autograder.course import Course
+    from autograder.grading.outcome import Outcome
+    from autograder.grading.submission import Job
+    from autograder.grading.task import Task
+
+__all__ = ["Pool", "grade_side_by_side", "serve"]
+
+_MAX_AHEAD = 2  # notebooks that a process has: the one it grades and the next
+_MAX_DEATHS = 2  # processes that a notebook may end
+_PATIENCE = 5  # seconds in which a process may end by itself
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What a grading process is told once: which course and chapter, and how to grade.
+def grade_side_by_side(workers: int, course: Course, task: Task, jobs: Sequence[Job]) -> Iterator[Outcome]:
+    """Grade ``jobs`` in ``workers`` processes: with a number of workers, an ``Executor``."""
+    with Pool(course.root, task, workers) as pool:
+        yield from pool.grade(jobs)
 
-    ``work`` is called in the process as ``work(course, chapter, items, done)``: it takes items from an iterator as it is
-    ready for them, and hands each result to ``done(item, result)``.
+
+class Pool:
+    """Grading processes for one task, started when they are first needed and kept from one call to the next.
+
+    ``secret`` is the text from which hidden inputs are drawn, where these processes are not to look it up themselves.
     """
 
-    root: Path
-    chapter: str
-    work: Callable[..., None]
-    options: tuple[tuple[str, Any], ...] = ()
-
-
-def run_pool(
-    task: Task,
-    items: Sequence[Any],
-    on_done: Callable[[int, Any], None],
-    on_lost: Callable[[int, str], None],
-    workers: int,
-) -> None:
-    """Hand ``items`` to ``workers`` processes; ``on_done(position, result)`` hears of each result, in this process.
-
-    ``on_lost`` hears of an item that no process survived. What the checks or the sandbox raise is raised here.
-    """
-    pool = _Pool(task, items, on_done, on_lost)
-    try:
-        pool.run(min(workers, len(items)))
-    except BaseException:
-        pool.end()
-        raise
-    pool.close()
-
-
-@dataclass
-class _Hand:
-    """One grading process and what it has in hand, oldest first."""
-
-    process: Any
-    pipe: Connection
-    place: int
-    holds: deque[int] = field(default_factory=deque)
-
-
-class _Pool:
-    def __init__(
-        self,
-        task: Task,
-        items: Sequence[Any],
-        on_done: Callable[[int, Any], None],
-        on_lost: Callable[[int, str], None],
-    ) -> None:
-        self._task, self._items, self._on_done, self._on_lost = task, items, on_done, on_lost
-        self._waiting = deque(range(len(items)))
-        self._open = set(self._waiting)
-        self._deaths: dict[int, int] = {}
-        self._hands: list[_Hand] = []
-        self._cores: list[int] = []
-        # Spawned, not forked: a fork would copy threads' locks, and an open database, into every child.
-        self._context = multiprocessing.get_context("spawn")
-
-    def run(self, workers: int) -> None:
+    def __init__(self, root: Path, task: Task, workers: int, *, secret: str = "") -> None:
+        self._root, self._task, self._workers, self._secret = root, task, workers, secret
+        self._waiting: deque[Job] = deque()
+        self._deaths: Counter[Job] = Counter()
+        self._processes: dict[int, _Process] = {}  # by the place that each takes among the workers
         # A grader and its jail take turns: on one core, neither has to be woken on another. Only where every core gets
         # its share, as a core with two of them would be waited for while another has none.
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
         self._cores = cores if workers >= len(cores) else []
-        for _ in range(workers):
-            self._hire()
-        while self._open:
-            ready = wait([hand.pipe for hand in self._hands])
-            for hand in [h for h in self._hands if h.pipe in ready]:
-                self._hear(hand)
+
+    def grade(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
+        """The outcome of each job as it comes; raises what the checks or the sandbox raise in a process."""
+        self._waiting.extend(jobs)
+        while len(self._processes) < min(self._workers, len(jobs)):
+            self._start()
+        for process in self._processes.values():
+            self._feed(process)
+        while busy := {place: process for place, process in self._processes.items() if process.jobs}:
+            ready = wait([process.pipe for process in busy.values()])
+            for place, process in busy.items():
+                if process.pipe not in ready:
+                    continue
+                try:
+                    message: Outcome | BaseException = process.pipe.recv()
+                except (EOFError, OSError):
+                    yield from self._replace(place)
+                    continue
+                if isinstance(message, BaseException):
+                    raise message
+                job = process.jobs.popleft()  # what comes back carries a copy of it
+                self._feed(process)
+                yield replace(message, job=job)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.end()
 
     def close(self) -> None:
         """Let the processes go, which have nothing left to do."""
-        for hand in self._hands:
-            with suppress(OSError):
-                hand.pipe.send(None)
-        for hand in self._hands:
-            hand.process.join(5)
+        for process in self._processes.values():
+            process.send(None)
+        for process in self._processes.values():
+            process.wait()
         self.end()
 
     def end(self) -> None:
         """End the processes now, whatever they do; their jails end with them."""
-        for hand in self._hands:
-            if hand.process.is_alive():
-                hand.process.terminate()
-        for hand in self._hands:
-            hand.process.join(5)
-            if hand.process.is_alive():
-                hand.process.kill()
-                hand.process.join()
-            hand.pipe.close()
+        for process in self._processes.values():
+            process.terminate()
+        for process in self._processes.values():
+            process.close()
+        self._processes.clear()
 
-    def _hire(self) -> None:
-        ours, theirs = self._context.Pipe()
-        taken = {hand.place for hand in self._hands}
-        place = next(place for place in count() if place not in taken)
+    def _start(self) -> _Process:
+        place = next(place for place in count() if place not in self._processes)
         core = self._cores[place % len(self._cores)] if self._cores else None
-        process = self._context.Process(target=serve, args=(self._task, theirs, core), daemon=True)
-        process.start()
+        process = self._processes[place] = _Process(self._root, self._task, core, self._secret)
+        return process
+
+    def _feed(self, process: _Process) -> None:
+        while self._waiting and len(process.jobs) < _MAX_AHEAD:
+            process.jobs.append(self._waiting.popleft())
+            process.send(process.jobs[-1])
+
+    def _replace(self, place: int) -> Iterator[Outcome]:
+        """Give what a dead process had to another one, but for a notebook that has ended too many."""
+        process = self._processes.pop(place)
+        how = process.close()
+        self._deaths[process.jobs[0]] += 1  # it was being graded; the others had not been begun
+        for job in reversed(process.jobs):
+            if self._deaths[job] < _MAX_DEATHS:
+                self._waiting.appendleft(job)
+                continue
+            why = f"The process that graded this notebook {how}, twice."
+            yield self._task.ungradable(job, f"{why} This is not the student's fault; grade it again, or by hand.")
+        if self._waiting:
+            self._feed(self._start())
+
+
+class _Process:
+    """A grading process, and the jobs that it has, oldest first."""
+
+    def __init__(self, root: Path, task: Task, core: int | None, secret: str) -> None:
+        self.jobs: deque[Job] = deque()
+        self.pipe, theirs = Pipe()
+        # A plain child that imports what it needs: a fork would copy threads' locks, and an open database. Processes of
+        # ``multiprocessing`` are not for a cluster's worker, which may have no children of that kind.
+        code = f"import sys; sys.path[:] = {sys.path!r}; from autograder.grading.pool import serve; serve({theirs.fileno()})"
+        command = [sys.executable, "-c", code]
+        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         theirs.close()
-        hand = _Hand(process, ours, place)
-        self._hands.append(hand)
-        self._feed(hand)
+        self.send((core, secret))
+        self.send((root, task))
 
-    def _feed(self, hand: _Hand) -> None:
-        while self._waiting and len(hand.holds) < _AHEAD:
-            position = self._waiting.popleft()
-            hand.holds.append(position)
-            with suppress(OSError):  # a process that just died is noticed when its pipe is read
-                hand.pipe.send((position, self._items[position]))
+    def send(self, message: object) -> None:
+        """Send a message; a process that just died is noticed when its pipe is read."""
+        with suppress(OSError):
+            self.pipe.send(message)
 
-    def _hear(self, hand: _Hand) -> None:
-        try:
-            kind, position, what = hand.pipe.recv()
-        except (EOFError, OSError):
-            self._bury(hand)
-            return
-        if kind == "raised":
-            raise what
-        hand.holds.remove(position)
-        self._open.discard(position)
-        self._feed(hand)
-        self._on_done(position, what)
+    def wait(self) -> None:
+        """Wait until it has ended, for some seconds."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_PATIENCE)
 
-    def _bury(self, hand: _Hand) -> None:
-        self._hands.remove(hand)
-        hand.process.join(5)
-        hand.pipe.close()
-        how = ending(hand.process.exitcode)
-        for place, position in enumerate(reversed(hand.holds)):
-            if place == len(hand.holds) - 1:  # the oldest was being graded; the others had not been begun
-                self._deaths[position] = self._deaths.get(position, 0) + 1
-            if self._deaths.get(position, 0) >= _DEATHS:
-                self._open.discard(position)
-                self._on_lost(position, how)
-            else:
-                self._waiting.appendleft(position)
-        if self._open and (self._waiting or not self._hands):
-            self._hire()
+    def terminate(self) -> None:
+        """Ask it to end, whatever it does."""
+        self._process.terminate()
+
+    def close(self) -> str:
+        """See that it ends; returns how it did, as the second half of a sentence."""
+        self.wait()
+        if self._process.poll() is None:
+            self._process.kill()
+        code = self._process.wait()
+        self.pipe.close()
+        return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
 
 
-def ending(code: int | None) -> str:
-    """How a process ended, from its exit status: the second half of a sentence."""
-    if code is not None and code < 0:
-        return f"was killed by {signal.Signals(-code).name}"
-    return f"ended with status {code}"
-
-
-def serve(task: Task, pipe: Connection, core: int | None = None) -> None:
-    """What a grading process does: take items until there are no more; on one ``core`` where it is given one."""
-    if core is not None:
-        with suppress(OSError):  # taken away meanwhile: any other will do
-            os.sched_setaffinity(0, {core})
+def serve(descriptor: int) -> None:
+    """What a grading process does: take jobs until there are no more, and send the outcome of each."""
     # Ctrl-C reaches the whole group; only the process at home decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def items() -> Iterator[tuple[int, Any]]:
-        while True:
-            try:
-                message = pipe.recv()
-            except (EOFError, OSError):
-                os._exit(1)  # home is gone: nobody is left to tell
-            if message is None:
-                return
-            yield message
-
-    def done(position: int, result: Any) -> None:
-        pipe.send(("done", position, result))
-
+    pipe = Connection(descriptor)
     try:
-        task.work(load_course(task.root), task.chapter, items(), done, **dict(task.options))
+        core, secret = pipe.recv()
+        if core is not None:
+            with suppress(OSError):  # taken away meanwhile: any other will do
+                os.sched_setaffinity(0, {core})
+        if secret:
+            # Set here and not given to this process at its start: neighbours can read what a program was started with.
+            os.environ[VARIABLE] = secret
+        root, task = pipe.recv()
+        for outcome in grade_here(load_course(root), task, _jobs(pipe)):
+            pipe.send(outcome)
     except BaseException as error:  # noqa: BLE001 - carried home and raised there
         with suppress(OSError):
-            pipe.send(("raised", -1, error if _travels(error) else CourseError(f"{type(error).__name__}: {error}")))
+            pipe.send(error if _travels(error) else CourseError(f"{type(error).__name__}: {error}"))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # the jail is gone; taking the interpreter apart would only be waited for
+
+
+def _jobs(pipe: Connection) -> Iterator[Job]:
+    while True:
+        try:
+            job: Job | None = pipe.recv()
+        except (EOFError, OSError):
+            os._exit(1)  # home is gone: nobody takes outcomes any more
+        if job is None:
+            return
+        yield job
 
 
 def _travels(error: BaseException) -> bool:
-    import pickle  # noqa: PLC0415 - between two processes of our own, to see whether an error survives the way
-
+    """Whether an error survives the way to another process."""
     try:
-        return isinstance(pickle.loads(pickle.dumps(error)), BaseException)  # noqa: S301
+        return isinstance(pickle.loads(pickle.dumps(error)), BaseException)  # noqa: S301 - our own, just written
     except Exception:  # noqa: BLE001
         return False

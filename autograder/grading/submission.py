@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from autograder.attempt import defines, last_definition_is_blank
 from autograder.grading.document import restored
-from autograder.grading.pictures import kept_pictures, shows_image
+from autograder.grading.pictures import kept_pictures, without_picture
 from autograder.notebook import blank_exercises, load_document, metadata_of, notebook_of
 from autograder.sandbox.protocol import Allowance
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
+    from autograder.grading.document import Released
     from autograder.judging.conversation import Subject
     from autograder.notebook import Notebook
     from autograder.sandbox.protocol import CellOutcome, CodeCell, Session
@@ -46,7 +47,7 @@ class Job:
 
 
 class Submission:
-    """A submitted notebook as the checking room sees it: what was not begun, what to note, and how to run it.
+    """A submitted notebook as the judge sees it: what was not begun, what to note, and how to run it.
 
     ``document`` is the notebook that is run: the student's, with the course's locked cells put back. ``cells`` holds
     what its cells printed, returned and drew the first time they ran. ``submitted`` is the notebook as it came in.
@@ -56,7 +57,7 @@ class Submission:
         self,
         job: Job,
         data: bytes,
-        released: Mapping[str, Any],
+        released: Released,
         open_session: Callable[..., Session],
         *,
         pictures: bool = True,
@@ -73,24 +74,23 @@ class Submission:
         submitted = load_document(data, job.path)
         if not any(isinstance(raw, dict) and raw.get("cell_type") == "code" for raw in submitted["cells"]):
             notebook_of(submitted, job.path)  # refuses a file without code, before anything is put back into it
-        handed_out = _handed_out(released)
         self.submitted = submitted
         self.document = restored(submitted, released)
         self.notebook = notebook_of(self.document, job.path)
         self.label = f"{job.student} · {job.path.name}" if job.student else str(job.path)
-        self.blank = blank_exercises(self.notebook, handed_out)
+        self.blank = blank_exercises(self.notebook, released.notebook)
         self.notes: Mapping[str, str] = _notes(
-            self.notebook, handed_out, self.blank, metadata_of(self.document).get("copied", [])
+            self.notebook, released.notebook, self.blank, metadata_of(self.document).get("copied", [])
         )
         self.cells: tuple[CellOutcome, ...] = ()
         self.sandbox: str | None = None
         self._code = self.notebook.code_cells()
         self._plain = [cell for cell in self._code if not cell.optional]
-        kept = kept_pictures(submitted, self.notebook, self._code, output_kb << 10) if pictures and not redraw else {}
-        self._stored = {index: outcome for index, outcome in kept.items() if not shows_image(outcome)}
-        self._keep(outcome for index, outcome in kept.items() if index not in self._stored)
-        seen = kept.keys() - self._stored.keys()
-        self._missing = [cell for cell in self._code if cell.optional and cell.index not in seen] if pictures else []
+        optional = [cell for cell in self._code if cell.optional] if pictures else []
+        self._to_draw = frozenset(cell.index for cell in optional) if redraw else frozenset()
+        if not redraw:
+            kept = kept_pictures(submitted, optional, output_kb << 10)
+            self._keep(kept.get(cell.index) or without_picture(cell.index) for cell in optional)
         self._open_session = open_session
         self._allowance = Allowance()
 
@@ -107,7 +107,7 @@ class Submission:
         others = set(self.notebook.exercises()) - {exercise}
         for cell in self._plain:
             if own is not None and cell.index > own and cell.name in others and defines(exercise, cell.source):
-                return _Beginning(self, exercise, cell)
+                return _Prefix(self, exercise, cell)
         return None
 
     def open_before(self, index: int, *, memory_mb: int | None = None) -> Session:
@@ -115,21 +115,12 @@ class Submission:
         cells = [cell for cell in self._plain if cell.index < index]
         return self._run(cells, first=False, memory_mb=memory_mb)
 
-    def finish(self, known: Callable[..., Mapping[int, CellOutcome]] | None = None) -> None:
-        """Fill ``cells`` with what is not there yet: the outcomes of a notebook that no check asked for, and pictures.
-
-        ``known(cells, pictures, stored)`` tells the outcomes of those pictures that need not be drawn.
-        """
-        if self._missing and known is not None:
-            # A line that the notebook brings along may be older than the student's last change.
-            found = {**self._stored, **known(self._code, self._missing, self._stored.keys())}
-            self._keep(found.values())
-            self._missing = [cell for cell in self._missing if cell.index not in found]
-        if self._missing or self.sandbox is None:
-            wanted = {cell.index for cell in self._missing}
-            cells = [cell for cell in self._code if not cell.optional or cell.index in wanted]
-            first = self.sandbox is None
-            self._run(cells, first=first, draw=True, take=None if first else wanted).close()
+    def finish(self) -> None:
+        """Run what is still to be run for the reader: a notebook that no check asked for, and pictures that are to be drawn."""
+        first = self.sandbox is None
+        if first or self._to_draw:
+            cells = [cell for cell in self._code if not cell.optional or cell.index in self._to_draw]
+            self._run(cells, first=first, take=None if first else self._to_draw).close()
 
     def _run(
         self,
@@ -137,14 +128,12 @@ class Submission:
         *,
         first: bool,
         memory_mb: int | None = None,
-        draw: bool = False,
         take: Collection[int] | None = None,
     ) -> Session:
         """Run ``cells``; what they put out is kept the first time, or of the cells in ``take``."""
         slow = [outcome.index for outcome in self.cells if outcome.stopped]
-        session = self._open_session(
-            cells, memory_mb=memory_mb, draw=draw or first, slow=slow, allowance=self._allowance
-        )
+        draw = first or take is not None
+        session = self._open_session(cells, memory_mb=memory_mb, draw=draw, slow=slow, allowance=self._allowance)
         if first or take is not None:
             self.sandbox = self.sandbox or session.sandbox
             self._keep(outcome for outcome in session.cells if take is None or outcome.index in take)
@@ -157,7 +146,7 @@ class Submission:
         self.cells = tuple(map(room.fit, sorted([*self.cells, *outcomes], key=lambda outcome: outcome.index)))
 
 
-class _Beginning:
+class _Prefix:
     """A submission's notebook up to, and without, the cell in which ``exercise`` is defined again."""
 
     def __init__(self, whole: Submission, exercise: str, end: CodeCell) -> None:
@@ -177,23 +166,13 @@ class _Beginning:
         return None
 
 
-_latest: list[tuple[Mapping[str, Any], Notebook]] = []
-
-
-def _handed_out(released: Mapping[str, Any]) -> Notebook:
-    """The released notebook, which is the same for a whole class."""
-    if not _latest or _latest[0][0] is not released:
-        _latest[:] = [(released, notebook_of(released))]
-    return _latest[0][1]
-
-
 def _notes(notebook: Notebook, released: Notebook, blank: frozenset[str], twice: list[str]) -> dict[str, str]:
     sources = [cell.source for cell in notebook.code_cells()]
     notes = {}
     for name in released.exercises():
-        told = [COPIED.format(name=name)] if name in twice else []
+        parts = [COPIED.format(name=name)] if name in twice else []
         if name not in blank and last_definition_is_blank(name, sources):
-            told.append(COVERED.format(name=name))
-        if told:
-            notes[name] = " ".join(told)
+            parts.append(COVERED.format(name=name))
+        if parts:
+            notes[name] = " ".join(parts)
     return notes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,26 +19,25 @@ if TYPE_CHECKING:
 
     from autograder.course import Course
 
-__all__ = ["Store", "outcome_of"]
+__all__ = ["VerdictCache"]
 
 
-class Store:
+@dataclass(frozen=True, slots=True)
+class VerdictCache:
     """The stored verdicts of one chapter, each under the hash of everything that it depends on.
 
     That is: the submission's bytes, the checks, the chapter's notebook, every solution, the framework, the course's
-    limits and packages, its secret, and ``options``, which stand for how the run was asked for.
+    limits and packages, its secret, and the options of the run. ``base`` is the hash of all these but the first: it goes
+    to other processes as it is, so that a course's sources are read once.
     """
 
-    def __init__(self, course: Course, chapter: str, options: Iterable[object] = ()) -> None:
-        self.folder: Path = course.state("verdicts", chapter)
-        self.base = _fingerprint(course, chapter, options)
+    folder: Path
+    base: bytes
 
     @classmethod
-    def at(cls, folder: Path, base: bytes) -> Store:
-        """A store that another process already worked out: the sources of a course are not read once a worker."""
-        store = cls.__new__(cls)
-        store.folder, store.base = folder, base
-        return store
+    def of(cls, course: Course, chapter: str, options: Iterable[object] = ()) -> VerdictCache:
+        """The cache of a course's chapter for runs with these ``options``."""
+        return cls(course.state("verdicts", chapter), _fingerprint(course, chapter, options))
 
     def key(self, data: bytes) -> str:
         """The name under which the verdict on the submission ``data`` is kept."""
@@ -55,7 +54,7 @@ class Store:
     def load_cells(self, key: str) -> tuple[CellOutcome, ...] | None:
         """What the cells put out when that verdict was made. Kept apart: it is most of the bytes, and seldom asked for."""
         try:
-            return tuple(outcome_of(cell) for cell in json.loads((self.folder / f"{key}.cells.json").read_bytes()))
+            return tuple(_outcome_of(cell) for cell in json.loads((self.folder / f"{key}.cells.json").read_bytes()))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -63,14 +62,17 @@ class Store:
         """Keep a verdict. A notebook that could not be graded is not kept: the next run tries it again."""
         if verdict.status != "graded":
             return
-        outcomes = [asdict(cell) for cell in cells]
+        # Not ``asdict``, which would copy every output deeply.
+        outcomes = [
+            {"index": c.index, "outputs": c.outputs, "error": c.error and asdict(c.error), "stopped": c.stopped}
+            for c in cells
+        ]
         write_atomically(self.folder / f"{key}.cells.json", json.dumps(outcomes, default=str).encode())
-        # Last, as whoever finds a verdict takes the rest for granted.
+        # Last: where there is a verdict, the rest is taken for granted.
         write_atomically(self.folder / f"{key}.json", json.dumps(verdict.to_json(), default=str).encode())
 
 
-def outcome_of(cell: dict[str, Any]) -> CellOutcome:
-    """What was kept of a cell's outcome, as it was. Raises ``KeyError`` or ``TypeError`` for anything else."""
+def _outcome_of(cell: dict[str, Any]) -> CellOutcome:
     error = StudentError(**cell["error"]) if cell["error"] else None
     return CellOutcome(cell["index"], tuple(cell["outputs"]), error, cell["stopped"])
 

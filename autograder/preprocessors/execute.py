@@ -16,7 +16,7 @@ from nbgrader.preprocessors import Execute
 from traitlets import Enum, Float, Integer, List, Unicode
 
 from autograder.course import Limits
-from autograder.grading.document import with_outcomes
+from autograder.grading.document import write_outcomes
 from autograder.sandbox import Worker, open_worker
 from autograder.sandbox.packages import PackageMissing, top_level_paths
 from autograder.sandbox.protocol import CodeCell
@@ -87,7 +87,7 @@ class ExecuteConfined(Execute):
         environment = {name: value for name, value in os.environ.items() if name.startswith("NBGRADER_")}
         with closing(worker.open(cells, files=files, environment=environment)) as session:
             outcomes = session.cells
-        with_outcomes(nb, outcomes)
+        write_outcomes(nb, outcomes)
         for outcome in outcomes:
             if outcome.stopped == "timeout":
                 self._say_timeout(nb, outcome.index)
@@ -109,8 +109,8 @@ class ExecuteConfined(Execute):
             raise CannotExecuteError(
                 f"Cell {index + 1} ran longer than {self.timeout} seconds, and Execute.interrupt_on_timeout is off."
             )
-        told = {"ename": "CellTimeoutError", "evalue": "", "traceback": []} | (self.error_on_timeout or {})
-        nb.cells[index].outputs[-1] = {"output_type": "error", **told}
+        error = {"ename": "CellTimeoutError", "evalue": "", "traceback": []} | (self.error_on_timeout or {})
+        nb.cells[index].outputs[-1] = {"output_type": "error", **error}
 
 
 def _require_python(nb: NotebookNode, kernel: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,22 +13,18 @@ from traitlets import Enum
 
 from autograder.course import Course, CourseError
 from autograder.feedback.disclosure import disclosed
-from autograder.gradebook.entries import Entry, write_entries
+from autograder.gradebook.entries import write_entries
 from autograder.grading.batch import grade
-from autograder.grading.document import restored, with_outcomes, with_verdict
-from autograder.grading.options import Order
-from autograder.grading.outcome import Graded
+from autograder.grading.document import Released, restored, write_outcomes, write_verdict
+from autograder.grading.options import GradingOptions
 from autograder.grading.submission import Job
-from autograder.notebook import load_document, read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from nbformat import NotebookNode
 
 __all__ = ["GradeConfined", "RecordExamples", "RestoreCells", "SaveOutcome", "UngradableError"]
 
-VERDICT = "autograder"  # where a verdict waits in nbconvert's resources between one step and the next
+OUTCOME = "autograder"  # where an outcome waits in nbconvert's resources between one step and the next
 
 
 class UngradableError(Exception):
@@ -43,7 +40,7 @@ class RestoreCells(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """The submitted notebook with the course's locked cells and metadata put back."""
         course, chapter = _course(self), resources["nbgrader"]["assignment"]
-        return nbformat.from_dict(restored(nb, _released(course, chapter))), resources
+        return nbformat.from_dict(restored(nb, Released.of(course, course.require_chapter(chapter)))), resources
 
 
 class GradeConfined(NbGraderPreprocessor):
@@ -63,16 +60,15 @@ class GradeConfined(NbGraderPreprocessor):
         course, names = _course(self), resources["nbgrader"]
         place = resources["metadata"]
         path = Path(place["path"], f"{place['name']}.ipynb")
-        done: list[Graded] = []
         job = Job(path, names["student"], names["assignment"])
-        grade(course, [job], done.append, Order(self.confinement), keep=True)
-        verdict = done[0].verdict
+        [outcome] = grade(course, [job], GradingOptions(self.confinement), keep=True)
+        verdict = outcome.verdict
         if verdict.status == "ungradable":
-            write_entries(course, [Entry(verdict)], db_url=names["db_url"])
+            write_entries(course, [outcome], db_url=names["db_url"])
             raise UngradableError(verdict.reason)
-        with_outcomes(nb, done[0].cells)
-        with_verdict(nb, disclosed(verdict, course.disclosure).exercises)
-        resources[VERDICT] = verdict
+        write_outcomes(nb, outcome.cells)
+        write_verdict(nb, disclosed(verdict, course.disclosure).exercises)
+        resources[OUTCOME] = outcome
         return nbformat.from_dict(nb), resources
 
 
@@ -81,20 +77,18 @@ class SaveOutcome(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """The notebook as it came."""
-        if VERDICT in resources:
-            write_entries(_course(self), [Entry(resources[VERDICT], None, nb)], db_url=resources["nbgrader"]["db_url"])
+        if OUTCOME in resources:
+            outcome = replace(resources[OUTCOME], document=nb)
+            write_entries(_course(self), [outcome], db_url=resources["nbgrader"]["db_url"])
         return nb, resources
 
 
 class RecordExamples(NbGraderPreprocessor):
-    """Put ``examples.json``, by which a student's ``check()`` judges, beside the released notebook.
-
-    The pictures that right functions draw are drawn here too, so that grading need not.
-    """
+    """Put ``examples.json``, by which a student's ``check()`` judges, beside the released notebook."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """The notebook as it came."""
-        from autograder.release import draw_pictures, record_examples  # noqa: PLC0415 - grading has no use for it
+        from autograder.release import record_examples  # noqa: PLC0415 - grading has no use for it
 
         course, chapter = _course(self), resources["nbgrader"]["assignment"]
         if chapter in course.finished_chapters():
@@ -102,7 +96,6 @@ class RecordExamples(NbGraderPreprocessor):
             folder = Path(coursedir.format_path(coursedir.release_directory, ".", chapter))
             folder.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(record_examples(course, chapter), folder / "examples.json")
-            draw_pictures(course, chapter)
         return nb, resources
 
 
@@ -118,8 +111,3 @@ def _coursedir(step: Any) -> Any:
 def _course(step: Any) -> Course:
     # With nbgrader's configuration, so that what was said on its command line counts.
     return Course(Path(_coursedir(step).root), step.config)
-
-
-def _released(course: Course, chapter: str) -> Mapping[str, Any]:
-    source = course.source(course.require_chapter(chapter))
-    return load_document(read_bytes(source), source)

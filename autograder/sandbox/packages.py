@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-from importlib import metadata
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from importlib.metadata import Distribution
 
 __all__ = ["PackageMissing", "top_level_paths"]
 
@@ -55,7 +55,9 @@ def _resolve(packages: tuple[str, ...]) -> tuple[tuple[str, Path], ...]:
     return tuple(sorted(found.items()))
 
 
-def _distribution(name: str) -> metadata.Distribution | None:
+def _distribution(name: str) -> Distribution | None:
+    from importlib import metadata  # noqa: PLC0415 - only a jail that starts needs it
+
     try:
         return metadata.distribution(name)
     except metadata.PackageNotFoundError:
@@ -63,7 +65,7 @@ def _distribution(name: str) -> metadata.Distribution | None:
         return metadata.distribution(owners[0]) if owners else None
 
 
-def _paths_of(distribution: metadata.Distribution) -> dict[str, Path]:
+def _paths_of(distribution: Distribution) -> dict[str, Path]:
     files = distribution.files
     if files is None:  # installed by a system's package manager, which keeps no list
         listed = (distribution.read_text("top_level.txt") or distribution.metadata["Name"]).split()

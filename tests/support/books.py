@@ -1,10 +1,21 @@
-"""What a gradebook holds, in a form in which two of them can be compared."""
+"""What goes into a gradebook, and what one holds, in a form in which two of them can be compared."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from nbgrader.api import Gradebook
+
+from autograder.grading.outcome import Outcome
+from autograder.grading.submission import Job
+from autograder.verdict import Verdict
+
+
+def outcome(verdict: Verdict, timestamp: str | None = None) -> Outcome:
+    """A verdict on its way to the gradebook."""
+    job = Job(Path(verdict.notebook), verdict.student, verdict.chapter)
+    return Outcome(job, verdict, timestamp=timestamp)
 
 
 def marks(url: str, chapter: str) -> dict[str, Any]:

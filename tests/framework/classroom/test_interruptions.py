@@ -1,6 +1,5 @@
 """A run that is stopped, killed or robbed of a process: nothing is lost, nothing is entered twice, nothing is left behind."""
 
-import multiprocessing
 import os
 import random
 import signal
@@ -10,18 +9,27 @@ import threading
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from autograder.classroom.run import grade_class, handed_in
-from autograder.grading.pool import Task, run_pool
+from autograder.grading.batch import grade
 from tests.framework.classroom.conftest import cells, class_of_many, given_back
 from tests.support.mini import CHAPTER, copy_course
 
 # Marks go in after every five notebooks here, so that a small class has many moments in which to be interrupted.
-COMMAND = "from autograder.grading import classroom; classroom.BATCH = 5; from autograder.cli import main; main()"
+COMMAND = "from autograder.gradebook import writer; writer.BATCH = 5; from autograder.cli import main; main()"
 # A shell that puts the tests into the background has them, and all that they start, ignore Ctrl-C.
 COMMAND = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {COMMAND}"
 SIZE = 24
+
+
+def graders():
+    """The grading processes that this one has."""
+    children = psutil.Process().children()
+    return [
+        child for child in children if child.is_running() and any("grading.pool" in word for word in child.cmdline())
+    ]
 
 
 def start(course):
@@ -107,36 +115,38 @@ def test_a_grading_process_that_is_killed_loses_nothing(course):
 
     def kill_one(_verdict):
         if not killed:
-            killed.append(multiprocessing.active_children()[0])
+            killed.append(graders()[0])
             killed[0].kill()
 
     verdicts = grade_class(course, CHAPTER, handed_in(course, CHAPTER), workers=2, on_verdict=kill_one)
-    assert killed[0].exitcode == -signal.SIGKILL
+    assert not killed[0].is_running()
     assert [v.status for v in verdicts] == ["graded"] * 9
     assert len({row[1] for row in cells(course)}) == 9
 
 
-def fragile(_course, _chapter, items, done):
-    """What a grading process might do, where some items end it."""
-    for position, item in items:
-        if item == "deadly":
-            os.kill(os.getpid(), signal.SIGKILL)
-        if item == "wrong":
-            raise ZeroDivisionError(item)
-        done(position, item.upper())
+def fragile(outcome):
+    """What may happen where a notebook is graded: one ends the process, another the run."""
+    if outcome.job.student == "s001" and outcome.verdict.status == "graded":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if outcome.job.student == "s004":
+        raise PermissionError(outcome.job.student)
+    return outcome
 
 
-def test_an_item_that_kills_every_process_is_told(course):
-    """After two processes it is given up, by name of what ended them, and everything else is done."""
-    results, lost = {}, {}
-    task = Task(course.root, CHAPTER, fragile)
-    run_pool(task, ["a", "deadly", "b", "c", "d"], results.__setitem__, lost.__setitem__, 2)
-    assert results == {0: "A", 2: "B", 3: "C", 4: "D"}
-    assert lost == {1: "was killed by SIGKILL"}
+def test_a_notebook_that_kills_every_process_is_told(course):
+    """After two processes it is given up, by name of what ended them, and everything else is graded."""
+    class_of_many(course, 4)
+    outcomes = list(grade(course, handed_in(course, CHAPTER), workers=2, deliver=fragile))
+    found = {outcome.job.student: outcome.verdict for outcome in outcomes}
+    assert len(outcomes) == 4
+    assert {student for student, verdict in found.items() if verdict.status == "graded"} == {"s000", "s002", "s003"}
+    assert found["s001"].reason.startswith("The process that graded this notebook was killed by SIGKILL, twice.")
 
 
 def test_what_a_grading_process_raises_is_raised_at_home(course):
-    """A mistake of the course's own is not a student's: it ends the run, and no process stays."""
-    with pytest.raises(ZeroDivisionError):
-        run_pool(Task(course.root, CHAPTER, fragile), ["a", "wrong"], lambda *_: None, lambda *_: None, 2)
-    assert multiprocessing.active_children() == []
+    """What is no student's fault ends the run, and no process stays."""
+    class_of_many(course, 6)
+    jobs = [job for job in handed_in(course, CHAPTER) if job.student != "s001"]
+    with pytest.raises(PermissionError, match="s004"):
+        list(grade(course, jobs, workers=2, deliver=fragile))
+    assert graders() == []

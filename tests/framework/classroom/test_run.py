@@ -11,11 +11,11 @@ import threading
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom import run as classroom
 from autograder.classroom.delivery import beside
 from autograder.classroom.run import Terminated, grade_class, handed_in
 from autograder.course import CourseError, load_course
-from autograder.gradebook.errors import unwritten
+from autograder.gradebook.errors import disk_error
+from autograder.gradebook.writer import GradebookWriter
 from autograder.grading.submission import Submission
 from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, document, hand_in
 
@@ -299,13 +299,12 @@ def test_a_gradebook_that_cannot_be_used_ends_the_run_at_its_start(course, opene
             grade_class(course, CHAPTER, handed_in(course, CHAPTER))
         assert opened == []
         return
-    writer = classroom._Writer(course, f"sqlite:///{course.root / 'gradebook.db'}", early=True)
+    writer = GradebookWriter(course, f"sqlite:///{course.root / 'gradebook.db'}", after=print)
     writer._start()
     writer._ready.wait()
-    desk = classroom._Desk(None, writer, None, {})
     with pytest.raises(CourseError, match="plugin for late penalties"):
-        desk.take(None)
-    desk.close()
+        writer.enter(None)
+    writer.close()
     assert not any(thread.name == "gradebook" for thread in threading.enumerate())
 
 
@@ -318,7 +317,7 @@ def test_a_full_disk_ends_the_run_and_is_nobodys_notebooks_fault(course, monkeyp
         grade_class(course, CHAPTER, handed_in(course, CHAPTER), confinement="local")
     assert error.value.errno == errno.ENOSPC
     os.close(full)
-    told = unwritten(error.value)
+    told = disk_error(error.value)
     assert told.startswith(f"Cannot write {course.root}/.autograder/verdicts/")
     assert "make room, and the same command goes on from here" in told
     monkeypatch.undo()

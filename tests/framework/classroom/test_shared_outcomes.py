@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.classroom.shared_outcomes import Outcomes
+from autograder.classroom.shared_outcomes import SharedOutcomes
 from autograder.verdict import CheckResult, ExerciseVerdict, Verdict, json_lines
 
 EXERCISE = ExerciseVerdict(
@@ -28,7 +28,7 @@ CLASS = [
 
 def through_text(verdicts):
     """The verdicts after a journey through lines of text, and the lines of outcomes that they needed."""
-    there, back = Outcomes(), Outcomes()
+    there, back = SharedOutcomes(), SharedOutcomes()
     outcomes, told = [], []
     for verdict in verdicts:
         before, line = there.condense(verdict)
@@ -53,9 +53,9 @@ def test_what_is_shared_is_written_and_decoded_once():
     assert len({id(exercise) for verdict in found for exercise in verdict.exercises}) == 5
 
 
-def test_lines_in_use_can_be_written_anew():
+def test_lines_in_use_can_be_written_again():
     """Only those asked for, and they are read as the first ones were."""
-    kept, again = Outcomes(), Outcomes()
+    kept, again = SharedOutcomes(), SharedOutcomes()
     lines = [kept.condense(verdict)[1] for verdict in CLASS]
     for line in kept.lines(lines[0]["exercises"]):
         again.read(json.loads(json.dumps(line)))

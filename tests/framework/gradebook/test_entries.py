@@ -12,9 +12,10 @@ from sqlalchemy.exc import OperationalError
 
 from autograder.course import CourseError, load_course
 from autograder.gradebook import entries as gradebook_module
-from autograder.gradebook.entries import Entry, comment_on, gradebook_url, load_nbgrader, nbgrader_config, write_entries
-from autograder.gradebook.errors import GradebookError, require_gradebook, told
+from autograder.gradebook.entries import comment_on, gradebook_url, load_nbgrader, nbgrader_config, write_entries
+from autograder.gradebook.errors import GradebookError, gradebook_errors, require_gradebook
 from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
+from tests.support.books import outcome
 from tests.support.mini import CHAPTER, MAX_SCORE
 
 
@@ -59,7 +60,7 @@ def grade_of(book, student, name="check_to_kelvin"):
 def test_a_new_gradebook_gets_everything(course, gradebook, monkeypatch):
     """Course, chapter, cells, students and scores are made as nbgrader makes them, with no environment active."""
     monkeypatch.setenv("PATH", os.defpath)
-    assert write_entries(course, [Entry(verdict("ada")), Entry(verdict("bob", mean_kelvin=1.5))]) == 2
+    assert write_entries(course, [outcome(verdict("ada")), outcome(verdict("bob", mean_kelvin=1.5))]) == 2
     assert os.environ["PATH"] == os.defpath
     with gradebook() as book:
         assert [a.name for a in book.assignments] == [CHAPTER]
@@ -73,8 +74,8 @@ def test_a_new_gradebook_gets_everything(course, gradebook, monkeypatch):
 
 def test_an_ungradable_notebook_has_no_mark_and_waits_for_a_person(course, gradebook):
     """Never a zero: no score, a flag, and the reason where formgrader shows it; an older mark does not stay either."""
-    write_entries(course, [Entry(verdict("ada"))])
-    write_entries(course, [Entry(ungradable("ada")), Entry(ungradable("bob"))])
+    write_entries(course, [outcome(verdict("ada"))])
+    write_entries(course, [outcome(ungradable("ada")), outcome(ungradable("bob"))])
     with gradebook() as book:
         for student in ("ada", "bob"):
             assert grade_of(book, student).auto_score is None
@@ -85,16 +86,16 @@ def test_an_ungradable_notebook_has_no_mark_and_waits_for_a_person(course, grade
 
 def test_what_a_person_entered_is_never_touched(course, gradebook):
     """Manual scores, extra credit and manual comments outlive regrading; a changed score asks for another look."""
-    write_entries(course, [Entry(verdict("ada", to_kelvin=1.0))])
+    write_entries(course, [outcome(verdict("ada", to_kelvin=1.0))])
     with gradebook() as book:
         grade = grade_of(book, "ada")
         grade.manual_score, grade.extra_credit, grade.needs_manual_grade = 1.75, 0.5, False
         book.find_comment("to_kelvin", CHAPTER, CHAPTER, "ada").manual_comment = "Well argued."
         book.db.commit()
-    assert write_entries(course, [Entry(verdict("ada", to_kelvin=1.0))]) == 0
+    assert write_entries(course, [outcome(verdict("ada", to_kelvin=1.0))]) == 0
     with gradebook() as book:
         assert not grade_of(book, "ada").needs_manual_grade
-    assert write_entries(course, [Entry(verdict("ada", to_kelvin=0.5))]) == 1
+    assert write_entries(course, [outcome(verdict("ada", to_kelvin=0.5))]) == 1
     with gradebook() as book:
         grade = grade_of(book, "ada")
         assert (grade.auto_score, grade.manual_score, grade.extra_credit) == (0.5, 1.75, 0.5)
@@ -109,11 +110,15 @@ def test_timestamps_and_late_penalties_are_nbgraders(course, gradebook):
     config.write_text(config.read_text() + '\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
     course = load_course(course.root)
     late = "2030-01-02 00:00:00.000000 UTC"
-    write_entries(course, [Entry(verdict("ada"), late), Entry(verdict("bob"), late), Entry(verdict("cyd"), "nonsense")])
+    write_entries(
+        course, [outcome(verdict("ada"), late), outcome(verdict("bob"), late), outcome(verdict("cyd"), "nonsense")]
+    )
     with gradebook() as book:
         book.update_or_create_assignment(CHAPTER, duedate=dt.datetime(2030, 1, 1))  # noqa: DTZ001 - nbgrader's own form
         book.grant_extension(CHAPTER, "bob", days=3)
-    write_entries(course, [Entry(verdict("ada"), late), Entry(verdict("bob"), late), Entry(verdict("cyd"), "nonsense")])
+    write_entries(
+        course, [outcome(verdict("ada"), late), outcome(verdict("bob"), late), outcome(verdict("cyd"), "nonsense")]
+    )
     with gradebook() as book:
         ada = book.find_submission(CHAPTER, "ada")
         assert ada.total_seconds_late == 24 * 3600
@@ -124,7 +129,7 @@ def test_timestamps_and_late_penalties_are_nbgraders(course, gradebook):
 
 def test_marks_without_confinement_are_refused(course):
     """A verdict reached by --unsafe-local never enters the gradebook, unless that is asked for."""
-    unsafe = Entry(verdict("ada", sandbox="local"))
+    unsafe = outcome(verdict("ada", sandbox="local"))
     with pytest.raises(CourseError, match="graded without confinement"):
         write_entries(course, [unsafe])
     assert not (course.root / "gradebook.db").exists()
@@ -133,10 +138,10 @@ def test_marks_without_confinement_are_refused(course):
 
 def test_a_run_is_entered_whole_or_not_at_all(course, gradebook):
     """Where one verdict cannot be entered none is, and the error names the cell and the remedy."""
-    write_entries(course, [Entry(verdict("ada"))])
+    write_entries(course, [outcome(verdict("ada"))])
     strange = dataclasses.replace(verdict("zoe"), exercises=(ExerciseVerdict("softmax", 1.0, 1.0, "passed"),))
     with pytest.raises(CourseError, match=r"no cell 'check_softmax'.*nbgrader generate_assignment ch1_units --force"):
-        write_entries(course, [Entry(verdict("ada", to_kelvin=0.0)), Entry(verdict("yan")), Entry(strange)])
+        write_entries(course, [outcome(verdict("ada", to_kelvin=0.0)), outcome(verdict("yan")), outcome(strange)])
     with gradebook() as book:
         assert [student.id for student in book.students] == ["ada"]
         assert grade_of(book, "ada").auto_score == 2.0
@@ -190,7 +195,7 @@ def test_a_text_that_breaks_the_writer_costs_one_entry(course, gradebook, monkey
         return whole(exercise, disclosure)
 
     monkeypatch.setattr(gradebook_module, "comment_on", breaks)
-    write_entries(course, [Entry(verdict("ada")), Entry(verdict("eve", to_kelvin=0.5)), Entry(verdict("bob"))])
+    write_entries(course, [outcome(verdict("ada")), outcome(verdict("eve", to_kelvin=0.5)), outcome(verdict("bob"))])
     with gradebook() as book:
         assert [grade_of(book, name).auto_score for name in ("ada", "eve", "bob")] == [2.0, None, 2.0]
         assert grade_of(book, "eve").needs_manual_grade
@@ -253,7 +258,7 @@ def test_a_file_that_is_no_database_and_a_full_disk_are_told(course):
     full = OperationalError("INSERT", {}, Exception("database or disk is full"))
     with (
         pytest.raises(GradebookError, match=r"cannot be written: no space is left .* the same command"),
-        told("sqlite:///x"),
+        gradebook_errors("sqlite:///x"),
     ):
         raise full
 

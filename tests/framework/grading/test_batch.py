@@ -260,20 +260,19 @@ def test_an_unknown_chapter_is_the_callers_mistake(course, tmp_path):
 def test_a_result_that_cannot_be_taken_ends_the_run(course):
     """A full disk, say, is no student's fault and no reason to go on: what was raised is raised, and nothing is passed over."""
 
-    def full(_graded):
+    def full(_outcome):
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space left"):
-        grade(course, jobs(course, ada=document(course, **RIGHT), eve=document(course)), print, finish=full)
+        list(grade(course, jobs(course, ada=document(course, **RIGHT), eve=document(course)), deliver=full))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_page_that_cannot_be_made_costs_one_notebook(course, workers):
     """What is made of a verdict may break over one student's text: that one is ungradable, finished as such, and told."""
     todo = jobs(course, **{name: document(course, **RIGHT) for name in ("ada", "bob", "eve")})
-    done = []
-    grade(course, todo, done.append, workers=workers, finish=breaks_over_bob)
-    verdicts = {graded.job.student: graded.verdict for graded in done}
+    done = list(grade(course, todo, workers=workers, deliver=breaks_over_bob))
+    verdicts = {outcome.job.student: outcome.verdict for outcome in done}
     assert {name: verdict.status for name, verdict in verdicts.items()} == {
         "ada": "graded",
         "bob": "ungradable",
@@ -282,14 +281,14 @@ def test_a_page_that_cannot_be_made_costs_one_notebook(course, workers):
     assert "UnicodeEncodeError" in verdicts["bob"].reason
     assert "not the student's fault" in verdicts["bob"].reason
     assert verdicts["bob"].max_score == MAX_SCORE
-    assert [graded.settled for graded in done if graded.job.student == "bob"] == [False]
+    assert [outcome.settled for outcome in done if outcome.job.student == "bob"] == [False]
 
 
-def breaks_over_bob(graded):
+def breaks_over_bob(outcome):
     """What a page may do over a text that nobody foresaw."""
-    if graded.job.student == "bob" and graded.verdict.status == "graded":
+    if outcome.job.student == "bob" and outcome.verdict.status == "graded":
         "\ud800".encode()
-    return graded
+    return outcome
 
 
 def test_a_reason_is_short_and_clean():

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbgrader.utils import compute_checksum, determine_grade
 
-from autograder.grading.document import checksum, restored, with_outcomes, with_verdict
+from autograder.grading.document import Released, checksum, restored, write_outcomes, write_verdict
 from autograder.sandbox.protocol import CellOutcome, StudentError
 from autograder.verdict import CheckResult, ExerciseVerdict
 from tests.support.mini import CHAPTER, RIGHT, cell, document
@@ -30,7 +30,7 @@ class TestRestored:
         submitted = document(course, **RIGHT)
         cell(submitted, "check_to_kelvin")["source"] = "print('full marks')"
         cell(submitted, "check_to_kelvin")["metadata"]["nbgrader"]["points"] = 1000
-        result = restored(submitted, released)
+        result = restored(submitted, Released(released))
         assert cell(result, "to_kelvin")["source"] == RIGHT["to_kelvin"]
         assert cell(result, "check_to_kelvin")["source"] == "check(to_kelvin)"
         assert cell(result, "check_to_kelvin")["metadata"]["nbgrader"]["points"] == 2
@@ -41,11 +41,11 @@ class TestRestored:
         submitted = document(course, **RIGHT)
         first = submitted["cells"].index(cell(submitted, "to_kelvin"))
         submitted["cells"].insert(first, copy.deepcopy(submitted["cells"][first]))
-        result = restored(submitted, released)
+        result = restored(submitted, Released(released))
         assert ids(result) == ids(released)
         assert [c["source"] for c in result["cells"]].count(RIGHT["to_kelvin"]) == 2
         assert result["metadata"]["autograder"]["copied"] == ["to_kelvin"]
-        assert restored(result, released) == result
+        assert restored(result, Released(released)) == result
         nbformat.validate(nbformat.from_dict(result))
 
     def test_a_deleted_check_cell_comes_back_below_its_stub(self, course, released):
@@ -53,7 +53,7 @@ class TestRestored:
         submitted = document(course, **RIGHT)
         for gone in ("check_to_kelvin", "mean_kelvin", "check_mean_kelvin"):
             submitted["cells"].remove(cell(submitted, gone))
-        result = restored(submitted, released)
+        result = restored(submitted, Released(released))
         assert ids(result) == [
             "to_kelvin",
             "check_to_kelvin",
@@ -80,7 +80,7 @@ class TestRestored:
             },
             "junk",
         ]
-        result = restored({"cells": cells}, released)
+        result = restored({"cells": cells}, Released(released))
         nbformat.validate(nbformat.from_dict(result))
         assert "nbgrader" not in result["cells"][2]["metadata"]
         assert result["cells"][3]["cell_type"] == "code"
@@ -95,7 +95,8 @@ class TestRestored:
 class TestOutcomes:
     def shown(self, released, *outputs, **more):
         """The outputs that a first code cell is given."""
-        result = with_outcomes(restored(released, released), [CellOutcome(index=1, outputs=outputs, **more)])
+        result = restored(released, Released(released))
+        write_outcomes(result, [CellOutcome(index=1, outputs=outputs, **more)])
         nbformat.validate(nbformat.from_dict(result))
         return result["cells"][1]["outputs"]
 
@@ -155,7 +156,8 @@ class TestVerdict:
         """The partial score and the message stand together, and nbgrader's own reading gives exactly that score."""
         checks = (CheckResult("a", "shape", "failed", "It has <b>the wrong</b> shape: 4"),)
         exercise = ExerciseVerdict("to_kelvin", score, 2.0, "partial", message="7", checks=checks)
-        result = with_verdict(restored(released, released), [exercise])
+        result = restored(released, Released(released))
+        write_verdict(result, [exercise])
         nbformat.validate(nbformat.from_dict(result))
         marked = nbformat.from_dict(cell(result, "check_to_kelvin"))
         assert determine_grade(marked) == (score, 2.0)
@@ -166,5 +168,6 @@ class TestVerdict:
     def test_a_score_above_the_cells_points_is_not_written(self, released):
         """NumPy numbers and rounding never make nbgrader refuse a cell."""
         exercise = ExerciseVerdict("to_kelvin", 2.0000000001, 2.0, "passed")
-        result = with_verdict(restored(released, released), [exercise])
+        result = restored(released, Released(released))
+        write_verdict(result, [exercise])
         assert determine_grade(nbformat.from_dict(cell(result, "check_to_kelvin"))) == (2.0, 2.0)

@@ -9,6 +9,7 @@ import pytest
 
 from autograder.course import load_course
 from autograder.grading.batch import grade
+from autograder.grading.pictures import NOT_DRAWN
 from autograder.grading.submission import Job
 from autograder.notebook import load_document
 from tests.support.mini import CHAPTER, RIGHT, document, hand_in
@@ -54,11 +55,10 @@ def shown(course, outputs, *, source=DRAW, elsewhere=""):
     notebook = document(course, **{**RIGHT, "quiz_ch1_units": f"{elsewhere}\n{RIGHT['quiz_ch1_units']}"})
     cell = next(c for c in notebook["cells"] if c["id"] == "picture")
     cell |= {"outputs": outputs, "source": source}
-    done = []
-    grade(course, [Job(hand_in(course, "ada", notebook), "ada", CHAPTER)], done.append)
-    assert done[0].verdict.score == done[0].verdict.max_score
-    place = next(i for i, c in enumerate(done[0].document["cells"]) if c["id"] == "picture")
-    return [output for outcome in done[0].cells if outcome.index == place for output in outcome.outputs]
+    [done] = grade(course, [Job(hand_in(course, "ada", notebook), "ada", CHAPTER)])
+    assert done.verdict.score == done.verdict.max_score
+    place = next(i for i, c in enumerate(done.document["cells"]) if c["id"] == "picture")
+    return [output for outcome in done.cells if outcome.index == place for output in outcome.outputs]
 
 
 def test_a_stored_picture_is_kept_and_its_cell_not_run(drawing):
@@ -90,9 +90,9 @@ def test_a_stored_picture_is_kept_and_its_cell_not_run(drawing):
         "too much text", "too many", "nonsense", "no list",
     ],
 )  # fmt: skip
-def test_anything_else_is_drawn_anew(drawing, outputs):
-    """A picture that is no picture, or too large to be one of the course's, is not shown to anybody."""
-    assert [output.get("text") for output in shown(drawing, outputs)] == ["drawn now\n"]
+def test_anything_else_is_not_shown(drawing, outputs):
+    """A picture that is no picture, or too large to be one of the course's, is shown to nobody; a line says why."""
+    assert [output.get("text") for output in shown(drawing, outputs)] == [f"{NOT_DRAWN}\n"]
 
 
 def test_a_cell_that_was_changed_is_run(drawing):
@@ -107,11 +107,12 @@ def test_a_cell_whose_names_are_used_elsewhere_is_run(drawing):
     assert [output["text"] for output in outputs] == ["drawn now\n"]
 
 
-def test_a_course_may_have_everything_drawn(drawing):
-    """``c.Course.redraw_pictures`` asks for pictures that the jail drew."""
+@pytest.mark.parametrize("stored", [[], [picture(png())]])
+def test_a_course_may_have_everything_drawn(drawing, stored):
+    """``c.Course.redraw_pictures`` asks for pictures that the jail drew, whatever the notebook brings along."""
     config = drawing.root / "course_config.py"
     config.write_text(config.read_text() + "c.Course.redraw_pictures = True\n")
-    outputs = shown(load_course(drawing.root), [picture(png())])
+    outputs = shown(load_course(drawing.root), stored)
     assert [output["text"] for output in outputs] == ["drawn now\n"]
 
 
@@ -123,13 +124,12 @@ def test_a_tag_of_the_students_own_changes_nothing(drawing):
             cell["metadata"]["tags"] = ["picture"]
             cell["outputs"] = [picture(png())]
     path = hand_in(drawing, "eve", notebook)
-    done = []
-    grade(drawing, [Job(path, "eve", CHAPTER)], done.append)
+    [done] = grade(drawing, [Job(path, "eve", CHAPTER)])
     assert load_document(path.read_bytes())["cells"][1]["metadata"]["tags"] == ["picture"]
-    assert done[0].verdict.score == done[0].verdict.max_score
+    assert done.verdict.score == done.verdict.max_score
 
 
 def test_a_line_that_a_picture_cell_printed_is_kept(drawing):
-    """Text without an image is kept too, where nothing better is known: it need not be run for the reader's sake."""
+    """Text without an image is kept too: there may have been nothing to draw yet."""
     line = {"output_type": "stream", "name": "stdout", "text": "Nothing to see yet.\x1b[31m"}
     assert [output["text"] for output in shown(drawing, [line])] == ["Nothing to see yet."]

@@ -4,7 +4,7 @@ import pytest
 
 from autograder.course import load_course
 from autograder.files import write_atomically
-from autograder.grading.verdict_cache import Store
+from autograder.grading.verdict_cache import VerdictCache
 from autograder.sandbox.protocol import CellOutcome, StudentError
 from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
 from tests.support.mini import CHAPTER
@@ -19,31 +19,31 @@ CELLS = (CellOutcome(1, ({"output_type": "stream"},), StudentError("E", "m", lin
 
 def test_what_was_kept_comes_back_whole(course):
     """A verdict and its cells are the same after a round through the disk."""
-    store = Store(course, CHAPTER)
-    key = store.key(b"notebook")
-    assert store.load(key) is None
-    store.save(key, VERDICT, CELLS)
-    assert store.load(key) == VERDICT
-    assert store.load_cells(key) == CELLS
+    cache = VerdictCache.of(course, CHAPTER)
+    key = cache.key(b"notebook")
+    assert cache.load(key) is None
+    cache.save(key, VERDICT, CELLS)
+    assert cache.load(key) == VERDICT
+    assert cache.load_cells(key) == CELLS
 
 
 def test_a_file_cut_short_is_made_again(course):
     """Whatever a power cut left behind is not believed."""
-    store = Store(course, CHAPTER)
-    key = store.key(b"notebook")
-    store.save(key, VERDICT, CELLS)
+    cache = VerdictCache.of(course, CHAPTER)
+    key = cache.key(b"notebook")
+    cache.save(key, VERDICT, CELLS)
     for name in (f"{key}.json", f"{key}.cells.json"):
-        path = store.folder / name
+        path = cache.folder / name
         path.write_bytes(path.read_bytes()[:-20])
-    assert store.load(key) is None
-    assert store.load_cells(key) is None
+    assert cache.load(key) is None
+    assert cache.load_cells(key) is None
 
 
 def test_an_ungradable_notebook_is_tried_again(course):
-    """What could not be graded is never answered from the store."""
-    store = Store(course, CHAPTER)
-    store.save("key", Verdict("a", "ada", CHAPTER, "ungradable", "why", 0.0, 6.0, None), ())
-    assert store.load("key") is None
+    """What could not be graded is never answered from the cache."""
+    cache = VerdictCache.of(course, CHAPTER)
+    cache.save("key", Verdict("a", "ada", CHAPTER, "ungradable", "why", 0.0, 6.0, None), ())
+    assert cache.load("key") is None
 
 
 @pytest.mark.parametrize(
@@ -57,27 +57,27 @@ def test_an_ungradable_notebook_is_tried_again(course):
 )
 def test_a_change_to_the_course_changes_every_key(course, name):
     """Checks, references, misconceptions and the notebook itself decide a verdict, so they are part of its key."""
-    before = Store(course, CHAPTER).key(b"notebook")
+    before = VerdictCache.of(course, CHAPTER).key(b"notebook")
     path = course.root / name
     path.write_text(path.read_text() + "\n")
-    assert Store(course, CHAPTER).key(b"notebook") != before
+    assert VerdictCache.of(course, CHAPTER).key(b"notebook") != before
 
 
 def test_limits_secret_options_and_bytes_change_the_key(course, monkeypatch):
     """So do the submission itself, what it may use, the secret that inputs are drawn from, and what was asked for."""
-    keys = {Store(course, CHAPTER).key(b"notebook"), Store(course, CHAPTER).key(b"other")}
-    keys.add(Store(course, CHAPTER, ("visible",)).key(b"notebook"))
+    keys = {VerdictCache.of(course, CHAPTER).key(b"notebook"), VerdictCache.of(course, CHAPTER).key(b"other")}
+    keys.add(VerdictCache.of(course, CHAPTER, ("visible",)).key(b"notebook"))
     monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", "another")
-    keys.add(Store(course, CHAPTER).key(b"notebook"))
+    keys.add(VerdictCache.of(course, CHAPTER).key(b"notebook"))
     monkeypatch.delenv("AUTOGRADER_COURSE_SECRET")
     course.call_seconds = 1.0
-    keys.add(Store(course, CHAPTER).key(b"notebook"))
+    keys.add(VerdictCache.of(course, CHAPTER).key(b"notebook"))
     assert len(keys) == 5
 
 
 def test_the_key_is_the_same_in_the_next_run(course):
     """A fresh process finds what the last one kept."""
-    assert Store(course, CHAPTER).key(b"x") == Store(load_course(course.root), CHAPTER).key(b"x")
+    assert VerdictCache.of(course, CHAPTER).key(b"x") == VerdictCache.of(load_course(course.root), CHAPTER).key(b"x")
 
 
 def test_an_atomic_write_leaves_no_litter(tmp_path):

@@ -18,13 +18,13 @@ from sqlalchemy.pool import NullPool
 
 from autograder.classroom.run import grade_class
 from autograder.course import load_course
-from autograder.gradebook import locking as turns
-from autograder.gradebook.entries import Entry, gradebook_url, write_entries
-from autograder.gradebook.locking import in_turn, until_alone
+from autograder.gradebook import locking
+from autograder.gradebook.entries import gradebook_url, write_entries
+from autograder.gradebook.locking import exclusive_lock, retry_conflicts
 from autograder.grading.submission import Job
 from autograder.verdict import ExerciseVerdict, Verdict
 from tests.support import ROOT
-from tests.support.books import marks
+from tests.support.books import marks, outcome
 from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, document, hand_in
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
@@ -35,10 +35,11 @@ import sys
 from pathlib import Path
 from autograder.course import load_course
 from autograder.classroom.run import grade_class
-from autograder.gradebook.entries import Entry, write_entries
+from autograder.gradebook.entries import write_entries
 from tests.framework.postgres.test_postgres import verdict
+from tests.support.books import outcome
 course, first = load_course(Path(sys.argv[1])), int(sys.argv[2])
-entries = [Entry(verdict(f"s{number:02}")) for number in range(first, first + 30)]
+entries = [outcome(verdict(f"s{number:02}")) for number in range(first, first + 30)]
 sys.stdin.readline()
 for part in range(0, 30, 10):
     write_entries(course, entries[part:part + 10])
@@ -131,11 +132,11 @@ def test_many_writers_meet_in_a_new_gradebook(course, book):
 
 def test_a_writer_that_knows_no_turns_is_met_and_survived(course, book):
     """Where somebody else, formgrader say, enters the same student in between, the transaction is done once more."""
-    write_entries(course, [Entry(verdict("zoe"))])
+    write_entries(course, [outcome(verdict("zoe"))])
     engine = create_engine(book)
     written = []
     ours = threading.Thread(
-        target=lambda: written.append(write_entries(course, [Entry(verdict(s)) for s in ("ada", "bob")]))
+        target=lambda: written.append(write_entries(course, [outcome(verdict(s)) for s in ("ada", "bob")]))
     )
     with Session(engine) as theirs:
         theirs.add(Student(id="bob", last_name="Brown"))
@@ -157,14 +158,14 @@ def test_a_writer_that_knows_no_turns_is_met_and_survived(course, book):
 
 def test_what_a_person_entered_is_never_touched(course, book):
     """Manual scores outlive regrading in PostgreSQL too, and what has not changed is not written."""
-    write_entries(course, [Entry(verdict("ada"), "2030-01-02 00:00:00.000000 UTC")])
+    write_entries(course, [outcome(verdict("ada"), "2030-01-02 00:00:00.000000 UTC")])
     with Gradebook(book, "mini") as gradebook:
         grade = gradebook.find_grade("check_to_kelvin", CHAPTER, CHAPTER, "ada")
         grade.manual_score, grade.needs_manual_grade = 1.25, False
         gradebook.db.commit()
-    again = [Entry(verdict("ada"), "2030-01-02 00:00:00.000000 UTC")]
+    again = [outcome(verdict("ada"), "2030-01-02 00:00:00.000000 UTC")]
     assert write_entries(course, again) == 0
-    assert write_entries(course, [Entry(verdict("ada", to_kelvin=1.0))]) == 1
+    assert write_entries(course, [outcome(verdict("ada", to_kelvin=1.0))]) == 1
     found = marks(book, CHAPTER)["ada"]
     assert ("check_to_kelvin", 1.0, 1.25, True) in found["grades"]
     assert found["score"] == 4.75
@@ -172,7 +173,7 @@ def test_what_a_person_entered_is_never_touched(course, book):
 
 def test_nbgrader_itself_reads_the_marks(course, tmp_path):
     """`nbgrader export` finds in PostgreSQL what autograder entered there."""
-    write_entries(course, [Entry(verdict("ada")), Entry(verdict("bob", to_kelvin=0.5))])
+    write_entries(course, [outcome(verdict("ada")), outcome(verdict("bob", to_kelvin=0.5))])
     nbgrader = Path(sysconfig.get_path("scripts")) / "nbgrader"
     to = tmp_path / "grades.csv"
     run = subprocess.run([nbgrader, "export", "--to", to], cwd=course.root, capture_output=True, text=True, check=False)
@@ -210,14 +211,14 @@ def test_turns_are_taken(book):
     order = []
 
     def second():
-        with in_turn(book):
+        with exclusive_lock(book):
             order.append("second")
 
     waits = threading.Thread(target=second)
 
     def first():
         waiting = text("SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
-        with in_turn(book), create_engine(book, poolclass=NullPool).connect() as watch:
+        with exclusive_lock(book), create_engine(book, poolclass=NullPool).connect() as watch:
             waits.start()
             while waits.is_alive() and not watch.execute(waiting).scalar():
                 pass
@@ -232,7 +233,7 @@ def test_turns_are_taken(book):
 
 def test_what_is_no_conflict_is_raised_at_once(monkeypatch):
     """Only a meeting of two writers is tried again, and not for ever."""
-    monkeypatch.setattr(turns, "_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(locking, "_WAIT_SECONDS", 0.0)
     calls = []
 
     def fail(error):
@@ -240,9 +241,9 @@ def test_what_is_no_conflict_is_raised_at_once(monkeypatch):
         raise error
 
     with pytest.raises(ZeroDivisionError):
-        until_alone(lambda: fail(ZeroDivisionError()))
+        retry_conflicts(lambda: fail(ZeroDivisionError()))
     assert len(calls) == 1
     conflict = IntegrityError("INSERT", {}, Exception("duplicate key"))
     with pytest.raises(IntegrityError):
-        until_alone(lambda: fail(conflict))
-    assert calls.count(conflict) == turns._TRIES
+        retry_conflicts(lambda: fail(conflict))
+    assert calls.count(conflict) == locking._MAX_TRIES

@@ -1,18 +1,15 @@
 """What a student wrote is read by the trusted side, which has no clock: in a time that grows with it, not with its square."""
 
 import time
-import tracemalloc
 import warnings
 
 import pytest
 
 from autograder.attempt import is_attempted, names_made, parsed, words
-from autograder.grading.leaning import Leaning
 from autograder.judging.explanations import explain
 from autograder.notebook import document_bytes, parse_notebook
 from autograder.preprocessors.execute import _beyond_python
 from autograder.render import Card, card_html, card_text
-from autograder.sandbox.protocol import CodeCell
 from autograder.sanitize import sanitize
 from autograder.verdict import CheckResult, ExerciseVerdict
 
@@ -40,14 +37,6 @@ TEXTS = {
 }
 
 
-def _leaning(text):
-    cells = [CodeCell(0, "softmax", "def softmax(x):\n    return a0"), CodeCell(1, "cell 2", text)]
-    pictures = [CodeCell(n, f"cell {n}", "softmax(1)") for n in range(2, 300)]
-    found = Leaning.of([*cells, *pictures], {"softmax(1)"}, ["softmax"])
-    for picture in pictures:
-        found.exercises_of(picture)
-
-
 def _shown(text):
     check = CheckResult("a", "t", "failed", text, reason=text, example=text)
     card = Card(ExerciseVerdict("softmax", 0.0, 1.0, "failed", message=f"{text}.", checks=(check,)), graded=True)
@@ -60,7 +49,6 @@ READERS = {
     "words": words,
     "attempted": lambda text: is_attempted("softmax", STUB, [text], [text]),
     "answered": lambda text: is_attempted("quiz", "q1 = None", [text], [text]),
-    "leaning": _leaning,
     "beyond Python": _beyond_python,
     "sanitized": sanitize,
     "shown": _shown,
@@ -87,16 +75,6 @@ def test_a_notebook_of_copied_pictures_is_read_in_time():
     started = time.process_time()
     assert len(notebook.pictures()) == 2000
     assert time.process_time() - started < SECONDS
-
-
-def test_names_given_together_share_what_they_mention():
-    """A set of eight thousand names for each of them would be gigabytes."""
-    tracemalloc.start()
-    try:
-        _leaning(TEXTS["names"])
-        assert tracemalloc.get_traced_memory()[1] < 64 << 20
-    finally:
-        tracemalloc.stop()
 
 
 def test_a_students_escapes_are_nobodys_warnings():
