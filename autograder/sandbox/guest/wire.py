@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .nesting import nested_deeper
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -30,6 +32,7 @@ HEADER = struct.Struct("<IQ")
 ALIGN = 16
 MAX_HEAD = 4 << 20
 MAX_DEPTH = 12
+MAX_NESTING = 64  # of a frame's JSON: a value of the depth above takes half of it
 MAX_NODES = 200_000
 MAX_TEXT = 1 << 16
 MAX_INT_BITS = 1023  # what a float can hold as well: any larger one fails wherever it meets an array
@@ -236,9 +239,11 @@ def parse_head(raw: bytes | bytearray) -> dict[str, Any]:
     """The JSON object of a frame; raises ``WireError`` where it is none, or one made to exhaust the reader."""
     if raw.count(b"[") + raw.count(b"{") > 2 * MAX_NODES or raw.count(b",") > 4 * MAX_NODES:
         raise WireError("a frame has too many parts")
+    if nested_deeper(raw, MAX_NESTING):
+        raise WireError("a frame is nested too deep")
     try:
         head = _loads(raw.decode("ascii"))
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise WireError("a frame is not JSON") from error
     if type(head) is not dict:
         raise WireError("a frame is not an object")

@@ -18,6 +18,7 @@ from autograder.sandbox.guest.wire import (
     HEADER,
     MAX_HEAD,
     MAX_INT_BITS,
+    MAX_NESTING,
     Decoder,
     Encoder,
     TooBig,
@@ -223,6 +224,33 @@ def test_json_made_to_exhaust_is_refused(text):
     """Deep, wide, endless or wrong JSON is a ``WireError``."""
     with pytest.raises(WireError):
         parse_head(text)
+
+
+def nested(depth):
+    """A frame's JSON whose lists and objects are nested so deep, with strings that look like the end of some."""
+    ends = r'"]]}\\\"]]}\\"'
+    inside = depth - 1
+    return f'{{"v":{"[" * (inside - 1)}{ends},{{{ends}:1}},{ends}{"]" * (inside - 1)}}}'.encode()
+
+
+def test_nesting_ends_at_a_limit_of_our_own():
+    """Sixty-four levels are read and no more, whatever this interpreter could bear and however a string may look."""
+    json.loads(nested(65))
+    assert len(parse_head(nested(MAX_NESTING))) == 1
+    for text in (nested(MAX_NESTING + 1), b"[" * 65, b'{"v":"\\\\",' + nested(65)[1:]):
+        with pytest.raises(WireError, match="nested too deep"):
+            parse_head(text)
+
+
+def test_the_deepest_value_fits():
+    """A value that is nested as deep as one may be comes back whole, in a call's keyword argument too."""
+    value = 1.0
+    for _ in range(12):
+        value = {"k": value}
+    tree = Encoder(opaque, 1 << 20)(value)
+    frame = pack({"calls": [["f", [], [["x", tree]]]]})
+    [[_name, _args, [[_key, back]]]] = parse_head(frame[HEADER.size :])["calls"]
+    assert Decoder(b"", opaque)(back) == value
 
 
 def test_what_is_too_big_to_write_is_said():
