@@ -77,6 +77,7 @@ def rows(url):
         engine.dispose()
 
 
+@pytest.mark.new_book
 def test_two_graders_at_once_lose_and_double_nothing(course, book, tmp_path):
     """Two `autograder grade` on two machines, into one new gradebook, some students in both: as if one had graded all."""
     students = [f"s{number}" for number in range(6)]
@@ -106,6 +107,7 @@ def test_two_graders_at_once_lose_and_double_nothing(course, book, tmp_path):
     assert rows(book) == rows(gradebook_url(load_course(alone)))
 
 
+@pytest.mark.new_book
 def test_many_writers_meet_in_a_new_gradebook(course, book):
     """Four processes that enter overlapping students from the first table on: each student once, with every row."""
     root = ROOT
