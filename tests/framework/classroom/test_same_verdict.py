@@ -3,10 +3,6 @@
 import dataclasses
 import difflib
 import json
-import os
-import subprocess
-import sys
-import sysconfig
 
 import pytest
 from nbgrader.api import Gradebook
@@ -21,6 +17,7 @@ from autograder.sandbox import SandboxUnavailable, open_worker
 from tests.framework.classroom.conftest import class_of_many, given_back
 from tests.support import ROOT, mini
 from tests.support.books import with_book
+from tests.support.nbgrader import nbgrader
 
 HERE = load_course(ROOT)
 CLASS = 45
@@ -122,21 +119,11 @@ def test_through_nbgraders_own_command(corpus, one_by_one):
         target = fresh.root / "submitted" / str(job.student) / chapter
         target.mkdir(parents=True)
         (target / job.path.name).write_bytes(job.path.read_bytes())
-    nbgrader("generate_assignment", chapter, folder=fresh.root)
-    nbgrader("autograde", chapter, folder=fresh.root)
+    for step in ("generate_assignment", "autograde"):
+        nbgrader(step, chapter, folder=fresh.root, home=fresh.root.parent)
     with Gradebook(f"sqlite:///{fresh.root / 'gradebook.db'}") as book:
         for job in some.values():
             assert book.find_submission(chapter, job.student).score == pytest.approx(one_by_one[job].score), job.student
-
-
-def nbgrader(*words, folder):
-    """Run a command of nbgrader's as an instructor would."""
-    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
-    done = subprocess.run(
-        [sys.executable, "-m", "nbgrader", *words], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True,
-        text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
 
 
 def test_the_same_class_twice_gives_the_same_bytes(tmp_path):
