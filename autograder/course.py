@@ -31,7 +31,7 @@ class CourseError(Exception):
 class Limits:
     """What one submission may use.
 
-    Seconds are wall-clock, ``submission_seconds`` those of one session (see ``Allowance``); ``memory_mb`` is the address space that a submission may add to what the packages take.
+    Seconds are wall-clock, ``submission_seconds`` those of one session (see ``TimeBudget``); ``memory_mb`` is the address space that a submission may add to what the packages take.
     """
 
     call_seconds: float = 5.0

@@ -11,7 +11,7 @@ from autograder.grading.outcome import crash, ungradable
 from autograder.grading.submission import Job
 from autograder.notebook import NotebookError, read_notebook
 from autograder.sandbox import SandboxUnavailable, open_worker
-from autograder.sandbox.protocol import Allowance
+from autograder.sandbox.protocol import TimeBudget
 from autograder.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -64,11 +64,11 @@ def _check(path: Path, only: set[str] | None, open_cells: Callable[..., Session]
     if unknown:
         known = ", ".join(examples.exercises)
         raise CourseError(f"{beside} knows no exercise {', '.join(sorted(unknown))}. Its exercises are: {known}.")
-    allowance = Allowance()
+    budget = TimeBudget()
     with ExitStack() as stack:
 
         def reopen() -> Session:
-            return stack.enter_context(closing(open_cells(cells, allowance=allowance)))
+            return stack.enter_context(closing(open_cells(cells, budget=budget)))
 
         session = reopen()
         exercises = []

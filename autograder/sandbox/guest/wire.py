@@ -52,7 +52,7 @@ class WireError(ValueError):
     """Bytes that are no frame, or a tree that describes no value."""
 
 
-class TooBig(ValueError):  # noqa: N818 - it is told to people as what it is
+class TooBig(ValueError):  # noqa: N818 - people read it in a message, where it says what it is
     """A value with more bytes or more parts than may cross."""
 
 
