@@ -13,7 +13,7 @@ import numpy as np
 
 from .failures import TimeIsUp
 from .kernel import Kernel
-from .wire import HEADER, Decoder, Encoder, TooBig, WireError, pack, parse_head
+from .wire import HEADER, Decoder, Encoder, TooBig, WireError, pack, pack_array, parse_head
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -206,6 +206,8 @@ class Runner:
         return frame
 
     def _packed(self, value: Any, changed: list[str]) -> bytes:
+        if not changed and (frame := pack_array(value, self._max_bytes)):
+            return frame
         encode = Encoder(_stays, self._max_bytes)
         return pack({"value": encode(value), "changed": changed}, encode.blobs)
 

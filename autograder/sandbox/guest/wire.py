@@ -26,7 +26,18 @@ from .nesting import nested_deeper
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["ALIGN", "HEADER", "MAX_HEAD", "Decoder", "Encoder", "TooBig", "WireError", "pack", "parse_head"]
+__all__ = [
+    "ALIGN",
+    "HEADER",
+    "MAX_HEAD",
+    "Decoder",
+    "Encoder",
+    "TooBig",
+    "WireError",
+    "pack",
+    "pack_array",
+    "parse_head",
+]
 
 HEADER = struct.Struct("<IQ")
 ALIGN = 16
@@ -140,9 +151,9 @@ class Decoder:
 
     def __call__(self, tree: Any, depth: int = 0) -> Any:
         """The value that ``tree`` describes."""
-        if type(tree) is int and tree.bit_length() > MAX_INT_BITS:
-            raise WireError("a whole number has more digits than may cross")
         if tree is None or type(tree) in (bool, int, float, str):
+            if type(tree) is int and tree.bit_length() > MAX_INT_BITS:
+                raise WireError("a whole number has more digits than may cross")
             return tree
         if type(tree) is not list or not tree or type(tree[0]) is not str or depth > MAX_DEPTH:
             raise WireError("a part of the value is not a tagged list")
@@ -233,6 +244,25 @@ def pack(head: Any, blobs: Sequence[Any] = ()) -> bytes:
     if len(text) > MAX_HEAD:
         raise TooBig("it takes more text to write down than may be sent")
     return b"".join((HEADER.pack(len(text), sum(map(len, blobs))), text, *blobs))
+
+
+def pack_array(value: Any, max_bytes: int) -> bytes:
+    """``pack({"value": …, "changed": []})`` of a plain array, which most answers are, in a fifth of the time; empty for others."""
+    if type(value) is not _ndarray or not value.flags.c_contiguous or value.nbytes > max_bytes:
+        return b""
+    code = value.dtype.str
+    if code not in DTYPES:
+        return b""
+    raw = value.tobytes()
+    return _array_start(code, value.shape) + raw + b"\0" * (-len(raw) % ALIGN)
+
+
+@lru_cache(maxsize=256)
+def _array_start(code: str, shape: tuple[int, ...]) -> bytes:
+    """What a frame that answers with such an array begins with."""
+    size = math.prod(shape) * _dtype(code).itemsize
+    text = _dumps({"value": ["a", code, list(shape)], "changed": []}).encode("ascii")
+    return HEADER.pack(len(text), size + -size % ALIGN) + text
 
 
 def parse_head(raw: bytes | bytearray) -> dict[str, Any]:
