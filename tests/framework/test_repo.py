@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -61,6 +62,16 @@ def test_notebooks_carry_no_outputs():
         [sys.executable, ".ci/notebook_outputs.py"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert (run.returncode, run.stdout) == (0, "")
+
+
+def test_an_interpreter_that_is_asked_for_is_not_replaced_by_another(tmp_path):
+    """Where PYTHON names none that is supported, setting up ends with a sentence and makes nothing."""
+    asked = {**os.environ, "PYTHON": "/no/such/python3.12"}
+    command = ["sh", ".ci/venv", str(tmp_path / "venv")]
+    run = subprocess.run(command, cwd=ROOT, env=asked, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr == "/no/such/python3.12 is not there or is not Python 3.11, 3.12 or 3.13.\n"
+    assert not (tmp_path / "venv").exists()
 
 
 def test_the_output_check_finds_outputs(tmp_path):
