@@ -1,6 +1,6 @@
 """The pictures of the README: chapter 1 as a self-learner meets it in JupyterLab, once with a slip and once right.
 
-``AUTOGRADER_PICTURES=docs/images pytest tests/browser/test_readme_pictures.py`` takes them anew.
+``AUTOGRADER_PICTURES=docs/images pytest tests/framework/browser/test_readme_pictures.py`` takes them again.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ def test_a_writer_that_knows_no_turns_is_met_and_survived(course, book):
     )
     with Session(engine) as theirs:
         theirs.add(Student(id="bob", last_name="Brown"))
-        theirs.flush()  # written, not committed: whoever enters bob now has to wait for this to end
+        theirs.flush()  # written, not committed: entering bob now has to wait for this to end
         ours.start()
         waiting = text("SELECT COUNT(*) FROM pg_locks WHERE NOT granted")
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as watch:

@@ -24,14 +24,14 @@ def test_the_same_bytes_are_the_same_answer():
 
 
 def test_a_large_answer_is_not_kept():
-    """What takes much room is read anew each time, and has no number."""
+    """What takes much room is read again each time, and has no number."""
     cache = AnswerCache()
     assert cache.keep(HEAD, bytes(1 << 15), Answer(1)).serial is None
     assert cache.keep(HEAD, bytearray(16), Answer(1)).serial is None
     assert cache.get(HEAD, bytearray(16)) is None
 
 
-def test_a_full_table_starts_anew_and_no_number_comes_twice():
+def test_a_full_table_is_emptied_and_no_number_comes_twice():
     """A student whose every answer is another one costs the others nothing but a second reading."""
     cache = AnswerCache(room=50_000)
     serials = [cache.keep(HEAD, number.to_bytes(16, "big"), Answer(number)).serial for number in range(500)]

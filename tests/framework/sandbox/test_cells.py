@@ -345,7 +345,7 @@ def test_code_that_does_not_fit_ends_its_child(jail, monkeypatch):
 
 @pytest.mark.parametrize("source", ["x = '" + "é" * 900_000 + "'", "x = [" + "1," * 790_000 + "]", "[]," * 400_000])
 def test_code_that_takes_more_than_it_looks_is_left_out(run, source):
-    """Letters beyond ASCII, brackets and commas take more room on the way; the other cells run all the same."""
+    """Letters outside ASCII, brackets and commas take more room on the way; the other cells still run."""
     session = run("y = 1", source)
     assert session.value("y").value == 1
     assert "more code than can be graded" in session.cells[1].error.message

@@ -180,7 +180,7 @@ def test_a_damaged_frame_is_read_refused_or_ended(data):
 
 
 def test_a_number_that_no_float_holds_does_not_cross():
-    """It stays where it is, and whoever sends it all the same is refused, wherever it stands."""
+    """It stays where it is, and a frame that holds it is refused, wherever in it that is."""
     largest, larger = 2**MAX_INT_BITS - 1, 2**MAX_INT_BITS
     assert there_and_back([largest, -largest]) == [largest, -largest]
     assert math.isfinite(float(largest))
@@ -260,7 +260,7 @@ def test_the_deepest_value_fits():
     st.booleans(),
 )
 def test_the_short_way_for_an_array_writes_the_same_bytes(array, transposed):
-    """An answer that is a plain array is the same frame as by way of the encoder; whatever is not one is left to that."""
+    """An answer that is a plain array is the same frame as by way of the encoder; any other value is left to the encoder."""
     value = array.T if transposed else array
     encode = Encoder(opaque, 1 << 20)
     frame = pack({"value": encode(value), "changed": []}, encode.blobs)

@@ -216,7 +216,7 @@ class Run:
 
 
 def run(world, *command, place=(), workers=2):
-    """Run ``autograder`` with ``command`` in the course, as whoever grades would."""
+    """Run ``autograder`` with ``command`` in the course, as an instructor would."""
     before, tmp = world.state(), _in_tmp()
     environment = {
         **os.environ,
@@ -232,7 +232,7 @@ def run(world, *command, place=(), workers=2):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
-        timeout=2 * world.bound(workers),  # a run without end fails here, and does not hold up whoever runs the tests
+        timeout=2 * world.bound(workers),  # a run without end fails here, and does not hold up the other tests
     )
     seconds = time.monotonic() - started
     said = done.stderr.decode("utf-8", "replace")
