@@ -1,17 +1,17 @@
 # Everything a fresh clone needs is Python 3.11, 3.12 or 3.13 and make; each target sets up what it uses.
-# PYTHON=python3.12 make test   picks the interpreter; ARGS go through to the program that a target runs:
-# make test ARGS="-k softmax"   make demo ARGS="--students 60"
+# make test PYTHON=python3.13   picks the interpreter: where .venv is of another version, it is made again
+# make test ARGS="-k softmax"   make demo ARGS="--students 60"   pass arguments to the program that a target runs
 
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.set-up
+# One for each interpreter that was asked for, so that asking for another one has .ci/venv look.
+STAMP := $(VENV)/.set-up$(subst /,-,$(PYTHON))
 ARGS ?=
 # As the command line does: NumPy threads cost small products far more than they gain.
 export OPENBLAS_NUM_THREADS = 1
-# Two test processes: enough to hide waiting, few enough for a small machine. A file's tests stay in one process,
-# so what a file prepares at some cost is prepared once.
+# Two test processes: enough to hide waiting, few enough for a small machine. tests/conftest.py deals the work out.
 JOBS ?= 2
 
 .PHONY: help setup test demo lint format lab clean
@@ -22,14 +22,14 @@ help:  ## say what can be made
 setup: $(STAMP)  ## a virtual environment in .venv with everything the project and its tests use
 
 $(STAMP): pyproject.toml .ci/venv
-	@sh .ci/venv $(VENV)
+	@PYTHON="$(PYTHON)" sh .ci/venv $(VENV)
 	@touch $@
 
 demo: setup  ## a class of simulated students, released to, collected and graded, in a fresh folder
 	@$(BIN)/autograder demo $(ARGS)
 
 test: lint  ## lint, formatting, types and the whole test suite
-	@$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 lint: setup  ## lint, formatting and types only
 	@$(BIN)/ruff check

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from autograder import attempt
 from autograder.course import CourseError
+from autograder.sandbox.guest.nesting import nested_deeper
 from autograder.sandbox.protocol import CodeCell, weight
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ MAX_BYTES = 256 * 2**20
 MAX_CELLS = 25_000
 MAX_CODE = 1 << 20  # by ``weight``: many times what anybody writes for a chapter, and parsed in some seconds
 MAX_PARTS = 5_000_000  # lists, entries and items; each takes up to a hundred times its characters once it is read
+MAX_NESTING = 420  # of its lists and objects: a copy of it takes two calls a level, and Python allows a thousand
 Role = Literal["stub", "check"]
 
 
@@ -288,6 +290,8 @@ def _load(data: bytes, name: str) -> dict[str, Any]:
             f"{name} holds more than {MAX_PARTS // 10**6} million lists and items, which would take gigabytes to read. "
             "Open it, choose “Clear Outputs of All Cells”, save it and hand it in again."
         )
+    if nested_deeper(data, MAX_NESTING):
+        raise NotebookError(f"{name} is JSON that no notebook holds: lists in lists, more than {MAX_NESTING} deep.")
     try:
         content = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -300,7 +304,7 @@ def _load(data: bytes, name: str) -> dict[str, Any]:
             f"{name} is not JSON (line {error.lineno}: {error.msg}), so it is not a whole notebook. It may be cut off, "
             "or hold the marks of a merge. Open it in Jupyter, mend it, save it and hand it in again."
         ) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise NotebookError(
             f"{name} is JSON that no notebook holds ({type(error).__name__}), so it was not read."
         ) from error

@@ -12,7 +12,7 @@ from autograder.grading.outcome import crash, ungradable
 from autograder.grading.submission import Job
 from autograder.notebook import NotebookError, read_notebook
 from autograder.sandbox import SandboxUnavailable, open_worker
-from autograder.sandbox.protocol import Allowance
+from autograder.sandbox.protocol import TimeBudget
 from autograder.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _check(path: Path, only: set[str] | None, open_cells: Callable[..., Session]
     if unknown:
         known = ", ".join(examples.exercises)
         raise CourseError(f"{beside} knows no exercise {', '.join(sorted(unknown))}. Its exercises are: {known}.")
-    opened = partial(open_cells, cells, allowance=Allowance())
+    opened = partial(open_cells, cells, budget=TimeBudget())
     subject = _Loose(str(path), opened)
     exercises = replay(examples.exercises, subject, only=frozenset(only) if only is not None else None)
     return Verdict.graded(str(path), None, examples.chapter, subject.sandbox, exercises)

@@ -10,7 +10,7 @@ from autograder.attempt import defines, last_definition_is_blank
 from autograder.grading.document import restored
 from autograder.grading.pictures import kept_pictures, without_picture
 from autograder.notebook import blank_exercises, load_document, metadata_of, notebook_of
-from autograder.sandbox.protocol import Allowance
+from autograder.sandbox.protocol import TimeBudget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -92,7 +92,7 @@ class Submission:
             kept = kept_pictures(submitted, optional, output_kb << 10)
             self._keep(kept.get(cell.index) or without_picture(cell.index) for cell in optional)
         self._open_session = open_session
-        self._allowance = Allowance()
+        self._budget = TimeBudget()
 
     def open(self, *, memory_mb: int | None = None) -> Session:
         """A fresh session in which the notebook's cells have been run, those aside that only draw.
@@ -133,16 +133,16 @@ class Submission:
         """Run ``cells``; what they put out is kept the first time, or of the cells in ``take``."""
         slow = [outcome.index for outcome in self.cells if outcome.stopped]
         draw = first or take is not None
-        session = self._open_session(cells, memory_mb=memory_mb, draw=draw, slow=slow, allowance=self._allowance)
+        session = self._open_session(cells, memory_mb=memory_mb, draw=draw, slow=slow, budget=self._budget)
         if first or take is not None:
             self.sandbox = self.sandbox or session.sandbox
             self._keep(outcome for outcome in session.cells if take is None or outcome.index in take)
         return session
 
     def _keep(self, outcomes: Iterable[CellOutcome]) -> None:
-        from autograder.sandbox.texts import Room  # noqa: PLC0415 - NumPy comes with it, which an unchanged class does without
+        from autograder.sandbox.texts import OutputBudget  # noqa: PLC0415 - NumPy comes with it, which an unchanged class does without
 
-        room = Room()  # pictures too, which a notebook may bring along, or copy the cells of, by the thousand
+        room = OutputBudget()  # pictures too, which a notebook may bring along, or copy the cells of, by the thousand
         self.cells = tuple(map(room.fit, sorted([*self.cells, *outcomes], key=lambda outcome: outcome.index)))
 
 

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from autograder.sandbox.protocol import Answer
 
-__all__ = ["KnownAnswers"]
+__all__ = ["AnswerCache"]
 
 _SMALL = 1 << 14  # bytes of a frame that is worth keeping
 _ROOM = 4 << 20  # bytes of frames kept together
 _OVERHEAD = 1000  # what an answer and its place in the table take beside its bytes, about
 
-_serials = count(1)  # never used twice in a process, whoever asks
+_serials = count(1)  # never used twice in a process, by whichever cache
 
 
-class KnownAnswers:
+class AnswerCache:
     """Answers by the bytes they came as, each read and checked once.
 
-    What a frame says depends on its bytes alone, so nobody's answer can change what another's is taken for. The values
-    are shared: nobody may write into them, and the arrays do not let anybody. When the table is full it starts anew.
+    What a frame says depends on its bytes alone, so no submission's answer can change what another's is taken for. The values
+    are shared: no code may write into them, and the arrays are read-only. A full table is emptied.
     """
 
     def __init__(self, room: int = _ROOM) -> None:

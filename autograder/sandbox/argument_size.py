@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Size"]
 
-_MOST_AXES = 6
+_MAX_AXES = 6
 
 Shape = tuple[int, ...]
 
@@ -65,7 +65,7 @@ class Size:
         return (
             asked.elements <= max(1 << 14, 16 * self.elements)
             and asked.axis <= max(512, 4 * self.axis)
-            and asked.axes <= _MOST_AXES
+            and asked.axes <= _MAX_AXES
             and asked.together <= max(1 << 20, 8 * self.together)
         )
 

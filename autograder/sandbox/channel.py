@@ -17,7 +17,7 @@ _CHUNK = 1 << 16
 _LOOK_SECONDS = 0.05
 
 
-class HungUp(Exception):  # noqa: N818 - an event, told apart from a failure by whoever catches it
+class HungUp(Exception):  # noqa: N818 - an event to be handled, not a failure
     """The child has closed the connection, or is no more."""
 
 
@@ -28,13 +28,13 @@ class TimedOut(Exception):  # noqa: N818
 class Channel:
     """Frames over a stream socket; ``max_bytes`` caps the array bytes of one incoming frame.
 
-    Where there is a ``bell``, a second socket, this side sleeps until the child rings it, and looks for frames every
-    twentieth of a second besides: a child that dies, or stands still, may not have rung for what it said before.
+    Where there is a ``wakeup``, a second socket, this side sleeps until the child writes there, and looks for frames every
+    twentieth of a second besides: a child that dies, or stands still, may not have written for what it said before.
     """
 
-    def __init__(self, connection: socket.socket, max_bytes: int, bell: socket.socket | None = None) -> None:
+    def __init__(self, connection: socket.socket, max_bytes: int, wakeup: socket.socket | None = None) -> None:
         self._socket = connection
-        self._bell = bell
+        self._wakeup = wakeup
         self._max_blob = max_bytes + ALIGN * 10_000
         self._buffer = bytearray()
 
@@ -56,7 +56,7 @@ class Channel:
         return parse_head(head), blob
 
     def receive_raw(self, deadline: float) -> tuple[bytes, bytes | bytearray]:
-        """As ``receive``, with the JSON as it came. A frame that is not large comes as ``bytes``, which nobody can change."""
+        """As ``receive``, with the JSON as it came. A frame that is not large comes as ``bytes``, which cannot be changed."""
         self._fill(HEADER.size, deadline)
         head_length, blob_length = HEADER.unpack_from(self._buffer)
         if head_length > MAX_HEAD or blob_length > self._max_blob:
@@ -97,24 +97,24 @@ class Channel:
         return data
 
     def _announced(self, deadline: float, at_most: int) -> bytes | None:
-        """What is there, or comes when the bell rings; None where there is no bell."""
-        while self._bell is not None:
+        """What is there, or comes after a wake-up; None where there is no socket for them."""
+        while self._wakeup is not None:
             self._socket.settimeout(0.0)
             try:
                 return self._socket.recv(at_most)
             except BlockingIOError:
-                self._bell.settimeout(min(_left(deadline), _LOOK_SECONDS))
+                self._wakeup.settimeout(min(_left(deadline), _LOOK_SECONDS))
             with contextlib.suppress(TimeoutError):
-                if not self._bell.recv(_CHUNK):
-                    self._bell.close()
-                    self._bell = None  # the child has let go of it: from now on every frame wakes this side
+                if not self._wakeup.recv(_CHUNK):
+                    self._wakeup.close()
+                    self._wakeup = None  # the child has let go of it: from now on every frame wakes this side
         return None
 
     def close(self) -> None:
         """Hang up."""
         self._socket.close()
-        if self._bell is not None:
-            self._bell.close()
+        if self._wakeup is not None:
+            self._wakeup.close()
 
 
 def _left(deadline: float) -> float:

@@ -1,4 +1,4 @@
-"""How a worker's process is started, for each confinement: what it may see, as whom it runs, and what it is told."""
+"""How a worker's process is started, for each confinement: what it may see, as whom it runs, and with which orders."""
 
 from __future__ import annotations
 

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from autograder.sandbox.protocol import Limits
 
-__all__ = ["Local", "Zygote"]
+__all__ = ["ForkServer", "Local"]
 
 _START_SECONDS = 60.0
 _AGAIN_SECONDS = (0.2, 1.0, 2.0)  # how long to wait before each further try to start the warm process again
 _MAX_ORDER = 1 << 16  # bytes of one order that the warm process reads
 
 
-class Zygote:
+class ForkServer:
     """The warm process and the socket over which it is given orders; started again when it is gone."""
 
     def __init__(self, sandbox: str, launch: Launch) -> None:
@@ -105,16 +105,16 @@ class Zygote:
                 "folder": folder,
             }
             line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-            bell, rope = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-            with theirs, rope:
-                rope.settimeout(0.0)
-                message, ends = json.dumps(order).encode(), [theirs.fileno(), rope.fileno()]
+            wakeup_read, wakeup_write = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+            with theirs, wakeup_write:
+                wakeup_write.settimeout(0.0)
+                message, ends = json.dumps(order).encode(), [theirs.fileno(), wakeup_write.fileno()]
                 try:
                     socket.send_fds(self._control, [message], ends)
                 except OSError:
                     self.restart()
                     socket.send_fds(self._control, [message], ends)
-            return Channel(line, limits.result_mb << 20, bell), self._next
+            return Channel(line, limits.result_mb << 20, wakeup_read), self._next
 
     def end(self, number: int, patience: float) -> int:
         """End a child, after waiting so many seconds for it to end by itself; its exit status."""
@@ -135,11 +135,11 @@ class Zygote:
                 self.settle()
                 self._loaded.add(module)
                 self._importing = True
-                with contextlib.suppress(OSError):  # a process that is gone is noticed by who waits for its answer
+                with contextlib.suppress(OSError):  # the wait for its answer notices a process that is gone
                     self._control.send(json.dumps({"do": "preload", "module": module}).encode())
 
     def settle(self) -> None:
-        """Wait until the warm process has imported what it was told to: a submission's time should not go by meanwhile."""
+        """Wait until the warm process has imported what it was sent: that time is not the submission's."""
         with self._lock:
             if self._importing:
                 self._importing = False
@@ -152,7 +152,7 @@ class Zygote:
             self._send_cells()
 
     def _send_cells(self) -> None:
-        with contextlib.suppress(OSError):  # a process that is gone is noticed by the next who needs it
+        with contextlib.suppress(OSError):  # the next order notices a process that is gone
             for index, source in self._cells.items():
                 order = json.dumps({"do": "compile", "index": index, "source": source}).encode()
                 if len(order) < _MAX_ORDER:

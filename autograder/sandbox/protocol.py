@@ -1,4 +1,4 @@
-"""The nouns of a conversation with a student's code, whoever runs it.
+"""The nouns of a conversation with a student's code, wherever it runs.
 
 A jailed child, a plain child process and the in-process double all offer a ``Session``; checks see nothing else.
 """
@@ -14,7 +14,6 @@ from typing import Any, Protocol, runtime_checkable
 
 __all__ = [
     "MAX_SENT",
-    "Allowance",
     "Answer",
     "Call",
     "CellOutcome",
@@ -28,6 +27,7 @@ __all__ = [
     "Session",
     "Source",
     "StudentError",
+    "TimeBudget",
     "weight",
 ]
 
@@ -44,7 +44,7 @@ class SandboxLost(SandboxUnavailable):
 class Limits:
     """What one submission may use.
 
-    Seconds are wall-clock, ``submission_seconds`` those of one session (see ``Allowance``); ``memory_mb`` is the address space that a submission may add to what the packages take.
+    Seconds are wall-clock, ``submission_seconds`` those of one session (see ``TimeBudget``); ``memory_mb`` is the address space that a submission may add to what the packages take.
     """
 
     call_seconds: float = 5.0
@@ -104,7 +104,7 @@ class Rng:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A value that cannot leave the child: the name of its type is all that is told."""
+    """A value that cannot leave the child: only the name of its type does."""
 
     type: str
 
@@ -173,8 +173,8 @@ class CellOutcome:
     stopped: str = ""
 
 
-class Allowance:
-    """The time of one submission, which all of its sessions share. It begins when the first of them is opened.
+class TimeBudget:
+    """The time that one submission may take, which all of its sessions share. It begins when the first of them is opened.
 
     A notebook is run again after a call that ended it, for follow-through and for pictures. Each session may take the
     submission's seconds, and all together ``TIMES`` as many: so many that an honest notebook may take a third of its time

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autograder.sandbox.answer_cache import KnownAnswers
+from autograder.sandbox.answer_cache import AnswerCache
 from autograder.sandbox.argument_size import Size
 from autograder.sandbox.channel import Channel, HungUp, TimedOut
 from autograder.sandbox.guest.runner import OUT_OF_MEMORY
 from autograder.sandbox.guest.wire import Decoder, Encoder, TooBig, WireError, pack, parse_head
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, CodeCell, Opaque, Rng, Script, Source, StudentError
-from autograder.sandbox.texts import Room, read_error, read_names, read_outcome, read_text
+from autograder.sandbox.texts import OutputBudget, read_error, read_names, read_outcome, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -33,7 +33,7 @@ _START_SECONDS = 30.0  # in which a child is to be confined
 
 
 class ChildSession:
-    """The ``Session`` of a child process; ``end(patience)`` ends that process and tells its exit status."""
+    """The ``Session`` of a child process; ``end(patience)`` ends that process and returns its exit status."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class ChildSession:
         sandbox: str,
         limits: Limits,
         deadline: float,
-        known: KnownAnswers | None = None,
+        cache: AnswerCache | None = None,
     ) -> None:
         self.sandbox = sandbox
         self.cells: Sequence[CellOutcome] = ()
@@ -57,7 +57,7 @@ class ChildSession:
         self._substitutes: dict[str, Callable[..., Any]] = {}
         self._own = Size()
         self._room = _RESULTS * limits.result_mb << 20
-        self._known = known or KnownAnswers()
+        self._cache = cache or AnswerCache()
 
     @property
     def alive(self) -> bool:
@@ -69,10 +69,10 @@ class ChildSession:
     ) -> Iterator[CellOutcome]:
         """Send the cells and yield what each one did; the last one is ``stopped`` when it was the child's end."""
         cap = self._limits.output_kb << 10
-        room = Room()
+        room = OutputBudget()
         self._begin(order, blobs)
         if time.monotonic() >= self._deadline:
-            self._stop(TimedOut())  # whatever it may have said by now: it is not luck who gets more time than there is
+            self._stop(TimedOut())  # even if it has answered by now: no submission gets more time than there is
         for cell, (*_, seconds) in zip(cells, order["cells"], strict=True):
             if not self._stopped:
                 try:
@@ -143,7 +143,7 @@ class ChildSession:
     def probe(self, source: str, call: Call) -> Answer:
         """Run ``probe(function, *args, **kwargs)``, defined by ``source``, inside, where the values live."""
         encode = Encoder(_sent_as_source, 1 << 32)
-        name, args, kwargs = _told(call, encode)
+        name, args, kwargs = _tree_of(call, encode)
         self._note_size(_size_of([call]))
         order = {"do": "probe", "source": source, "name": name, "args": args, "kwargs": kwargs}
         return self._receive() if self._send(pack(order, encode.blobs)) else self._gone()
@@ -177,7 +177,7 @@ class ChildSession:
         kept: dict[bool, tuple[bytes, Size]] = calls.frames if isinstance(calls, Script) else {}
         if hold not in kept:
             encode = Encoder(_sent_as_source, 1 << 32)
-            order = {"do": "calls", "hold": hold, "calls": [_told(call, encode) for call in calls]}
+            order = {"do": "calls", "hold": hold, "calls": [_tree_of(call, encode) for call in calls]}
             kept[hold] = pack(order, encode.blobs), _size_of(calls)
         frame, size = kept[hold]
         self._note_size(size)
@@ -203,7 +203,7 @@ class ChildSession:
         try:
             while True:
                 raw, blob = self._channel.receive_raw(by)
-                if answer := self._known.get(raw, blob):
+                if answer := self._cache.get(raw, blob):
                     return answer
                 head = parse_head(raw)
                 if ticks and "tick" in head:
@@ -213,19 +213,19 @@ class ChildSession:
                     questions += 1
                     self._reply(head, blob, by)
                 else:
-                    return self._held(self._known.keep(raw, blob, self._read(head, blob)), len(raw), len(blob))
+                    return self._held(self._cache.keep(raw, blob, self._read(head, blob)), len(raw), len(blob))
         except (HungUp, TimedOut, WireError) as event:
             self._stop(event)
             return self._gone()
 
     def _held(self, answer: Answer, text: int, arrays: int) -> Answer:
-        """``answer``, where there is room for its bytes beside the answers of this session that somebody still holds."""
+        """``answer``, where there is room for its bytes beside the answers of this session that are still held."""
         size = _UNPACKED * text + arrays
         if size <= _LARGE:
             return answer
         if size > self._room:
-            told = f"with the results before it, it makes more than {_RESULTS * self._limits.result_mb} MiB"
-            return Answer(error=StudentError("ResultTooBig", f"The result is too big to be looked at: {told}."))
+            why = f"with the results before it, it makes more than {_RESULTS * self._limits.result_mb} MiB"
+            return Answer(error=StudentError("ResultTooBig", f"The result is too big to be looked at: {why}."))
         self._room -= size
         weakref.finalize(answer, self._give_back, size).atexit = False
         return answer
@@ -285,7 +285,7 @@ class ChildNotConfined(Exception):  # noqa: N818
     """A child could not give up its rights and ran nothing."""
 
 
-def _told(call: Call, encode: Encoder) -> list[Any]:
+def _tree_of(call: Call, encode: Encoder) -> list[Any]:
     return [call.function, [encode(item) for item in call.args], [[k, encode(v)] for k, v in call.kwargs.items()]]
 
 

@@ -11,7 +11,7 @@ from autograder.sandbox.guest.wire import WireError
 from autograder.sandbox.protocol import CellOutcome, StudentError
 from autograder.sanitize import sanitize, shorten
 
-__all__ = ["Room", "read_error", "read_names", "read_outcome", "read_text"]
+__all__ = ["OutputBudget", "read_error", "read_names", "read_outcome", "read_text"]
 
 _TEXT_TYPES = frozenset({"text/plain", "text/html", "text/markdown", "text/latex", "image/svg+xml"})
 _PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
@@ -31,22 +31,22 @@ def read_text(text: Any, cap: int) -> str:
     return sanitize(text, cap)
 
 
-def _word(told: dict[str, Any], key: str, cap: int) -> str:
-    return " ".join(read_text(told.get(key, ""), cap).split()) if key in told else ""
+def _word(described: dict[str, Any], key: str, cap: int) -> str:
+    return " ".join(read_text(described.get(key, ""), cap).split()) if key in described else ""
 
 
-def read_error(told: Any) -> StudentError:
-    """The exception that a child tells of; raises ``WireError`` where it is not told as agreed."""
-    if type(told) is not dict:
+def read_error(described: Any) -> StudentError:
+    """The exception that a child describes; raises ``WireError`` where it is not described as agreed."""
+    if type(described) is not dict:
         raise WireError("an error is not an object")
-    lineno = told.get("lineno")
+    lineno = described.get("lineno")
     return StudentError(
-        type=_word(told, "type", 100) or "Exception",
-        message=read_text(told.get("message", ""), 2000),
-        line=read_text(told.get("line", ""), 300),
+        type=_word(described, "type", 100) or "Exception",
+        message=read_text(described.get("message", ""), 2000),
+        line=read_text(described.get("line", ""), 300),
         lineno=lineno if type(lineno) is int and 0 < lineno < 10**6 else None,
-        cell=_word(told, "cell", 200),
-        where=_word(told, "where", 100),
+        cell=_word(described, "cell", 200),
+        where=_word(described, "where", 100),
     )
 
 
@@ -57,24 +57,24 @@ def read_names(names: Any) -> frozenset[str]:
     return frozenset(name for name in names if type(name) is str and len(name) <= 200 and name.isidentifier())
 
 
-def read_outcome(told: Any, index: int, cap: int) -> CellOutcome:
+def read_outcome(described: Any, index: int, cap: int) -> CellOutcome:
     """What a child says that a cell did, its outputs rebuilt as nbformat 4.5 has them, texts cut at ``cap``."""
-    if type(told) is not dict or told.get("index") != index or type(told.get("outputs")) is not list:
-        raise WireError("a cell's outcome is not told as agreed")
-    listed = told["outputs"]
+    if type(described) is not dict or described.get("index") != index or type(described.get("outputs")) is not list:
+        raise WireError("a cell's outcome is not described as agreed")
+    listed = described["outputs"]
     # A result and a complaint on stderr decide a score in nbgrader: the first of each is kept wherever it stands.
     late = [
         next((o for o in listed[_MAX_OUTPUTS:] if type(o) is list and o[:n] == start), None) for n, start in _DECIDE
     ]
     outputs = [_read_output(output, cap) for output in [*listed[:_MAX_OUTPUTS], *(o for o in late if o is not None)]]
-    error = read_error(told["error"]) if "error" in told else None
+    error = read_error(described["error"]) if "error" in described else None
     if error is not None:
-        outputs.append(_error_output(error, told["error"]))
-    stopped = "timeout" if told.get("stopped") == "timeout" else ""
+        outputs.append(_error_output(error, described["error"]))
+    stopped = "timeout" if described.get("stopped") == "timeout" else ""
     return CellOutcome(index=index, outputs=tuple(o for o in outputs if o is not None), error=error, stopped=stopped)
 
 
-class Room:
+class OutputBudget:
     """What one notebook may still put out: each cell has its own limit, and thousands of cells none but this.
 
     Of a cell that finds no room, what nbgrader decides a score by is left: that it failed, that it wrote to stderr, and
@@ -157,9 +157,9 @@ def _is_picture(content: Any, start: bytes) -> bool:
         return False
 
 
-def _error_output(error: StudentError, told: dict[str, Any]) -> dict[str, Any]:
+def _error_output(error: StudentError, described: dict[str, Any]) -> dict[str, Any]:
     lines = ["Traceback (most recent call last):"]
-    frames = told.get("frames")
+    frames = described.get("frames")
     for frame in frames[:20] if type(frames) is list else ():
         if type(frame) is dict:
             at = read_error(frame | {"type": "", "message": ""})

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
-from autograder.sandbox.answer_cache import KnownAnswers
+from autograder.sandbox.answer_cache import AnswerCache
 from autograder.sandbox.confinement import (
     Confinement,
     SandboxUnavailable,
@@ -17,8 +17,8 @@ from autograder.sandbox.confinement import (
     plan_landlock,
 )
 from autograder.sandbox.packages import PackageMissing
-from autograder.sandbox.processes import Local, Zygote
-from autograder.sandbox.protocol import MAX_SENT, Allowance, CellOutcome, CodeCell, weight
+from autograder.sandbox.processes import ForkServer, Local
+from autograder.sandbox.protocol import MAX_SENT, CellOutcome, CodeCell, TimeBudget, weight
 from autograder.sandbox.session import ChildNotConfined, ChildSession
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def open_worker(limits: Limits, packages: Sequence[str], *, confinement: Confine
     for name, plan in (("bubblewrap", plan_bubblewrap), ("landlock", plan_landlock)):
         if confinement in ("auto", name):
             try:
-                return Worker(limits, packages, Zygote(name, plan(packages)))
+                return Worker(limits, packages, ForkServer(name, plan(packages)))
             except PackageMissing as error:
                 raise SandboxUnavailable(str(error)) from error
             except SandboxUnavailable as error:
@@ -61,20 +61,20 @@ def open_worker(limits: Limits, packages: Sequence[str], *, confinement: Confine
 class Worker:
     """Runs notebooks one after another; each gets a process of its own that shares nothing with the one before."""
 
-    def __init__(self, limits: Limits, packages: Sequence[str], host: Zygote | Local) -> None:
-        self.sandbox = host.sandbox
-        self.nested = host.nested
+    def __init__(self, limits: Limits, packages: Sequence[str], processes: ForkServer | Local) -> None:
+        self.sandbox = processes.sandbox
+        self.nested = processes.nested
         self._limits = limits
         self._packages = frozenset(packages)
-        self._host = host
-        self._known = KnownAnswers()
+        self._processes = processes
+        self._cache = AnswerCache()
 
     def prepare(self, cells: Sequence[CodeCell]) -> None:
         """Make ready for cells of the course's own that many notebooks will hold: never for a student's.
 
-        It does not wait: whoever opens the first notebook does.
+        It does not wait: opening the first notebook does.
         """
-        self._host.compile({cell.index: cell.source for cell in cells})
+        self._processes.compile({cell.index: cell.source for cell in cells})
         self._preload(cells)
 
     def open(
@@ -87,12 +87,12 @@ class Worker:
         slow: Collection[int] = (),
         files: Mapping[str, bytes] | None = None,
         environment: Mapping[str, str] | None = None,
-        allowance: Allowance | None = None,
+        budget: TimeBudget | None = None,
     ) -> ChildSession:
         """Run the cells in order in a fresh process; the session then answers calls.
 
         A cell that has to be killed is left out, with all optional ones, and the others are run again, within the
-        submission's time, of which ``allowance`` is what its sessions share: once it is used up, one is stopped at once.
+        submission's time, of which ``budget`` is what its sessions share: once it is used up, one is stopped at once.
         ``slow`` names the places of cells that are known to overrun: they get little time.
         ``memory_mb`` replaces the course's limit; with ``draw=False`` figures are closed without being drawn.
         ``files`` (path → content) lie in the current folder while the cells run: copies that the notebook may change
@@ -100,12 +100,12 @@ class Worker:
         """
         limits = self._limits if memory_mb is None else replace(self._limits, memory_mb=memory_mb)
         self._preload(cells)
-        self._host.settle()
-        deadline = (allowance or Allowance()).deadline(limits.submission_seconds)
+        self._processes.settle()
+        deadline = (budget or TimeBudget()).deadline(limits.submission_seconds)
         killed: dict[int, CellOutcome] = {}
         overrun = set(slow)
         done: dict[int, CellOutcome] = {}
-        with closing(_Given(files or {}, environment or {}, self._host)) as given:
+        with closing(_Given(files or {}, environment or {}, self._processes)) as given:
             while True:
                 kept = [cell for cell in cells if cell.index not in killed and not (killed and cell.optional)]
                 session, outcomes = self._attempt(kept, limits, deadline, given, seed=seed, draw=draw, slow=overrun)
@@ -124,7 +124,7 @@ class Worker:
 
     def _preload(self, cells: Sequence[CodeCell]) -> None:
         if "matplotlib" in self._packages and any("matplotlib" in cell.source for cell in cells):
-            self._host.preload("matplotlib")
+            self._processes.preload("matplotlib")
 
     def _attempt(
         self,
@@ -139,7 +139,7 @@ class Worker:
     ) -> tuple[ChildSession, list[CellOutcome]]:
         order: dict[str, Any] = {
             "environment": dict(given.environment),
-            "files": given.told,
+            "files": given.listed,
             "seed": seed,
             "draw": draw,
             "output_chars": limits.output_kb << 10,
@@ -156,7 +156,7 @@ class Worker:
         try:
             return self._converse(order, cells, limits, deadline, given)
         except ChildNotConfined:
-            self._host.restart()  # the warm process may have been killed from outside: once more with a new one
+            self._processes.restart()  # the warm process may have been killed from outside: once more with a new one
         try:
             return self._converse(order, cells, limits, deadline, given)
         except ChildNotConfined as error:
@@ -165,21 +165,21 @@ class Worker:
     def _converse(
         self, order: dict[str, Any], cells: Sequence[CodeCell], limits: Limits, deadline: float, given: _Given
     ) -> tuple[ChildSession, list[CellOutcome]]:
-        channel, number = self._host.spawn(limits, given.folder)
-        host = self._host
+        channel, number = self._processes.spawn(limits, given.folder)
+        processes = self._processes
         session = ChildSession(
             channel,
-            lambda patience: host.end(number, patience),
+            lambda patience: processes.end(number, patience),
             sandbox=self.sandbox,
             limits=limits,
             deadline=deadline,
-            known=self._known,
+            cache=self._cache,
         )
         return session, list(session.run(order, cells, given.blobs))
 
     def close(self) -> None:
         """End the worker's process and every child of it."""
-        self._host.close()
+        self._processes.close()
 
     def __enter__(self) -> Self:
         return self
@@ -193,16 +193,18 @@ class Worker:
 class _Given:
     """What lies beside a notebook: sent along, or where a child has no disk of its own, laid out for it to read."""
 
-    def __init__(self, files: Mapping[str, bytes], environment: Mapping[str, str], host: Zygote | Local) -> None:
+    def __init__(
+        self, files: Mapping[str, bytes], environment: Mapping[str, str], processes: ForkServer | Local
+    ) -> None:
         self.environment = environment
-        self.told: list[list[Any]] = []
+        self.listed: list[list[Any]] = []
         self.blobs: list[bytes] = []
         self.folder = ""
         self._temporary: TemporaryDirectory[str] | None = None
-        if files and host.sandbox == "landlock":
+        if files and processes.sandbox == "landlock":
             self._lay_out(files)
         elif files:
-            self.told = [[path, len(content)] for path, content in files.items()]
+            self.listed = [[path, len(content)] for path, content in files.items()]
             self.blobs = list(files.values())
 
     def _lay_out(self, files: Mapping[str, bytes]) -> None:
@@ -214,7 +216,7 @@ class _Given:
             target.write_bytes(content)
             target.chmod(0o444)
         for folder in (root, *(path for path in root.rglob("*") if path.is_dir())):
-            folder.chmod(0o755)  # for the user that the child becomes; Landlock decides who else
+            folder.chmod(0o755)  # for the user that the child becomes; Landlock keeps all others out
         self.folder = str(root)
 
     def close(self) -> None:

@@ -77,7 +77,7 @@ def test_a_scale_for_each_row_is_not(ax):
 
 
 def test_a_picture_on_its_side_shows_what_it_shows(ax):
-    """Values that stand with other labels are told as they stand, and nothing is made up beyond the picture's edge."""
+    """Values that stand with other labels are reported with those labels, and nothing is made up outside the picture."""
     ax.imshow(WEIGHTS.T, aspect="auto")
     label(ax)
     assert np.allclose(values(ax)[:, :2], WEIGHTS.T[:2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -64,6 +65,16 @@ def test_notebooks_carry_no_outputs():
     assert (run.returncode, run.stdout) == (0, "")
 
 
+def test_an_interpreter_that_is_asked_for_is_not_replaced_by_another(tmp_path):
+    """Where PYTHON names none that is supported, setting up ends with a sentence and makes nothing."""
+    asked = {**os.environ, "PYTHON": "/no/such/python3.12"}
+    command = ["sh", ".ci/venv", str(tmp_path / "venv")]
+    run = subprocess.run(command, cwd=ROOT, env=asked, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr == "/no/such/python3.12 is not there or is not Python 3.11, 3.12 or 3.13.\n"
+    assert not (tmp_path / "venv").exists()
+
+
 def test_the_output_check_finds_outputs(tmp_path):
     """The check for outputs names the notebook and the cell that carries one, and fails."""
     cell = {"cell_type": "code", "source": "1 + 1", "outputs": [{"output_type": "stream"}], "execution_count": 3}
@@ -97,10 +108,6 @@ def test_scripts_can_be_run():
         assert run.stderr == ""
 
 
-# Classes that still share their name with another one.
-SHARED = {"Notebook", "Zygote"}
-
-
 def test_no_two_classes_share_a_name():
     """A class is found by its name: nothing in the framework is called like another thing, but what stands in for IPython."""
     names = Counter(
@@ -110,7 +117,7 @@ def test_no_two_classes_share_a_name():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ClassDef)
     )
-    assert {name for name, count in names.items() if count > 1} <= SHARED
+    assert {name for name, count in names.items() if count > 1} == set()
 
 
 # --- what imports what ---------------------------------------------------------------------------------------------

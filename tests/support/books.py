@@ -1,12 +1,19 @@
-"""What goes into a gradebook, and what one holds, in a form in which two of them can be compared."""
+"""Gradebooks: an empty one at once, what goes into one, and what it holds, in a form in which two can be compared."""
 
 from __future__ import annotations
 
+import os
+import sysconfig
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+from nbgrader.api import Course as Row
 from nbgrader.api import Gradebook
 
+from autograder.course import Course
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import Job
 from autograder.verdict import Verdict
@@ -16,6 +23,29 @@ def outcome(verdict: Verdict, timestamp: str | None = None) -> Outcome:
     """A verdict on its way to the gradebook."""
     job = Job(Path(verdict.notebook), verdict.student, verdict.chapter)
     return Outcome(job, verdict, timestamp=timestamp)
+
+
+def with_book(course: Course) -> Course:
+    """``course``, with an empty gradebook beside it: a copy takes a millisecond, a new one starts a process and seconds."""
+    (course.root / "gradebook.db").write_bytes(empty_book())
+    return course
+
+
+@cache
+def empty_book() -> bytes:
+    """An SQLite gradebook as nbgrader makes it, without any course; made once by each process of the tests."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "gradebook.db"
+        make_empty(f"sqlite:///{path}")
+        return path.read_bytes()
+
+
+def make_empty(url: str) -> None:
+    """Have nbgrader make its tables in the database at ``url``."""
+    commands = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
+    with mock.patch.dict(os.environ, PATH=commands), Gradebook(url) as book:  # nbgrader calls alembic by name
+        book.db.query(Row).delete()
+        book.db.commit()
 
 
 def marks(url: str, chapter: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ MAX_SCORE = 6.0
 
 def copy_course(folder: Path, **files: str) -> Course:
     """The mini course in ``folder``; ``files`` gives extra lines for its configuration."""
-    shutil.copytree(MINI_COURSE, folder, dirs_exist_ok=True)
+    shutil.copytree(MINI_COURSE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     config = folder / "course_config.py"
     config.write_text(config.read_text() + files.pop("config", ""))
     assert not files

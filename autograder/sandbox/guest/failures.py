@@ -1,4 +1,4 @@
-"""What a student's exception is told as, and the clock that interrupts what runs too long."""
+"""A student's exception as data, and the clock that interrupts what runs too long."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Clock:
 
     def _start(self, seconds: float) -> None:
         if self._set is not None:
-            # Installed anew each time: a student's code may have put another handler in its place.
+            # Installed again each time: a student's code may have put another handler in its place.
             self._signal(signal.SIGALRM, self._ring)
             self._armed = True
             self._set(signal.ITIMER_REAL, seconds, 0.25)
@@ -64,16 +64,16 @@ class Clock:
 
 def describe(error: BaseException, cells: dict[str, tuple[str, list[str]]]) -> dict[str, Any]:
     """The exception as JSON: type, message, place; ``cells`` maps file names to (cell name, source lines)."""
-    told: dict[str, Any] = {"type": _public_name(type(error)), "message": _text_of(error)}
+    described: dict[str, Any] = {"type": _public_name(type(error)), "message": _text_of(error)}
     frames = _frames(error.__traceback__, cells)
     if isinstance(error, SyntaxError) and type(error.filename) is str and error.filename in cells:
         name, lines = cells[error.filename]
-        told["message"] = str(error.msg)[:MAX_MESSAGE]
+        described["message"] = str(error.msg)[:MAX_MESSAGE]
         frames.append({"where": "", "lineno": error.lineno, "cell": name, "line": _line(lines, error.lineno)})
     if frames:
-        told.update(frames[-1])
-    told["frames"] = frames
-    return told
+        described.update(frames[-1])
+    described["frames"] = frames
+    return described
 
 
 def _public_name(kind: type) -> str:

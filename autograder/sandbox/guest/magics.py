@@ -7,8 +7,8 @@ import re
 
 __all__ = ["parse"]
 
-_RUN_BODY = frozenset({"time", "timeit", "capture", "prun"})  # cell magics whose cell is Python all the same
-_RUN_REST = frozenset({"time", "timeit", "prun"})  # line magics whose line is Python all the same
+_RUN_BODY = frozenset({"time", "timeit", "capture", "prun"})  # cell magics whose cell is still Python
+_RUN_REST = frozenset({"time", "timeit", "prun"})  # line magics whose line is still Python
 _LINE_MAGIC = re.compile(r"(?P<indent>\s*)(?:(?P<target>[\w\s,.*()\[\]]+=)\s*)?%(?P<name>\w+)(?P<rest>.*)", re.DOTALL)
 _ESCAPE = re.compile(r"(?P<indent>\s*)(?:(?P<target>[\w\s,.*()\[\]]+=)\s*)?!.*", re.DOTALL)
 _HELP = re.compile(r"(?P<indent>\s*)(?:\?{1,2}\s*%*[\w.*]+|%*[\w.*\[\]]+\s*\?{1,2})\s*;?\s*")

@@ -41,7 +41,7 @@ class Tape:
         self.outputs, self.room, self.complained = [], characters, False
 
     def stop(self) -> list[list[Any]]:
-        """The outputs so far; whatever is printed from now on is dropped."""
+        """The outputs so far; what is printed from now on is dropped."""
         outputs, self.outputs, self.room = self.outputs, [], 0
         return outputs
 

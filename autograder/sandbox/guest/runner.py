@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .failures import TimeIsUp
-from .notebook import Notebook
-from .wire import HEADER, Decoder, Encoder, TooBig, WireError, pack, parse_head
+from .kernel import Kernel
+from .wire import HEADER, Decoder, Encoder, TooBig, WireError, pack, pack_array, parse_head
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +31,7 @@ _exit = os._exit  # the only exit that no student's code can catch
 Pair = tuple[dict[str, Any], bytearray]
 
 
-_UNSAID = 1 << 14  # bytes that may lie in the socket without a word: far fewer than it holds
+_SILENT = 1 << 14  # bytes that may lie in the socket before the other side is woken: far fewer than it holds
 _FRAME = 256  # what a small frame takes there at least, about
 _PART = 1 << 15
 
@@ -39,15 +39,15 @@ _PART = 1 << 15
 class Line:
     """The child's end of the connection: whole frames in, whole frames out. It trusts the other side.
 
-    Where there is a bell, the other side sleeps until it is rung: waking it for each of a hundred answers would cost
-    more than most of them.
+    Where there is a wake-up socket, the other side sleeps until something comes there: waking it for each of a hundred
+    answers would cost more than most of them.
     """
 
     def __init__(
-        self, receive_into: Callable[[memoryview], int], send: Callable[[Any], int], ring: Callable[[], None]
+        self, receive_into: Callable[[memoryview], int], send: Callable[[Any], int], wake: Callable[[], None]
     ) -> None:
-        self._receive_into, self._send, self._ring = receive_into, send, ring
-        self._unsaid = 0
+        self._receive_into, self._send, self._wake = receive_into, send, wake
+        self._silent = 0
 
     def receive(self) -> Pair:
         """The next frame; ends the process when the other side has hung up."""
@@ -65,19 +65,19 @@ class Line:
         return buffer
 
     def send(self, frame: bytes, *, more: bool = False) -> None:
-        """Write a whole frame; ends the process when nobody reads. With ``more`` to come, the bell is left for later."""
+        """Write a whole frame; ends the process when the other side has hung up. With ``more`` to come, nothing is woken."""
         view = memoryview(frame)
-        self._unsaid += _FRAME
+        self._silent += _FRAME
         while view:
             try:
                 sent = self._send(view[:_PART])
             except OSError:
                 _exit(0)
             view = view[sent:]
-            self._unsaid += sent
-            if self._unsaid > _UNSAID or not (view or more):
-                self._unsaid = 0
-                self._ring()
+            self._silent += sent
+            if self._silent > _SILENT or not (view or more):
+                self._silent = 0
+                self._wake()
 
 
 def _stays(value: Any) -> list[Any]:
@@ -91,8 +91,8 @@ def _stays(value: Any) -> list[Any]:
 class Runner:
     """One notebook and the line over which it is asked."""
 
-    def __init__(self, line: Line, notebook: Notebook, order: dict[str, Any]) -> None:
-        self._line, self._notebook = line, notebook
+    def __init__(self, line: Line, kernel: Kernel, order: dict[str, Any]) -> None:
+        self._line, self._kernel = line, kernel
         self._seconds: float = order["call_seconds"]
         self._max_bytes: int = order["max_bytes"]
 
@@ -104,7 +104,7 @@ class Runner:
             actions[head["do"]](head, blob)
 
     def _calls(self, head: dict[str, Any], blob: bytearray) -> None:
-        namespace = self._notebook.namespace
+        namespace = self._kernel.namespace
         decode = Decoder(blob, self._special, copy=True)
         held: list[Callable[[], bytes]] = []
         left = len(head["calls"])
@@ -130,13 +130,13 @@ class Runner:
             witness = _Witness(Decoder(blob, self._special, copy=True))
             positional, named = witness.arguments(head["args"], head["kwargs"])
             probe = self._special("s", [head["source"], "probe"])
-            value = probe(self._look_up(self._notebook.namespace, head["name"]), *positional, **named)
+            value = probe(self._look_up(self._kernel.namespace, head["name"]), *positional, **named)
             return value, witness.changed()
 
         self._line.send(self._answered(work))
 
     def _value(self, head: dict[str, Any], _blob: bytearray) -> None:
-        self._line.send(self._answered(lambda: (self._look_up(self._notebook.namespace, head["name"]), [])))
+        self._line.send(self._answered(lambda: (self._look_up(self._kernel.namespace, head["name"]), [])))
 
     def _substitute(self, head: dict[str, Any], _blob: bytearray) -> None:
         name = head["name"]
@@ -156,7 +156,7 @@ class Runner:
             return Decoder(blob, self._special, copy=True)(reply["value"])
 
         ask.__name__ = ask.__qualname__ = name
-        _put_in_place(self._notebook.namespace, name, ask)
+        _put_in_place(self._kernel.namespace, name, ask)
         self._line.send(pack({"done": True}))
 
     @staticmethod
@@ -193,19 +193,21 @@ class Runner:
 
     def _within(self, work: Callable[[], bytes]) -> bytes:
         try:
-            frame: bytes = self._notebook.clock.run(self._seconds, work)
+            frame: bytes = self._kernel.clock.run(self._seconds, work)
         except TimeIsUp:
             return pack({"stopped": "timeout"})
         except TooBig as error:
             message = f"The result is too big to be looked at: {error}."
             return pack({"error": {"type": "ResultTooBig", "message": message}})
         except BaseException as error:  # noqa: BLE001 - a student's class may do anything when it is looked at
-            told = self._notebook.told(error)
+            described = self._kernel.describe(error)
             error.__traceback__ = None  # its frames may hold gigabytes
-            return pack({"error": told})
+            return pack({"error": described})
         return frame
 
     def _packed(self, value: Any, changed: list[str]) -> bytes:
+        if not changed and (frame := pack_array(value, self._max_bytes)):
+            return frame
         encode = Encoder(_stays, self._max_bytes)
         return pack({"value": encode(value), "changed": changed}, encode.blobs)
 
@@ -244,7 +246,7 @@ _KNOWN_ERRORS: dict[str, type[Exception]] = {
 
 
 class _Witness:
-    """Makes the arguments of a call, and tells afterwards which of their arrays, also inside lists and dicts, it changed."""
+    """Makes the arguments of a call; afterwards it names those whose arrays, also inside lists and dicts, the call changed."""
 
     def __init__(self, decode: Decoder) -> None:
         self._decode = decode
@@ -312,21 +314,21 @@ def _lay_out(files: list[list[Any]], blob: bytearray) -> None:
 def serve(
     receive_into: Callable[[memoryview], int],
     send: Callable[[Any], int],
-    ring: Callable[[], None] = lambda: None,
+    wake: Callable[[], None] = lambda: None,
 ) -> None:
     """Be the child of one submission: the first frame brings its cells; never returns."""
-    line = Line(receive_into, send, ring)
+    line = Line(receive_into, send, wake)
     status = 1
     try:
         order, blob = line.receive()
         _lay_out(order.get("files", []), blob)
         os.environ.update(order.get("environment", {}))
         line.send(pack({"confined": True}))
-        notebook = Notebook(seed=order["seed"], output_chars=order["output_chars"], draw=order["draw"])
+        kernel = Kernel(seed=order["seed"], output_chars=order["output_chars"], draw=order["draw"])
         late = False
         for index, name, source, optional, seconds in order["cells"]:
             # What overran once is likely to be called by the pictures that follow: they are not waited for as long.
-            outcome = notebook.run(index, name, source, min(seconds, 1.0) if late and optional else seconds)
+            outcome = kernel.run(index, name, source, min(seconds, 1.0) if late and optional else seconds)
             late = late or outcome.get("stopped") == "timeout"
             try:
                 frame = pack({"cell": outcome})
@@ -339,9 +341,9 @@ def serve(
                     outcome |= {"outputs": [], "error": _UNTELLABLE}
                     frame = pack({"cell": outcome})
             line.send(frame, more=True)
-        names = [name[:200] for name in notebook.names()[:5000]]
+        names = [name[:200] for name in kernel.names()[:5000]]
         line.send(pack({"names": names}))
-        Runner(line, notebook, order).loop()
+        Runner(line, kernel, order).loop()
     except MemoryError:
         status = OUT_OF_MEMORY
     finally:

@@ -1,6 +1,6 @@
 """The system calls that a student's code may make, as a BPF program for the kernel's seccomp filter.
 
-An allowlist: whatever is not named here fails with "operation not permitted". No socket, no new process or thread, no
+An allowlist: what is not named here fails with "operation not permitted". No socket, no new process or thread, no
 signal to anyone, no change of identity, no tracing, no mount. Of ``fcntl`` only some commands are on it.
 """
 

@@ -1,7 +1,7 @@
 """The warm process inside the jail: NumPy is imported once, and every submission gets a fork of it.
 
 It runs no student's code itself. Orders come over a socket from the trusted side, one JSON object a message:
-``spawn`` (with the child's ends of a new connection and of its bell), ``end``, ``preload``, ``compile``.
+``spawn`` (with the child's ends of a new connection and of its wake-up socket), ``end``, ``preload``, ``compile``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Zygote:
     def _try_namespaces(self) -> bool:
         try:
             pid = self._confine.fork_into_namespaces()
-        except (OSError, KeyError):  # refused, or a processor that nobody has tried yet
+        except (OSError, KeyError):  # refused, or a processor without an entry in the table
             return False
         if pid == 0:
             try:
@@ -68,7 +68,7 @@ class Zygote:
                 try:
                     self._children[order["id"]] = self._spawn(order, *descriptors)
                 except OSError as error:
-                    # No process was made: whoever asked hears it where the child would have spoken.
+                    # No process was made: the trusted side reads why on the child's own connection.
                     _complain(descriptors[0], error)
                 for descriptor in descriptors:
                     os.close(descriptor)
@@ -79,25 +79,25 @@ class Zygote:
             elif order["do"] == "compile":
                 self._compile(order["index"], order["source"])
 
-    def _spawn(self, order: dict[str, Any], line: int, bell: int) -> int:
+    def _spawn(self, order: dict[str, Any], line: int, wakeup: int) -> int:
         pid = self._confine.fork_into_namespaces() if self._nested else os.fork()
         if pid:
             return pid
         try:
             self._control.close()
             self._confine.die_with_parent()
-            self._become_student(order, line, bell)
-        except BaseException as error:  # noqa: BLE001 - whatever went wrong, nothing of the student's was run
+            self._become_student(order, line, wakeup)
+        except BaseException as error:  # noqa: BLE001 - no code of the student's has run
             _complain(line, error)
         os._exit(1)
 
-    def _become_student(self, order: dict[str, Any], line: int, bell: int) -> None:
+    def _become_student(self, order: dict[str, Any], line: int, wakeup: int) -> None:
         confine = self._confine
         memory = confine.address_space() + (order["memory_mb"] << 20)
         if self._nested:
             confine.private_tmp(order["disk_mb"])
-        os.dup2(line, 3)  # the bell came after the line, so it is not 3
-        os.dup2(bell, 4)
+        os.dup2(line, 3)  # this descriptor came after the line's, so it is not 3
+        os.dup2(wakeup, 4)
         os.closerange(5, 1 << 20)
         folder = order["folder"]
         ruleset = confine.make_ruleset([*self._plan["readable"], *([folder] if folder else [])])
@@ -113,11 +113,11 @@ class Zygote:
 
         read, write = os.readv, os.write
 
-        def ring() -> None:
-            with contextlib.suppress(OSError):  # rung often enough already
+        def wake() -> None:
+            with contextlib.suppress(OSError):  # it has been woken often enough
                 write(4, b"!")
 
-        serve(lambda view: read(3, [view]), lambda view: write(3, view), ring)
+        serve(lambda view: read(3, [view]), lambda view: write(3, view), wake)
 
     def _end(self, order: dict[str, Any]) -> None:
         pid = self._children.pop(order["id"], None)
@@ -139,7 +139,7 @@ class Zygote:
 
     @staticmethod
     def _compile(index: int, source: str) -> None:
-        from .notebook import make_ready  # noqa: PLC0415 - imported long ago, by the warm-up
+        from .kernel import make_ready  # noqa: PLC0415 - imported long ago, by the warm-up
 
         make_ready(index, source)
 
@@ -220,7 +220,7 @@ def main(control: int, plan: str) -> None:
     try:
         zygote = Zygote(connection, json.loads(plan))
         ready = zygote.prepare()
-    except Exception as error:  # told to the trusted side, which words it
+    except Exception as error:  # the trusted side makes a sentence of it
         connection.send(json.dumps({"ready": False, "why": f"{type(error).__name__}: {error}"[:2000]}).encode())
         raise SystemExit(1) from error
     connection.send(json.dumps(ready).encode())

@@ -1,7 +1,6 @@
 """The audit itself: a bad check file is found out, and what is found is told."""
 
 import json
-import shutil
 import subprocess
 import sys
 
@@ -10,19 +9,7 @@ import pytest
 
 from autograder.audit import audit, audit_page
 from autograder.audit.mutants import mutants_of
-from autograder.course import load_course
 from autograder.notebook import splice
-from tests.support import MINI_COURSE
-
-MINI = MINI_COURSE
-
-
-@pytest.fixture
-def mini(tmp_path):
-    """The mini course, in a folder of its own."""
-    folder = tmp_path / "mini"
-    shutil.copytree(MINI, folder, ignore=shutil.ignore_patterns("__pycache__", ".autograder", ".course_secret"))
-    return load_course(folder)
 
 
 def audited(course, name):
@@ -38,7 +25,7 @@ def change(path, old, new):
     path.write_text(text.replace(old, new))
 
 
-def test_an_author_hears_of_a_mistake_that_cannot_be_named(mini, monkeypatch):
+def test_an_author_hears_of_a_mistake_that_cannot_be_named(course, monkeypatch):
     """In a class such a failure costs nobody a mark, and so would never be heard of."""
 
     def fails(*_args):
@@ -47,87 +34,87 @@ def test_an_author_hears_of_a_mistake_that_cannot_be_named(mini, monkeypatch):
     monkeypatch.setattr("autograder.judging.scoring.answer_signature", fails)
     monkeypatch.setattr("autograder.judging.diagnosis.Diagnosis.explain", fails)
     with pytest.raises(OverflowError):
-        audit(mini, ["ch1_units"])
+        audit(course, ["ch1_units"])
 
 
-def test_sound_checks_meet_the_targets_on_their_exercises(mini):
+def test_sound_checks_meet_the_targets_on_their_exercises(course):
     """Every misconception is caught and named, every alternative accepted, every mutant killed."""
-    report, found = audited(mini, "mean_kelvin")
+    report, found = audited(course, "mean_kelvin")
     assert found.problems() == []
     assert found.mutants > 0
     assert found.survivors == ()
     assert report.exercises[0].blank_ok
 
 
-def test_checks_that_ask_one_question_only_are_found_out(mini):
+def test_checks_that_ask_one_question_only_are_found_out(course):
     """Where every check asks what everybody sees, one answer given to everything earns all the points."""
-    assert audited(mini, "to_kelvin")[1].by_heart == 0.25
-    change(mini.checks("ch1_units"), "x = hidden_input_marker_6620", "x = np.array([0.0])")
-    report, found = audited(mini, "to_kelvin")
+    assert audited(course, "to_kelvin")[1].by_heart == 0.25
+    change(course.checks("ch1_units"), "x = hidden_input_marker_6620", "x = np.array([0.0])")
+    report, found = audited(course, "to_kelvin")
     assert found.by_heart == 1.0
     assert any("given to every question earns 100% of the points" in problem for problem in report.problems)
 
 
-def test_a_check_that_cannot_fail_is_found_out(mini):
+def test_a_check_that_cannot_fail_is_found_out(course):
     """Comparing a value with itself lets every misconception through."""
     change(
-        mini.checks("ch1_units"),
+        course.checks("ch1_units"),
         "assert_matches(student.to_kelvin(x), reference.to_kelvin(x), call",
         "assert_matches(reference.to_kelvin(x), reference.to_kelvin(x), call",
     )
-    report, found = audited(mini, "to_kelvin")
+    report, found = audited(course, "to_kelvin")
     assert "wrong_sign" in found.uncaught
     assert any("keeps full marks" in problem for problem in report.problems)
     assert found.idle
     assert not report.ok
 
 
-def test_a_check_that_asks_too_much_is_found_out(mini):
+def test_a_check_that_asks_too_much_is_found_out(course):
     """A check that judges the dtype rejects a right alternative."""
-    mini.alternatives("ch1_units")
-    path = mini.root / "solutions" / "alternatives" / "ch1_units.py"
+    course.alternatives("ch1_units")
+    path = course.root / "solutions" / "alternatives" / "ch1_units.py"
     path.write_text(
         path.read_text() + '\n\n@alternatives_of("to_kelvin")\ndef in_single_precision(celsius):\n    """float32"""\n'
         "    import numpy\n    return (celsius + 273.15).astype(numpy.float32)\n"
     )
     change(
-        mini.checks("ch1_units"),
+        course.checks("ch1_units"),
         "        x = hidden_input_marker_6620\n",
         "        x = hidden_input_marker_6620\n        assert student.to_kelvin(x).dtype == x.dtype, 'float64 is asked for'\n",
     )
     sys.modules.pop("solutions.alternatives.ch1_units", None)
-    report, found = audited(mini, "to_kelvin")
+    report, found = audited(course, "to_kelvin")
     assert "in_single_precision" in found.rejected
     assert any("in_single_precision loses marks: float64 is asked for" in problem for problem in report.problems)
 
 
-def test_a_misconception_told_as_another_is_found_out(mini):
+def test_a_misconception_told_as_another_is_found_out(course):
     """Two misconceptions that no input tells apart: neither is named, and both are reported."""
-    path = mini.root / "solutions" / "misconceptions" / "ch1_units.py"
+    path = course.root / "solutions" / "misconceptions" / "ch1_units.py"
     path.write_text(
         path.read_text()
         + '\n\n@misconceptions_of("to_kelvin")\ndef same_in_green(celsius):\n    """Another story."""\n    return celsius - 273.15\n'
     )
     sys.modules.pop("solutions.misconceptions.ch1_units", None)
-    _, found = audited(mini, "to_kelvin")
+    _, found = audited(course, "to_kelvin")
     assert found.misnamed == {"wrong_sign": "", "same_in_green": ""}
 
 
-def test_the_page_and_the_table_say_what_was_found(mini):
+def test_the_page_and_the_table_say_what_was_found(course):
     """What falls short is in both, in words."""
-    change(mini.checks("ch1_units"), "student.to_kelvin(x), reference", "reference.to_kelvin(x), reference")
-    [report] = audit(mini, ["ch1_units"])
+    change(course.checks("ch1_units"), "student.to_kelvin(x), reference", "reference.to_kelvin(x), reference")
+    [report] = audit(course, ["ch1_units"])
     assert "falls short" in str(report)
     page = audit_page([report], "Units <&>")
     assert "Units &lt;&amp;&gt;" in page
     assert "wrong_sign keeps full marks" in page
 
 
-def test_the_command_prints_json_and_nothing_else(mini):
+def test_the_command_prints_json_and_nothing_else(course):
     """``autograder audit --json`` is for programs; its exit status says whether the targets are met."""
     done = subprocess.run(
         [sys.executable, "-m", "autograder", "audit", "ch1_units", "--json"],
-        cwd=mini.root,
+        cwd=course.root,
         capture_output=True,
         text=True,
         check=False,
@@ -179,21 +166,21 @@ def test_nonsense_among_the_mutants_is_made_in_silence(recwarn):
     assert not recwarn.list
 
 
-def test_a_class_shows_the_author_what_no_misconception_explains(mini):
+def test_a_class_shows_the_author_what_no_misconception_explains(course):
     """Two students with one unknown mistake are one group, with their code; a known mistake is not listed."""
-    source = json.loads(mini.source("ch1_units").read_text())
+    source = json.loads(course.source("ch1_units").read_text())
     answers = {
         "ada": "def to_kelvin(celsius):\n    return celsius + 300.0",
         "bo": "def to_kelvin(c):\n    # another hand, the same mistake\n    return 300.0 + c",
         "cy": "def to_kelvin(celsius):\n    return celsius - 273.15",
     }
     for student, code in answers.items():
-        folder = mini.root / "submitted" / student / "ch1_units"
+        folder = course.root / "submitted" / student / "ch1_units"
         folder.mkdir(parents=True)
         (folder / "ch1_units.ipynb").write_text(json.dumps(splice(source, {"to_kelvin": code})))
     done = subprocess.run(
         [sys.executable, "-m", "autograder", "audit", "--from-class", "ch1_units"],
-        cwd=mini.root,
+        cwd=course.root,
         capture_output=True,
         text=True,
         check=True,

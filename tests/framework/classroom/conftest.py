@@ -3,10 +3,13 @@
 import sqlite3
 from contextlib import closing
 
+import pytest
+
 from autograder.misconception import misconceptions_in
 from autograder.notebook import document_bytes
 from autograder.simulate import solved_notebook
-from tests.support.mini import CHAPTER, RIGHT, hand_in
+from tests.support.books import with_book
+from tests.support.mini import CHAPTER, RIGHT, copy_course, hand_in
 
 # Ids are drawn by lot; everything else that a gradebook holds of a class is compared.
 CELLS = """
@@ -26,6 +29,12 @@ CELLS = """
     FROM submitted_notebook AS part JOIN notebook ON notebook.id = part.notebook_id
     JOIN submitted_assignment AS submitted ON submitted.id = part.assignment_id
 """
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A fresh copy of the mini course, with an empty gradebook."""
+    return with_book(copy_course(tmp_path / "mini"))
 
 
 def class_of_many(course, size):

@@ -15,6 +15,7 @@ import pytest
 from autograder.classroom.run import grade_class, handed_in
 from autograder.grading.batch import grade
 from tests.framework.classroom.conftest import cells, class_of_many, given_back
+from tests.support.books import with_book
 from tests.support.mini import CHAPTER, copy_course
 
 # Marks go in after every five notebooks here, so that a small class has many moments in which to be interrupted.
@@ -69,7 +70,7 @@ def running_in(group, path):
 @pytest.mark.slow
 def test_a_run_killed_again_and_again_ends_like_an_undisturbed_one(tmp_path):
     """At random moments the whole group is killed, or told to stop; the same command goes on, to the very same cells."""
-    calm, stormy = copy_course(tmp_path / "calm"), copy_course(tmp_path / "stormy")
+    calm, stormy = (with_book(copy_course(tmp_path / name)) for name in ("calm", "stormy"))
     (stormy.root / ".course_secret").write_text("the same for both")
     (calm.root / ".course_secret").write_text("the same for both")
     for course in (calm, stormy):
@@ -87,6 +88,7 @@ def test_a_run_killed_again_and_again_ends_like_an_undisturbed_one(tmp_path):
             os.killpg(process.pid, how)
             process.wait()
     assert start(stormy).wait() == 1
+    assert len({row[1] for row in cells(calm)}) == SIZE
     assert cells(stormy) == cells(calm)
     # The pages name the folder nowhere, so they are the same to the byte.
     assert given_back(stormy) == given_back(calm)

@@ -3,10 +3,6 @@
 import dataclasses
 import difflib
 import json
-import os
-import subprocess
-import sys
-import sysconfig
 
 import pytest
 from nbgrader.api import Gradebook
@@ -20,6 +16,8 @@ from autograder.grading.submission import Job
 from autograder.sandbox import SandboxUnavailable, open_worker
 from tests.framework.classroom.conftest import class_of_many, given_back
 from tests.support import ROOT, mini
+from tests.support.books import with_book
+from tests.support.nbgrader import nbgrader
 
 HERE = load_course(ROOT)
 CLASS = 45
@@ -33,7 +31,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     """A course with more than 200 different notebooks handed in; each job with the kind of student it comes from."""
-    course = copy_course(HERE, tmp_path_factory.mktemp("corpus") / "course")
+    course = with_book(copy_course(HERE, tmp_path_factory.mktemp("corpus") / "course"))
     found = {}
     for chapter in course.finished_chapters()[:5]:
         for student in class_of(CLASS):
@@ -115,34 +113,24 @@ def test_through_nbgraders_own_command(corpus, one_by_one):
     chapter = course.finished_chapters()[1]
     wanted = {"one slip", "half done", "other way", "blank", "cell copied"}
     some = {kind: job for job, kind in jobs.items() if kind in wanted and job.chapter == chapter}
-    fresh = copy_course(course, course.root.parent / "stock")
+    fresh = with_book(copy_course(course, course.root.parent / "stock"))
     (fresh.root / ".course_secret").write_text((course.root / ".course_secret").read_text())
     for job in some.values():
         target = fresh.root / "submitted" / str(job.student) / chapter
         target.mkdir(parents=True)
         (target / job.path.name).write_bytes(job.path.read_bytes())
-    nbgrader("generate_assignment", chapter, folder=fresh.root)
-    nbgrader("autograde", chapter, folder=fresh.root)
+    for step in ("generate_assignment", "autograde"):
+        nbgrader(step, chapter, folder=fresh.root, home=fresh.root.parent)
     with Gradebook(f"sqlite:///{fresh.root / 'gradebook.db'}") as book:
         for job in some.values():
             assert book.find_submission(chapter, job.student).score == pytest.approx(one_by_one[job].score), job.student
-
-
-def nbgrader(*words, folder):
-    """Run a command of nbgrader's as an instructor would."""
-    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
-    done = subprocess.run(
-        [sys.executable, "-m", "nbgrader", *words], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True,
-        text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
 
 
 def test_the_same_class_twice_gives_the_same_bytes(tmp_path):
     """Verdicts, graded notebooks and pages of two runs, in two folders, in other processes, are equal to the byte."""
     told = []
     for name, workers in (("first", 1), ("second", 2)):
-        course = mini.copy_course(tmp_path / name)
+        course = with_book(mini.copy_course(tmp_path / name))
         (course.root / ".course_secret").write_text("the same for both")
         class_of_many(course, 12)
         verdicts = grade_class(course, mini.CHAPTER, handed_in(course, mini.CHAPTER), workers=workers)

@@ -13,13 +13,14 @@ from autograder.course import load_course
 from autograder.gradebook import writer
 from autograder.grading.verdict_cache import VerdictCache
 from tests.framework.classroom.conftest import cells, class_of_many, given_back
+from tests.support.books import with_book
 from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
     """A small course, in which the tests of this file grade one class over and over: a new gradebook takes seconds."""
-    return copy_course(tmp_path_factory.mktemp("resting") / "mini")
+    return with_book(copy_course(tmp_path_factory.mktemp("resting") / "mini"))
 
 
 @pytest.fixture

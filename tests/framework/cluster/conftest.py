@@ -8,6 +8,7 @@ import threading
 import psutil
 import pytest
 
+from tests.support.books import with_book
 from tests.support.mini import CHAPTER, RIGHT, WRONG_SIGN, copy_course, document, hand_in
 
 READY_SECONDS = 120
@@ -99,7 +100,7 @@ def cluster(tmp_path):
 def course(tmp_path):
     """The mini course with a class of twelve, no two of them alike, and a secret of its own."""
     # Titles alone: how small the example of a hidden check becomes depends on how much time there was to make it smaller.
-    made = copy_course(tmp_path / "mini", config='\nc.Course.disclosure = "title"\n')
+    made = with_book(copy_course(tmp_path / "mini", config='\nc.Course.disclosure = "title"\n'))
     (made.root / made.secret_file).write_text("the secret of this course\n")
     for number in range(12):
         code = {**RIGHT, "quiz_ch1_units": f"# student {number}\n" + RIGHT["quiz_ch1_units"]}

@@ -15,8 +15,8 @@ from autograder.gradebook import entries as gradebook_module
 from autograder.gradebook.entries import comment_on, gradebook_url, load_nbgrader, nbgrader_config, write_entries
 from autograder.gradebook.errors import GradebookError, gradebook_errors, require_gradebook
 from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
-from tests.support.books import outcome
-from tests.support.mini import CHAPTER, MAX_SCORE
+from tests.support.books import outcome, with_book
+from tests.support.mini import CHAPTER, MAX_SCORE, copy_course
 
 
 def verdict(student, to_kelvin=2.0, mean_kelvin=3.0, quiz=1.0, **more):
@@ -43,6 +43,12 @@ def ungradable(student):
 
 
 @pytest.fixture
+def course(tmp_path):
+    """A fresh copy of the mini course, with an empty gradebook."""
+    return with_book(copy_course(tmp_path / "mini"))
+
+
+@pytest.fixture
 def gradebook(course):
     """Opens the course's gradebook anew."""
 
@@ -59,6 +65,7 @@ def grade_of(book, student, name="check_to_kelvin"):
 
 def test_a_new_gradebook_gets_everything(course, gradebook, monkeypatch):
     """Course, chapter, cells, students and scores are made as nbgrader makes them, with no environment active."""
+    (course.root / "gradebook.db").unlink()
     monkeypatch.setenv("PATH", os.defpath)
     assert write_entries(course, [outcome(verdict("ada")), outcome(verdict("bob", mean_kelvin=1.5))]) == 2
     assert os.environ["PATH"] == os.defpath
@@ -129,6 +136,7 @@ def test_timestamps_and_late_penalties_are_nbgraders(course, gradebook):
 
 def test_marks_without_confinement_are_refused(course):
     """A verdict reached by --unsafe-local never enters the gradebook, unless that is asked for."""
+    (course.root / "gradebook.db").unlink()
     unsafe = outcome(verdict("ada", sandbox="local"))
     with pytest.raises(CourseError, match="graded without confinement"):
         write_entries(course, [unsafe])
@@ -242,6 +250,7 @@ def test_a_server_that_is_down_is_told_without_a_password(course):
 @pytest.mark.parametrize("line", ['plugin_class = "nosuch.Plugin"', "plugin_class = 5"])
 def test_a_plugin_that_is_none_is_told(course, line):
     """The plugin for late penalties is tried before anything is graded."""
+    (course.root / "gradebook.db").unlink()
     load_nbgrader()
     config = nbgrader_config(configured(course, f"c.AssignLatePenalties.{line}"))
     with pytest.raises(CourseError, match=r"plugin for late penalties cannot be used as nbgrader_config\.py has it"):

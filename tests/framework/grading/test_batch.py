@@ -10,7 +10,7 @@ from autograder.grading.batch import grade, grade_notebooks
 from autograder.grading.outcome import ungradable
 from autograder.grading.submission import Job, Submission
 from autograder.sandbox.confinement import SandboxLost
-from autograder.sandbox.protocol import Allowance
+from autograder.sandbox.protocol import TimeBudget
 from autograder.sandbox.session import ChildSession
 from autograder.sandbox.worker import Worker
 from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, cell, document, hand_in
@@ -200,7 +200,7 @@ def test_an_endless_loop_costs_its_own_exercise_only(course):
     assert verdicts[1].score == MAX_SCORE
 
 
-class OneSession(Allowance):
+class OneSession(TimeBudget):
     """The time of a submission that its first session has used up."""
 
     def __init__(self):
@@ -213,9 +213,9 @@ class OneSession(Allowance):
 
 
 def test_all_sessions_of_a_submission_share_its_time(course, monkeypatch):
-    """Run again after a kill, for follow-through, redefined functions and pictures: it is one allowance, and each has its own."""
+    """Run again after a kill, for follow-through, redefined functions and pictures: they share one time budget, and each submission has its own."""
     made = []
-    monkeypatch.setattr("autograder.grading.submission.Allowance", lambda: made.append(OneSession()) or made[-1])
+    monkeypatch.setattr("autograder.grading.submission.TimeBudget", lambda: made.append(OneSession()) or made[-1])
     code = {
         "to_kelvin": "import os\ndef to_kelvin(c):\n    os._exit(0)",
         "mean_kelvin": "def mean_kelvin(c):\n    return to_kelvin(c)\ndef to_kelvin(c):\n    os._exit(0)",

@@ -6,7 +6,7 @@ import sys
 
 from autograder.audit import audit
 from autograder.course import load_course
-from autograder.grading.verdict_cache import Store
+from autograder.grading.verdict_cache import VerdictCache
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
 from autograder.judging.solutions import known_alternatives, known_misconceptions
@@ -66,11 +66,11 @@ def test_pytest_finds_the_modules_beside_a_check_file_too(tmp_path):
 def test_a_kept_verdict_depends_on_the_modules_beside_the_checks(tmp_path):
     """A changed helper may change any mark; the checks of another chapter change none."""
     course = course_with(tmp_path / "mini", 0.0)
-    before = Store(course, "ch1_units").base
+    before = VerdictCache.of(course, "ch1_units").base
     (course.root / "tests/chapters/test_ch2_other.py").write_text("", encoding="utf-8")
-    assert Store(course, "ch1_units").base == before
+    assert VerdictCache.of(course, "ch1_units").base == before
     (course.root / "tests/chapters/offsets.py").write_text("WRONG = 1.0\n", encoding="utf-8")
-    assert Store(course, "ch1_units").base != before
+    assert VerdictCache.of(course, "ch1_units").base != before
 
 
 def test_a_chapter_without_misconceptions_or_alternatives_needs_no_file_for_them(tmp_path):

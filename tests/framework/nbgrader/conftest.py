@@ -1,12 +1,10 @@
 """Real nbgrader commands, in processes of their own, on a course and a student's folder that a test may change."""
 
-import os
-import subprocess
-import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
+
+from tests.support.nbgrader import nbgrader
 
 CONFIG = """
 c.Exchange.root = {root!r}
@@ -18,24 +16,11 @@ class Folder:
     """A folder in which nbgrader is called: an instructor's course, or a student's work."""
 
     def __init__(self, path: Path, home: Path) -> None:
-        self.path = path
-        self.environment = {
-            **os.environ,
-            "HOME": str(home),
-            "JUPYTER_CONFIG_DIR": str(home / "config"),
-            "JUPYTER_DATA_DIR": str(home / "data"),
-            # nbgrader calls alembic by name.
-            "PATH": os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)]),
-        }
+        self.path, self._home = path, home
 
     def nbgrader(self, *arguments: str, status: int = 0) -> str:
         """Call nbgrader and return what it said; its exit status must be ``status``."""
-        command = [sys.executable, "-m", "nbgrader", *arguments]
-        done = subprocess.run(
-            command, cwd=self.path, env=self.environment, capture_output=True, text=True, timeout=300, check=False
-        )
-        assert done.returncode == status, f"{' '.join(arguments)}\n{done.stdout}\n{done.stderr}"
-        return done.stdout + done.stderr
+        return nbgrader(*arguments, folder=self.path, home=self._home, status=status)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from autograder.course import load_course
 from autograder.misconception import misconceptions_in
 from autograder.simulate import reference_code, solved_notebook, write_notebook
 from tests.support import ROOT
+from tests.support.books import with_book
 from tests.support.leaks import hunt
 from tests.support.mini import cell, copy_course
 
@@ -145,7 +146,7 @@ class Loop:
 def test_release_fetch_submit_collect_autograde_feedback_export(tmp_path, folders, make, chapter):
     """Stock nbgrader takes a chapter from its source to exported marks and feedback, and nothing hidden leaves."""
     (tmp_path / "course").mkdir()
-    course = make(tmp_path / "course")
+    course = with_book(make(tmp_path / "course"))
     loop = Loop(course, chapter, folders)
 
     loop.release()

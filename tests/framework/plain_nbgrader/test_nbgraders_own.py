@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import sysconfig
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 
 from tests.framework.plain_nbgrader.test_quickstart import DOCS, documented_line
 from tests.support import ROOT
+from tests.support.nbgrader import environment
 
 WHEEL = Path(nbgrader.__file__).with_name("tests") / "apps" / "test_nbgrader_autograde.py"
 
@@ -33,19 +33,11 @@ def _run(names, folder):
     (config / "nbgrader_config.py").write_text("c = get_config()\n" + documented_line())
     report = folder / "report.xml"
     command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, f"--rootdir={folder}", "-p", "no:cacheprovider"]
-    command += ["-W", "ignore", f"--junitxml={report}"]
-    environment = {
-        **os.environ,
-        "HOME": str(folder),
-        "JUPYTER_CONFIG_DIR": str(config),
-        "PYTHONPATH": str(ROOT),
-        "PATH": os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)]),
-    }
-    environment = {name: value for name, value in environment.items() if not name.startswith("PYTEST_")}
+    command += ["-p", "tests.framework.plain_nbgrader.prepared_book", "-W", "ignore", f"--junitxml={report}"]
+    variables = {name: value for name, value in environment(folder).items() if not name.startswith("PYTEST_")}
+    variables["PYTHONPATH"] = str(ROOT)
     command += [f"{WHEEL}::TestNbGraderAutograde::{name}" for name in names]
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800, check=False
-    )
+    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=1800, check=False)
     assert report.is_file(), done.stdout + done.stderr
     outcomes: dict[str, str] = {}
     for case in ET.parse(report).iter("testcase"):  # noqa: S314 - pytest wrote it just now

@@ -223,7 +223,7 @@ def test_a_locked_cell_beyond_python_is_refused(tmp_path, source, found):
 
 
 def test_a_percent_sign_in_a_text_is_no_magic(graded):
-    """A locked cell whose string looks like a shell escape is Python all the same."""
+    """A locked cell whose string looks like a shell escape is still Python."""
     assert graded(cell('text = """\n!ls\n%run\n"""\nassert text', "t", 1)) == {"t": 1.0}
 
 

@@ -5,10 +5,13 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+from functools import cached_property
 from pathlib import Path
 
 import pytest
+from sqlalchemy.engine import make_url
 
+from tests.support.books import make_empty
 from tests.support.mini import copy_course
 
 
@@ -42,13 +45,20 @@ class Server:
         """Stop the server at once."""
         self._run("pg_ctl", "-m", "immediate", "-w", "stop")
 
-    def database(self):
-        """The address of a new, empty database."""
+    def database(self, template="template1"):
+        """The address of a new database: an empty one, or a copy of ``template``."""
         self._databases += 1
         name = f"book{self._databases}"
-        command = [self._tools / "createdb", "-h", self.folder, "-U", "grader", name]
+        command = [self._tools / "createdb", "-h", self.folder, "-U", "grader", "-T", template, name]
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
         return f"postgresql+psycopg://grader@/{name}?host={self.folder}"
+
+    @cached_property
+    def tables(self):
+        """The name of a database in which nbgrader has made its tables."""
+        url = self.database()
+        make_empty(url)
+        return make_url(url).database
 
     def _run(self, program, *arguments):
         command = [self._tools / program, "-D", self.folder / "data", *arguments]
@@ -77,9 +87,9 @@ def server():
 
 
 @pytest.fixture
-def book(server):
-    """The address of an empty gradebook."""
-    return server.database()
+def book(server, request):
+    """The address of an empty gradebook; of a database without tables where the test is marked ``new_book``."""
+    return server.database() if request.node.get_closest_marker("new_book") else server.database(server.tables)
 
 
 @pytest.fixture

@@ -78,6 +78,7 @@ def rows(url):
         engine.dispose()
 
 
+@pytest.mark.new_book
 def test_two_graders_at_once_lose_and_double_nothing(course, book, tmp_path):
     """Two `autograder grade` on two machines, into one new gradebook, some students in both: as if one had graded all."""
     students = [f"s{number}" for number in range(6)]
@@ -107,6 +108,7 @@ def test_two_graders_at_once_lose_and_double_nothing(course, book, tmp_path):
     assert rows(book) == rows(gradebook_url(load_course(alone)))
 
 
+@pytest.mark.new_book
 def test_many_writers_meet_in_a_new_gradebook(course, book):
     """Four processes that enter overlapping students from the first table on: each student once, with every row."""
     root = ROOT
@@ -140,7 +142,7 @@ def test_a_writer_that_knows_no_turns_is_met_and_survived(course, book):
     )
     with Session(engine) as theirs:
         theirs.add(Student(id="bob", last_name="Brown"))
-        theirs.flush()  # written, not committed: whoever enters bob now has to wait for this to end
+        theirs.flush()  # written, not committed: entering bob now has to wait for this to end
         ours.start()
         waiting = text("SELECT COUNT(*) FROM pg_locks WHERE NOT granted")
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as watch:

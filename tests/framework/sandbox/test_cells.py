@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from autograder.sandbox.guest.wire import TooBig
-from autograder.sandbox.protocol import Allowance, Answer, Call, CodeCell
+from autograder.sandbox.protocol import Answer, Call, CodeCell, TimeBudget
 
 from .conftest import cells
 
@@ -173,27 +173,27 @@ def test_killing_cells_goes_on_for_so_long_only(run):
     assert not session.alive
 
 
-def test_sessions_share_an_allowance(jail):
+def test_sessions_share_a_time_budget(jail):
     """Once a submission's time is used up, a session is stopped at once, and that costs nobody else the warm process."""
-    used_up = Allowance()
+    used_up = TimeBudget()
     used_up.deadline(-1.0)
-    warm = jail._host._process.pid
-    with closing(jail.open(cells("x = 1", "y = 2"), allowance=used_up)) as session:
+    warm = jail._processes._process.pid
+    with closing(jail.open(cells("x = 1", "y = 2"), budget=used_up)) as session:
         assert not session.alive
         assert {cell.stopped for cell in session.cells} == {"timeout"}
         assert session.batch([Call("f")] * 2) == [Answer(stopped="timeout")] * 2
         assert session.value("x").stopped == "timeout"
-    with closing(jail.open(cells("x = 1"), allowance=Allowance())) as session:
+    with closing(jail.open(cells("x = 1"), budget=TimeBudget())) as session:
         assert session.value("x").value == 1
-    assert jail._host._process.pid == warm
+    assert jail._processes._process.pid == warm
 
 
-def test_an_allowance_is_a_few_sessions_long(monkeypatch):
+def test_a_time_budget_is_a_few_sessions_long(monkeypatch):
     """Each session has the submission's time, until all together have had four times as much."""
     times = iter([100.0, 120.0, 270.0, 300.0, 400.0])
     monkeypatch.setattr("time.monotonic", lambda: next(times))
-    allowance = Allowance()
-    ends = [allowance.deadline(60.0) for _ in range(5)]
+    budget = TimeBudget()
+    ends = [budget.deadline(60.0) for _ in range(5)]
     assert ends == [160.0, 180.0, 330.0, 340.0, 340.0]
 
 
@@ -326,7 +326,7 @@ def test_a_cell_of_the_courses_own_is_compiled_before(jail):
 def test_a_new_warm_process_has_the_courses_cells_too(jail):
     """The process that replaces one that was killed is told the cells again."""
     jail.prepare(cells("x = 6\nx * 7"))
-    jail._host.restart()
+    jail._processes.restart()
     with closing(jail.open(cells("x = 6\nx * 7", "y = x"))) as session:
         assert [o["data"] for o in session.cells[0].outputs] == [{"text/plain": "42"}]
         assert session.value("y").value == 6
@@ -336,8 +336,8 @@ def test_a_new_warm_process_has_the_courses_cells_too(jail):
 def test_code_that_does_not_fit_ends_its_child(jail, monkeypatch):
     """An order that is too big to send is refused, and the process that waited for it is not left behind."""
     ended = []
-    whole = jail._host.end
-    monkeypatch.setattr(jail._host, "end", lambda *told: ended.append(told) or whole(*told))
+    whole = jail._processes.end
+    monkeypatch.setattr(jail._processes, "end", lambda *told: ended.append(told) or whole(*told))
     with pytest.raises(TooBig):
         jail.open([CodeCell(n, "x" * 1000, "pass") for n in range(5000)])
     assert len(ended) == 1
@@ -345,7 +345,7 @@ def test_code_that_does_not_fit_ends_its_child(jail, monkeypatch):
 
 @pytest.mark.parametrize("source", ["x = '" + "é" * 900_000 + "'", "x = [" + "1," * 790_000 + "]", "[]," * 400_000])
 def test_code_that_takes_more_than_it_looks_is_left_out(run, source):
-    """Letters beyond ASCII, brackets and commas take more room on the way; the other cells run all the same."""
+    """Letters outside ASCII, brackets and commas take more room on the way; the other cells still run."""
     session = run("y = 1", source)
     assert session.value("y").value == 1
     assert "more code than can be graded" in session.cells[1].error.message

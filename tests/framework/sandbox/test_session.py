@@ -433,7 +433,7 @@ def test_what_was_answered_before_the_end_counts(run, end, stopped, hold):
     ],
 )
 def test_a_child_that_plays_with_the_bell_is_answered_for(run, before):
-    """The bell is rung too often, or never again: every answer arrives all the same."""
+    """The grader is woken too often, or never again: every answer still arrives."""
     session = run(f"def f(n): return n\ndef play(): {before}")
     session.call(Call("play"))
     assert [a.value for a in session.batch([Call("f", (n,)) for n in range(300)])] == list(range(300))

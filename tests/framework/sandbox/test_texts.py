@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from autograder.sandbox.guest.wire import WireError
 from autograder.sandbox.protocol import CellOutcome
-from autograder.sandbox.texts import Room, read_error, read_names, read_outcome, read_text
+from autograder.sandbox.texts import OutputBudget, read_error, read_names, read_outcome, read_text
 
 
 @given(st.text())
@@ -82,7 +82,7 @@ def printed(index, text, *more):
 
 def test_a_notebook_has_room_for_so_much_text():
     """Cells that stay within their own limit come to no more than four million characters; the cut is told."""
-    room = Room()
+    room = OutputBudget()
     told = [room.fit(read_outcome(printed(n, "x" * 60_000), n, 65_536)) for n in range(500)]
     texts = ["".join(output["text"] for output in outcome.outputs) for outcome in told]
     assert texts[0] == "x" * 60_000
@@ -92,7 +92,7 @@ def test_a_notebook_has_room_for_so_much_text():
 
 def test_a_cell_without_room_keeps_what_decides_a_score():
     """A short result, that something went to stderr, and the error stay; pictures and pages of text go."""
-    room = Room()
+    room = OutputBudget()
     for n in range(80):
         room.fit(read_outcome(printed(n, "x" * 60_000), n, 65_536))
     more = [["result", {"text/plain": "0.5", "text/html": "y" * 50_000}], ["stream", "stderr", "z" * 50_000]]
@@ -107,7 +107,7 @@ def test_a_cell_without_room_keeps_what_decides_a_score():
 
 def test_pictures_have_room_of_their_own():
     """Text leaves pictures alone, and pictures text, until there are too many of them."""
-    room = Room()
+    room = OutputBudget()
     picture = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "A" * (1 << 20)}}
     drawn = [room.fit(CellOutcome(n, (picture,))) for n in range(40)]
     assert sum(outcome.outputs == (picture,) for outcome in drawn) == 24

@@ -15,14 +15,17 @@ from hypothesis.extra import numpy as nps
 
 from autograder.sandbox.channel import Channel, HungUp, TimedOut
 from autograder.sandbox.guest.wire import (
+    DTYPES,
     HEADER,
     MAX_HEAD,
     MAX_INT_BITS,
+    MAX_NESTING,
     Decoder,
     Encoder,
     TooBig,
     WireError,
     pack,
+    pack_array,
     parse_head,
 )
 
@@ -177,7 +180,7 @@ def test_a_damaged_frame_is_read_refused_or_ended(data):
 
 
 def test_a_number_that_no_float_holds_does_not_cross():
-    """It stays where it is, and whoever sends it all the same is refused, wherever it stands."""
+    """It stays where it is, and a frame that holds it is refused, wherever in it that is."""
     largest, larger = 2**MAX_INT_BITS - 1, 2**MAX_INT_BITS
     assert there_and_back([largest, -largest]) == [largest, -largest]
     assert math.isfinite(float(largest))
@@ -223,6 +226,48 @@ def test_json_made_to_exhaust_is_refused(text):
     """Deep, wide, endless or wrong JSON is a ``WireError``."""
     with pytest.raises(WireError):
         parse_head(text)
+
+
+def nested(depth):
+    """A frame's JSON whose lists and objects are nested so deep, with strings that look like the end of some."""
+    ends = r'"]]}\\\"]]}\\"'
+    inside = depth - 1
+    return f'{{"v":{"[" * (inside - 1)}{ends},{{{ends}:1}},{ends}{"]" * (inside - 1)}}}'.encode()
+
+
+def test_nesting_ends_at_a_limit_of_our_own():
+    """Sixty-four levels are read and no more, whatever this interpreter could bear and however a string may look."""
+    json.loads(nested(65))
+    assert len(parse_head(nested(MAX_NESTING))) == 1
+    for text in (nested(MAX_NESTING + 1), b"[" * 65, b'{"v":"\\\\",' + nested(65)[1:]):
+        with pytest.raises(WireError, match="nested too deep"):
+            parse_head(text)
+
+
+def test_the_deepest_value_fits():
+    """A value that is nested as deep as one may be comes back whole, in a call's keyword argument too."""
+    value = 1.0
+    for _ in range(12):
+        value = {"k": value}
+    tree = Encoder(opaque, 1 << 20)(value)
+    frame = pack({"calls": [["f", [], [["x", tree]]]]})
+    [[_name, _args, [[_key, back]]]] = parse_head(frame[HEADER.size :])["calls"]
+    assert Decoder(b"", opaque)(back) == value
+
+
+@given(
+    nps.arrays(st.sampled_from(["f8", "i4", "?", "c16", ">f8", "U3", "f4"]), nps.array_shapes(min_dims=0, min_side=0)),
+    st.booleans(),
+)
+def test_the_short_way_for_an_array_writes_the_same_bytes(array, transposed):
+    """An answer that is a plain array is the same frame as by way of the encoder; any other value is left to the encoder."""
+    value = array.T if transposed else array
+    encode = Encoder(opaque, 1 << 20)
+    frame = pack({"value": encode(value), "changed": []}, encode.blobs)
+    short = pack_array(value, 1 << 20)
+    assert short in (frame, b"")
+    assert bool(short) == (value.flags.c_contiguous and value.dtype.str in DTYPES)
+    assert pack_array(np.ones(3), 23) == pack_array(np.float64(1.0), 99) == pack_array(np.ma.ones(2), 99) == b""
 
 
 def test_what_is_too_big_to_write_is_said():

@@ -11,7 +11,6 @@ import socket
 import stat
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import threading
 import time
@@ -23,7 +22,7 @@ from nbgrader.api import Gradebook
 
 from tests.framework.security.hostile import FILES, NOTHING_RIGHT
 from tests.support import ROOT
-from tests.support.books import marks
+from tests.support.books import marks, with_book
 from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
 
 ATTACKS = {path.stem: path for path in sorted(Path(__file__).with_name("attacks").glob("*.py"))}
@@ -143,14 +142,10 @@ def _hide(world):
     picture = next(c for c in notebook["cells"] if c["id"] == "picture")
     picture["metadata"]["tags"] = ["picture"]
     source.write_text(json.dumps(notebook))
-    path = os.environ["PATH"]
-    os.environ["PATH"] = os.pathsep.join([path, sysconfig.get_path("scripts")])  # nbgrader calls alembic for a new book
-    try:
-        with Gradebook(f"sqlite:///{root / 'gradebook.db'}", "mini") as book:
-            book.add_student("former", last_name=world.secret)
-        shutil.copy(root / "gradebook.db", root.parent)
-    finally:
-        os.environ["PATH"] = path
+    with_book(world.course)
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}", "mini") as book:
+        book.add_student("former", last_name=world.secret)
+    shutil.copy(root / "gradebook.db", root.parent)
     world.beside.mkdir()
     (world.beside / "canary").write_text(world.secret)
 
@@ -221,7 +216,7 @@ class Run:
 
 
 def run(world, *command, place=(), workers=2):
-    """Run ``autograder`` with ``command`` in the course, as whoever grades would."""
+    """Run ``autograder`` with ``command`` in the course, as an instructor would."""
     before, tmp = world.state(), _in_tmp()
     environment = {
         **os.environ,
@@ -237,7 +232,7 @@ def run(world, *command, place=(), workers=2):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
-        timeout=2 * world.bound(workers),  # a run without end fails here, and does not hold up whoever runs the tests
+        timeout=2 * world.bound(workers),  # a run without end fails here, and does not hold up the other tests
     )
     seconds = time.monotonic() - started
     said = done.stderr.decode("utf-8", "replace")

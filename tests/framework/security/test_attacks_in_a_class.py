@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
 
 import pytest
 
 from autograder.notebook import document_bytes
+from autograder.sandbox.confinement import working_bwrap
 from autograder.sanitize import sanitize
 from tests.framework.security import hostile_class
 from tests.framework.security.hostile_class import ATTACKS, EARNED, FILES, HONEST, attack_of, graded, written
@@ -39,12 +38,9 @@ def without_namespaces():
     """What to put before a command so that it runs where namespaces are forbidden, as in many containers."""
     as_root = os.geteuid() == 0
     forbid = ["--cap-drop", "CAP_SYS_ADMIN"] if as_root else ["--unshare-user", "--disable-userns"]
-    place = [shutil.which("bwrap") or "bwrap", "--dev-bind", "/", "/", *forbid, "--"]
-    try:
-        subprocess.run([*place, "true"], check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"namespaces cannot be forbidden here: {error}")
-    return place
+    bwrap, why = working_bwrap()  # the system's, or the one that comes as a Python package
+    assert bwrap, f"namespaces cannot be forbidden here: {why}"
+    return [bwrap, "--dev-bind", "/", "/", *forbid, "--"]
 
 
 @pytest.fixture(scope="module", params=["bubblewrap", "landlock"])

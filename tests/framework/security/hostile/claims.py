@@ -1,4 +1,4 @@
-"""Notebooks that claim marks, or bring along what acts on whoever opens them."""
+"""Notebooks that claim marks, or bring along what acts on a person who opens them."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def answers_called_pictures(folder, course, _world):
     save(folder, notebook)
 
 
-# What a notebook brings along for whoever opens it.
+# What a notebook brings along for the person who opens it.
 
 
 @hostile("graded")

@@ -9,8 +9,6 @@ __all__ = ["HTML", "SVG", "Code", "Image", "Latex", "Markdown", "Math", "clear_o
 
 
 class _Shown:
-    _method = ""
-
     def __init__(self, data: Any = None, *_args: object, **_kwargs: object) -> None:
         self.data = data
 
@@ -18,32 +16,32 @@ class _Shown:
         return f"<{type(self).__name__}>"
 
 
+def _data(shown: _Shown) -> Any:
+    return shown.data
+
+
 class HTML(_Shown):
     """HTML to be shown."""
 
-    def _repr_html_(self) -> Any:
-        return self.data
+    _repr_html_ = _data
 
 
 class Markdown(_Shown):
     """Markdown to be shown."""
 
-    def _repr_markdown_(self) -> Any:
-        return self.data
+    _repr_markdown_ = _data
 
 
 class SVG(_Shown):
     """An SVG picture."""
 
-    def _repr_svg_(self) -> Any:
-        return self.data
+    _repr_svg_ = _data
 
 
 class Latex(_Shown):
     """A formula in LaTeX."""
 
-    def _repr_latex_(self) -> Any:
-        return self.data
+    _repr_latex_ = _data
 
 
 class Math(_Shown):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autograder.sandbox.answer_cache import KnownAnswers
+from autograder.sandbox.answer_cache import AnswerCache
 from autograder.sandbox.protocol import Answer, Call, Script
 
 HEAD = b'{"value":1,"changed":[]}'
@@ -13,32 +13,32 @@ HEAD = b'{"value":1,"changed":[]}'
 
 def test_the_same_bytes_are_the_same_answer():
     """Head and array bytes together tell one answer from another."""
-    known = KnownAnswers()
-    assert known.get(HEAD, b"") is None
-    kept = known.keep(HEAD, b"", Answer(1))
-    other = known.keep(HEAD, b"\0" * 16, Answer(2))
-    assert known.get(HEAD, b"") is kept
-    assert known.get(HEAD, b"\0" * 16) is other
+    cache = AnswerCache()
+    assert cache.get(HEAD, b"") is None
+    kept = cache.keep(HEAD, b"", Answer(1))
+    other = cache.keep(HEAD, b"\0" * 16, Answer(2))
+    assert cache.get(HEAD, b"") is kept
+    assert cache.get(HEAD, b"\0" * 16) is other
     assert kept.serial != other.serial
     assert kept == Answer(1)  # the number is nobody's business but the grader's
 
 
 def test_a_large_answer_is_not_kept():
-    """What takes much room is read anew each time, and has no number."""
-    known = KnownAnswers()
-    assert known.keep(HEAD, bytes(1 << 15), Answer(1)).serial is None
-    assert known.keep(HEAD, bytearray(16), Answer(1)).serial is None
-    assert known.get(HEAD, bytearray(16)) is None
+    """What takes much room is read again each time, and has no number."""
+    cache = AnswerCache()
+    assert cache.keep(HEAD, bytes(1 << 15), Answer(1)).serial is None
+    assert cache.keep(HEAD, bytearray(16), Answer(1)).serial is None
+    assert cache.get(HEAD, bytearray(16)) is None
 
 
-def test_a_full_table_starts_anew_and_no_number_comes_twice():
+def test_a_full_table_is_emptied_and_no_number_comes_twice():
     """A student whose every answer is another one costs the others nothing but a second reading."""
-    known = KnownAnswers(room=50_000)
-    serials = [known.keep(HEAD, number.to_bytes(16, "big"), Answer(number)).serial for number in range(500)]
+    cache = AnswerCache(room=50_000)
+    serials = [cache.keep(HEAD, number.to_bytes(16, "big"), Answer(number)).serial for number in range(500)]
     assert len(set(serials)) == 500
-    assert known.get(HEAD, (0).to_bytes(16, "big")) is None
-    assert known.get(HEAD, (499).to_bytes(16, "big")).value == 499
-    assert KnownAnswers().keep(HEAD, b"", Answer(1)).serial not in serials
+    assert cache.get(HEAD, (0).to_bytes(16, "big")) is None
+    assert cache.get(HEAD, (499).to_bytes(16, "big")).value == 499
+    assert AnswerCache().keep(HEAD, b"", Answer(1)).serial not in serials
 
 
 def test_students_who_answer_alike_share_a_number(run):

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import magics
-from .failures import CELL, Clock, TimeIsUp, describe, refuse_input
+from .failures import CELL, Clock, TimeIsUp, refuse_input
+from .failures import describe as as_json
 from .outputs import Stream, Tape, bundle_of, take_figures
 
 if TYPE_CHECKING:
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 
     Piece = tuple[types.CodeType, bool]
 
-__all__ = ["Notebook", "make_ready"]
+__all__ = ["Kernel", "make_ready"]
 
 _exec, _eval = exec, eval
 
 
-class Notebook:
+class Kernel:
     """The namespace of a notebook (its ``__main__``), its tape of outputs and its clock."""
 
     def __init__(self, *, seed: int, output_chars: int, draw: bool) -> None:
@@ -82,7 +83,7 @@ class Notebook:
         except TimeIsUp:
             outcome["stopped"] = "timeout"
         except BaseException as error:  # noqa: BLE001 - SystemExit and the like end a cell, not the notebook
-            outcome["error"] = self.told(error, seconds)
+            outcome["error"] = self.describe(error, seconds)
         with contextlib.suppress(BaseException):  # a figure that cannot be drawn is not shown
             self.clock.run(max(2.0, seconds / 4), self._collect_figures)
         outcome["outputs"] = [
@@ -90,13 +91,13 @@ class Notebook:
         ]
         return outcome
 
-    def told(self, error: BaseException, seconds: float = 2.0) -> dict[str, Any]:
+    def describe(self, error: BaseException, seconds: float = 2.0) -> dict[str, Any]:
         """The exception as JSON, even where the student's exception class is itself broken or endless."""
         try:
-            told: dict[str, Any] = self.clock.run(min(seconds, 2.0), lambda: describe(error, self.sources))
-        except BaseException:  # noqa: BLE001 - told in the plainest words
+            described: dict[str, Any] = self.clock.run(min(seconds, 2.0), lambda: as_json(error, self.sources))
+        except BaseException:  # noqa: BLE001 - a student's class may raise anything when it is looked at
             return {"type": "Exception", "message": "(the exception cannot be shown)"}
-        return told
+        return described
 
     def _collect_figures(self) -> None:
         self._hear_show()  # matplotlib may have been imported by this very cell
@@ -131,7 +132,7 @@ def make_ready(index: int, source: str) -> None:
     """Compile a cell of the course's own now, so that no child has to where it stands at the place ``index``."""
     compiler = codeop.Compile()
     filename = f"{CELL}{index}>"
-    with contextlib.suppress(Exception):  # whoever runs it will hear what is wrong
+    with contextlib.suppress(Exception):  # the run of the cell will say what is wrong
         pieces = list(_compiled(source, filename, compiler))
         if compiler.flags == _FLAGS:
             _ready[filename, source] = pieces
@@ -144,7 +145,7 @@ def _compiled(source: str, filename: str, compiler: codeop.Compile) -> Iterator[
     if tree.body and isinstance(tree.body[-1], ast.Expr):
         last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
     for statement in tree.body:
-        # One by one, as IPython does it: what stands above a misplaced ``return`` is done all the same.
+        # One by one, as IPython does it: what stands above a misplaced ``return`` is still done.
         module = ast.Module(body=[statement], type_ignores=[])
         yield compiler(module, filename, "exec"), False  # type: ignore[arg-type]
     if last is not None:
