@@ -44,11 +44,7 @@ class Pages:
     def of(cls, course: Course, chapter: str) -> Pages:
         """The pages of a course's chapter."""
         return cls(
-            chapter,
-            course.title,
-            course.disclosure,
-            folder_of(course, "autograded"),
-            folder_of(course, "feedback"),
+            chapter, course.title, course.disclosure, folder_of(course, "autograded"), folder_of(course, "feedback")
         )
 
     def __call__(self, outcome: Outcome) -> Outcome:

@@ -28,10 +28,7 @@ PACKAGES = ["numpy", "matplotlib"]  # where no course says otherwise
 
 
 def check_by_examples(
-    notebooks: Sequence[Path],
-    only: set[str] | None,
-    confinement: Confinement,
-    on_verdict: Callable[[Verdict], None],
+    notebooks: Sequence[Path], only: set[str] | None, confinement: Confinement, on_verdict: Callable[[Verdict], None]
 ) -> list[Verdict]:
     """The verdicts on ``notebooks`` by the visible checks that lie beside each in ``examples.json``.
 

@@ -37,15 +37,7 @@ if TYPE_CHECKING:
     from autograder.grading.outcome import Outcome
     from autograder.verdict import ExerciseVerdict
 
-__all__ = [
-    "UNGRADED",
-    "comment_on",
-    "gradebook_url",
-    "load_nbgrader",
-    "moment_of",
-    "nbgrader_config",
-    "write_entries",
-]
+__all__ = ["UNGRADED", "comment_on", "gradebook_url", "load_nbgrader", "moment_of", "nbgrader_config", "write_entries"]
 
 UNGRADED = "This notebook could not be graded: {reason}"
 NO_RESPONSE = "No response."  # nbgrader's own words for a cell that was left as it was

@@ -123,12 +123,7 @@ class Submission:
             self._run(cells, first=first, take=None if first else self._to_draw).close()
 
     def _run(
-        self,
-        cells: list[CodeCell],
-        *,
-        first: bool,
-        memory_mb: int | None = None,
-        take: Collection[int] | None = None,
+        self, cells: list[CodeCell], *, first: bool, memory_mb: int | None = None, take: Collection[int] | None = None
     ) -> Session:
         """Run ``cells``; what they put out is kept the first time, or of the cells in ``take``."""
         slow = [outcome.index for outcome in self.cells if outcome.stopped]

@@ -48,9 +48,7 @@ class ExecuteConfined(Execute):
     """
 
     confinement = Enum(
-        ["auto", "bubblewrap", "landlock"],
-        "auto",
-        help="How students' code is confined. There is no unconfined way.",
+        ["auto", "bubblewrap", "landlock"], "auto", help="How students' code is confined. There is no unconfined way."
     ).tag(config=True)
     packages = List(
         Unicode(),

@@ -10,12 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 from autograder.sandbox.answer_cache import AnswerCache
-from autograder.sandbox.confinement import (
-    Confinement,
-    SandboxUnavailable,
-    plan_bubblewrap,
-    plan_landlock,
-)
+from autograder.sandbox.confinement import Confinement, SandboxUnavailable, plan_bubblewrap, plan_landlock
 from autograder.sandbox.packages import PackageMissing
 from autograder.sandbox.processes import ForkServer, Local
 from autograder.sandbox.protocol import MAX_SENT, CellOutcome, CodeCell, TimeBudget, weight

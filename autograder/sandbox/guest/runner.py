@@ -312,9 +312,7 @@ def _lay_out(files: list[list[Any]], blob: bytearray) -> None:
 
 
 def serve(
-    receive_into: Callable[[memoryview], int],
-    send: Callable[[Any], int],
-    wake: Callable[[], None] = lambda: None,
+    receive_into: Callable[[memoryview], int], send: Callable[[Any], int], wake: Callable[[], None] = lambda: None
 ) -> None:
     """Be the child of one submission: the first frame brings its cells; never returns."""
     line = Line(receive_into, send, wake)
