@@ -5,31 +5,26 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from types import FrameType
 
 from autograder.classroom.delivery import Pages, folder_of, warned
 from autograder.classroom.uptodate import UpToDateFile
-from autograder.course import CourseError
+from autograder.course import Course, CourseError
 from autograder.gradebook.entries import gradebook_url
 from autograder.gradebook.writer import GradebookWriter
 from autograder.grading.batch import grade
 from autograder.grading.options import GradingOptions
 from autograder.grading.outcome import Outcome, delivered, points_of, ungradable
 from autograder.grading.submission import Job
+from autograder.grading.task import Executor
 from autograder.grading.verdict_cache import VerdictCache
 from autograder.notebook import load_source
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from types import FrameType
-
-    from autograder.course import Course
-    from autograder.grading.task import Executor
-    from autograder.sandbox.confinement import Confinement
-    from autograder.verdict import Verdict
+from autograder.sandbox.confinement import Confinement
+from autograder.verdict import Verdict
 
 __all__ = ["Terminated", "grade_class", "handed_in"]
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from autograder.verdict import Verdict
+from autograder.verdict import Verdict
 
 __all__ = ["grading_progress", "say"]
 

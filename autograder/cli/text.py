@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from autograder.render import Card, card_text
 from autograder.render.text import wrapped
 from autograder.sanitize import sanitize
+from autograder.verdict import Verdict
 from autograder.wording import number, plural, points
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from autograder.verdict import Verdict
 
 __all__ = ["name_of", "needs_a_person", "summary", "verdict_text"]
 

@@ -12,28 +12,24 @@ import sys
 import uuid
 import zipfile
 from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from autograder.classroom.delivery import BESIDE, Pages, beside
 from autograder.cluster import ClusterError
 from autograder.cluster import worker as on_worker
 from autograder.cluster.worker import Bundle, Chunk, Graded, Refused, Unit
-from autograder.course import CourseError
+from autograder.course import Course, CourseError
 from autograder.files import write_atomically
+from autograder.grading.outcome import Outcome
+from autograder.grading.submission import Job
+from autograder.grading.task import Task
 from autograder.judging.secret import VARIABLE, course_secret
 from autograder.notebook import NotebookError, read_bytes
 from autograder.sandbox.confinement import SandboxUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from autograder.course import Course
-    from autograder.grading.outcome import Outcome
-    from autograder.grading.submission import Job
-    from autograder.grading.task import Task
 
 __all__ = ["grade_on_cluster", "pack_course"]
 

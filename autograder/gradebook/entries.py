@@ -5,6 +5,7 @@ nbgrader is imported by the functions, not by the module: that takes seconds, an
 
 from __future__ import annotations
 
+import datetime as dt
 import importlib
 import math
 import os
@@ -12,30 +13,23 @@ import re
 import sys
 import sysconfig
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from traitlets.config import Config
 from traitlets.config.loader import LazyConfigValue
 
-from autograder.course import CourseError, load_config
-from autograder.feedback.disclosure import disclosed_exercise
+from autograder.course import Course, CourseError, load_config
+from autograder.feedback.disclosure import Disclosure, disclosed_exercise
 from autograder.gradebook.errors import gradebook_errors, require_address
 from autograder.gradebook.locking import exclusive_lock, retry_conflicts
 from autograder.grading.document import checksum
-from autograder.grading.outcome import crash
+from autograder.grading.outcome import Outcome, crash
 from autograder.render import remarks
 from autograder.sanitize import sanitize
-
-if TYPE_CHECKING:
-    import datetime as dt
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from autograder.course import Course
-    from autograder.feedback.disclosure import Disclosure
-    from autograder.grading.outcome import Outcome
-    from autograder.verdict import ExerciseVerdict
+from autograder.verdict import ExerciseVerdict
 
 __all__ = ["UNGRADED", "comment_on", "gradebook_url", "load_nbgrader", "moment_of", "nbgrader_config", "write_entries"]
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from traitlets import TraitError
+from traitlets.config import Config
 
 from autograder.course import CourseError
 from autograder.files import DISK, FULL
 from autograder.gradebook.locking import retry_conflicts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from traitlets.config import Config
 
 __all__ = ["GradebookError", "disk_error", "gradebook_errors", "require_address", "require_gradebook"]
 

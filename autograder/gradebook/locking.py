@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 __all__ = ["exclusive_lock", "retry_conflicts"]
 

@@ -7,15 +7,13 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autograder.grading.submission import Job
+from autograder.notebook import Notebook
+from autograder.sandbox.protocol import CellOutcome
 from autograder.sanitize import sanitize
 from autograder.verdict import Verdict
-
-if TYPE_CHECKING:
-    from autograder.grading.submission import Job
-    from autograder.notebook import Notebook
-    from autograder.sandbox.protocol import CellOutcome
 
 __all__ = ["Deliver", "Outcome", "crash", "delivered", "points_of", "ungradable", "verdict_only"]
 

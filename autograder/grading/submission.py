@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.attempt import defines, last_definition_is_blank
-from autograder.grading.document import restored
+from autograder.grading.document import Released, restored
 from autograder.grading.pictures import kept_pictures, without_picture
-from autograder.notebook import blank_exercises, load_document, metadata_of, notebook_of
-from autograder.sandbox.protocol import TimeBudget
+from autograder.notebook import Notebook, blank_exercises, load_document, metadata_of, notebook_of
+from autograder.sandbox.protocol import CellOutcome, CodeCell, Session, TimeBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-    from pathlib import Path
-
-    from autograder.grading.document import Released
     from autograder.judging.conversation import Subject
-    from autograder.notebook import Notebook
-    from autograder.sandbox.protocol import CellOutcome, CodeCell, Session
 
 __all__ = ["Job", "Submission"]
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import autograder
+from autograder.course import Course
 from autograder.files import write_atomically
 from autograder.judging.secret import course_secret
 from autograder.sandbox.protocol import CellOutcome, StudentError
 from autograder.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from autograder.course import Course
 
 __all__ = ["VerdictCache"]
 

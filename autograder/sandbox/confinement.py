@@ -11,15 +11,12 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from autograder.sandbox.packages import top_level_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 from autograder.sandbox.protocol import SandboxLost, SandboxUnavailable
 
 __all__ = [

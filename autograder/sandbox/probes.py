@@ -7,17 +7,14 @@ import platform
 import socket
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autograder.sandbox.confinement import Confinement, SandboxUnavailable, find_bwrap, working_bwrap
 from autograder.sandbox.protocol import Answer, CodeCell, Limits
 from autograder.sandbox.worker import Worker, open_worker
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["Probe", "probe"]
 

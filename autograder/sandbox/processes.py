@@ -9,16 +9,13 @@ import socket
 import subprocess
 import threading
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.confinement import Launch, SandboxLost, SandboxUnavailable, plan_local
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from autograder.sandbox.protocol import Limits
+from autograder.sandbox.protocol import Limits
 
 __all__ = ["ForkServer", "Local"]
 

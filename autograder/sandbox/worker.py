@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Self
+from types import TracebackType
+from typing import Any, Self
 
 from autograder.sandbox.answer_cache import AnswerCache
 from autograder.sandbox.confinement import Confinement, SandboxUnavailable, plan_bubblewrap, plan_landlock
 from autograder.sandbox.packages import PackageMissing
 from autograder.sandbox.processes import ForkServer, Local
-from autograder.sandbox.protocol import MAX_SENT, CellOutcome, CodeCell, TimeBudget, weight
+from autograder.sandbox.protocol import MAX_SENT, CellOutcome, CodeCell, Limits, TimeBudget, weight
 from autograder.sandbox.session import ChildNotConfined, ChildSession
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from types import TracebackType
-
-    from autograder.sandbox.protocol import Limits
 
 __all__ = ["Worker", "open_worker"]
 

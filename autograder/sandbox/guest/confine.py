@@ -9,10 +9,7 @@ import ctypes
 import os
 import resource
 import struct
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 __all__ = [
     "address_space",

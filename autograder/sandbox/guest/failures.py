@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Any
 
 try:
     # Below ``signal``, whose wrappers turn numbers into enumerations and back at every call of a student's function.
     import _signal as signal  # type: ignore[import-not-found]
 except ImportError:
     import signal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType, TracebackType
 
 __all__ = ["Clock", "TimeIsUp", "describe"]
 

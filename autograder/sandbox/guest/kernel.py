@@ -10,7 +10,8 @@ import linecache
 import random
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +20,7 @@ from .failures import CELL, Clock, TimeIsUp, refuse_input
 from .failures import describe as as_json
 from .outputs import Stream, Tape, bundle_of, take_figures
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    Piece = tuple[types.CodeType, bool]
+Piece = tuple[types.CodeType, bool]
 
 __all__ = ["Kernel", "make_ready"]
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import base64
 import io
 import sys
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import Any
 
 __all__ = ["Stream", "Tape", "bundle_of", "take_figures"]
 

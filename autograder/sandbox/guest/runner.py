@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Callable
 from functools import partial
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +16,7 @@ from .failures import TimeIsUp
 from .kernel import Kernel
 from .wire import HEADER, Decoder, Encoder, TooBig, WireError, pack, pack_array, parse_head
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Work = Callable[[], tuple[Any, list[str]]]
+Work = Callable[[], tuple[Any, list[str]]]
 
 __all__ = ["OUT_OF_MEMORY", "serve"]
 

@@ -16,15 +16,13 @@ from __future__ import annotations
 import json
 import math
 import struct
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .nesting import nested_deeper
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 __all__ = [
     "ALIGN",
