@@ -6,9 +6,9 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import Any, Self
 
 from autograder.sandbox.answer_cache import AnswerCache
@@ -103,11 +103,9 @@ class Worker:
                 done |= {outcome.index: outcome for outcome in outcomes}
                 fatal = outcomes[-1] if outcomes and not session.alive else None
                 if fatal is None or len(killed) >= _MAX_RERUNS or time.monotonic() >= deadline:
-                    missing = fatal.stopped if fatal is not None else ""
-                    session.cells = [
-                        killed.get(c.index) or done.get(c.index) or CellOutcome(c.index, stopped=missing or "skipped")
-                        for c in cells
-                    ]
+                    missing = (fatal.stopped if fatal is not None else "") or "skipped"
+                    known = {cell.index: CellOutcome(cell.index, stopped=missing) for cell in cells} | done | killed
+                    session.cells = [known[cell.index] for cell in cells]
                     return session
                 killed[fatal.index] = fatal
                 overrun |= {outcome.index for outcome in outcomes if outcome.stopped == "timeout"}
@@ -115,7 +113,7 @@ class Worker:
 
     def _preload(self, cells: Sequence[CodeCell]) -> None:
         if "matplotlib" in self._packages and any("matplotlib" in cell.source for cell in cells):
-            self._processes.preload("matplotlib")
+            self._processes.preload()
 
     def _attempt(
         self,
@@ -157,15 +155,8 @@ class Worker:
         self, order: dict[str, Any], cells: Sequence[CodeCell], limits: Limits, deadline: float, given: _Given
     ) -> tuple[ChildSession, list[CellOutcome]]:
         channel, number = self._processes.spawn(limits, given.folder)
-        processes = self._processes
-        session = ChildSession(
-            channel,
-            lambda patience: processes.end(number, patience),
-            sandbox=self.sandbox,
-            limits=limits,
-            deadline=deadline,
-            cache=self._cache,
-        )
+        end = partial(self._processes.end, number)
+        session = ChildSession(channel, end, sandbox=self.sandbox, limits=limits, deadline=deadline, cache=self._cache)
         return session, list(session.run(order, cells, given.blobs))
 
     def close(self) -> None:
@@ -175,9 +166,7 @@ class Worker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
 

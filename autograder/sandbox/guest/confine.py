@@ -77,9 +77,7 @@ def fork_into_namespaces() -> int:
     Returns as ``os.fork`` does. With ``unshare`` it would take two forks, and forking is what opening a jail costs most.
     """
     uid, gid = os.geteuid(), os.getegid()
-    python = (
-        ctypes.pythonapi
-    )  # as os.fork() does it: the interpreter prepares before, and cleans up after on both sides
+    python = ctypes.pythonapi  # as os.fork() does it: it prepares before, and cleans up after on both sides
     python.PyOS_BeforeFork()
     flags = _NEW_USER | _NEW_MOUNT | _NEW_IPC | _NEW_PID | _SIGCHLD
     pid = int(_syscall(_SYSCALL_CLONE[os.uname().machine], ctypes.c_ulong(flags), None, None, None, None))
