@@ -40,9 +40,8 @@ class Pages:
     @classmethod
     def of(cls, course: Course, chapter: str) -> Pages:
         """The pages of a course's chapter."""
-        return cls(
-            chapter, course.title, course.disclosure, folder_of(course, "autograded"), folder_of(course, "feedback")
-        )
+        autograded, feedback = folder_of(course, "autograded"), folder_of(course, "feedback")
+        return cls(chapter, course.title, course.disclosure, autograded, feedback)
 
     def __call__(self, outcome: Outcome) -> Outcome:
         """Write the graded notebook and the page of one submission: a ``Deliver``."""

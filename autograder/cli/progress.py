@@ -16,7 +16,6 @@ __all__ = ["grading_progress", "say"]
 def say(text: str) -> None:
     """Write a line for a person to stderr: stdout belongs to the result."""
     sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
 
 
 @contextmanager
@@ -34,13 +33,8 @@ def _bar(total: int, what: str) -> Iterator[Callable[[Verdict], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[counts]}"),
-        TimeRemainingColumn(),
-    )
+    described, counted = TextColumn("{task.description}"), TextColumn("{task.fields[counts]}")
+    columns = described, BarColumn(), MofNCompleteColumn(), counted, TimeRemainingColumn()
     counts: Counter[str] = Counter()
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=total, counts="")

@@ -58,6 +58,7 @@ def require_gradebook(db_url: str, config: Config) -> None:
     from nbgrader.coursedir import CourseDirectory  # noqa: PLC0415
     from nbgrader.preprocessors import AssignLatePenalties  # noqa: PLC0415
     from sqlalchemy import create_engine, text  # noqa: PLC0415
+    from sqlalchemy.pool import NullPool  # noqa: PLC0415
 
     try:
         CourseDirectory(config=config)
@@ -80,12 +81,8 @@ def require_gradebook(db_url: str, config: Config) -> None:
     question = text("PRAGMA schema_version" if db_url.startswith(_FILE) else "SELECT 1")
 
     def ask() -> None:
-        engine = create_engine(db_url)
-        try:
-            with engine.connect() as connection:
-                connection.execute(question)
-        finally:
-            engine.dispose()
+        with create_engine(db_url, poolclass=NullPool).connect() as connection:
+            connection.execute(question)
 
     with gradebook_errors(db_url):
         retry_conflicts(ask)  # another grader may be writing just now

@@ -80,16 +80,8 @@ def crash(doing: str, error: BaseException) -> str:
 
 def ungradable(job: Job, reason: str, chapter: str | None = None, max_score: float = 0.0) -> Verdict:
     """The verdict on a notebook that could not be judged: never a zero, always with its reason."""
-    return Verdict(
-        notebook=str(job.path),
-        student=job.student,
-        chapter=chapter or job.chapter,
-        status="ungradable",
-        reason=sanitize(reason, MAX_REASON),
-        score=0.0,
-        max_score=max_score,
-        sandbox=None,
-    )
+    why, chapter = sanitize(reason, MAX_REASON), chapter or job.chapter
+    return Verdict(str(job.path), job.student, chapter, "ungradable", why, score=0.0, max_score=max_score, sandbox=None)
 
 
 def points_of(released: Notebook, only: frozenset[str] | None = None) -> float:

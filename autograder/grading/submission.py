@@ -75,9 +75,8 @@ class Submission:
         self.notebook = notebook_of(self.document, job.path)
         self.label = f"{job.student} · {job.path.name}" if job.student else str(job.path)
         self.blank = blank_exercises(self.notebook, released.notebook)
-        self.notes: Mapping[str, str] = _notes(
-            self.notebook, released.notebook, self.blank, metadata_of(self.document).get("copied", [])
-        )
+        twice = metadata_of(self.document).get("copied", [])
+        self.notes: Mapping[str, str] = _notes(self.notebook, released.notebook, self.blank, twice)
         self.cells: tuple[CellOutcome, ...] = ()
         self.sandbox: str | None = None
         self._code = self.notebook.code_cells()
@@ -142,19 +141,12 @@ class _Prefix:
 
     def __init__(self, whole: Submission, exercise: str, end: CodeCell) -> None:
         self.label, self.blank = whole.label, whole.blank
-        note = REDEFINED.format(name=exercise, other=end.name)
-        self.notes: Mapping[str, str] = {
-            **whole.notes,
-            exercise: " ".join(filter(None, [whole.notes.get(exercise), note])),
-        }
-        self._open = partial(whole.open_before, end.index)
-
-    def open(self, *, memory_mb: int | None = None) -> Session:
-        return self._open(memory_mb=memory_mb)
+        notes = [whole.notes.get(exercise), REDEFINED.format(name=exercise, other=end.name)]
+        self.notes: Mapping[str, str] = {**whole.notes, exercise: " ".join(filter(None, notes))}
+        self.open = partial(whole.open_before, end.index)
 
     def before_redefined(self, exercise: str) -> Subject | None:
-        del exercise
-        return None
+        """None: that cell was not run."""
 
 
 def _notes(notebook: Notebook, released: Notebook, blank: frozenset[str], twice: list[str]) -> dict[str, str]:

@@ -88,14 +88,6 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> byt
     for path in files:
         if path.is_file():
             digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
-    settings = (
-        autograder.__version__,
-        chapter,
-        asdict(course.limits),
-        list(course.packages),
-        course.redraw_pictures,
-        course_secret(course),
-        *options,
-    )
-    digest.update(repr(settings).encode())
+    settings = asdict(course.limits), list(course.packages), course.redraw_pictures, course_secret(course)
+    digest.update(repr((autograder.__version__, chapter, *settings, *options)).encode())
     return digest.digest()
