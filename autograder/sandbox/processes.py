@@ -164,16 +164,15 @@ class ForkServer:
         """
         with self._lock:
             self._kill()
-            waits = [*_AGAIN_SECONDS]
-            while True:
+            for wait in (*_AGAIN_SECONDS, None):
                 begun = time.monotonic()
                 try:
                     self._start()
                 except SandboxUnavailable as error:
                     # One that hangs has been waited for long enough.
-                    if not waits or time.monotonic() - begun > sum(_AGAIN_SECONDS):
+                    if wait is None or time.monotonic() - begun > sum(_AGAIN_SECONDS):
                         raise SandboxLost(str(error)) from error
-                    time.sleep(waits.pop(0))
+                    time.sleep(wait)
                 else:
                     return
 

@@ -151,10 +151,8 @@ def make_ruleset(readable: Iterable[str]) -> int:
     handled = _ALL_FILE_RIGHTS.get(version, (1 << 16) - 1)
     # struct landlock_ruleset_attr: file rights, since 4 the two TCP rights, since 6 the two scopes.
     attributes = struct.pack("QQQ", handled, 0b11, 0b11)[: 8 if version < 4 else 16 if version < 6 else 24]
-    ruleset = _checked(
-        _libc.syscall(_SYSCALL_LANDLOCK_CREATE, attributes, ctypes.c_size_t(len(attributes)), 0),
-        "landlock_create_ruleset",
-    )
+    size = ctypes.c_size_t(len(attributes))
+    ruleset = _checked(_libc.syscall(_SYSCALL_LANDLOCK_CREATE, attributes, size, 0), "landlock_create_ruleset")
     for path in readable:
         _allow(ruleset, path, (_EXECUTE | _READ_FILE | _READ_DIR) & handled)
     _allow(ruleset, "/dev/null", (_READ_FILE | _WRITE_FILE | _TRUNCATE) & handled)
