@@ -5,23 +5,20 @@ from __future__ import annotations
 import datetime as dt
 import os
 import stat
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autograder.course import Course
 from autograder.feedback.disclosure import Disclosure, disclosed
 from autograder.files import write_atomically
 from autograder.gradebook.entries import moment_of
 from autograder.grading.document import write_outcomes, write_verdict
+from autograder.grading.outcome import Outcome
+from autograder.grading.submission import Job
 from autograder.notebook import document_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from autograder.course import Course
-    from autograder.grading.outcome import Outcome
-    from autograder.grading.submission import Job
 
 __all__ = ["BESIDE", "Pages", "beside", "folder_of", "warned"]
 
@@ -43,13 +40,8 @@ class Pages:
     @classmethod
     def of(cls, course: Course, chapter: str) -> Pages:
         """The pages of a course's chapter."""
-        return cls(
-            chapter,
-            course.title,
-            course.disclosure,
-            folder_of(course, "autograded"),
-            folder_of(course, "feedback"),
-        )
+        autograded, feedback = folder_of(course, "autograded"), folder_of(course, "feedback")
+        return cls(chapter, course.title, course.disclosure, autograded, feedback)
 
     def __call__(self, outcome: Outcome) -> Outcome:
         """Write the graded notebook and the page of one submission: a ``Deliver``."""

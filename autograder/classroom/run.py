@@ -5,31 +5,26 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from types import FrameType
 
 from autograder.classroom.delivery import Pages, folder_of, warned
 from autograder.classroom.uptodate import UpToDateFile
-from autograder.course import CourseError
+from autograder.course import Course, CourseError
 from autograder.gradebook.entries import gradebook_url
 from autograder.gradebook.writer import GradebookWriter
 from autograder.grading.batch import grade
 from autograder.grading.options import GradingOptions
 from autograder.grading.outcome import Outcome, delivered, points_of, ungradable
 from autograder.grading.submission import Job
+from autograder.grading.task import Executor
 from autograder.grading.verdict_cache import VerdictCache
 from autograder.notebook import load_source
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from types import FrameType
-
-    from autograder.course import Course
-    from autograder.grading.task import Executor
-    from autograder.sandbox.confinement import Confinement
-    from autograder.verdict import Verdict
+from autograder.sandbox.confinement import Confinement
+from autograder.verdict import Verdict
 
 __all__ = ["Terminated", "grade_class", "handed_in"]
 
@@ -85,17 +80,18 @@ def grade_class(
     uptodate = UpToDateFile(course, chapter, VerdictCache.of(course, chapter, options.bearing), pages, url)
     gradebook = GradebookWriter(course, url, after=uptodate.note)
     worth = points_of(load_source(course.source(chapter))[1])
-    verdicts = {job: _unnamed(job, chapter, worth) for job in jobs if not _is_text(str(job.path))}
+    verdicts = {job: _unnamed(job, chapter, worth) for job in jobs if _written(str(job.path)) != str(job.path)}
     verdicts |= uptodate.unchanged([job for job in jobs if job not in verdicts])
     report = on_verdict or (lambda _verdict: None)
     for verdict in verdicts.values():
         report(verdict)
     with _ending_well() as ending, closing(gradebook):  # what was graded before an interruption is not lost
-        refusals = {job: _refusal(job, chapter) for job in jobs if job not in verdicts}
+        new = [job for job in jobs if job not in verdicts]
+        refusals = {job: why for job in new if (why := _refusal(job, chapter))}
         refused = (
-            delivered(Outcome(job, ungradable(job, why, chapter, worth)), pages) for job, why in refusals.items() if why
+            delivered(Outcome(job, ungradable(job, why, chapter, worth)), pages) for job, why in refusals.items()
         )
-        sound = [job for job, why in refusals.items() if not why]
+        sound = [job for job in new if job not in refusals]
         if sound:
             gradebook.begin(wait=workers == 1 and executor is None)
         graded = grade(course, sound, options, workers=workers, executor=executor, keep=True, deliver=pages)
@@ -133,10 +129,8 @@ class _Ending:
 def _ending_well() -> Iterator[_Ending]:
     """Let the signals that ask a program to end do so the way Ctrl-C does."""
     ending = _Ending()
-    if threading.current_thread() is not threading.main_thread():
-        yield ending
-        return
-    before = {number: signal.signal(number, ending.end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    numbers = (signal.SIGTERM, signal.SIGHUP) if threading.current_thread() is threading.main_thread() else ()
+    before = {number: signal.signal(number, ending.end) for number in numbers}
     try:
         yield ending
         ending.check()
@@ -145,17 +139,8 @@ def _ending_well() -> Iterator[_Ending]:
             signal.signal(number, handler)
 
 
-def _is_text(path: str) -> bool:
-    """Whether a path can be written down: a name on disk is any bytes, and Python keeps those that are no text apart."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _written(path: str) -> str:
-    """A path as it can be written down, with what is no text in it spelled out."""
+    """A path with what is no text in it spelled out: a name on disk is any bytes, and not all can be written down."""
     return path.encode("utf-8", "backslashreplace").decode()
 
 

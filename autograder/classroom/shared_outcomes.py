@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import Any
 
 from autograder.verdict import ExerciseVerdict, Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 __all__ = ["SharedOutcomes"]
 

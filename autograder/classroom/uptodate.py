@@ -12,25 +12,22 @@ import json
 import os
 import sqlite3
 import time
+from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import autograder
 from autograder.classroom.delivery import BESIDE, Pages, beside
 from autograder.classroom.shared_outcomes import SharedOutcomes
+from autograder.course import Course
 from autograder.files import write_atomically
+from autograder.grading.outcome import Outcome
+from autograder.grading.submission import Job
+from autograder.grading.verdict_cache import VerdictCache
 from autograder.notebook import NotebookError, read_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from autograder.course import Course
-    from autograder.grading.outcome import Outcome
-    from autograder.grading.submission import Job
-    from autograder.grading.verdict_cache import VerdictCache
-    from autograder.verdict import Verdict
+from autograder.verdict import Verdict
 
 __all__ = ["UpToDateFile", "book_rows"]
 

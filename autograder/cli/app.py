@@ -27,21 +27,18 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-FOLDER_OR_FILE = click.Path(path_type=Path)
+PATH = click.Path(path_type=Path)
+POSITIVE = click.IntRange(min=1)
 
 chapters_argument = click.argument("chapters", metavar="[CHAPTER]...", nargs=-1)
 course_option = click.option(
-    "--course",
-    "course_folder",
-    metavar="FOLDER",
-    type=FOLDER_OR_FILE,
-    help="The course folder; by default the one around here.",
+    "--course", "course_folder", metavar="FOLDER", type=PATH, help="The course folder; by default the one around here."
 )
 unsafe_option = click.option(
     "--unsafe-local", is_flag=True, help="Run students' code as yourself, with no jail. For trying things out."
 )
 workers_option = click.option(
-    "--workers", metavar="N", type=click.IntRange(min=1), help="How many notebooks at a time; by default one a core."
+    "--workers", metavar="N", type=POSITIVE, help="How many notebooks at a time; by default one a core."
 )
 scheduler_option = click.option(
     "--scheduler", metavar="ADDRESS", help="Grade on the Dask cluster whose scheduler is at this address."
@@ -135,7 +132,7 @@ def grade(
 
 
 @app.command()
-@click.argument("notebooks", metavar="NOTEBOOK...", nargs=-1, required=True, type=FOLDER_OR_FILE)
+@click.argument("notebooks", metavar="NOTEBOOK...", nargs=-1, required=True, type=PATH)
 @click.option("--exercise", metavar="NAME", help="Only this exercise.")
 @click.option("--visible", is_flag=True, help="Only the checks that students see too.")
 @json_option
@@ -200,12 +197,7 @@ def check(
 
 @app.command()
 @click.option(
-    "--students",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=24,
-    show_default=True,
-    help="How many students to simulate.",
+    "--students", metavar="N", type=POSITIVE, default=24, show_default=True, help="How many students to simulate."
 )
 @course_option
 @unsafe_option
@@ -252,7 +244,7 @@ def examples(chapters: Sequence[str], *, course_folder: Path | None) -> None:
 @app.command()
 @chapters_argument
 @json_option
-@click.option("--page", metavar="FILE", type=FOLDER_OR_FILE, help="Write the findings as a page for a browser, too.")
+@click.option("--page", metavar="FILE", type=PATH, help="Write the findings as a page for a browser, too.")
 @click.option(
     "--from-class",
     metavar="CHAPTER",
@@ -308,12 +300,9 @@ def _errors_in_sentences(kept: str = "") -> Iterator[None]:
     """
     try:
         yield
-    except CourseError as error:
+    except (CourseError, SandboxUnavailable, ClusterError, GradebookError) as error:
         say(str(error))
-        raise Exit(2) from error
-    except (SandboxUnavailable, ClusterError, GradebookError) as error:
-        say(str(error))
-        raise Exit(1) from error
+        raise Exit(2 if isinstance(error, CourseError) else 1) from error
     except OSError as error:
         if not (sentence := disk_error(error)):
             raise

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from autograder.course import CourseError, Limits
 from autograder.examples import EXAMPLES_NAME, ExamplesError, load_examples, replay
@@ -12,15 +13,9 @@ from autograder.grading.outcome import crash, ungradable
 from autograder.grading.submission import Job
 from autograder.notebook import NotebookError, read_notebook
 from autograder.sandbox import SandboxUnavailable, open_worker
-from autograder.sandbox.protocol import TimeBudget
+from autograder.sandbox.confinement import Confinement
+from autograder.sandbox.protocol import Session, TimeBudget
 from autograder.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from autograder.sandbox.confinement import Confinement
-    from autograder.sandbox.protocol import Session
 
 __all__ = ["check_by_examples"]
 
@@ -28,10 +23,7 @@ PACKAGES = ["numpy", "matplotlib"]  # where no course says otherwise
 
 
 def check_by_examples(
-    notebooks: Sequence[Path],
-    only: set[str] | None,
-    confinement: Confinement,
-    on_verdict: Callable[[Verdict], None],
+    notebooks: Sequence[Path], only: set[str] | None, confinement: Confinement, on_verdict: Callable[[Verdict], None]
 ) -> list[Verdict]:
     """The verdicts on ``notebooks`` by the visible checks that lie beside each in ``examples.json``.
 

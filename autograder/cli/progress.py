@@ -5,13 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from autograder.verdict import Verdict
+from autograder.verdict import Verdict
 
 __all__ = ["grading_progress", "say"]
 
@@ -19,7 +16,6 @@ __all__ = ["grading_progress", "say"]
 def say(text: str) -> None:
     """Write a line for a person to stderr: stdout belongs to the result."""
     sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
 
 
 @contextmanager
@@ -37,13 +33,8 @@ def _bar(total: int, what: str) -> Iterator[Callable[[Verdict], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[counts]}"),
-        TimeRemainingColumn(),
-    )
+    described, counted = TextColumn("{task.description}"), TextColumn("{task.fields[counts]}")
+    columns = described, BarColumn(), MofNCompleteColumn(), counted, TimeRemainingColumn()
     counts: Counter[str] = Counter()
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=total, counts="")

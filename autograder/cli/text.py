@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from autograder.render import Card, card_text
 from autograder.render.text import wrapped
 from autograder.sanitize import sanitize
+from autograder.verdict import Verdict
 from autograder.wording import number, plural, points
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from autograder.verdict import Verdict
-
-__all__ = ["name_of", "needs_a_person", "summary", "verdict_text"]
-
-
-def name_of(verdict: Verdict) -> str:
-    """What to call a notebook in a list: its student where one is known, else its file."""
-    return sanitize(verdict.student or verdict.notebook)
+__all__ = ["needs_a_person", "summary", "verdict_text"]
 
 
 def verdict_text(verdict: Verdict) -> str:
@@ -53,10 +44,13 @@ def summary(verdicts: Sequence[Verdict], seconds: float) -> str:
 
 
 def needs_a_person(verdicts: Sequence[Verdict]) -> str:
-    """The notebooks that could not be graded or hold something odd, each with its reason; empty where there are none."""
+    """The notebooks that could not be graded or hold something odd, each with its reason; empty where there are none.
+
+    A notebook is called by its student where one is known, else by its file.
+    """
     lines: list[str] = []
     for verdict in verdicts:
         why = (verdict.reason or "no reason is known.") if verdict.status == "ungradable" else verdict.warning
         if why:
-            lines.append(wrapped(why, "    ", f"  - {name_of(verdict)}: "))
+            lines.append(wrapped(why, "    ", f"  - {sanitize(verdict.student or verdict.notebook)}: "))
     return "\n".join(["Needs a person:", *lines]) if lines else ""

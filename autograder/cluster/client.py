@@ -12,28 +12,25 @@ import sys
 import uuid
 import zipfile
 from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 from autograder.classroom.delivery import BESIDE, Pages, beside
 from autograder.cluster import ClusterError
 from autograder.cluster import worker as on_worker
 from autograder.cluster.worker import Bundle, Chunk, Graded, Refused, Unit
-from autograder.course import CourseError
+from autograder.course import Course, CourseError
 from autograder.files import write_atomically
+from autograder.grading.outcome import Outcome
+from autograder.grading.submission import Job
+from autograder.grading.task import Task
 from autograder.judging.secret import VARIABLE, course_secret
 from autograder.notebook import NotebookError, read_bytes
 from autograder.sandbox.confinement import SandboxUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from autograder.course import Course
-    from autograder.grading.outcome import Outcome
-    from autograder.grading.submission import Job
-    from autograder.grading.task import Task
 
 __all__ = ["grade_on_cluster", "pack_course"]
 
@@ -220,7 +217,7 @@ class _Run:
         outcome = replace(graded.outcome, job=job, verdict=verdict)
         deliver = self.task.deliver
         if isinstance(deliver, Pages):
-            deliver = _DeliverWritten(deliver, graded.files)
+            deliver = partial(_put_in_place, deliver, graded.files)
         return replace(self.task, deliver=deliver).finish(outcome, unit.data)
 
     def _gone(self) -> ClusterError:
@@ -230,21 +227,15 @@ class _Run:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _DeliverWritten:
-    """Puts the files that a worker wrote for ``pages`` where they belong."""
-
-    pages: Pages
-    files: tuple[tuple[bytes, int] | None, ...]
-
-    def __call__(self, outcome: Outcome) -> Outcome:
-        notebook, *_others = paths = self.pages.files(outcome.job)
-        for path, packed in zip(paths, self.files, strict=True):
-            if packed is not None:
-                write_atomically(path, *packed)
-            elif path == notebook:  # an old page must not pass for the outcome of this submission
-                path.unlink(missing_ok=True)
-        return replace(outcome, cells=())
+def _put_in_place(pages: Pages, files: Sequence[tuple[bytes, int] | None], outcome: Outcome) -> Outcome:
+    """Put the files that a worker wrote for ``pages`` where they belong."""
+    notebook, *_others = paths = pages.files(outcome.job)
+    for path, packed in zip(paths, files, strict=True):
+        if packed is not None:
+            write_atomically(path, *packed)
+        elif path == notebook:  # an old page must not pass for the outcome of this submission
+            path.unlink(missing_ok=True)
+    return replace(outcome, cells=())
 
 
 def _as_it_is(bundle: Bundle) -> Bundle:
@@ -260,4 +251,3 @@ def _secret_text(course: Course) -> str:
 
 def _say(text: str) -> None:
     sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()

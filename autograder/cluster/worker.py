@@ -112,14 +112,12 @@ def grade_chunk(bundle: Bundle, chunk: Chunk) -> list[Graded] | Refused:
     workspace = _take(bundle)
     try:
         found = [workspace.grade(unit) for unit in chunk.units]
-    except SandboxUnavailable as error:
+    except BaseException as error:
         workspace.close()
-        return Refused(f"The worker on {platform.node()} has no sandbox to run students' code in. {error}", True)  # noqa: FBT003
-    except CourseError as error:
-        workspace.close()
-        return Refused(f"On the worker on {platform.node()}: {error}")
-    except BaseException:
-        workspace.close()
+        if isinstance(error, SandboxUnavailable):
+            return Refused(f"The worker on {platform.node()} has no sandbox to run students' code in. {error}", True)  # noqa: FBT003
+        if isinstance(error, CourseError):
+            return Refused(f"On the worker on {platform.node()}: {error}")
         raise
     _give_back(workspace)
     return found
@@ -167,13 +165,12 @@ class _Workspace:
         with zipfile.ZipFile(io.BytesIO(bundle.archive)) as archive:
             archive.extractall(root)
         self._unit = Path(self._folder.name) / "unit"
-        self._pages = None
-        if isinstance(bundle.task.deliver, Pages):
-            self._pages = replace(
-                bundle.task.deliver, autograded=self._unit / "autograded", feedback=self._unit / "feedback"
-            )
-        deliver = bundle.task.deliver if self._pages is None else _DeliverHere(self._pages)
-        self._pool = Pool(root, replace(bundle.task, deliver=deliver), 1, secret=bundle.secret)
+        self._pages, task = None, bundle.task
+        if isinstance(task.deliver, Pages):
+            autograded, feedback = self._unit / "autograded", self._unit / "feedback"
+            self._pages = replace(task.deliver, autograded=autograded, feedback=feedback)
+            task = replace(task, deliver=functools.partial(_deliver_here, self._pages))
+        self._pool = Pool(root, task, 1, secret=bundle.secret)
 
     def grade(self, unit: Unit) -> Graded:
         """Have a notebook graded; where the process dies over it, once more by another one."""
@@ -196,14 +193,9 @@ class _Workspace:
         self._folder.cleanup()
 
 
-@dataclass(frozen=True, slots=True)
-class _DeliverHere:
-    """Writes the pages on the worker; what the cells put out goes home with the outcome, where the verdict is kept."""
-
-    pages: Pages
-
-    def __call__(self, outcome: Outcome) -> Outcome:
-        return replace(self.pages(outcome), cells=outcome.cells)
+def _deliver_here(pages: Pages, outcome: Outcome) -> Outcome:
+    """Write the pages on the worker; what the cells put out goes home with the outcome, where the verdict is kept."""
+    return replace(pages(outcome), cells=outcome.cells)
 
 
 def _packed(path: Path) -> tuple[bytes, int] | None:

@@ -5,6 +5,7 @@ nbgrader is imported by the functions, not by the module: that takes seconds, an
 
 from __future__ import annotations
 
+import datetime as dt
 import importlib
 import math
 import os
@@ -12,40 +13,25 @@ import re
 import sys
 import sysconfig
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from traitlets.config import Config
 from traitlets.config.loader import LazyConfigValue
 
-from autograder.course import CourseError, load_config
-from autograder.feedback.disclosure import disclosed_exercise
+from autograder.course import Course, CourseError, load_config
+from autograder.feedback.disclosure import Disclosure, disclosed_exercise
 from autograder.gradebook.errors import gradebook_errors, require_address
 from autograder.gradebook.locking import exclusive_lock, retry_conflicts
 from autograder.grading.document import checksum
-from autograder.grading.outcome import crash
+from autograder.grading.outcome import Outcome, crash
 from autograder.render import remarks
 from autograder.sanitize import sanitize
+from autograder.verdict import ExerciseVerdict
 
-if TYPE_CHECKING:
-    import datetime as dt
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from autograder.course import Course
-    from autograder.feedback.disclosure import Disclosure
-    from autograder.grading.outcome import Outcome
-    from autograder.verdict import ExerciseVerdict
-
-__all__ = [
-    "UNGRADED",
-    "comment_on",
-    "gradebook_url",
-    "load_nbgrader",
-    "moment_of",
-    "nbgrader_config",
-    "write_entries",
-]
+__all__ = ["UNGRADED", "comment_on", "gradebook_url", "load_nbgrader", "moment_of", "nbgrader_config", "write_entries"]
 
 UNGRADED = "This notebook could not be graded: {reason}"
 NO_RESPONSE = "No response."  # nbgrader's own words for a cell that was left as it was
@@ -214,10 +200,8 @@ class _ChapterWriter:
         self.students = {student.id: student for student in known}
         # Of these students only: with the whole class, a large one would be read once for every batch of it.
         of_assignment = api.SubmittedAssignment.assignment_id == self.assignment.id
-        of_students = api.SubmittedNotebook.assignment.has(
-            of_assignment & api.SubmittedAssignment.student_id.in_(students)
-        )
-        of_notebook = (api.SubmittedNotebook.notebook_id == self.notebook.id) & of_students
+        theirs = api.SubmittedNotebook.assignment.has(of_assignment & api.SubmittedAssignment.student_id.in_(students))
+        of_notebook = (api.SubmittedNotebook.notebook_id == self.notebook.id) & theirs
         submitted = self.db.query(api.SubmittedNotebook).filter(of_notebook).all()
         self.submitted = {notebook.assignment.student_id: (notebook.assignment, notebook) for notebook in submitted}
         self.grades = self._by_cell(api.Grade, of_notebook)
@@ -241,9 +225,8 @@ class _ChapterWriter:
             raise
         except Exception as error:  # noqa: BLE001 - one notebook's text must not keep a class's marks out
             why = crash("Entering this notebook's marks", error)
-            scores, comments = self._marks(
-                replace(outcome, verdict=replace(outcome.verdict, status="ungradable", reason=why))
-            )
+            verdict = replace(outcome.verdict, status="ungradable", reason=why)
+            scores, comments = self._marks(replace(outcome, verdict=verdict))
         for name, cell in self.grade_cells.items():
             grade = self._row(self.api.Grade, self.grades, submitted, cell)
             changed |= self._grade(grade, scores.get(name), new=new)
@@ -282,13 +265,11 @@ class _ChapterWriter:
     def _marks(self, outcome: Outcome) -> tuple[dict[str, float | None], dict[str, str | None]]:
         """The score of each graded cell, None where a person must give it, and the comment on each answered cell."""
         verdict = outcome.verdict
-        comments: dict[str, str | None] = {}
         if verdict.status == "ungradable":
-            first = next(iter(self.solution_cells), None)
-            if first is not None:
-                comments[first] = _inert(UNGRADED.format(reason=verdict.reason))
-            return {}, comments
+            first = list(self.solution_cells)[:1]
+            return {}, dict.fromkeys(first, _inert(UNGRADED.format(reason=verdict.reason)))
         scores: dict[str, float | None] = {}
+        comments: dict[str, str | None] = {}
         for exercise in verdict.exercises:
             name = f"check_{exercise.name}"
             if name not in self.grade_cells:

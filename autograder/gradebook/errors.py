@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from traitlets import TraitError
+from traitlets.config import Config
 
 from autograder.course import CourseError
 from autograder.files import DISK, FULL
 from autograder.gradebook.locking import retry_conflicts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from traitlets.config import Config
 
 __all__ = ["GradebookError", "disk_error", "gradebook_errors", "require_address", "require_gradebook"]
 
@@ -61,6 +58,7 @@ def require_gradebook(db_url: str, config: Config) -> None:
     from nbgrader.coursedir import CourseDirectory  # noqa: PLC0415
     from nbgrader.preprocessors import AssignLatePenalties  # noqa: PLC0415
     from sqlalchemy import create_engine, text  # noqa: PLC0415
+    from sqlalchemy.pool import NullPool  # noqa: PLC0415
 
     try:
         CourseDirectory(config=config)
@@ -83,12 +81,8 @@ def require_gradebook(db_url: str, config: Config) -> None:
     question = text("PRAGMA schema_version" if db_url.startswith(_FILE) else "SELECT 1")
 
     def ask() -> None:
-        engine = create_engine(db_url)
-        try:
-            with engine.connect() as connection:
-                connection.execute(question)
-        finally:
-            engine.dispose()
+        with create_engine(db_url, poolclass=NullPool).connect() as connection:
+            connection.execute(question)
 
     with gradebook_errors(db_url):
         retry_conflicts(ask)  # another grader may be writing just now

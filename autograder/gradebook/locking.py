@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 __all__ = ["exclusive_lock", "retry_conflicts"]
 
@@ -33,15 +31,12 @@ def exclusive_lock(db_url: str) -> Iterator[None]:
         yield
         return
     from sqlalchemy import create_engine, text  # noqa: PLC0415 - loaded with nbgrader, which is
+    from sqlalchemy.pool import NullPool  # noqa: PLC0415
 
-    engine = create_engine(db_url)
-    try:
-        # Held by a transaction: it ends with the connection, however this program ends.
-        with engine.connect() as connection, connection.begin():
-            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-            yield
-    finally:
-        engine.dispose()
+    # Held by a transaction: it ends with the connection, however this program ends.
+    with create_engine(db_url, poolclass=NullPool).connect() as connection, connection.begin():
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        yield
 
 
 def retry_conflicts(write: Callable[[], Result]) -> Result:

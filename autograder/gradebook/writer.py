@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
+from autograder.course import Course
 from autograder.gradebook.entries import load_nbgrader, nbgrader_config, write_entries
 from autograder.gradebook.errors import require_gradebook
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from autograder.course import Course
-    from autograder.grading.outcome import Outcome
+from autograder.grading.outcome import Outcome
 
 __all__ = ["GradebookWriter"]
 

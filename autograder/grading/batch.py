@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
-from autograder.course import CourseError
+from autograder.course import Course, CourseError
 from autograder.grading.document import Released, restored
 from autograder.grading.grader import grade_here
 from autograder.grading.options import GradingOptions
-from autograder.grading.outcome import Outcome, crash, delivered, points_of, ungradable, verdict_only
-from autograder.grading.task import Task
+from autograder.grading.outcome import Deliver, Outcome, crash, delivered, points_of, ungradable, verdict_only
+from autograder.grading.submission import Job
+from autograder.grading.task import Executor, Task
 from autograder.grading.verdict_cache import VerdictCache
-from autograder.notebook import NotebookError, chapter_of, load_document, read_bytes, read_notebook
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
-
-    from autograder.course import Course
-    from autograder.grading.outcome import Deliver
-    from autograder.grading.submission import Job
-    from autograder.grading.task import Executor
-    from autograder.notebook import Notebook
-    from autograder.sandbox.confinement import Confinement
-    from autograder.verdict import Verdict
+from autograder.notebook import Notebook, NotebookError, chapter_of, load_document, read_bytes, read_notebook
+from autograder.sandbox.confinement import Confinement
+from autograder.verdict import Verdict
 
 __all__ = ["grade", "grade_notebooks"]
 

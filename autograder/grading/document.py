@@ -9,20 +9,16 @@ import copy
 import hashlib
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from autograder.notebook import PICTURE, cell_of, load_source, metadata_of, notebook_of, text_of
+from autograder.course import Course
+from autograder.notebook import PICTURE, Cell, Notebook, cell_of, load_source, metadata_of, notebook_of, text_of
 from autograder.render import Card, card_html, card_text
+from autograder.sandbox.protocol import CellOutcome
 from autograder.sanitize import sanitize
+from autograder.verdict import ExerciseVerdict
 from autograder.wording import points
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from autograder.course import Course
-    from autograder.notebook import Cell, Notebook
-    from autograder.sandbox.protocol import CellOutcome
-    from autograder.verdict import ExerciseVerdict
 
 __all__ = ["Released", "checksum", "restored", "write_outcomes", "write_verdict"]
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from autograder.course import CourseError
+from autograder.course import Course, CourseError
 from autograder.files import DISK
 from autograder.grading.document import Released
 from autograder.grading.outcome import Outcome, crash
-from autograder.grading.submission import Submission
+from autograder.grading.submission import Job, Submission
+from autograder.grading.task import Task
 from autograder.notebook import NotebookError, grade_ids, metadata_of, read_bytes
 from autograder.sandbox.confinement import SandboxLost
 from autograder.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from autograder.course import Course
-    from autograder.grading.submission import Job
-    from autograder.grading.task import Task
     from autograder.sandbox.worker import Worker
 
 __all__ = ["NotebookGrader", "grade_here"]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from autograder.sandbox.confinement import Confinement
+from autograder.sandbox.confinement import Confinement
 
 __all__ = ["GradingOptions"]
 

@@ -7,15 +7,13 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from autograder.grading.submission import Job
+from autograder.notebook import Notebook
+from autograder.sandbox.protocol import CellOutcome
 from autograder.sanitize import sanitize
 from autograder.verdict import Verdict
-
-if TYPE_CHECKING:
-    from autograder.grading.submission import Job
-    from autograder.notebook import Notebook
-    from autograder.sandbox.protocol import CellOutcome
 
 __all__ = ["Deliver", "Outcome", "crash", "delivered", "points_of", "ungradable", "verdict_only"]
 
@@ -82,16 +80,8 @@ def crash(doing: str, error: BaseException) -> str:
 
 def ungradable(job: Job, reason: str, chapter: str | None = None, max_score: float = 0.0) -> Verdict:
     """The verdict on a notebook that could not be judged: never a zero, always with its reason."""
-    return Verdict(
-        notebook=str(job.path),
-        student=job.student,
-        chapter=chapter or job.chapter,
-        status="ungradable",
-        reason=sanitize(reason, MAX_REASON),
-        score=0.0,
-        max_score=max_score,
-        sandbox=None,
-    )
+    why, chapter = sanitize(reason, MAX_REASON), chapter or job.chapter
+    return Verdict(str(job.path), job.student, chapter, "ungradable", why, score=0.0, max_score=max_score, sandbox=None)
 
 
 def points_of(released: Notebook, only: frozenset[str] | None = None) -> float:

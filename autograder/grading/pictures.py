@@ -10,16 +10,12 @@ from __future__ import annotations
 import base64
 import binascii
 from collections import defaultdict, deque
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from autograder.notebook import cell_of, text_of
-from autograder.sandbox.protocol import CellOutcome
+from autograder.sandbox.protocol import CellOutcome, CodeCell
 from autograder.sanitize import sanitize
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from autograder.sandbox.protocol import CodeCell
 
 __all__ = ["kept_pictures", "without_picture"]
 

@@ -12,26 +12,21 @@ import signal
 import subprocess
 import sys
 from collections import Counter, deque
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import Self
 
-from autograder.course import CourseError, load_course
+from autograder.course import Course, CourseError, load_course
 from autograder.grading.grader import grade_here
+from autograder.grading.outcome import Outcome
+from autograder.grading.submission import Job
+from autograder.grading.task import Task
 from autograder.judging.secret import VARIABLE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-    from types import TracebackType
-
-    from autograder.course import Course
-    from autograder.grading.outcome import Outcome
-    from autograder.grading.submission import Job
-    from autograder.grading.task import Task
 
 __all__ = ["Pool", "grade_side_by_side", "serve"]
 
@@ -88,9 +83,7 @@ class Pool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
         if kind is None:
             self.close()
         else:

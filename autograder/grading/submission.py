@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.attempt import defines, last_definition_is_blank
-from autograder.grading.document import restored
+from autograder.grading.document import Released, restored
 from autograder.grading.pictures import kept_pictures, without_picture
-from autograder.notebook import blank_exercises, load_document, metadata_of, notebook_of
-from autograder.sandbox.protocol import TimeBudget
+from autograder.notebook import Notebook, blank_exercises, load_document, metadata_of, notebook_of
+from autograder.sandbox.protocol import CellOutcome, CodeCell, Session, TimeBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-    from pathlib import Path
-
-    from autograder.grading.document import Released
     from autograder.judging.conversation import Subject
-    from autograder.notebook import Notebook
-    from autograder.sandbox.protocol import CellOutcome, CodeCell, Session
 
 __all__ = ["Job", "Submission"]
 
@@ -79,9 +75,8 @@ class Submission:
         self.notebook = notebook_of(self.document, job.path)
         self.label = f"{job.student} · {job.path.name}" if job.student else str(job.path)
         self.blank = blank_exercises(self.notebook, released.notebook)
-        self.notes: Mapping[str, str] = _notes(
-            self.notebook, released.notebook, self.blank, metadata_of(self.document).get("copied", [])
-        )
+        twice = metadata_of(self.document).get("copied", [])
+        self.notes: Mapping[str, str] = _notes(self.notebook, released.notebook, self.blank, twice)
         self.cells: tuple[CellOutcome, ...] = ()
         self.sandbox: str | None = None
         self._code = self.notebook.code_cells()
@@ -123,12 +118,7 @@ class Submission:
             self._run(cells, first=first, take=None if first else self._to_draw).close()
 
     def _run(
-        self,
-        cells: list[CodeCell],
-        *,
-        first: bool,
-        memory_mb: int | None = None,
-        take: Collection[int] | None = None,
+        self, cells: list[CodeCell], *, first: bool, memory_mb: int | None = None, take: Collection[int] | None = None
     ) -> Session:
         """Run ``cells``; what they put out is kept the first time, or of the cells in ``take``."""
         slow = [outcome.index for outcome in self.cells if outcome.stopped]
@@ -151,19 +141,12 @@ class _Prefix:
 
     def __init__(self, whole: Submission, exercise: str, end: CodeCell) -> None:
         self.label, self.blank = whole.label, whole.blank
-        note = REDEFINED.format(name=exercise, other=end.name)
-        self.notes: Mapping[str, str] = {
-            **whole.notes,
-            exercise: " ".join(filter(None, [whole.notes.get(exercise), note])),
-        }
-        self._open = partial(whole.open_before, end.index)
-
-    def open(self, *, memory_mb: int | None = None) -> Session:
-        return self._open(memory_mb=memory_mb)
+        notes = [whole.notes.get(exercise), REDEFINED.format(name=exercise, other=end.name)]
+        self.notes: Mapping[str, str] = {**whole.notes, exercise: " ".join(filter(None, notes))}
+        self.open = partial(whole.open_before, end.index)
 
     def before_redefined(self, exercise: str) -> Subject | None:
-        del exercise
-        return None
+        """None: that cell was not run."""
 
 
 def _notes(notebook: Notebook, released: Notebook, blank: frozenset[str], twice: list[str]) -> dict[str, str]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from autograder.grading.outcome import Outcome, delivered, ungradable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from autograder.course import Course
-    from autograder.grading.options import GradingOptions
-    from autograder.grading.outcome import Deliver
-    from autograder.grading.submission import Job
-    from autograder.grading.verdict_cache import VerdictCache
+from autograder.course import Course
+from autograder.grading.options import GradingOptions
+from autograder.grading.outcome import Deliver, Outcome, delivered, ungradable
+from autograder.grading.submission import Job
+from autograder.grading.verdict_cache import VerdictCache
 
 __all__ = ["Executor", "Task"]
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import autograder
+from autograder.course import Course
 from autograder.files import write_atomically
 from autograder.judging.secret import course_secret
 from autograder.sandbox.protocol import CellOutcome, StudentError
 from autograder.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from autograder.course import Course
 
 __all__ = ["VerdictCache"]
 
@@ -91,14 +88,6 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> byt
     for path in files:
         if path.is_file():
             digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
-    settings = (
-        autograder.__version__,
-        chapter,
-        asdict(course.limits),
-        list(course.packages),
-        course.redraw_pictures,
-        course_secret(course),
-        *options,
-    )
-    digest.update(repr(settings).encode())
+    settings = asdict(course.limits), list(course.packages), course.redraw_pictures, course_secret(course)
+    digest.update(repr((autograder.__version__, chapter, *settings, *options)).encode())
     return digest.digest()

@@ -7,11 +7,13 @@ import atexit
 import functools
 import os
 import re
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nbformat
+from nbformat import NotebookNode
 from nbgrader.preprocessors import Execute
 from traitlets import Enum, Float, Integer, List, Unicode
 
@@ -20,11 +22,6 @@ from autograder.grading.document import write_outcomes
 from autograder.sandbox import Worker, open_worker
 from autograder.sandbox.packages import PackageMissing, top_level_paths
 from autograder.sandbox.protocol import CodeCell
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nbformat import NotebookNode
 
 __all__ = ["CannotExecuteError", "ExecuteConfined"]
 
@@ -48,9 +45,7 @@ class ExecuteConfined(Execute):
     """
 
     confinement = Enum(
-        ["auto", "bubblewrap", "landlock"],
-        "auto",
-        help="How students' code is confined. There is no unconfined way.",
+        ["auto", "bubblewrap", "landlock"], "auto", help="How students' code is confined. There is no unconfined way."
     ).tag(config=True)
     packages = List(
         Unicode(),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nbformat
+from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Enum
 
@@ -18,9 +19,6 @@ from autograder.grading.batch import grade
 from autograder.grading.document import Released, restored, write_outcomes, write_verdict
 from autograder.grading.options import GradingOptions
 from autograder.grading.submission import Job
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
 
 __all__ = ["GradeConfined", "RecordExamples", "RestoreCells", "SaveOutcome", "UngradableError"]
 

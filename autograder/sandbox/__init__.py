@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,19 +13,12 @@ if TYPE_CHECKING:
 __all__ = ["Probe", "SandboxUnavailable", "Worker", "open_worker", "probe"]
 
 
+# Loaded on first use: a notebook's check() needs the protocol's nouns only, and in a browser it has no processes.
+_MODULES = {"Worker": "worker", "open_worker": "worker", "Probe": "probes", "probe": "probes"}
+_MODULES["SandboxUnavailable"] = "confinement"
+
+
 def __getattr__(name: str) -> Any:
-    # Loaded on first use: a notebook's check() needs the protocol's nouns only, and has no processes where it runs
-    # in a browser.
-    if name == "SandboxUnavailable":
-        from autograder.sandbox import confinement  # noqa: PLC0415
-
-        return confinement.SandboxUnavailable
-    if name in {"Worker", "open_worker"}:
-        from autograder.sandbox import worker  # noqa: PLC0415
-
-        return getattr(worker, name)
-    if name in {"Probe", "probe"}:
-        from autograder.sandbox import probes  # noqa: PLC0415
-
-        return getattr(probes, name)
-    raise AttributeError(f"module 'autograder.sandbox' has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module 'autograder.sandbox' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"autograder.sandbox.{_MODULES[name]}"), name)

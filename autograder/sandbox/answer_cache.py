@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from autograder.sandbox.protocol import Answer
+from autograder.sandbox.protocol import Answer
 
 __all__ = ["AnswerCache"]
 

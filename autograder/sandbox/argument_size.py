@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 __all__ = ["Size"]
 
@@ -19,8 +16,7 @@ _MAX_AXES = 6
 Shape = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(NamedTuple):
     """The size of a call's arguments, those in lists, tuples and dicts among them; NumPy makes arrays of texts, too.
 
     ``elements`` are those of the largest argument, ``axis`` is the longest one, ``axes`` the most that one has.
@@ -50,15 +46,7 @@ class Size:
     @classmethod
     def largest(cls, sizes: Iterable[Size]) -> Size:
         """The most of each that any of ``sizes`` has."""
-        found = cls()
-        for one in sizes:
-            found = cls(
-                max(found.elements, one.elements),
-                max(found.axis, one.axis),
-                max(found.axes, one.axes),
-                max(found.together, one.together),
-            )
-        return found
+        return cls(*map(max, zip(cls(), *sizes, strict=True)))
 
     def allows(self, asked: Size) -> bool:
         """Whether a question of the size ``asked`` is not far larger than this, what the check itself asks."""

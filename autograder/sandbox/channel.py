@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autograder.sandbox.guest.wire import ALIGN, HEADER, MAX_HEAD, WireError, parse_head
-
-if TYPE_CHECKING:
-    import socket
 
 __all__ = ["Channel", "HungUp", "TimedOut"]
 

@@ -11,15 +11,12 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from autograder.sandbox.packages import top_level_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 from autograder.sandbox.protocol import SandboxLost, SandboxUnavailable
 
 __all__ = [
@@ -37,6 +34,7 @@ Confinement = Literal["auto", "bubblewrap", "landlock", "local"]
 
 GUEST = Path(__file__).with_name("guest")
 NOBODY = 65534
+_INTERPRETER = os.path.realpath(sys.executable)
 _IN_JAIL = "/sandbox"
 _ROOMS = ("site-packages", "dist-packages")  # where other packages live: never visible
 
@@ -102,14 +100,9 @@ def _environment(home: str) -> dict[str, str]:
         **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"),
     }
     base = os.path.realpath(sys.base_prefix)
-    libraries = [
-        p for p in os.environ.get("LD_LIBRARY_PATH", "").split(":") if p and os.path.realpath(p).startswith(base)
-    ]
+    given = filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":"))
+    libraries = [path for path in given if os.path.realpath(path).startswith(base)]
     return environment | ({"LD_LIBRARY_PATH": ":".join(libraries)} if libraries else {})
-
-
-def _interpreter() -> str:
-    return os.path.realpath(sys.executable)
 
 
 def _library_folders() -> list[str]:
@@ -132,12 +125,10 @@ def _rooms_below(folder: str) -> list[str]:
     return sorted({str(path) for pattern in patterns for path in below.glob(pattern) if path.is_dir()})
 
 
-def _start(paths: Sequence[str], plan: dict[str, Any]) -> tuple[str, ...]:
-    code = (
-        f"import sys; sys.path += {list(paths)!r}; from guest.zygote import main; main(int(sys.argv[1]), sys.argv[2])"
-    )
+def _start(paths: list[str], plan: dict[str, Any]) -> tuple[str, ...]:
+    code = f"import sys; sys.path += {paths!r}; from guest.zygote import main; main(int(sys.argv[1]), sys.argv[2])"
     # -I: neither the environment nor the current folder decides what is imported; -S: no site-packages.
-    return (_interpreter(), "-I", "-S", "-c", code, "{control}", json.dumps(plan))
+    return (_INTERPRETER, "-I", "-S", "-c", code, "{control}", json.dumps(plan))
 
 
 def plan_bubblewrap(packages: Sequence[str]) -> Launch:
@@ -150,7 +141,7 @@ def plan_bubblewrap(packages: Sequence[str]) -> Launch:
         mounts.bind(folder, folder)
         for room in _rooms_below(folder):
             mounts.arguments += ["--tmpfs", room, "--remount-ro", room]
-    mounts.bind(_interpreter(), _interpreter())
+    mounts.bind(_INTERPRETER, _INTERPRETER)
     for link in ("/lib", "/lib64", "/lib32"):
         if Path(link).is_symlink():
             mounts.arguments += ["--symlink", str(Path(link).readlink()), link]
@@ -160,13 +151,9 @@ def plan_bubblewrap(packages: Sequence[str]) -> Launch:
         mounts.bind(str(path), f"{_IN_JAIL}/packages/{name}")
     mounts.bind(str(GUEST), f"{_IN_JAIL}/inside/guest")
     mounts.parents(f"{_IN_JAIL}/packages/any")  # there, if empty, also for a course without packages
-    readable = [*_library_folders(), _interpreter(), _IN_JAIL, "/dev/urandom", "/dev/zero"]
-    plan = {
-        "uid": NOBODY if os.geteuid() == 0 else None,
-        "read_search": False,
-        "namespaces": True,
-        "readable": readable,
-    }
+    readable = [*_library_folders(), _INTERPRETER, _IN_JAIL, "/dev/urandom", "/dev/zero"]
+    uid = NOBODY if os.geteuid() == 0 else None
+    plan = {"uid": uid, "read_search": False, "namespaces": True, "readable": readable}
     paths = [f"{_IN_JAIL}/inside", f"{_IN_JAIL}/packages", f"{_IN_JAIL}/inside/guest/stubs"]
     command = [bwrap, *_namespaces(), "--die-with-parent", "--new-session", "--clearenv"]
     for name, value in _environment("/tmp").items():  # noqa: S108 - the jail's own
@@ -222,7 +209,7 @@ def plan_landlock(packages: Sequence[str]) -> Launch:
     as_root = os.geteuid() == 0
     if as_root:
         os.chown(home, NOBODY, NOBODY)
-    readable = [str(visible), str(GUEST), _interpreter(), *map(str, packaged.values()), "/dev/urandom", "/dev/zero"]
+    readable = [str(visible), str(GUEST), _INTERPRETER, *map(str, packaged.values()), "/dev/urandom", "/dev/zero"]
     for library in _library_folders():
         readable += _all_but_rooms(Path(library))
     if Path("/etc/ld.so.cache").is_file():

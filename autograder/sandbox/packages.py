@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from importlib.metadata import Distribution
 
 __all__ = ["PackageMissing", "top_level_paths"]

@@ -7,17 +7,14 @@ import platform
 import socket
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from autograder.sandbox.confinement import Confinement, SandboxUnavailable, find_bwrap, working_bwrap
 from autograder.sandbox.protocol import Answer, CodeCell, Limits
 from autograder.sandbox.worker import Worker, open_worker
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["Probe", "probe"]
 
@@ -31,16 +28,11 @@ _APPARMOR = (
     "/usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ and sudo systemctl reload apparmor), or "
     "allow them altogether: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"
 )
+_ALLOW = "Allow user namespaces: sudo sysctl"
 _USERNS = {
     Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"): ("1", _APPARMOR),
-    Path("/proc/sys/kernel/unprivileged_userns_clone"): (
-        "0",
-        "Allow user namespaces: sudo sysctl kernel.unprivileged_userns_clone=1",
-    ),
-    Path("/proc/sys/user/max_user_namespaces"): (
-        "0",
-        "Allow user namespaces: sudo sysctl user.max_user_namespaces=10000",
-    ),
+    Path("/proc/sys/kernel/unprivileged_userns_clone"): ("0", f"{_ALLOW} kernel.unprivileged_userns_clone=1"),
+    Path("/proc/sys/user/max_user_namespaces"): ("0", f"{_ALLOW} user.max_user_namespaces=10000"),
 }
 _CONTAINER = (
     "Inside a container namespaces are often forbidden: start it with --security-opt seccomp=unconfined (Docker, "
@@ -80,8 +72,7 @@ def probe(confinement: Confinement) -> list[Probe]:
             Probe(f"{worker.sandbox} starts", holds=True, detail="a notebook was run in it"),
             Probe("notebooks are kept apart", holds=True, detail=_NESTED if worker.nested else _NOT_NESTED),
             *_attempts(worker, secret, port),
-            _endless(worker),
-            _next_in_line(worker),
+            *_limits(worker),
         ]
 
 
@@ -96,11 +87,8 @@ def _remedy() -> str:
                 return advice
         except OSError:
             continue
-    return (
-        _CONTAINER
-        if working_bwrap()[0] is None
-        else f"Its own words should help; the machine is a {platform.machine()}."
-    )
+    own_words = f"Its own words should help; the machine is a {platform.machine()}."
+    return _CONTAINER if working_bwrap()[0] is None else own_words
 
 
 @contextmanager
@@ -113,6 +101,7 @@ def _outside() -> Iterator[tuple[Path, int]]:
 
 
 def _attempts(worker: Worker, secret: Path, port: int) -> Iterator[Probe]:
+    report = f"Do not grade with the {worker.sandbox} sandbox on this machine, and report this."
     os.environ["AUTOGRADER_PROBE"] = "secret"
     try:
         sources = {
@@ -136,27 +125,19 @@ def _attempts(worker: Worker, secret: Path, port: int) -> Iterator[Probe]:
                 answer: Answer = session.value("got_out")
             kept_in = answer.error is not None and answer.error.type == "NameError"
             detail = "tried, and refused" if kept_in else f"it could: {answer.value or answer.stopped}"
-            yield Probe(name, holds=kept_in, detail=detail, remedy="" if kept_in else _report(worker))
+            yield Probe(name, holds=kept_in, detail=detail, remedy="" if kept_in else report)
     finally:
         del os.environ["AUTOGRADER_PROBE"]
     kept = secret.read_text("utf-8") == "marks"
-    yield Probe(
-        "nothing outside was changed", holds=kept, detail="the file is as it was" if kept else "the file was changed"
-    )
+    detail = "the file is as it was" if kept else "the file was changed"
+    yield Probe("nothing outside was changed", holds=kept, detail=detail)
 
 
-def _endless(worker: Worker) -> Probe:
+def _limits(worker: Worker) -> Iterator[Probe]:
     source = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
     with closing(worker.open([CodeCell(0, "probe", source)])) as session:
         held = session.cells[0].stopped == "timeout"
-    return Probe("an endless loop is ended", holds=held, detail="killed at its limit" if held else "it was not killed")
-
-
-def _next_in_line(worker: Worker) -> Probe:
+    yield Probe("an endless loop is ended", holds=held, detail="killed at its limit" if held else "it was not killed")
     with closing(worker.open([CodeCell(0, "probe", "x = 6 * 7")])) as session:
         held = session.value("x").value == 42
-    return Probe("the next notebook is served", holds=held, detail="it answered" if held else "it did not answer")
-
-
-def _report(worker: Worker) -> str:
-    return f"Do not grade with the {worker.sandbox} sandbox on this machine, and report this."
+    yield Probe("the next notebook is served", holds=held, detail="it answered" if held else "it did not answer")

@@ -6,19 +6,16 @@ import contextlib
 import json
 import os
 import socket
-import subprocess
 import threading
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
+from typing import Any
 
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.confinement import Launch, SandboxLost, SandboxUnavailable, plan_local
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from autograder.sandbox.protocol import Limits
+from autograder.sandbox.protocol import Limits
 
 __all__ = ["ForkServer", "Local"]
 
@@ -35,7 +32,7 @@ class ForkServer:
         self.hello: dict[str, Any] = {}
         self._launch = launch
         self._lock = threading.RLock()
-        self._loaded: set[str] = set()
+        self._loaded = False
         self._cells: dict[int, str] = {}
         self._next = 0
         self._start()
@@ -44,16 +41,9 @@ class ForkServer:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = [str(theirs.fileno()) if part == "{control}" else part for part in self._launch.command]
 
-        def start() -> subprocess.Popen[bytes]:
-            return subprocess.Popen(
-                command,
-                pass_fds=[theirs.fileno()],
-                env=self._launch.environment,
-                cwd="/",
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-            )
+        def start() -> Popen[bytes]:
+            fds, env = [theirs.fileno()], self._launch.environment
+            return Popen(command, pass_fds=fds, env=env, cwd="/", stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE)
 
         # bubblewrap's --die-with-parent follows the thread that started it: one that lives as long as this process.
         try:
@@ -65,8 +55,7 @@ class ForkServer:
             theirs.close()
         ours.settimeout(_START_SECONDS)
         self._control = ours
-        self._loaded.clear()
-        self._importing = False
+        self._loaded = self._importing = False
         try:
             self.hello = json.loads(ours.recv(1 << 16) or b"{}")
         except OSError:
@@ -83,7 +72,7 @@ class ForkServer:
     def _last_words(self) -> str:
         try:
             _out, said = self._process.communicate(timeout=2)
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
             return "it does not answer"
         return said.decode("utf-8", "replace").strip()[-500:] or f"exit status {self._process.returncode}"
 
@@ -128,18 +117,16 @@ class ForkServer:
                 return -9
             return int(self._answer(5.0 + patience).get("status", -9)) if patience > 0 else -9
 
-    def preload(self, module: str) -> None:
-        """Have the warm process import ``module`` once, so that no child has to; ``settle`` waits until it has."""
+    def preload(self) -> None:
+        """Have the warm process import matplotlib once, so that no child has to; ``settle`` waits until it has."""
         with self._lock:
-            if module not in self._loaded:
-                self.settle()
-                self._loaded.add(module)
-                self._importing = True
+            if not self._loaded:
+                self._loaded = self._importing = True
                 with contextlib.suppress(OSError):  # the wait for its answer notices a process that is gone
-                    self._control.send(json.dumps({"do": "preload", "module": module}).encode())
+                    self._control.send(json.dumps({"do": "preload"}).encode())
 
     def settle(self) -> None:
-        """Wait until the warm process has imported what it was sent: that time is not the submission's."""
+        """Wait until the warm process has imported it: that time is not the submission's."""
         with self._lock:
             if self._importing:
                 self._importing = False
@@ -177,16 +164,15 @@ class ForkServer:
         """
         with self._lock:
             self._kill()
-            waits = [*_AGAIN_SECONDS]
-            while True:
+            for wait in (*_AGAIN_SECONDS, None):
                 begun = time.monotonic()
                 try:
                     self._start()
                 except SandboxUnavailable as error:
                     # One that hangs has been waited for long enough.
-                    if not waits or time.monotonic() - begun > sum(_AGAIN_SECONDS):
+                    if wait is None or time.monotonic() - begun > sum(_AGAIN_SECONDS):
                         raise SandboxLost(str(error)) from error
-                    time.sleep(waits.pop(0))
+                    time.sleep(wait)
                 else:
                     return
 
@@ -202,7 +188,7 @@ class ForkServer:
         self._control.close()
         try:
             self._process.wait(2)
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
             self._process.kill()
             self._process.wait()
         if self._launch.folder is not None:
@@ -216,7 +202,7 @@ class Local:
     nested = False
 
     def __init__(self) -> None:
-        self._children: dict[int, tuple[subprocess.Popen[bytes], Launch]] = {}
+        self._children: dict[int, tuple[Popen[bytes], Launch]] = {}
         self._next = 0
 
     def spawn(self, limits: Limits, _folder: str = "") -> tuple[Channel, int]:
@@ -224,14 +210,14 @@ class Local:
         launch = plan_local()
         ours, theirs = socket.socketpair()
         with theirs:
-            process = subprocess.Popen(
+            process = Popen(
                 launch.command,
                 env=launch.environment,
                 cwd=launch.folder.name if launch.folder else None,
                 pass_fds=() if os.name == "nt" else [theirs.fileno()],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stdin=PIPE,
+                stdout=DEVNULL,
+                stderr=DEVNULL,
             )
             handed = theirs.share(process.pid).hex() if os.name == "nt" else str(theirs.fileno())  # type: ignore[attr-defined,unused-ignore]
             assert process.stdin is not None  # noqa: S101 - it was asked for above
@@ -248,7 +234,7 @@ class Local:
         process, launch = self._children.pop(number)
         try:
             status = process.wait(patience) if patience else process.poll()
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
             status = None
         if status is None:
             process.kill()
@@ -257,17 +243,13 @@ class Local:
             launch.folder.cleanup()
         return status if status >= 0 else 128 - status
 
-    def preload(self, module: str) -> None:
-        """Nothing: every child imports what it needs."""
-
-    def settle(self) -> None:
-        """Nothing: there is nothing to wait for."""
-
     def compile(self, cells: Mapping[int, str]) -> None:
-        """Nothing: every child compiles what it runs."""
+        """Nothing: every child is a process of its own, which imports and compiles what it needs."""
 
-    def restart(self) -> None:
-        """Nothing: every child is a process of its own."""
+    def preload(self) -> None:
+        """Nothing, as above."""
+
+    settle = restart = preload
 
     def close(self) -> None:
         """End what still runs."""

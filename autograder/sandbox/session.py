@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import time
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,13 +15,19 @@ from autograder.sandbox.argument_size import Size
 from autograder.sandbox.channel import Channel, HungUp, TimedOut
 from autograder.sandbox.guest.runner import OUT_OF_MEMORY
 from autograder.sandbox.guest.wire import Decoder, Encoder, TooBig, WireError, pack, parse_head
-from autograder.sandbox.protocol import Answer, Call, CellOutcome, CodeCell, Opaque, Rng, Script, Source, StudentError
+from autograder.sandbox.protocol import (
+    Answer,
+    Call,
+    CellOutcome,
+    CodeCell,
+    Limits,
+    Opaque,
+    Rng,
+    Script,
+    Source,
+    StudentError,
+)
 from autograder.sandbox.texts import OutputBudget, read_error, read_names, read_outcome, read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from autograder.sandbox.protocol import Limits
 
 __all__ = ["ChildSession"]
 

@@ -32,7 +32,7 @@ def read_text(text: Any, cap: int) -> str:
 
 
 def _word(described: dict[str, Any], key: str, cap: int) -> str:
-    return " ".join(read_text(described.get(key, ""), cap).split()) if key in described else ""
+    return " ".join(read_text(described.get(key, ""), cap).split())
 
 
 def read_error(described: Any) -> StudentError:
@@ -121,9 +121,7 @@ def _shortened(outcome: CellOutcome) -> CellOutcome:
             shown.append({**output, "evalue": message, "traceback": [f"{output['ename']}: {message}"]})
     if outcome.outputs and not shown:
         shown.append({"output_type": "stream", "name": "stdout", "text": _CUT})
-    error = outcome.error
-    if error is not None:
-        error = replace(error, message=read_text(error.message, _LEAST))
+    error = outcome.error and replace(outcome.error, message=read_text(outcome.error.message, _LEAST))
     return replace(outcome, outputs=tuple(shown), error=error)
 
 

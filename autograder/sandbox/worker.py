@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import time
-from contextlib import closing
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from autograder.sandbox.answer_cache import AnswerCache
-from autograder.sandbox.confinement import (
-    Confinement,
-    SandboxUnavailable,
-    plan_bubblewrap,
-    plan_landlock,
-)
+from autograder.sandbox.confinement import Confinement, SandboxUnavailable, plan_bubblewrap, plan_landlock
 from autograder.sandbox.packages import PackageMissing
 from autograder.sandbox.processes import ForkServer, Local
-from autograder.sandbox.protocol import MAX_SENT, CellOutcome, CodeCell, TimeBudget, weight
+from autograder.sandbox.protocol import MAX_SENT, CellOutcome, CodeCell, Limits, TimeBudget, weight
 from autograder.sandbox.session import ChildNotConfined, ChildSession
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from types import TracebackType
-
-    from autograder.sandbox.protocol import Limits
 
 __all__ = ["Worker", "open_worker"]
 
@@ -105,18 +96,26 @@ class Worker:
         killed: dict[int, CellOutcome] = {}
         overrun = set(slow)
         done: dict[int, CellOutcome] = {}
-        with closing(_Given(files or {}, environment or {}, self._processes)) as given:
+        order: dict[str, Any] = {
+            "environment": dict(environment or {}),
+            "seed": seed,
+            "draw": draw,
+            "output_chars": limits.output_kb << 10,
+            "call_seconds": limits.call_seconds,
+            "max_bytes": limits.result_mb << 20,
+        }
+        with _laid_out(files or {}, on_disk=self.sandbox == "landlock") as given:
+            order["files"] = given.listed
             while True:
                 kept = [cell for cell in cells if cell.index not in killed and not (killed and cell.optional)]
-                session, outcomes = self._attempt(kept, limits, deadline, given, seed=seed, draw=draw, slow=overrun)
+                order["cells"] = _described(kept, limits, overrun)
+                session, outcomes = self._attempt(order, kept, limits, deadline, given)
                 done |= {outcome.index: outcome for outcome in outcomes}
                 fatal = outcomes[-1] if outcomes and not session.alive else None
                 if fatal is None or len(killed) >= _MAX_RERUNS or time.monotonic() >= deadline:
-                    missing = fatal.stopped if fatal is not None else ""
-                    session.cells = [
-                        killed.get(c.index) or done.get(c.index) or CellOutcome(c.index, stopped=missing or "skipped")
-                        for c in cells
-                    ]
+                    missing = (fatal.stopped if fatal is not None else "") or "skipped"
+                    known = {cell.index: CellOutcome(cell.index, stopped=missing) for cell in cells} | done | killed
+                    session.cells = [known[cell.index] for cell in cells]
                     return session
                 killed[fatal.index] = fatal
                 overrun |= {outcome.index for outcome in outcomes if outcome.stopped == "timeout"}
@@ -124,35 +123,11 @@ class Worker:
 
     def _preload(self, cells: Sequence[CodeCell]) -> None:
         if "matplotlib" in self._packages and any("matplotlib" in cell.source for cell in cells):
-            self._processes.preload("matplotlib")
+            self._processes.preload()
 
     def _attempt(
-        self,
-        cells: Sequence[CodeCell],
-        limits: Limits,
-        deadline: float,
-        given: _Given,
-        *,
-        seed: int,
-        draw: bool,
-        slow: set[int],
+        self, order: dict[str, Any], cells: Sequence[CodeCell], limits: Limits, deadline: float, given: _Given
     ) -> tuple[ChildSession, list[CellOutcome]]:
-        order: dict[str, Any] = {
-            "environment": dict(given.environment),
-            "files": given.listed,
-            "seed": seed,
-            "draw": draw,
-            "output_chars": limits.output_kb << 10,
-            "call_seconds": limits.call_seconds,
-            "max_bytes": limits.result_mb << 20,
-            "cells": [],
-        }
-        room = MAX_SENT
-        for cell in cells:
-            seconds = min(limits.cell_seconds, _AGAIN_SECONDS) if cell.index in slow else limits.cell_seconds
-            room -= weight(cell.source)
-            source = cell.source if room >= 0 else _TOO_MUCH
-            order["cells"].append([cell.index, cell.name, source, cell.optional, seconds])
         try:
             return self._converse(order, cells, limits, deadline, given)
         except ChildNotConfined:
@@ -166,15 +141,8 @@ class Worker:
         self, order: dict[str, Any], cells: Sequence[CodeCell], limits: Limits, deadline: float, given: _Given
     ) -> tuple[ChildSession, list[CellOutcome]]:
         channel, number = self._processes.spawn(limits, given.folder)
-        processes = self._processes
-        session = ChildSession(
-            channel,
-            lambda patience: processes.end(number, patience),
-            sandbox=self.sandbox,
-            limits=limits,
-            deadline=deadline,
-            cache=self._cache,
-        )
+        end = partial(self._processes.end, number)
+        session = ChildSession(channel, end, sandbox=self.sandbox, limits=limits, deadline=deadline, cache=self._cache)
         return session, list(session.run(order, cells, given.blobs))
 
     def close(self) -> None:
@@ -184,42 +152,43 @@ class Worker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
 
+def _described(cells: Sequence[CodeCell], limits: Limits, slow: set[int]) -> list[list[Any]]:
+    """The cells as they are sent; those that come after more code than may be sent are replaced by a line that says so."""
+    room, described = MAX_SENT, []
+    for cell in cells:
+        seconds = min(limits.cell_seconds, _AGAIN_SECONDS) if cell.index in slow else limits.cell_seconds
+        room -= weight(cell.source)
+        source = cell.source if room >= 0 else _TOO_MUCH
+        described.append([cell.index, cell.name, source, cell.optional, seconds])
+    return described
+
+
+@dataclass(frozen=True, slots=True)
 class _Given:
-    """What lies beside a notebook: sent along, or where a child has no disk of its own, laid out for it to read."""
+    """What lies beside a notebook: sent along, or where a child has no disk of its own, in a ``folder`` for it to read."""
 
-    def __init__(
-        self, files: Mapping[str, bytes], environment: Mapping[str, str], processes: ForkServer | Local
-    ) -> None:
-        self.environment = environment
-        self.listed: list[list[Any]] = []
-        self.blobs: list[bytes] = []
-        self.folder = ""
-        self._temporary: TemporaryDirectory[str] | None = None
-        if files and processes.sandbox == "landlock":
-            self._lay_out(files)
-        elif files:
-            self.listed = [[path, len(content)] for path, content in files.items()]
-            self.blobs = list(files.values())
+    listed: Sequence[tuple[str, int]] = ()
+    blobs: Sequence[bytes] = ()
+    folder: str = ""
 
-    def _lay_out(self, files: Mapping[str, bytes]) -> None:
-        self._temporary = TemporaryDirectory(prefix="autograder-files-", ignore_cleanup_errors=True)
-        root = Path(self._temporary.name)
+
+@contextmanager
+def _laid_out(files: Mapping[str, bytes], *, on_disk: bool) -> Iterator[_Given]:
+    """The files as a child gets them; those that are laid out ``on_disk`` are removed afterwards."""
+    if not (files and on_disk):
+        yield _Given([(path, len(content)) for path, content in files.items()], list(files.values()))
+        return
+    with TemporaryDirectory(prefix="autograder-files-", ignore_cleanup_errors=True) as folder:
+        root = Path(folder)
         for path, content in files.items():
             target = root / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
             target.chmod(0o444)
-        for folder in (root, *(path for path in root.rglob("*") if path.is_dir())):
-            folder.chmod(0o755)  # for the user that the child becomes; Landlock keeps all others out
-        self.folder = str(root)
-
-    def close(self) -> None:
-        """Remove what was laid out."""
-        if self._temporary is not None:
-            self._temporary.cleanup()
+        for below in (root, *(path for path in root.rglob("*") if path.is_dir())):
+            below.chmod(0o755)  # for the user that the child becomes; Landlock keeps all others out
+        yield _Given(folder=folder)

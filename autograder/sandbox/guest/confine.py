@@ -9,10 +9,7 @@ import ctypes
 import os
 import resource
 import struct
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 __all__ = [
     "address_space",
@@ -80,9 +77,7 @@ def fork_into_namespaces() -> int:
     Returns as ``os.fork`` does. With ``unshare`` it would take two forks, and forking is what opening a jail costs most.
     """
     uid, gid = os.geteuid(), os.getegid()
-    python = (
-        ctypes.pythonapi
-    )  # as os.fork() does it: the interpreter prepares before, and cleans up after on both sides
+    python = ctypes.pythonapi  # as os.fork() does it: it prepares before, and cleans up after on both sides
     python.PyOS_BeforeFork()
     flags = _NEW_USER | _NEW_MOUNT | _NEW_IPC | _NEW_PID | _SIGCHLD
     pid = int(_syscall(_SYSCALL_CLONE[os.uname().machine], ctypes.c_ulong(flags), None, None, None, None))
@@ -156,10 +151,8 @@ def make_ruleset(readable: Iterable[str]) -> int:
     handled = _ALL_FILE_RIGHTS.get(version, (1 << 16) - 1)
     # struct landlock_ruleset_attr: file rights, since 4 the two TCP rights, since 6 the two scopes.
     attributes = struct.pack("QQQ", handled, 0b11, 0b11)[: 8 if version < 4 else 16 if version < 6 else 24]
-    ruleset = _checked(
-        _libc.syscall(_SYSCALL_LANDLOCK_CREATE, attributes, ctypes.c_size_t(len(attributes)), 0),
-        "landlock_create_ruleset",
-    )
+    size = ctypes.c_size_t(len(attributes))
+    ruleset = _checked(_libc.syscall(_SYSCALL_LANDLOCK_CREATE, attributes, size, 0), "landlock_create_ruleset")
     for path in readable:
         _allow(ruleset, path, (_EXECUTE | _READ_FILE | _READ_DIR) & handled)
     _allow(ruleset, "/dev/null", (_READ_FILE | _WRITE_FILE | _TRUNCATE) & handled)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Any, TypeVar
 
 try:
     # Below ``signal``, whose wrappers turn numbers into enumerations and back at every call of a student's function.
@@ -10,15 +12,12 @@ try:
 except ImportError:
     import signal
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType, TracebackType
-
 __all__ = ["Clock", "TimeIsUp", "describe"]
 
 MAX_MESSAGE = 2000
 MAX_FRAMES = 8
 CELL = "<cell "
+Result = TypeVar("Result")
 
 
 class TimeIsUp(BaseException):
@@ -33,32 +32,25 @@ class Clock:
 
     def __init__(self) -> None:
         self._armed = False
-        self._works = hasattr(signal, "setitimer")
         self._signal, self._set = signal.signal, getattr(signal, "setitimer", None)
 
     def _ring(self, _number: int, _frame: FrameType | None) -> None:
         if self._armed:
             raise TimeIsUp
 
-    def run(self, seconds: float, work: Callable[[], Any]) -> Any:
+    def run(self, seconds: float, work: Callable[[], Result]) -> Result:
         """What ``work`` returns; raises ``TimeIsUp`` when ``seconds`` did not suffice."""
-        try:
-            self._start(seconds)
+        if self._set is None:
             return work()
-        finally:
-            # An alarm between the end of the work and here leaves through this ``finally``: still only once.
-            self._stop()
-
-    def _start(self, seconds: float) -> None:
-        if self._set is not None:
+        try:
             # Installed again each time: a student's code may have put another handler in its place.
             self._signal(signal.SIGALRM, self._ring)
             self._armed = True
             self._set(signal.ITIMER_REAL, seconds, 0.25)
-
-    def _stop(self) -> None:
-        self._armed = False
-        if self._set is not None:
+            return work()
+        finally:
+            # An alarm between the end of the work and here leaves through this ``finally``: still only once.
+            self._armed = False
             self._set(signal.ITIMER_REAL, 0.0)
 
 
@@ -96,10 +88,8 @@ def _frames(trace: TracebackType | None, cells: dict[str, tuple[str, list[str]]]
         code = trace.tb_frame.f_code
         if code.co_filename.startswith(CELL) and code.co_filename in cells:
             name, lines = cells[code.co_filename]
-            where = "" if code.co_name == "<module>" else code.co_name
-            found.append(
-                {"where": where, "lineno": trace.tb_lineno, "cell": name, "line": _line(lines, trace.tb_lineno)}
-            )
+            where, number = "" if code.co_name == "<module>" else code.co_name, trace.tb_lineno
+            found.append({"where": where, "lineno": number, "cell": name, "line": _line(lines, number)})
             if len(found) > 2 * MAX_FRAMES:  # of an endless recursion keep the way in and the end
                 del found[MAX_FRAMES]
         trace = trace.tb_next

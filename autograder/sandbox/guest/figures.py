@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg as FigureCanvas
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["FigureCanvas", "show"]
 

@@ -10,7 +10,8 @@ import linecache
 import random
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +20,7 @@ from .failures import CELL, Clock, TimeIsUp, refuse_input
 from .failures import describe as as_json
 from .outputs import Stream, Tape, bundle_of, take_figures
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    Piece = tuple[types.CodeType, bool]
+Piece = tuple[types.CodeType, bool]
 
 __all__ = ["Kernel", "make_ready"]
 
@@ -64,11 +62,8 @@ class Kernel:
 
     def names(self) -> list[str]:
         """The names that the cells defined, in order."""
-        return [
-            name
-            for name in self.namespace
-            if type(name) is str and name not in self._given and not name.startswith("__")
-        ]
+        new = (name for name in self.namespace if type(name) is str and name not in self._given)
+        return [name for name in new if not name.startswith("__")]
 
     def run(self, index: int, name: str, source: str, seconds: float) -> dict[str, Any]:
         """Run one cell; the outcome as JSON. Whatever it raises ends this cell only."""
@@ -94,10 +89,9 @@ class Kernel:
     def describe(self, error: BaseException, seconds: float = 2.0) -> dict[str, Any]:
         """The exception as JSON, even where the student's exception class is itself broken or endless."""
         try:
-            described: dict[str, Any] = self.clock.run(min(seconds, 2.0), lambda: as_json(error, self.sources))
+            return self.clock.run(min(seconds, 2.0), lambda: as_json(error, self.sources))
         except BaseException:  # noqa: BLE001 - a student's class may raise anything when it is looked at
             return {"type": "Exception", "message": "(the exception cannot be shown)"}
-        return described
 
     def _collect_figures(self) -> None:
         self._hear_show()  # matplotlib may have been imported by this very cell
@@ -109,9 +103,7 @@ class Kernel:
             backend.when_shown[:] = [lambda: take_figures(self.tape)]
 
     def _execute(self, source: str, filename: str) -> None:
-        pieces: Iterable[Piece] | None = None
-        if self._compile.flags == _FLAGS:
-            pieces = _ready.get((filename, source))
+        pieces = _ready.get((filename, source)) if self._compile.flags == _FLAGS else None
         # IPython forgets from cell to cell which warnings it has shown.
         self.namespace.pop("__warningregistry__", None)
         for code, shown in pieces or _compiled(source, filename, self._compile):

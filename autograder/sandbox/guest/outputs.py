@@ -5,10 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import sys
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any
 
 __all__ = ["Stream", "Tape", "bundle_of", "take_figures"]
 
@@ -133,16 +130,14 @@ def bundle_of(value: Any) -> dict[str, str]:
 
 def take_figures(tape: Tape) -> None:
     """Put every open matplotlib figure on the tape as a PNG, then close it."""
-    pyplot = sys.modules.get("matplotlib.pyplot")
-    numbers: Callable[[], list[int]] | None = getattr(pyplot, "get_fignums", None)
-    if pyplot is None or numbers is None:
+    pyplot: Any = sys.modules.get("matplotlib.pyplot")
+    if not hasattr(pyplot, "get_fignums"):
         return
-    for number in numbers():
+    for number in pyplot.get_fignums():
         figure = pyplot.figure(number)
         if tape.draw and tape.pictures > 0 and tape.room > 0:
             drawn = io.BytesIO()
             figure.savefig(drawn, format="png", dpi=DPI)
-            tape.show(
-                "display", {"image/png": base64.b64encode(drawn.getvalue()).decode("ascii"), "text/plain": repr(figure)}
-            )
+            picture = base64.b64encode(drawn.getvalue()).decode("ascii")
+            tape.show("display", {"image/png": picture, "text/plain": repr(figure)})
         pyplot.close(figure)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Callable
 from functools import partial
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +16,7 @@ from .failures import TimeIsUp
 from .kernel import Kernel
 from .wire import HEADER, Decoder, Encoder, TooBig, WireError, pack, pack_array, parse_head
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Work = Callable[[], tuple[Any, list[str]]]
+Work = Callable[[], tuple[Any, list[str]]]
 
 __all__ = ["OUT_OF_MEMORY", "serve"]
 
@@ -29,7 +27,6 @@ _array_equal, _allclose, _ndarray = np.array_equal, np.allclose, np.ndarray
 _exit = os._exit  # the only exit that no student's code can catch
 
 Pair = tuple[dict[str, Any], bytearray]
-
 
 _SILENT = 1 << 14  # bytes that may lie in the socket before the other side is woken: far fewer than it holds
 _FRAME = 256  # what a small frame takes there at least, about
@@ -104,7 +101,6 @@ class Runner:
             actions[head["do"]](head, blob)
 
     def _calls(self, head: dict[str, Any], blob: bytearray) -> None:
-        namespace = self._kernel.namespace
         decode = Decoder(blob, self._special, copy=True)
         held: list[Callable[[], bytes]] = []
         left = len(head["calls"])
@@ -114,7 +110,7 @@ class Runner:
             def work(name: str = name, args: Any = args, kwargs: Any = kwargs) -> tuple[Any, list[str]]:
                 witness = _Witness(decode)
                 positional, named = witness.arguments(args, kwargs)
-                value = self._look_up(namespace, name)(*positional, **named)
+                value = self._look_up(name)(*positional, **named)
                 return value, witness.changed()
 
             if head["hold"]:
@@ -130,13 +126,13 @@ class Runner:
             witness = _Witness(Decoder(blob, self._special, copy=True))
             positional, named = witness.arguments(head["args"], head["kwargs"])
             probe = self._special("s", [head["source"], "probe"])
-            value = probe(self._look_up(self._kernel.namespace, head["name"]), *positional, **named)
+            value = probe(self._look_up(head["name"]), *positional, **named)
             return value, witness.changed()
 
         self._line.send(self._answered(work))
 
     def _value(self, head: dict[str, Any], _blob: bytearray) -> None:
-        self._line.send(self._answered(lambda: (self._look_up(self._kernel.namespace, head["name"]), [])))
+        self._line.send(self._answered(lambda: (self._look_up(head["name"]), [])))
 
     def _substitute(self, head: dict[str, Any], _blob: bytearray) -> None:
         name = head["name"]
@@ -144,12 +140,8 @@ class Runner:
 
         def ask(*args: Any, **kwargs: Any) -> Any:
             encode = Encoder(_stays, max_bytes)
-            question = {
-                "ask": name,
-                "args": [encode(a) for a in args],
-                "kwargs": [[k, encode(v)] for k, v in kwargs.items()],
-            }
-            line.send(pack(question, encode.blobs))
+            positional, named = [encode(a) for a in args], [[k, encode(v)] for k, v in kwargs.items()]
+            line.send(pack({"ask": name, "args": positional, "kwargs": named}, encode.blobs))
             reply, blob = line.receive()
             if "error" in reply:
                 raise _KNOWN_ERRORS.get(reply["error"], RuntimeError)(reply["message"])
@@ -159,11 +151,10 @@ class Runner:
         _put_in_place(self._kernel.namespace, name, ask)
         self._line.send(pack({"done": True}))
 
-    @staticmethod
-    def _look_up(namespace: dict[str, Any], name: str) -> Any:
-        if name not in namespace:
+    def _look_up(self, name: str) -> Any:
+        if name not in self._kernel.namespace:
             raise NameError(f"name {name!r} is not defined")
-        return namespace[name]
+        return self._kernel.namespace[name]
 
     @staticmethod
     def _special(tag: str, items: list[Any]) -> Any:
@@ -193,7 +184,7 @@ class Runner:
 
     def _within(self, work: Callable[[], bytes]) -> bytes:
         try:
-            frame: bytes = self._kernel.clock.run(self._seconds, work)
+            return self._kernel.clock.run(self._seconds, work)
         except TimeIsUp:
             return pack({"stopped": "timeout"})
         except TooBig as error:
@@ -203,7 +194,6 @@ class Runner:
             described = self._kernel.describe(error)
             error.__traceback__ = None  # its frames may hold gigabytes
             return pack({"error": described})
-        return frame
 
     def _packed(self, value: Any, changed: list[str]) -> bytes:
         if not changed and (frame := pack_array(value, self._max_bytes)):
@@ -312,9 +302,7 @@ def _lay_out(files: list[list[Any]], blob: bytearray) -> None:
 
 
 def serve(
-    receive_into: Callable[[memoryview], int],
-    send: Callable[[Any], int],
-    wake: Callable[[], None] = lambda: None,
+    receive_into: Callable[[memoryview], int], send: Callable[[Any], int], wake: Callable[[], None] = lambda: None
 ) -> None:
     """Be the child of one submission: the first frame brings its cells; never returns."""
     line = Line(receive_into, send, wake)

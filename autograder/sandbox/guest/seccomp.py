@@ -10,118 +10,49 @@ import errno
 import platform
 import struct
 
-__all__ = ["machine_is_known", "program"]
+__all__ = ["program"]
 
-# name: (x86_64, aarch64); None where that machine has no such call.
+# name: (x86_64, aarch64); None where that machine has no such call. In the order of the alphabet, from left to right.
 ALLOWED: dict[str, tuple[int | None, int | None]] = {
-    "access": (21, None),
-    "alarm": (37, None),
-    "brk": (12, 214),
-    "chdir": (80, 49),
-    "clock_getres": (229, 114),
-    "clock_gettime": (228, 113),
-    "clock_nanosleep": (230, 115),
-    "close": (3, 57),
-    "close_range": (436, 436),
-    "dup": (32, 23),
-    "dup2": (33, None),
-    "dup3": (292, 24),
-    "exit": (60, 93),
-    "exit_group": (231, 94),
-    "faccessat": (269, 48),
-    "faccessat2": (439, 439),
-    "fadvise64": (221, 223),
-    "fdatasync": (75, 83),
-    "fstat": (5, 80),
-    "fstatfs": (138, 44),
-    "fsync": (74, 82),
-    "ftruncate": (77, 46),
-    "futex": (202, 98),
-    "getcwd": (79, 17),
-    "getdents64": (217, 61),
-    "getegid": (108, 177),
-    "geteuid": (107, 175),
-    "getgid": (104, 176),
-    "getitimer": (36, 102),
-    "getpid": (39, 172),
-    "getppid": (110, 173),
-    "getrandom": (318, 278),
-    "getrlimit": (97, 163),
-    "getrusage": (98, 165),
-    "gettid": (186, 178),
-    "gettimeofday": (96, 169),
-    "getuid": (102, 174),
-    "lseek": (8, 62),
-    "lstat": (6, None),
-    "madvise": (28, 233),
-    "mkdir": (83, None),
-    "mkdirat": (258, 34),
-    "mmap": (9, 222),
-    "mprotect": (10, 226),
-    "mremap": (25, 216),
-    "munmap": (11, 215),
-    "nanosleep": (35, 101),
-    "newfstatat": (262, 79),
-    "open": (2, None),
-    "openat": (257, 56),
-    "pipe": (22, None),
-    "pipe2": (293, 59),
-    "poll": (7, None),
-    "ppoll": (271, 73),
-    "pread64": (17, 67),
-    "pwrite64": (18, 68),
-    "pselect6": (270, 72),
-    "read": (0, 63),
-    "readlink": (89, None),
-    "readlinkat": (267, 78),
-    "readv": (19, 65),
-    "rename": (82, None),
-    "renameat": (264, 38),
-    "renameat2": (316, 276),
-    "restart_syscall": (219, 128),
-    "rmdir": (84, None),
-    "rseq": (334, 293),
-    "rt_sigaction": (13, 134),
-    "rt_sigprocmask": (14, 135),
-    "rt_sigreturn": (15, 139),
-    "sched_getaffinity": (204, 123),
-    "sched_yield": (24, 124),
-    "select": (23, None),
-    "set_robust_list": (273, 99),
-    "setitimer": (38, 103),
-    "sigaltstack": (131, 132),
-    "stat": (4, None),
-    "statfs": (137, 43),
-    "statx": (332, 291),
-    "symlink": (88, None),
-    "symlinkat": (266, 36),
-    "sysinfo": (99, 179),
-    "time": (201, None),
-    "times": (100, 153),
-    "umask": (95, 166),
-    "uname": (63, 160),
-    "unlink": (87, None),
-    "unlinkat": (263, 35),
-    "write": (1, 64),
-    "writev": (20, 66),
-}
+    "access": (21, None),          "alarm": (37, None),             "brk": (12, 214),
+    "chdir": (80, 49),             "clock_getres": (229, 114),      "clock_gettime": (228, 113),
+    "clock_nanosleep": (230, 115), "close": (3, 57),                "close_range": (436, 436),
+    "dup": (32, 23),               "dup2": (33, None),              "dup3": (292, 24),
+    "exit": (60, 93),              "exit_group": (231, 94),         "faccessat": (269, 48),
+    "faccessat2": (439, 439),      "fadvise64": (221, 223),         "fdatasync": (75, 83),
+    "fstat": (5, 80),              "fstatfs": (138, 44),            "fsync": (74, 82),
+    "ftruncate": (77, 46),         "futex": (202, 98),              "getcwd": (79, 17),
+    "getdents64": (217, 61),       "getegid": (108, 177),           "geteuid": (107, 175),
+    "getgid": (104, 176),          "getitimer": (36, 102),          "getpid": (39, 172),
+    "getppid": (110, 173),         "getrandom": (318, 278),         "getrlimit": (97, 163),
+    "getrusage": (98, 165),        "gettid": (186, 178),            "gettimeofday": (96, 169),
+    "getuid": (102, 174),          "lseek": (8, 62),                "lstat": (6, None),
+    "madvise": (28, 233),          "mkdir": (83, None),             "mkdirat": (258, 34),
+    "mmap": (9, 222),              "mprotect": (10, 226),           "mremap": (25, 216),
+    "munmap": (11, 215),           "nanosleep": (35, 101),          "newfstatat": (262, 79),
+    "open": (2, None),             "openat": (257, 56),             "pipe": (22, None),
+    "pipe2": (293, 59),            "poll": (7, None),               "ppoll": (271, 73),
+    "pread64": (17, 67),           "pwrite64": (18, 68),            "pselect6": (270, 72),
+    "read": (0, 63),               "readlink": (89, None),          "readlinkat": (267, 78),
+    "readv": (19, 65),             "rename": (82, None),            "renameat": (264, 38),
+    "renameat2": (316, 276),       "restart_syscall": (219, 128),   "rmdir": (84, None),
+    "rseq": (334, 293),            "rt_sigaction": (13, 134),       "rt_sigprocmask": (14, 135),
+    "rt_sigreturn": (15, 139),     "sched_getaffinity": (204, 123), "sched_yield": (24, 124),
+    "select": (23, None),          "set_robust_list": (273, 99),    "setitimer": (38, 103),
+    "sigaltstack": (131, 132),     "stat": (4, None),               "statfs": (137, 43),
+    "statx": (332, 291),           "symlink": (88, None),           "symlinkat": (266, 36),
+    "sysinfo": (99, 179),          "time": (201, None),             "times": (100, 153),
+    "umask": (95, 166),            "uname": (63, 160),              "unlink": (87, None),
+    "unlinkat": (263, 35),         "write": (1, 64),                "writev": (20, 66),
+}  # fmt: skip
 _FCNTL = (72, 25)
 # The same numbers on both machines. Not among them is what makes a descriptor send signals to whomever its owner names
 # (F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE): it would reach every process of the same user.
 _FCNTL_COMMANDS = {
-    "F_DUPFD": 0,
-    "F_GETFD": 1,
-    "F_SETFD": 2,
-    "F_GETFL": 3,
-    "F_GETLK": 5,
-    "F_SETLK": 6,
-    "F_SETLKW": 7,
-    "F_OFD_GETLK": 36,
-    "F_OFD_SETLK": 37,
-    "F_OFD_SETLKW": 38,
-    "F_DUPFD_CLOEXEC": 1030,
-    "F_GETPIPE_SZ": 1032,
-}
+    "F_DUPFD": 0,      "F_GETFD": 1,       "F_SETFD": 2,            "F_GETFL": 3,
+    "F_GETLK": 5,      "F_SETLK": 6,       "F_SETLKW": 7,           "F_OFD_GETLK": 36,
+    "F_OFD_SETLK": 37, "F_OFD_SETLKW": 38, "F_DUPFD_CLOEXEC": 1030, "F_GETPIPE_SZ": 1032,
+}  # fmt: skip
 _F_SETFL, _O_ASYNC = 4, 0o20000  # it may be set, but for this flag
 # Python sets close-on-exec with fcntl instead when ioctl fails with EACCES, but gives up on EPERM.
 _IOCTL = (16, 29)
@@ -133,16 +64,12 @@ _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _X32_BIT = 0x40000000
 
 
-def machine_is_known() -> bool:
-    """Whether there is a system-call table for this machine's processor."""
-    return platform.machine() in _MACHINES
-
-
 def program() -> bytes:
     """The filter as an array of ``struct sock_filter``; raises ``OSError`` on a processor without a table."""
-    if not machine_is_known():
-        raise OSError(errno.ENOSYS, f"there is no system-call table for {platform.machine()}")
-    column, architecture = _MACHINES[platform.machine()]
+    machine = platform.machine()
+    if machine not in _MACHINES:
+        raise OSError(errno.ENOSYS, f"there is no system-call table for {machine}")
+    column, architecture = _MACHINES[machine]
     steps = [
         (_LOAD, 0, 0, 4),  # seccomp_data.arch
         (_JUMP_EQUAL, 1, 0, architecture),

@@ -16,15 +16,13 @@ from __future__ import annotations
 import json
 import math
 import struct
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .nesting import nested_deeper
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 __all__ = [
     "ALIGN",
@@ -47,10 +45,7 @@ MAX_NESTING = 64  # of a frame's JSON: a value of the depth above takes half of 
 MAX_NODES = 200_000
 MAX_TEXT = 1 << 16
 MAX_INT_BITS = 1023  # what a float can hold as well: any larger one fails wherever it meets an array
-DTYPES = frozenset(
-    np.dtype(code).str
-    for code in ("?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "e", "f", "d", "g", "F", "D", "G")
-)
+DTYPES = frozenset(np.dtype(code).str for code in "?bBhHiIlLqQefdgFDG")
 
 # Kept here under names of our own: a student's code may replace the attributes of these modules.
 _dumps = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode

@@ -59,6 +59,8 @@ class Zygote:
 
     def loop(self) -> None:
         """Obey until the trusted side hangs up."""
+        from .kernel import make_ready  # noqa: PLC0415 - imported long ago, by the warm-up
+
         while True:
             message, descriptors, _flags, _address = socket.recv_fds(self._control, 1 << 16, 2)
             if not message:
@@ -75,9 +77,9 @@ class Zygote:
             elif order["do"] == "end":
                 self._end(order)
             elif order["do"] == "preload":
-                self._preload(order["module"])
+                self._preload()
             elif order["do"] == "compile":
-                self._compile(order["index"], order["source"])
+                make_ready(order["index"], order["source"])
 
     def _spawn(self, order: dict[str, Any], line: int, wakeup: int) -> int:
         pid = self._confine.fork_into_namespaces() if self._nested else os.fork()
@@ -137,40 +139,17 @@ class Zygote:
         if order["answer"]:
             self._control.send(json.dumps({"status": status}).encode())
 
-    @staticmethod
-    def _compile(index: int, source: str) -> None:
-        from .kernel import make_ready  # noqa: PLC0415 - imported long ago, by the warm-up
-
-        make_ready(index, source)
-
-    def _preload(self, module: str) -> None:
-        loaded = True
-        try:
-            if module == "matplotlib":
-                _warm_up_matplotlib()
-            else:
-                importlib.import_module(module)
-        except Exception:  # noqa: BLE001 - the notebook that imports it will say what is wrong
-            loaded = False
+    def _preload(self) -> None:
+        with contextlib.suppress(Exception):  # the notebook that imports it will say what is wrong
+            _warm_up_matplotlib()
         _settle()
-        self._control.send(json.dumps({"loaded": loaded}).encode())
+        self._control.send(json.dumps({"done": True}).encode())
 
 
 # What notebooks import most, so that no child has to read it from disk.
 _COMMON = (
-    *(
-        "ast",
-        "collections",
-        "contextlib",
-        "copy",
-        "dataclasses",
-        "functools",
-        "inspect",
-        "itertools",
-        "linecache",
-        "math",
-    ),
-    *("random", "string", "time", "typing", "warnings"),
+    *("ast", "collections", "contextlib", "copy", "dataclasses", "functools", "inspect", "itertools", "linecache"),
+    *("math", "random", "string", "time", "typing", "warnings"),
     *("numpy.fft", "numpy.linalg", "numpy.ma", "numpy.random", "numpy.testing"),
     "guest.runner",
 )
