@@ -15,15 +15,7 @@ from typing import Any, Literal
 
 from autograder.sanitize import shorten
 
-__all__ = [
-    "CheckResult",
-    "CheckStatus",
-    "ExerciseStatus",
-    "ExerciseVerdict",
-    "Verdict",
-    "VerdictStatus",
-    "json_lines",
-]
+__all__ = ["CheckResult", "CheckStatus", "ExerciseStatus", "ExerciseVerdict", "Verdict", "VerdictStatus", "json_lines"]
 
 CheckStatus = Literal["passed", "failed", "not_tried", "error", "timeout"]
 ExerciseStatus = Literal["passed", "partial", "failed", "not_attempted", "error", "timeout"]

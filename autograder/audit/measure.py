@@ -17,11 +17,11 @@ from autograder.audit.mutants import Mutant, mutants_of
 from autograder.audit.report import ChapterAudit, ExerciseAudit
 from autograder.checking.decorators import ExerciseSpec
 from autograder.course import Course, load_course
-from autograder.judging.conversation import StudentProxy
 from autograder.judging.diagnosis import distinguishing_calls, same_answer
 from autograder.judging.functions import FunctionSession, FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks, load_checks
+from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.judging.solutions import known_alternatives
 from autograder.misconception import Alternative
 from autograder.notebook import blank_exercises, load_source
@@ -262,7 +262,8 @@ class _Exercise:
         solutions = [("the reference", self.right)] + [(a.name, self._with(a.function)) for a in self.alternatives]
         for number in range(draws):
             secret = hashlib.sha256(f"draw {number}".encode()).digest()
-            checks = dataclasses.replace(self.checks, secret=secret, _prepared={})
+            reference = ReferenceProxy(self.checks.references)  # which keeps its answers only as long as these draws
+            checks = dataclasses.replace(self.checks, secret=secret, reference=reference, _prepared={})
             # What visible checks ask is published, and some hidden ones draw nothing: another secret changes neither.
             spec = self.spec if number == 0 else self._drawn_from_the_secret()
             for name, namespace in solutions:

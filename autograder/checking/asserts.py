@@ -60,13 +60,7 @@ class Observer(Protocol):
     """Somebody who writes down each assertion made (see ``recording``)."""
 
     def assertion(
-        self,
-        name: str,
-        actual: Any,
-        expected: Any,
-        params: Mapping[str, Any],
-        call: str,
-        inputs: Mapping[str, Any],
+        self, name: str, actual: Any, expected: Any, params: Mapping[str, Any], call: str, inputs: Mapping[str, Any]
     ) -> None:
         """Note one assertion."""
 

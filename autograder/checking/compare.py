@@ -196,11 +196,7 @@ def _matches_array(
     if found.shape != expected.shape:
         should = f"have {shape_words(expected.shape)}" if expected.ndim else "be a single number"
         reason = f"{_has(what)} {shape_words(found.shape)}" if found.ndim else f"{_is(what)} a single number"
-        return Finding(
-            f"{reason}; it should {should}.",
-            "shape",
-            found if found.size <= 12 else None,
-        )
+        return Finding(f"{reason}; it should {should}.", "shape", found if found.size <= 12 else None)
     if dtype and expected.dtype.kind == "b" and found.dtype.kind != "b":
         return Finding(f"{_has(what)} dtype {found.dtype}; a mask is boolean (True = may attend).", "dtype", found)
     wrong = ~close(found, expected, rtol, atol)

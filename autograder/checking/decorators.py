@@ -101,10 +101,7 @@ def check(*, points: float = 0.0, visible: bool = False, after: Waits = ()) -> C
 
 
 def pure(
-    *,
-    points: float,
-    after: Waits = (),
-    title: str = "leaves its inputs alone, and answers the same every time",
+    *, points: float, after: Waits = (), title: str = "leaves its inputs alone, and answers the same every time"
 ) -> Callable[..., None]:
     """A check, the same for every exercise, that a function has no side effects and no memory.
 

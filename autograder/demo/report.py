@@ -40,12 +40,7 @@ def class_table(report: ClassReport) -> str:
     heads = ["student", "hands in", *map(_short, report.chapters)]
     best = ["", "(the most there is)", *(_most(report, chapter) for chapter in report.chapters)]
     rows = [
-        [
-            s.id,
-            _story(report, s),
-            *(_score(report, chapter, s) for chapter in report.chapters),
-        ]
-        for s in report.students
+        [s.id, _story(report, s), *(_score(report, chapter, s) for chapter in report.chapters)] for s in report.students
     ]
     widths = [max(len(row[i]) for row in (heads, best, *rows)) for i in range(len(heads))]
     lines = [heads, best, ["─" * width for width in widths], *rows]

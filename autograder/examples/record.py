@@ -131,13 +131,7 @@ class _Tape:
         """Replaying a call shows in any case when it changed its inputs."""
 
     def assertion(
-        self,
-        name: str,
-        actual: Any,
-        expected: Any,
-        params: Mapping[str, Any],
-        call: str,
-        inputs: Mapping[str, Any],
+        self, name: str, actual: Any, expected: Any, params: Mapping[str, Any], call: str, inputs: Mapping[str, Any]
     ) -> None:
         """Write one assertion down."""
         found = self._place(actual)

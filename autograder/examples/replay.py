@@ -19,9 +19,10 @@ from autograder.examples.format import (
     VariableStep,
 )
 from autograder.examples.values import decode_value
-from autograder.judging.conversation import Conversation, StudentProxy, Subject
+from autograder.judging.conversation import Conversation, Subject
 from autograder.judging.diagnosis import Candidate, Diagnosis, distinguishing_calls
 from autograder.judging.judge import Judge
+from autograder.judging.proxies import StudentProxy
 from autograder.judging.scoring import not_tried
 from autograder.judging.values import key_of
 from autograder.sandbox.protocol import Answer, Call, Limits, Opaque, Session, StudentError

@@ -43,14 +43,7 @@ _MODULE = re.compile(r"No module named '(?P<name>[^']+)'")
 
 
 def explain(
-    kind: str,
-    message: str,
-    *,
-    line: str = "",
-    function: str = "",
-    where: str = "",
-    known: Any = (),
-    cell: str = "",
+    kind: str, message: str, *, line: str = "", function: str = "", where: str = "", known: Any = (), cell: str = ""
 ) -> str:
     """An exception as a sentence or two: what Python found, in which line, and where to look.
 

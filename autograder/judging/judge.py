@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection
 from typing import Any, Generic, TypeVar
 
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
-from autograder.judging.conversation import Conversation, StudentProxy, Subject
+from autograder.judging.conversation import Conversation, Subject
+from autograder.judging.proxies import StudentProxy
 from autograder.judging.scoring import Checks, Scorer, not_tried
 from autograder.sandbox.protocol import SandboxUnavailable, Session
 from autograder.verdict import CheckResult, ExerciseVerdict

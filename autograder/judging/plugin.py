@@ -15,10 +15,12 @@ import pytest
 from autograder.checking.agreement import Agreement
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.decorators import ExerciseSpec
+from autograder.checking.properties import drawing, rng_for
 from autograder.checking.spelling import noting_answers
 from autograder.course import find_course, load_course
-from autograder.judging.conversation import Conversation, StudentProxy
-from autograder.judging.loader import ChapterChecks, drawing, make_importable, rng_for
+from autograder.judging.conversation import Conversation
+from autograder.judging.loader import ChapterChecks, make_importable
+from autograder.judging.proxies import StudentProxy
 from autograder.sandbox.protocol import Session
 
 __all__ = ["spec_of"]

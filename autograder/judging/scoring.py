@@ -12,9 +12,10 @@ from typing import Any, Protocol
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.compare import named, wrong_structure
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
-from autograder.judging.conversation import Conversation, StudentProxy
+from autograder.judging.conversation import Conversation
 from autograder.judging.diagnosis import Diagnosis, answer_signature
 from autograder.judging.explanations import explain
+from autograder.judging.proxies import StudentProxy
 from autograder.sandbox.protocol import Call, Session
 from autograder.verdict import CheckResult, CheckStatus, ExerciseStatus, ExerciseVerdict
 from autograder.wording import points

@@ -45,12 +45,7 @@ def wrapped(text: str, indent: str, first: str | None = None) -> str:
 
 def _filled(text: str, indent: str, subsequent: str) -> str:
     return textwrap.fill(
-        text,
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=subsequent,
-        break_long_words=False,
-        break_on_hyphens=False,
+        text, WIDTH, initial_indent=indent, subsequent_indent=subsequent, break_long_words=False, break_on_hyphens=False
     )
 
 
