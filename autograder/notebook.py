@@ -25,24 +25,10 @@ if TYPE_CHECKING:
     from autograder.course import Course
 
 __all__ = [
-    "PICTURE",
-    "Cell",
-    "Notebook",
-    "NotebookError",
-    "blank_exercises",
-    "cell_of",
-    "chapter_of",
-    "document_bytes",
-    "grade_ids",
-    "load_document",
-    "load_source",
-    "metadata_of",
-    "notebook_of",
-    "parse_notebook",
-    "read_bytes",
-    "read_notebook",
-    "splice",
-]
+    "PICTURE", "Cell", "Notebook", "NotebookError", "blank_exercises", "cell_of", "chapter_of", "document_bytes",
+    "grade_ids", "load_document", "load_source", "metadata_of", "notebook_of", "parse_notebook", "read_bytes",
+    "read_notebook", "splice",
+]  # fmt: skip
 
 MAX_BYTES = 256 * 2**20
 MAX_CELLS = 25_000

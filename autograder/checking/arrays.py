@@ -76,12 +76,8 @@ def _leaf(value: Any, digits: int) -> str:
 
 def show_apart(found: Any, expected: Any) -> tuple[str, str]:
     """Both as ``show`` has them, with as many digits as it takes to tell them apart: what looks the same is no difference."""
-    shortest = show(found), show(expected)
-    for digits in range(4, 18):
-        left, right = show(found, digits), show(expected, digits)
-        if left != right:
-            return left, right
-    return shortest
+    pairs = ((show(found, digits), show(expected, digits)) for digits in range(4, 18))
+    return next((pair for pair in pairs if pair[0] != pair[1]), (show(found), show(expected)))
 
 
 def paste(name: str, value: Any) -> str:
@@ -96,10 +92,10 @@ def paste(name: str, value: Any) -> str:
         dtype = "" if value.dtype in (np.float64, np.int64, np.bool_) else f", dtype=np.{value.dtype.name}"
         if not value.size:
             return f"{name} = np.zeros({value.shape}{dtype})"  # brackets alone would not tell (0, 3) from (0, 5)
-        body = _literal(value.tolist())
-        if np.isfinite(value).all() if value.dtype.kind in "fc" else True:
-            return f"{name} = np.array({body}{dtype})"
-        return f"{name} = np.array({body.replace('nan', 'np.nan').replace('inf', 'np.inf')}{dtype})"
+        body = repr(value.tolist())
+        if value.dtype.kind in "fc":
+            body = body.replace("nan", "np.nan").replace("inf", "np.inf")
+        return f"{name} = np.array({body}{dtype})"
     if isinstance(value, dict) and any(isinstance(v, np.ndarray | dict) for v in value.values()):
         parts = ", ".join(f"{k!r}: {paste('', v)[3:]}" for k, v in value.items())
         return f"{name} = {{{parts}}}"
@@ -107,7 +103,7 @@ def paste(name: str, value: Any) -> str:
         return value.text.strip() if value.text.lstrip().startswith("def") else f"{name} = {value.name}"
     if isinstance(value, np.generic):
         value = value.item()
-    return f"{name} = {shorten(_literal(value), MAX_TEXT)}"
+    return f"{name} = {shorten(repr(value), MAX_TEXT)}"
 
 
 def difference(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> str:
@@ -118,14 +114,6 @@ def difference(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> st
     more = "" if count == 1 else f" ({count} of {wrong.size} entries differ)"
     left, right = show_apart(found[where], expected[where])
     return f"{place} {left} where {right} is right{more}"
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(_literal(v) for v in value) + "]"
-    if isinstance(value, float):
-        return repr(value)
-    return repr(value)
 
 
 def _numbers(value: np.ndarray, digits: int) -> str:

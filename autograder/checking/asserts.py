@@ -15,20 +15,10 @@ from autograder.checking.predicates import evaluate
 from autograder.checking.spelling import arguments_of, spelling_of
 
 __all__ = [
-    "CheckFailed",
-    "CheckStopped",
-    "assert_choice",
-    "assert_einsum",
-    "assert_finite",
-    "assert_matches",
-    "assert_number",
-    "assert_one_of",
-    "assert_shape",
-    "assert_string",
-    "assert_sums_to_one",
-    "assert_within",
+    "CheckFailed", "CheckStopped", "assert_choice", "assert_einsum", "assert_finite", "assert_matches",
+    "assert_number", "assert_one_of", "assert_shape", "assert_string", "assert_sums_to_one", "assert_within",
     "observing",
-]
+]  # fmt: skip
 
 
 class CheckFailed(AssertionError):  # noqa: N818 - students read the name

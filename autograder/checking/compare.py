@@ -15,15 +15,8 @@ from autograder.checking.arrays import difference, paste, shape_words, show, sho
 from autograder.checking.closeness import ATOL, RTOL, as_array, close
 
 __all__ = [
-    "RETURNED_NONE",
-    "Finding",
-    "describe_failure",
-    "kind_of",
-    "matches",
-    "named",
-    "wrong_structure",
-    "wrong_type",
-]
+    "RETURNED_NONE", "Finding", "describe_failure", "kind_of", "matches", "named", "wrong_structure", "wrong_type",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +56,8 @@ def matches(
             return None
         return Finding(f"{_is(what)} {show(actual)}.", "values", actual, expected, has_expected=True)
     if expected is None:
-        return (
-            None
-            if actual is None
-            else Finding(f"{_is(what)} {show(actual)}, where nothing was expected.", "type", actual)
-        )
+        nothing = f"{_is(what)} {show(actual)}, where nothing was expected."
+        return None if actual is None else Finding(nothing, "type", actual)
     return _matches_array(actual, np.asarray(expected), rtol, atol, what, dtype=dtype)
 
 
@@ -158,9 +148,7 @@ def _matches_sequence(actual: Any, expected: Any, rtol: float, atol: float, what
     wrong = _wrong_count(actual, count, what)
     if wrong is not None:
         return wrong
-    names = {2: ("first", "second"), 3: ("first", "second", "third")}.get(
-        count, tuple(f"{i + 1}." for i in range(count))
-    )
+    names = ["first", "second", "third"][:count] if 2 <= count <= 3 else [f"{i + 1}." for i in range(count)]
     for name, found, right in zip(names, actual, expected, strict=True):
         finding = matches(found, right, rtol=rtol, atol=atol, what=f"The {name} part")
         if finding:
@@ -207,9 +195,7 @@ def _matches_array(
         are = "is" if number == 1 else "are"
         many = f"{number} of its {found.size} entries {are} NaN" if found.size > 1 else "it is NaN"
         return Finding(f"{many[0].upper()}{many[1:]} (not a number).", "nan", found, expected, has_expected=True)
-    reason = difference(found, expected, wrong)
-    lead = "" if what == "it" else f"{what} differs: "
-    text = f"{lead}{reason}."
+    text = f"{'' if what == 'it' else f'{what} differs: '}{difference(found, expected, wrong)}."
     return Finding(text[0].upper() + text[1:], "values", found, expected, has_expected=True)
 
 

@@ -76,15 +76,10 @@ def exercise(
         total = sum(c.points for c in checks)
         if abs(total - points) > 1e-9:
             raise CourseError(f"{where}: the checks' points add up to {total:g}; the exercise {name!r} has {points:g}.")
-        cls.__exercise__ = ExerciseSpec(  # type: ignore[attr-defined]
-            name,
-            float(points),
-            checks,
-            tuple(leans_on),
-            tuple(hints) or hints_in(written),
-            tuple(answers),
-            tuple((equivalent or {}).items()),
-        )
+        told = tuple(hints) or hints_in(written)
+        right = tuple((equivalent or {}).items())
+        spec = ExerciseSpec(name, float(points), checks, tuple(leans_on), told, tuple(answers), right)
+        cls.__exercise__ = spec  # type: ignore[attr-defined]
         return cls
 
     return mark

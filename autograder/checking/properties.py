@@ -23,17 +23,9 @@ from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.deterministic import steady_draws
 
 __all__ = [
-    "arrays_nd",
-    "draw_seed",
-    "drawing",
-    "drawn_from",
-    "floats",
-    "given",
-    "integers",
-    "linked",
-    "probabilities",
+    "arrays_nd", "draw_seed", "drawing", "drawn_from", "floats", "given", "integers", "linked", "probabilities",
     "rng_for",
-]
+]  # fmt: skip
 
 _SHRINK_RUNS = 100  # by number, never by time: a verdict reads the same on every machine
 

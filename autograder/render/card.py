@@ -18,18 +18,8 @@ if TYPE_CHECKING:
     from autograder.verdict import CheckResult, ExerciseVerdict
 
 __all__ = [
-    "Block",
-    "Card",
-    "HintCard",
-    "Row",
-    "blocks",
-    "closing",
-    "headline",
-    "opening",
-    "remarks",
-    "rows",
-    "standing",
-]
+    "Block", "Card", "HintCard", "Row", "blocks", "closing", "headline", "opening", "remarks", "rows", "standing",
+]  # fmt: skip
 
 HIDDEN = "The grader also tries inputs that you cannot see."
 SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "timeout": "✗", "not_tried": "·"}
