@@ -63,10 +63,7 @@ def diagnosis_of(
             message = f"Two things at once.\n1. {first.message}\n2. {second.message}"
             both = candidate(f"{first.name}+{second.name}", message, function)
             own = (singles[first.name], singles[second.name])
-            same = any(
-                all(same_answer(a, b, c) for a, b, c in zip(both.answers, one.answers, calls, strict=True))  # type: ignore[arg-type]
-                for one in own
-            )
+            same = any(all(map(same_answer, both.answers, one.answers, calls)) for one in own)  # type: ignore[arg-type]
             # Where one of the two shows and both together do not, its message would tell of what cannot be seen.
             cancels = {i for one in own for i in one.differs}.difference(both.differs)
             if both.differs and not same and not cancels:

@@ -80,7 +80,7 @@ class FunctionSession:
     def value(self, name: str) -> Answer:
         """The value of a variable; a ``NameError`` where there is none."""
         if name not in self._names:
-            return Answer(error=StudentError("NameError", f"name '{name}' is not defined"))
+            return _undefined(name)
         return Answer(arrived(self._names[name]))
 
     def substitute(self, name: str, function: Callable[..., Any]) -> None:
@@ -105,13 +105,11 @@ class FunctionSession:
             return None, Answer(stopped=self._stopped)
         name = call.function
         if name not in self._given and name not in self._names:
-            return None, Answer(error=StudentError("NameError", f"name '{name}' is not defined"))
-        function: Any = self._given.get(name, self._names.get(name))
-        own = function
+            return None, _undefined(name)
+        own: Any = self._given.get(name, self._names.get(name))
         if not callable(own):
             return None, Answer(error=StudentError("TypeError", f"{name} is not a function"))
-        if call.probe:
-            function = partial(fresh(Source(call.probe, "probe")), own)
+        function = partial(fresh(Source(call.probe, "probe")), own) if call.probe else own
         args = tuple(fresh(a) for a in call.args)
         kwargs = {k: fresh(v) for k, v in call.kwargs.items()}
         try:
@@ -148,6 +146,10 @@ class FunctionSubject:
 
     def before_redefined(self, exercise: str) -> None:
         """Nothing is defined twice in a dictionary."""
+
+
+def _undefined(name: str) -> Answer:
+    return Answer(error=StudentError("NameError", f"name '{name}' is not defined"))
 
 
 def _error(error: BaseException, function: Callable[..., Any]) -> StudentError:

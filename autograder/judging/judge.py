@@ -42,9 +42,9 @@ class _OpenSubmission:
 
     def limited(self, memory_mb: int) -> Session:
         session = self._limited.get(memory_mb)
+        if session is not None and not session.alive:
+            session.close()
         if session is None or not session.alive:
-            if session is not None:
-                session.close()
             session = self._limited[memory_mb] = self.subject.open(memory_mb=memory_mb)
         return session
 
@@ -151,11 +151,8 @@ class Judge(Generic[C]):
             return self._passed[key]
         before = conversation.unplanned_calls
         result = self._outcome(spec, check, conversation, student)
-        if (
-            result.status == "passed"
-            and conversation.answers_key is not None
-            and conversation.unplanned_calls == before
-        ):
+        planned = conversation.answers_key is not None and conversation.unplanned_calls == before
+        if result.status == "passed" and planned:
             if len(self._passed) >= MAX_REMEMBERED:
                 self._passed.clear()
             self._passed[key] = result

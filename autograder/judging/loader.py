@@ -259,10 +259,8 @@ class ChapterChecks:
         # A call with a memory limit takes long and a session of its own: it waits until its check comes, if it does.
         asked = Script(call for call in plan if call.memory_mb is None)
         # What a probe looks at (a drawn figure) is dear to make and is seen at once: nothing is held on to there.
-        purity = [
-            PurityProbe(a, b, Script([b, a] if a.probe else [a, b, a, b]), apart=self._answered_apart(a, b))
-            for a, b in pairs
-        ]
+        orders = [(a, b, [b, a] if a.probe else [a, b, a, b]) for a, b in pairs]
+        purity = [PurityProbe(a, b, Script(order), apart=self._answered_apart(a, b)) for a, b, order in orders]
         return self._prepared.setdefault(exercise, _Prepared(plan, asked, purity))
 
     def _answered_apart(self, one: Call, other: Call) -> bool:

@@ -45,10 +45,8 @@ class StudentProxy:
     def __getitem__(self, name: str) -> Any:
         answer = self._conversation.ask_variable(name)
         if answer.error is not None:
-            raise CheckFailed(
-                f"There is no variable called {name}: the cell that sets it is missing, or it did not run.",
-                kind="missing",
-            )
+            why = "the cell that sets it is missing, or it did not run"
+            raise CheckFailed(f"There is no variable called {name}: {why}.", kind="missing")
         if answer.stopped:
             raise CheckStopped(explain_stop(answer.stopped, function=name), stopped=answer.stopped)
         return answered(copied(answer.value), lambda: (name, {}))
@@ -101,18 +99,10 @@ class StudentProxy:
                     self._conversation.described(call),
                     kind="memory",
                 )
-            text = explain(
-                error.type,
-                error.message,
-                line=error.line,
-                function=call.function,
-                where=error.where,
-                known=self._names(),
-                cell=error.cell,
-            )
-            raise CheckFailed(
-                text, self._conversation.described(call), kind="values" if error.type == NOT_AS_ASKED else "error"
-            )
+            places = {"line": error.line, "function": call.function, "where": error.where, "cell": error.cell}
+            text = explain(error.type, error.message, known=self._names(), **places)
+            kind = "values" if error.type == NOT_AS_ASKED else "error"
+            raise CheckFailed(text, self._conversation.described(call), kind=kind)
         return answered(copied(answer.value), lambda: self._conversation.spelled(call), call)
 
 
