@@ -216,9 +216,5 @@ def _bare(tree: ast.Module) -> str:
     tree = copy.deepcopy(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            node.body = [
-                statement
-                for statement in node.body
-                if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
-            ]
+            node.body = [s for s in node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
     return ast.dump(tree)

@@ -46,9 +46,7 @@ def solved_notebook(
     notebook = start if start is not None else blank_notebook(course, chapter)
     parsed = parse_notebook(json.dumps(notebook).encode())
     taken: dict[str, str] = {}
-    return splice(
-        notebook, {exercise: _cell_source(exercise, value, parsed, taken) for exercise, value in code.items()}
-    )
+    return splice(notebook, {name: _cell_source(name, value, parsed, taken) for name, value in code.items()})
 
 
 def reference_code(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:

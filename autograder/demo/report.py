@@ -39,17 +39,15 @@ def class_table(report: ClassReport) -> str:
     """One row a student: what the simulation had them do, and their points in each chapter."""
     heads = ["student", "hands in", *map(_short, report.chapters)]
     best = ["", "(the most there is)", *(_most(report, chapter) for chapter in report.chapters)]
-    rows = [
-        [s.id, _story(report, s), *(_score(report, chapter, s) for chapter in report.chapters)] for s in report.students
-    ]
-    widths = [max(len(row[i]) for row in (heads, best, *rows)) for i in range(len(heads))]
-    lines = [heads, best, ["─" * width for width in widths], *rows]
-    return "\n".join(
-        "  ".join(
-            text.ljust(w) if i < 2 else text.rjust(w) for i, (text, w) in enumerate(zip(line, widths, strict=True))
-        )
-        for line in lines
-    )
+    rows = [[s.id, _story(report, s), *(_score(report, c, s) for c in report.chapters)] for s in report.students]
+    widths = [max(map(len, column)) for column in zip(heads, best, *rows, strict=True)]
+    lines = []
+    for line in (heads, best, ["─" * width for width in widths], *rows):
+        cells = [
+            f"{text:<{w}}" if i < 2 else f"{text:>{w}}" for i, (text, w) in enumerate(zip(line, widths, strict=True))
+        ]
+        lines.append("  ".join(cells))
+    return "\n".join(lines)
 
 
 def recognised(report: ClassReport) -> str:

@@ -229,13 +229,17 @@ class ChapterChecks:
                 with noting_answers():
                     function(cls(), **{name: values[name] for name in case.wanted})
 
-    def right_session(self) -> FunctionSession:
-        """A stand-in for a student who has everything right."""
-        namespace: dict[str, Any] = dict(self.references)
+    def right_names(self) -> dict[str, Any]:
+        """The functions and the answers of a student who has everything right."""
+        names: dict[str, Any] = dict(self.references)
         for spec in self.specs.values():
             if spec.answers:
-                namespace.update(self.references[spec.name]())
-        return FunctionSession(namespace)
+                names.update(self.references[spec.name]())
+        return names
+
+    def right_session(self) -> FunctionSession:
+        """A stand-in for a student who has everything right."""
+        return FunctionSession(self.right_names())
 
     def dry_run(self, exercise: str, checks: tuple[str, ...], secret: bytes) -> list[Call]:
         """The calls that ``checks`` make of a student who is right when inputs are drawn from ``secret``, repeats included."""

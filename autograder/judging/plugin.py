@@ -27,7 +27,7 @@ __all__ = ["spec_of"]
 
 
 @dataclass
-class _Run:
+class _PytestRun:
     """What one run of pytest opens and finds out."""
 
     chapters: dict[str, ChapterChecks] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class _Run:
     worker: Any = None
 
 
-_run = pytest.StashKey[_Run]()
+_kept = pytest.StashKey[_PytestRun]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,7 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Keep what is opened until the end."""
-    config.stash[_run] = _Run()
+    config.stash[_kept] = _PytestRun()
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:
@@ -65,7 +65,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if spec is None:
         return
     check = next(c for c in spec.checks if c.name == item.originalname)  # type: ignore[attr-defined]
-    passed = item.config.stash[_run].passed
+    passed = item.config.stash[_kept].passed
     for name in check.after:
         if passed.get(f"{spec.name}.{name}") is False:
             passed[f"{spec.name}.{check.name}"] = False
@@ -78,7 +78,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     report: Any = yield
     spec = spec_of(item)
     if spec is not None and report.when == "call":
-        passed, key = item.config.stash[_run].passed, f"{spec.name}.{item.originalname}"  # type: ignore[attr-defined]
+        passed, key = item.config.stash[_kept].passed, f"{spec.name}.{item.originalname}"  # type: ignore[attr-defined]
         passed[key] = passed.get(key, True) and report.passed  # every case of a parametrized check counts
     return report
 
@@ -103,7 +103,7 @@ def student(request: pytest.FixtureRequest) -> StudentProxy:
     if spec is None:
         raise pytest.UsageError("the fixture `student` belongs to classes marked with @exercise(…)")
     path = request.config.getoption("--student")
-    talks = request.config.stash[_run].talks
+    talks = request.config.stash[_kept].talks
     key = (chapter.chapter, spec.name)
     if key not in talks:
         session = (lambda: _notebook_session(request, Path(path))) if path else chapter.right_session
@@ -139,14 +139,14 @@ def spec_of(item: Any) -> ExerciseSpec | None:
 def _chapter(request: pytest.FixtureRequest) -> ChapterChecks:
     module = request.node.module
     name = Path(module.__file__).stem.removeprefix("test_")
-    chapters = request.config.stash[_run].chapters
+    chapters = request.config.stash[_kept].chapters
     if name not in chapters:
         chapters[name] = ChapterChecks.of(load_course(Path(module.__file__).parent), name, module)
     return chapters[name]
 
 
 def _notebook_session(request: pytest.FixtureRequest, path: Path, memory_mb: int | None = None) -> Session:
-    sessions, key = request.config.stash[_run].sessions, (path, memory_mb)
+    sessions, key = request.config.stash[_kept].sessions, (path, memory_mb)
     if key not in sessions or not sessions[key].alive:
         sessions[key] = _new_session(request, path, memory_mb)
     return sessions[key]
@@ -156,7 +156,7 @@ def _new_session(request: pytest.FixtureRequest, path: Path, memory_mb: int | No
     from autograder.notebook import read_notebook  # noqa: PLC0415 - only with --student
     from autograder.sandbox import open_worker  # noqa: PLC0415
 
-    run = request.config.stash[_run]
+    run = request.config.stash[_kept]
     if run.worker is None:
         course = _chapter(request).course
         run.worker = open_worker(course.limits, course.packages)

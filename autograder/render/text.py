@@ -32,14 +32,11 @@ def hint_text(card: HintCard) -> str:
 
 def wrapped(text: str, indent: str, first: str | None = None) -> str:
     """Paragraphs filled to the width and indented, the first line by ``first``; what keeps its shape is only indented."""
-    filled = []
-    start = indent if first is None else first
+    filled: list[str] = []
     for block in blocks(text):
-        if block.kind == "prose":
-            filled.append(_filled(block.text, start, indent))
-        else:
-            filled.append(start + textwrap.indent(block.text, indent).removeprefix(indent))
-        start = indent
+        start = indent if filled or first is None else first
+        verbatim = start + textwrap.indent(block.text, indent).removeprefix(indent)
+        filled.append(verbatim if block.kind == "verbatim" else _filled(block.text, start, indent))
     return f"\n{indent}\n".join(filled)
 
 
