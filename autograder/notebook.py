@@ -289,11 +289,7 @@ def _load(data: bytes, name: str) -> dict[str, Any]:
     except ValueError as error:
         what = type(error).__name__
         raise NotebookError(f"{name} is JSON that no notebook holds ({what}), so it was not read.") from error
-    if not isinstance(content, dict):
-        raise NotebookError(
-            f"{name} is JSON but not a notebook: it has no list of cells. Hand in the .ipynb file that Jupyter saved."
-        )
-    return content
+    return content if isinstance(content, dict) else {}
 
 
 def _require_size(cells: list[Any], name: str) -> None:

@@ -43,18 +43,14 @@ def _pieces(value: Any, digits: int, depth: int) -> Iterator[str]:
             yield f"a {type(value).__name__} of {len(value)} items"
         elif depth >= MAX_DEPTH:
             yield "…"
-        elif isinstance(value, dict):
-            yield "{"
-            for place, (key, item) in enumerate(value.items()):
-                yield f"{', ' if place else ''}{shorten(repr(key), MAX_TEXT)}: "
-                yield from _pieces(item, digits, depth + 1)
-            yield "}"
         else:
-            yield "(" if isinstance(value, tuple) else "["
-            for place, item in enumerate(value):
+            opening, closing = "{}" if isinstance(value, dict) else "()" if isinstance(value, tuple) else "[]"
+            yield opening
+            for place, key in enumerate(value):
                 yield ", " if place else ""
-                yield from _pieces(item, digits, depth + 1)
-            yield ")" if isinstance(value, tuple) else "]"
+                yield f"{shorten(repr(key), MAX_TEXT)}: " if isinstance(value, dict) else ""
+                yield from _pieces(value[key] if isinstance(value, dict) else key, digits, depth + 1)
+            yield closing
     else:
         yield _leaf(value, digits)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -46,15 +46,8 @@ class CheckStopped(CheckFailed):
         self.stopped = stopped
 
 
-class Observer(Protocol):
-    """Somebody who writes down each assertion made (see ``recording``)."""
-
-    def assertion(
-        self, name: str, actual: Any, expected: Any, params: Mapping[str, Any], call: str, inputs: Mapping[str, Any]
-    ) -> None:
-        """Note one assertion."""
-
-
+# What is shown each assertion made: its name, the value, the one expected, its parameters, the call, and the inputs of that.
+Observer = Callable[[str, Any, Any, Mapping[str, Any], str, Mapping[str, Any]], None]
 _observer: ContextVar[Observer | None] = ContextVar("observer", default=None)
 
 
@@ -162,7 +155,7 @@ def judge_assertion(
         call, own = spelling_of(actual)
         inputs = inputs or own
     if observer is not None:
-        observer.assertion(name, actual, expected, params, call, inputs)
+        observer(name, actual, expected, params, call, inputs)
     if finding is not None:
         raise failure(finding, call, inputs)
 

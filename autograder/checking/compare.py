@@ -52,9 +52,8 @@ def matches(
     if isinstance(expected, tuple | list):
         return _matches_sequence(actual, expected, rtol, atol, what)
     if isinstance(expected, str):
-        if isinstance(actual, str) and actual == expected:
-            return None
-        return Finding(f"{_is(what)} {show(actual)}.", "values", actual, expected, has_expected=True)
+        same = isinstance(actual, str) and actual == expected
+        return None if same else Finding(f"{_is(what)} {show(actual)}.", "values", actual, expected, has_expected=True)
     if expected is None:
         nothing = f"{_is(what)} {show(actual)}, where nothing was expected."
         return None if actual is None else Finding(nothing, "type", actual)
@@ -125,11 +124,8 @@ def _matches_dict(actual: Any, expected: Mapping[str, Any], rtol: float, atol: f
     wrong = _wrong_keys(actual, expected, what)
     if wrong is not None:
         return wrong
-    for key, value in expected.items():
-        finding = matches(actual[key], value, rtol=rtol, atol=atol, what=f"The entry {key!r}")
-        if finding:
-            return finding
-    return None
+    findings = (matches(actual[k], v, rtol=rtol, atol=atol, what=f"The entry {k!r}") for k, v in expected.items())
+    return next(filter(None, findings), None)
 
 
 def _wrong_keys(actual: Any, expected: Mapping[str, Any], what: str = "it") -> Finding | None:
@@ -149,11 +145,9 @@ def _matches_sequence(actual: Any, expected: Any, rtol: float, atol: float, what
     if wrong is not None:
         return wrong
     names = ["first", "second", "third"][:count] if 2 <= count <= 3 else [f"{i + 1}." for i in range(count)]
-    for name, found, right in zip(names, actual, expected, strict=True):
-        finding = matches(found, right, rtol=rtol, atol=atol, what=f"The {name} part")
-        if finding:
-            return finding
-    return None
+    parts = zip(names, actual, expected, strict=True)
+    findings = (matches(a, e, rtol=rtol, atol=atol, what=f"The {name} part") for name, a, e in parts)
+    return next(filter(None, findings), None)
 
 
 def _wrong_count(actual: Any, count: int, what: str = "it") -> Finding | None:

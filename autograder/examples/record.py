@@ -68,7 +68,7 @@ def _exercise(checks: ChapterChecks, spec: ExerciseSpec) -> dict[str, Any]:
 
 def _record(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec) -> _Tape:
     tape = _Tape(checks, f"{checks.course.checks(checks.chapter).name}, {spec.name}.{check.name}")
-    with observing(tape):
+    with observing(tape.assertion):
         replace(checks, shrinks=False).run_check(spec.name, check.name, tape)
     tape.note_parts()
     if not any("assert" in step for step in tape.steps):

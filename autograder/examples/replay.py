@@ -25,7 +25,7 @@ from autograder.judging.judge import Judge
 from autograder.judging.proxies import StudentProxy
 from autograder.judging.scoring import not_tried
 from autograder.judging.values import key_of
-from autograder.sandbox.protocol import Answer, Call, Limits, Opaque, Session, StudentError
+from autograder.sandbox.protocol import Answer, Call, Opaque, Session, StudentError
 from autograder.verdict import ExerciseVerdict
 
 __all__ = ["RecordedChecks", "not_written", "replay"]
@@ -68,7 +68,7 @@ class RecordedChecks:
     ) -> Conversation:
         """A conversation about ``exercise`` with the notebook behind ``session``."""
         conversation = self._conversations[exercise] = Conversation(
-            session, limited=limited, fresh_session=fresh_session, limits=Limits(), signature=self._signatures.get
+            session, limited=limited, fresh_session=fresh_session, signature=self._signatures.get
         )
         return conversation
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Protocol
 
 from autograder.checking.arrays import paste, show
@@ -36,6 +37,7 @@ class Subject(Protocol):
         """The notebook as far as the cell of another exercise that defines ``exercise`` again; None where none does."""
 
 
+@dataclass(eq=False)
 class Conversation:
     """What the checks of one exercise ask of one submission.
 
@@ -46,32 +48,22 @@ class Conversation:
     last byte; ``None`` where that is not known. ``unplanned_calls`` counts what else of the submission was looked at.
     """
 
-    def __init__(
-        self,
-        session: Callable[[], Session],
-        *,
-        limited: Callable[[int], Session] | None = None,
-        planned: Sequence[Call] = (),
-        purity: Sequence[PurityProbe] = (),
-        fresh_session: Callable[[], Session] | None = None,
-        limits: Limits | None = None,
-        signature: Callable[[str], inspect.Signature | None] = lambda _name: None,
-    ) -> None:
-        self._session = session
-        self._limited = limited
-        self._planned = planned
-        self._purity = purity
-        self._fresh_session = fresh_session
-        self._limits = limits or Limits()
-        self._signature = signature
-        self._answers: dict[tuple[Any, ...], Answer] = {}
-        self._fetched = False
-        self._planned_keys: frozenset[tuple[Any, ...]] = frozenset()
-        self.answers_key: tuple[int | None, ...] | None = None
-        self.unplanned_calls = 0
-        self.log: list[tuple[Call, Answer]] = []
-        self.latest: tuple[Call, Answer] | None = None  # what was asked for last, whether or not it had been before
-        self.stopped = ""
+    session: Callable[[], Session]
+    _: KW_ONLY
+    limited: Callable[[int], Session] | None = None
+    planned: Sequence[Call] = ()
+    purity: Sequence[PurityProbe] = ()
+    fresh_session: Callable[[], Session] | None = None
+    limits: Limits = field(default_factory=Limits)
+    signature: Callable[[str], inspect.Signature | None] = lambda _name: None
+    answers_key: tuple[int | None, ...] | None = None
+    unplanned_calls: int = 0
+    log: list[tuple[Call, Answer]] = field(default_factory=list)
+    latest: tuple[Call, Answer] | None = None  # what was asked for last, whether or not it had been before
+    stopped: str = ""
+    _answers: dict[tuple[Any, ...], Answer] = field(default_factory=dict)
+    _fetched: bool = False
+    _planned_keys: frozenset[tuple[Any, ...]] = frozenset()
 
     def ask(self, call: Call) -> Answer:
         """The student's answer to one call; the same answer when the same thing is asked again."""
@@ -91,7 +83,7 @@ class Conversation:
         key = key_of(call)
         self.unplanned_calls += 1
         if key not in self._answers:
-            self._note(call, key, self._session().value(name))
+            self._note(call, key, self.session().value(name))
         return self._answers[key]
 
     def fetch(self) -> None:
@@ -99,8 +91,8 @@ class Conversation:
         if self._fetched:
             return
         self._fetched = True
-        if self._planned:
-            for call, answer in zip(self._planned, self._send(self._planned), strict=True):
+        if self.planned:
+            for call, answer in zip(self.planned, self._send(self.planned), strict=True):
                 self._note(call, key_of(call), answer)
             self._planned_keys = frozenset(self._answers)
             serials = tuple(answer.serial for answer in self._answers.values())
@@ -110,7 +102,7 @@ class Conversation:
         """Ask what was not asked yet, where nobody should see what the student's code prints: it only serves to compare."""
         for call in calls:
             if key_of(call) not in self._answers and not self.stopped:
-                with getattr(self._session(), "quietly", nullcontext)():
+                with getattr(self.session(), "quietly", nullcontext)():
                     self.ask(call)
 
     def check_inputs(self) -> None:
@@ -124,7 +116,7 @@ class Conversation:
         self.fetch()
         self.unplanned_calls += 1  # the questions below, and answers of the log that were not planned
         self.check_inputs()
-        for probe in self._purity:
+        for probe in self.purity:
             if self.stopped:
                 raise self.stopped_failure(probe.first)
             answers = {key_of(probe.first): self.ask(probe.first)}
@@ -140,9 +132,9 @@ class Conversation:
 
     def _of_its_own(self, call: Call, before: Answer, answer: Answer) -> None:
         """Ask once more where nothing was asked before, if ``call`` got the answer to another question: it may have been kept."""
-        if self._fresh_session is None or before.error is not None or not same_answer(before, answer, call):
+        if self.fresh_session is None or before.error is not None or not same_answer(before, answer, call):
             return
-        session = self._fresh_session()
+        session = self.fresh_session()
         try:
             alone = session.call(call)
         finally:
@@ -152,8 +144,8 @@ class Conversation:
 
     def stopped_failure(self, call: Call) -> CheckStopped:
         """The failure for a call that had to be stopped."""
-        seconds = self._limits.call_seconds
-        text = explain_stop(self.stopped, function=call.function, seconds=seconds, memory_mb=self._limits.memory_mb)
+        seconds = self.limits.call_seconds
+        text = explain_stop(self.stopped, function=call.function, seconds=seconds, memory_mb=self.limits.memory_mb)
         return CheckStopped(text, self.described(call), stopped=self.stopped)
 
     def described(self, call: Call) -> str:
@@ -163,17 +155,17 @@ class Conversation:
 
     def spelled(self, call: Call) -> tuple[str, dict[str, Any]]:
         """The call as text, and the inputs in it by name."""
-        return spelled(call, self._signature(call.function))
+        return spelled(call, self.signature(call.function))
 
     def _send(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
         """Ask the session: plain calls in one batch, and after them, one by one, those with a probe or a memory limit."""
-        session = self._session()
+        session = self.session()
         script = calls if isinstance(calls, Script) else Script(calls)
         plain = iter(session.batch(script.plain, hold=hold))
         answers: list[Answer] = []
         for call in calls:
             if call.memory_mb is not None:
-                roomy = self._limited(call.memory_mb) if self._limited else session
+                roomy = self.limited(call.memory_mb) if self.limited else session
                 answers.append(roomy.call(call))
             else:
                 answers.append(session.probe(call.probe, call) if call.probe else next(plain))
@@ -186,7 +178,7 @@ class Conversation:
             self.stopped = answer.stopped
 
     def _changed(self, call: Call, answer: Answer) -> None:
-        signature = self._signature(call.function)
+        signature = self.signature(call.function)
         parameters = dict(enumerate(signature.parameters)) if signature else {}
         names = [parameters.get(int(name), name) if name.isdigit() else name for name in answer.changed]
         which = " and ".join(f"`{n}`" if not n.isdigit() else f"argument {int(n) + 1}" for n in names)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ class Candidate:
     differs: tuple[int, ...]
 
 
+@dataclass
 class Diagnosis:
     """Knows what each mistake of one exercise answers to every distinguishing question.
 
@@ -47,24 +48,17 @@ class Diagnosis:
     ``pairs`` gives the candidates that make two mistakes at once, and is asked only where nothing else explains.
     """
 
-    def __init__(
-        self,
-        calls: Sequence[Call],
-        right: Answers,
-        candidates: Sequence[Candidate],
-        *,
-        limited: Sequence[Call] = (),
-        too_large: Callable[[], Sequence[Candidate]] = tuple,
-        pairs: Callable[[], Sequence[Candidate]] = tuple,
-    ) -> None:
-        self.calls = calls
-        self.limited = limited
-        self._keys = [key_of(call) for call in calls]
-        self._right = right
+    calls: Sequence[Call]
+    right: Answers
+    candidates: Sequence[Candidate]
+    _: KW_ONLY
+    limited: Sequence[Call] = ()
+    too_large: Callable[[], Sequence[Candidate]] = tuple
+    pairs: Callable[[], Sequence[Candidate]] = tuple
+
+    def __post_init__(self) -> None:
         # Nearest to right first: of two that explain everything, the one that claims less is the more specific.
-        self._candidates = sorted((c for c in candidates if c.differs), key=lambda c: len(c.differs))
-        self._too_large = too_large
-        self._pairs = pairs
+        self.candidates = sorted((c for c in self.candidates if c.differs), key=lambda c: len(c.differs))
 
     def explain(self, log: Sequence[tuple[Call, Answer]]) -> Candidate | None:
         """The mistake whose answers equal the student's on every question; ``None`` where none does, or two might.
@@ -72,17 +66,17 @@ class Diagnosis:
         A function that answers nothing but errors, or that had to be stopped, is never diagnosed.
         """
         answered = {key_of(call): answer for call, answer in log}
-        given = [answered.get(key) for key in self._keys]
+        given = [answered.get(key_of(call)) for call in self.calls]
         if any(a is None or a.stopped for a in given) or all(a is None or a.error is not None for a in given):
             return None
         # Who makes a known mistake and changes the inputs besides makes the known mistake.
         for inputs_too in (True, False):
-            found = [c for c in self._candidates if self._explains(c, given, inputs_too=inputs_too)]
+            found = [c for c in self.candidates if self._explains(c, given, inputs_too=inputs_too)]
             if found:
                 return found[0] if len({c.message for c in found}) == 1 else None
-        if all(map(_agrees, given, self._right, self.calls)):
+        if all(map(_agrees, given, self.right, self.calls)):
             return self._taking_too_much(answered)  # right as far as values go: what failed is no matter of values
-        both = [pair for pair in self._pairs() if self._explains(pair, given, inputs_too=True)]
+        both = [pair for pair in self.pairs() if self._explains(pair, given, inputs_too=True)]
         return both[0] if len(both) == 1 else None
 
     def _taking_too_much(self, answered: Mapping[tuple[Any, ...], Answer]) -> Candidate | None:
@@ -90,7 +84,7 @@ class Diagnosis:
         given = [answered.get(key_of(call)) for call in self.limited]
         if not any(a is not None and a.error is not None for a in given):
             return None
-        agreeing = (c for c in self._too_large() if all(map(_agrees, given, c.answers, self.limited)))
+        agreeing = (c for c in self.too_large() if all(map(_agrees, given, c.answers, self.limited)))
         return next(agreeing, None)
 
     def _explains(self, candidate: Candidate, given: Answers, *, inputs_too: bool) -> bool:

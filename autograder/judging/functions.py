@@ -15,7 +15,7 @@ import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -123,26 +123,21 @@ class FunctionSession:
         return value, Answer(changed=changed_arguments(call, args, kwargs))
 
 
+@dataclass
 class FunctionSubject:
     """A subject made of functions and values: opened, it is a ``FunctionSession``."""
 
-    notes: Mapping[str, str] = {}
+    label: str
+    names: Mapping[str, Any]
+    _: KW_ONLY
+    given: Mapping[str, Callable[..., Any]] | None = None
+    call_seconds: float | None = None
+    notes: Mapping[str, str] = field(default_factory=dict)
     blank: frozenset[str] = frozenset()
-
-    def __init__(
-        self,
-        label: str,
-        names: Mapping[str, Any],
-        *,
-        given: Mapping[str, Callable[..., Any]] | None = None,
-        call_seconds: float | None = None,
-    ) -> None:
-        self.label = label
-        self._open = partial(FunctionSession, names, given=given, call_seconds=call_seconds)
 
     def open(self, *, memory_mb: int | None = None) -> FunctionSession:  # noqa: ARG002 - each call carries its own limit
         """A fresh session over the same names."""
-        return self._open()
+        return FunctionSession(self.names, given=self.given, call_seconds=self.call_seconds)
 
     def before_redefined(self, exercise: str) -> None:
         """Nothing is defined twice in a dictionary."""

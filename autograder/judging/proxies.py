@@ -17,7 +17,7 @@ from autograder.checking.spelling import answered
 from autograder.judging.conversation import Conversation
 from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
 from autograder.judging.values import arrived, copied, fresh, key_of
-from autograder.sandbox.protocol import Answer, Call, Source
+from autograder.sandbox.protocol import Call, Source
 
 __all__ = ["ReferenceProxy", "StudentProxy"]
 
@@ -36,11 +36,7 @@ class StudentProxy:
         if name.startswith("__"):
             raise AttributeError(name)
 
-        def call(*args: Any, **kwargs: Any) -> Any:
-            asked = Call(name, args, kwargs, memory_mb=self._memory_mb)
-            return self._value(asked, self._conversation.ask(asked))
-
-        return call
+        return lambda *args, **kwargs: self._ask(Call(name, args, kwargs, memory_mb=self._memory_mb))
 
     def __getitem__(self, name: str) -> Any:
         answer = self._conversation.ask_variable(name)
@@ -72,18 +68,18 @@ class StudentProxy:
         The probe runs in the student's process, where a function may reach into it and write its answer. Where what was
         returned can be had by itself, look at it here as well: ``student.when_graded``.
         """
-        asked = Call(function, args, kwargs, source)
-        return self._value(asked, self._conversation.ask(asked))
+        return self._ask(Call(function, args, kwargs, source))
 
     def _names(self) -> Iterable[str]:
         self._conversation.unplanned_calls += 1
         return self._known()
 
-    def _value(self, call: Call, answer: Answer) -> Any:
+    def _ask(self, call: Call) -> Any:
+        answer = self._conversation.ask(call)
+        error = answer.error
         if answer.stopped:
             raise self._conversation.stopped_failure(call)
-        if answer.error is not None:
-            error = answer.error
+        if error is not None:
             if error.type == "NameError" and not error.line and f"'{call.function}'" in error.message:
                 near = nearest(call.function, self._names())
                 instead = f" The notebook has `{near}`: is that the one?" if near else ""
@@ -116,26 +112,19 @@ class ReferenceProxy:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__") or name not in self._functions:
             raise AttributeError(f"the reference solutions have no {name!r}")
-        function = self._functions[name]
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            return self._worked_out(Call(name, args, kwargs), function)
-
-        return call
+        return lambda *args, **kwargs: self.answer(Call(name, args, kwargs))
 
     def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
         """What ``student.probe`` gives for a student who is right."""
-        probe = partial(fresh(Source(source, "probe")), self._functions[function])
-        return self._worked_out(Call(function, args, kwargs, source), probe)
+        return self.answer(Call(function, args, kwargs, source))
 
     def answer(self, call: Call) -> Any:
         """What a right student answers to ``call``."""
-        function = self._functions[call.function]
-        return self._worked_out(call, partial(fresh(Source(call.probe, "probe")), function) if call.probe else function)
-
-    def _worked_out(self, call: Call, function: Callable[..., Any]) -> Any:
         key = key_of(call)
         if key not in self._known:
+            function = self._functions[call.function]
+            if call.probe:
+                function = partial(fresh(Source(call.probe, "probe")), function)
             with np.errstate(all="ignore"):
                 kwargs = {k: fresh(v) for k, v in call.kwargs.items()}
                 self._known[key] = arrived(function(*map(fresh, call.args), **kwargs))
