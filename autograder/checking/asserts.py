@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.closeness import tolerances
-from autograder.checking.compare import Finding, describe_failure, named
+from autograder.checking.compare import describe_failure, named
 from autograder.checking.predicates import evaluate
 from autograder.checking.spelling import arguments_of, spelling_of
 
@@ -157,10 +157,5 @@ def judge_assertion(
     if observer is not None:
         observer(name, actual, expected, params, call, inputs)
     if finding is not None:
-        raise failure(finding, call, inputs)
-
-
-def failure(finding: Finding, call: str, inputs: Mapping[str, Any]) -> CheckFailed:
-    """The failure that tells of ``finding``."""
-    example = describe_failure(finding, call=call, inputs=inputs, with_reason=False)
-    return CheckFailed(named(finding.reason, call), example, kind=finding.kind)
+        example = describe_failure(finding, call=call, inputs=inputs, with_reason=False)
+        raise CheckFailed(named(finding.reason, call), example, kind=finding.kind)

@@ -94,8 +94,6 @@ def _parts(value: Any) -> Iterator[Any]:
 
 
 def _has_narrow_float(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(_has_narrow_float(v) for v in value.values())
-    if isinstance(value, tuple | list):
-        return any(_has_narrow_float(v) for v in value)
+    if isinstance(value, tuple | list | dict):
+        return any(map(_has_narrow_float, value.values() if isinstance(value, dict) else value))
     return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fc" and value.dtype.itemsize < 8

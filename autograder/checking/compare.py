@@ -53,9 +53,13 @@ def matches(
         return _matches_sequence(actual, expected, rtol, atol, what)
     if isinstance(expected, str):
         same = isinstance(actual, str) and actual == expected
-        return None if same else Finding(f"{_is(what)} {show(actual)}.", "values", actual, expected, has_expected=True)
+        return (
+            None
+            if same
+            else Finding(f"{_it(what, 'is')} {show(actual)}.", "values", actual, expected, has_expected=True)
+        )
     if expected is None:
-        nothing = f"{_is(what)} {show(actual)}, where nothing was expected."
+        nothing = f"{_it(what, 'is')} {show(actual)}, where nothing was expected."
         return None if actual is None else Finding(nothing, "type", actual)
     return _matches_array(actual, np.asarray(expected), rtol, atol, what, dtype=dtype)
 
@@ -90,7 +94,7 @@ def named(reason: str, call: str) -> str:
 
 def wrong_type(actual: Any, asked: str, what: str = "it") -> Finding:
     """The finding that ``actual`` is something else than ``asked``, both named: a list of items, an array."""
-    return Finding(f"{_is(what)} {kind_of(actual)}; {asked} is asked for.", "type")
+    return Finding(f"{_it(what, 'is')} {kind_of(actual)}; {asked} is asked for.", "type")
 
 
 def kind_of(value: Any) -> str:
@@ -153,7 +157,7 @@ def _matches_sequence(actual: Any, expected: Any, rtol: float, atol: float, what
 def _wrong_count(actual: Any, count: int, what: str = "it") -> Finding | None:
     asked = {1: "one value is asked for", 2: "a pair is asked for"}.get(count, f"{count} values are asked for")
     if not isinstance(actual, tuple | list):
-        return Finding(f"{_is(what)} {kind_of(actual)}; {asked}.", "type")
+        return Finding(f"{_it(what, 'is')} {kind_of(actual)}; {asked}.", "type")
     if len(actual) != count:
         return Finding(f"It has {len(actual)} part{'' if len(actual) == 1 else 's'}; {asked}.", "length", None)
     return None
@@ -177,10 +181,14 @@ def _matches_array(
         return wrong_type(actual, asked, what)
     if found.shape != expected.shape:
         should = f"have {shape_words(expected.shape)}" if expected.ndim else "be a single number"
-        reason = f"{_has(what)} {shape_words(found.shape)}" if found.ndim else f"{_is(what)} a single number"
+        reason = (
+            f"{_it(what, 'has')} {shape_words(found.shape)}" if found.ndim else f"{_it(what, 'is')} a single number"
+        )
         return Finding(f"{reason}; it should {should}.", "shape", found if found.size <= 12 else None)
     if dtype and expected.dtype.kind == "b" and found.dtype.kind != "b":
-        return Finding(f"{_has(what)} dtype {found.dtype}; a mask is boolean (True = may attend).", "dtype", found)
+        return Finding(
+            f"{_it(what, 'has')} dtype {found.dtype}; a mask is boolean (True = may attend).", "dtype", found
+        )
     wrong = ~close(found, expected, rtol, atol)
     if not wrong.any():
         return None
@@ -193,12 +201,8 @@ def _matches_array(
     return Finding(text[0].upper() + text[1:], "values", found, expected, has_expected=True)
 
 
-def _is(what: str) -> str:
-    return "It is" if what == "it" else f"{what} is"
-
-
-def _has(what: str) -> str:
-    return "It has" if what == "it" else f"{what} has"
+def _it(what: str, verb: str) -> str:
+    return f"{'It' if what == 'it' else what} {verb}"
 
 
 def _keys(keys: Any) -> str:

@@ -19,14 +19,12 @@ _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 def encode_value(value: Any) -> Any:
     """``value`` as JSON that ``decode_value`` reads back; raises ``TypeError`` for what has no such form."""
-    if value is None or isinstance(value, bool | str):
+    if value is None or isinstance(value, bool | str | int):
         return value
     if isinstance(value, np.ndarray):
         return _encode_array(value)
     if isinstance(value, np.generic) and value.dtype.kind in _PLAIN:
         return encode_value(_PLAIN[value.dtype.kind](value))
-    if isinstance(value, int):
-        return value
     if isinstance(value, float):
         return value if math.isfinite(value) else {"float": str(value)}
     if isinstance(value, complex):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Protocol
 
@@ -134,11 +134,8 @@ class Conversation:
         """Ask once more where nothing was asked before, if ``call`` got the answer to another question: it may have been kept."""
         if self.fresh_session is None or before.error is not None or not same_answer(before, answer, call):
             return
-        session = self.fresh_session()
-        try:
+        with closing(self.fresh_session()) as session:
             alone = session.call(call)
-        finally:
-            session.close()
         if not alone.stopped and not same_answer(alone, answer, call):
             self._unsteady(call, alone, answer)
 
