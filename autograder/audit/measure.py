@@ -161,11 +161,10 @@ class _Exercise:
         visible = self.spec.visible
         for mutant in self._mutants():
             killed = self._killed_by(mutant.function)
+            if not killed and (reason := self._reason_it_is_right(mutant)):
+                equivalent[mutant.label] = reason
+                continue
             if not killed:
-                reason = self._reason_it_is_right(mutant)
-                if reason:
-                    equivalent[mutant.label] = reason
-                    continue
                 survivors.append(mutant.label)
             elif not killed & visible:
                 hidden_only.append(mutant.label)
@@ -205,7 +204,7 @@ class _Exercise:
         return _failing(self.checks, self.spec, self._with(function))
 
     def _reason_it_is_right(self, mutant: Mutant) -> str:
-        written: dict[str, str] = dict(self.spec.equivalent)
+        written = dict(self.spec.equivalent)
         if mutant.label in written:
             return written[mutant.label]
         # A mutant of an alternative may be as right as the alternative and yet differ from the reference: where answers

@@ -76,9 +76,9 @@ def exercise(
         total = sum(c.points for c in checks)
         if abs(total - points) > 1e-9:
             raise CourseError(f"{where}: the checks' points add up to {total:g}; the exercise {name!r} has {points:g}.")
-        told = tuple(hints) or hints_in(written)
+        texts = tuple(hints) or hints_in(written)
         right = tuple((equivalent or {}).items())
-        spec = ExerciseSpec(name, float(points), checks, tuple(leans_on), told, tuple(answers), right)
+        spec = ExerciseSpec(name, float(points), checks, tuple(leans_on), texts, tuple(answers), right)
         cls.__exercise__ = spec  # type: ignore[attr-defined]
         return cls
 

@@ -19,7 +19,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from autograder.checking.asserts import CheckFailed, CheckStopped
+from autograder.checking.asserts import CheckStopped
 from autograder.checking.deterministic import steady_draws
 
 __all__ = [
@@ -160,7 +160,7 @@ def given(
                     once(**_copies(values))
                 except CheckStopped:
                     raise
-                except (CheckFailed, AssertionError) as failure:
+                except AssertionError as failure:
                     if not _shrinking.get():
                         raise
                     raise _smallest(everything, seed, lambda v: once(**_copies(v)), failure) from None
@@ -205,12 +205,12 @@ def _smallest(strategy: Any, seed: int, check: Callable[[dict[str, Any]], None],
             check(values)
         except CheckStopped:
             return
-        except (CheckFailed, AssertionError) as failure:
+        except AssertionError as failure:
             best.append(failure)
             raise
 
     # Hypothesis raises the failure again, or reports that it did not repeat: ours is in `best` either way.
-    with suppress(Exception, CheckFailed, _EnoughError), steady_draws():
+    with suppress(Exception, _EnoughError), steady_draws():
         attempt()
     return min(best, key=_length)
 

@@ -52,9 +52,9 @@ def class_table(report: ClassReport) -> str:
 
 def recognised(report: ClassReport) -> str:
     """How many of the mistakes that were planted one at a time the grader called by their names, and what it missed."""
-    planted = [(key, work.planted) for key, work in report.work.items() if work.planted is not None]
+    planted = {key: work.planted for key, work in report.work.items() if work.planted is not None}
     missed = []
-    for key, slip in planted:
+    for key, slip in planted.items():
         named = {e.name: e.misconception for e in report.verdicts[key].exercises}.get(slip.exercise)
         if named != slip.name:
             missed.append(f"  {key[1]}, {slip.exercise}: {slip.name} was taken for {named or 'nothing known'}")

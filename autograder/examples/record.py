@@ -203,7 +203,7 @@ def _answers(
     checks: ChapterChecks, exercise: str, function: Callable[..., Any] | None, questions: Sequence[Call | str]
 ) -> list[Answer | None]:
     """What ``function`` (by default the reference) answers to each question; None for a variable."""
-    namespace = {**checks.references, **({exercise: function} if function is not None else {})}
+    namespace = checks.references if function is None else {**checks.references, exercise: function}
     session = FunctionSession(namespace, call_seconds=ANSWER_SECONDS)
     answers = iter(session.batch([question for question in questions if isinstance(question, Call)]))
     return [next(answers) if isinstance(question, Call) else None for question in questions]

@@ -80,16 +80,15 @@ def wrong_answers(
     found: list[tuple[str, Misconception]] = []
     for misconception in misconceptions:
         wrong = misconception.function()
-        if wrong and all(name in answers and _same_choice(answers[name], value) for name, value in wrong.items()):
-            found.extend((name, misconception) for name in wrong)
+        if all(name in answers and _same_choice(answers[name], value) for name, value in wrong.items()):
+            found += [(name, misconception) for name in wrong]
     return found
 
 
 def _same_choice(given: Any, wrong: Any) -> bool:
     if isinstance(given, str) and isinstance(wrong, str):
-        if "->" in wrong:
-            return _canonical(given) == _canonical(wrong)
-        return choice_of(given) == choice_of(wrong)
+        plain = _canonical if "->" in wrong else choice_of
+        return plain(given) == plain(wrong)
     if isinstance(given, str) or isinstance(wrong, str):
         return False
     return given is not None and equal(given, wrong, rtol=1e-2, atol=5e-4)

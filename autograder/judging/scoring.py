@@ -86,15 +86,15 @@ class Scorer:
     def failed(self, check: CheckSpec, failure: BaseException, conversation: Conversation) -> CheckResult:
         """The outcome of a check that raised ``failure``."""
         status: CheckStatus = "failed"
-        if not isinstance(failure, CheckFailed | AssertionError):
+        if not isinstance(failure, AssertionError):  # which a CheckFailed is, too
             failure = self._unusable(failure, conversation)
         reason, example = str(failure), ""
         if isinstance(failure, CheckFailed):
             reason, example = failure.reason, failure.example
-            if failure.kind in {"error", "missing"}:
-                status = "error"
             if isinstance(failure, CheckStopped):
                 status = "timeout" if failure.stopped == "timeout" else "error"
+            elif failure.kind in {"error", "missing"}:
+                status = "error"
         message = f"{reason}\n{example}" if example else (reason or f"This does not hold: {check.title}.")
         return CheckResult(
             check.name, check.title, status, message, check.visible, check.points, reason=reason, example=example
