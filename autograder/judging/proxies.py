@@ -35,7 +35,6 @@ class StudentProxy:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
             raise AttributeError(name)
-
         return lambda *args, **kwargs: self._ask(Call(name, args, kwargs, memory_mb=self._memory_mb))
 
     def __getitem__(self, name: str) -> Any:
