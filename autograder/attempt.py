@@ -34,7 +34,7 @@ def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], othe
     others = list(others)
     if released is not None and _answers(released):
         return _answered(_answers(released), [*stubs, *others])
-    if any(_bound_for_real(exercise, source) for source in (*stubs, *others)):
+    if any(_is_real(binding) for source in (*stubs, *others) for binding in _bindings_in(exercise, source)):
         return True
     for source in stubs:
         if released is not None and _same(source, released):
@@ -46,7 +46,7 @@ def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], othe
     if any(exercise in source and _UNSEEN.search(source) for source in (*stubs, *others)):
         return True
     # A definition that is gone (deleted, or renamed) is reported by the checks; only an empty one counts as blank.
-    emptied = bool(stubs) and all(_is_empty(source) for source in stubs)
+    emptied = bool(stubs) and all(tree is not None and not tree.body for tree in map(parsed, stubs))
     return not emptied and not any(defines(exercise, source) for source in (*stubs, *others))
 
 
@@ -79,17 +79,8 @@ def words(source: str) -> frozenset[str]:
 
 def last_definition_is_blank(name: str, sources: Iterable[str]) -> bool:
     """Whether the definition of ``name`` that stands at the end is an empty stub."""
-    last = None
-    for source in sources:
-        tree = parsed(source) if name in source else None
-        for last in _bindings(name, tree.body) if tree is not None else ():  # noqa: B007 - the last one is meant
-            pass
-    return last is not None and not _is_real(last)
-
-
-def _is_empty(source: str) -> bool:
-    tree = parsed(source)
-    return tree is not None and not tree.body
+    bindings = [binding for source in sources for binding in _bindings_in(name, source)]
+    return bool(bindings) and not _is_real(bindings[-1])
 
 
 def parsed(source: str) -> ast.Module | None:
@@ -142,11 +133,10 @@ def _bindings(name: str, body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
                 waiting += [inner for block in blocks for inner in block][::-1]
 
 
-def _bound_for_real(name: str, source: str) -> bool:
-    if name not in source:  # far cheaper than parsing, and most cells mention no given name
-        return False
-    tree = parsed(source)
-    return tree is not None and any(_is_real(statement) for statement in _bindings(name, tree.body))
+def _bindings_in(name: str, source: str) -> Iterable[ast.stmt]:
+    # Looking for the name is far cheaper than parsing, and most cells mention no given name.
+    tree = parsed(source) if name in source else None
+    return _bindings(name, tree.body) if tree is not None else ()
 
 
 def _is_real(binding: ast.stmt) -> bool:
@@ -216,9 +206,5 @@ def _bare(tree: ast.Module) -> str:
     tree = copy.deepcopy(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            node.body = [
-                statement
-                for statement in node.body
-                if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
-            ]
+            node.body = [s for s in node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
     return ast.dump(tree)

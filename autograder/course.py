@@ -17,7 +17,7 @@ from traitlets.config.loader import PyFileConfigLoader
 from autograder.errors import CourseError
 from autograder.sandbox.protocol import Limits
 
-__all__ = ["Course", "CourseError", "Limits", "failure", "find_course", "load_config", "load_course"]
+__all__ = ["Course", "CourseError", "Limits", "failure", "find_course", "load_config", "load_course", "run_module"]
 
 CONFIG_NAME = "course_config.py"
 MAX_SECONDS = 86_400.0  # what no clock and no limit of the kernel is too small for
@@ -144,18 +144,25 @@ class Course(Configurable):
         # A chapter imports the chapters before it as ``from solutions.ch1_… import softmax``.
         if str(self.root) not in sys.path:
             sys.path.insert(0, str(self.root))
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None and spec.loader is not None  # noqa: S101, PT018 - a .py path always has a loader
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
         try:
-            spec.loader.exec_module(module)
-        except BaseException as error:
-            del sys.modules[name]
-            if isinstance(error, CourseError) or not isinstance(error, Exception):
-                raise  # a mistake that a decorator found is a sentence already
+            return run_module(name, path)
+        except CourseError:
+            raise  # a mistake that a decorator found is a sentence already
+        except Exception as error:
             raise CourseError(f"{path} cannot be imported: {failure(error, path, self.root / 'solutions')}") from error
-        return module
+
+
+def run_module(name: str, path: Path) -> ModuleType:
+    """The module in the file ``path``, run and known as ``name``, also to itself while it runs."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None  # noqa: S101, PT018 - a .py path always has a loader
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
 
 
 def find_course(start: Path | None = None) -> Path | None:

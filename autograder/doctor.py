@@ -21,9 +21,7 @@ def diagnose() -> list[Probe]:
     if sys.platform == "linux":
         found.append(_bwrap())
     bubblewrap = probe("bubblewrap")
-    if bubblewrap[0].holds:
-        return found + bubblewrap
-    return found + bubblewrap + probe("landlock")
+    return found + bubblewrap + ([] if bubblewrap[0].holds else probe("landlock"))
 
 
 def report(console: Console | None = None) -> bool:
@@ -38,27 +36,20 @@ def report(console: Console | None = None) -> bool:
         out.print(f"{mark} {escape(one.name)}: {escape(one.detail)}", highlight=False)
         if not one.holds and one.remedy:
             out.print(f"    {escape(one.remedy)}", highlight=False)
-    works = next((one.name.split()[0] for one in probes if one.holds and one.name.endswith(" starts")), None)
-    sound = works is not None and not any(not one.holds for one in probes[_position(probes, works) :])
+    works = next((i for i, one in enumerate(probes) if one.holds and one.name.endswith(" starts")), len(probes))
+    sound = works < len(probes) and all(one.holds for one in probes[works:])
+    last = "Not ready: notebooks cannot be graded confined here, and `autograder grade` will refuse."
     if sound:
-        out.print(f"Ready: notebooks are graded in the {works} sandbox.", highlight=False)
-    else:
-        out.print(
-            "Not ready: notebooks cannot be graded confined here, and `autograder grade` will refuse.", highlight=False
-        )
+        last = f"Ready: notebooks are graded in the {probes[works].name.split()[0]} sandbox."
+    out.print(last, highlight=False)
     return sound
-
-
-def _position(probes: list[Probe], works: str) -> int:
-    return next(place for place, one in enumerate(probes) if one.name == f"{works} starts")
 
 
 def _python() -> Probe:
     version = platform.python_version()
     holds = (3, 11) <= sys.version_info[:2] < (3, 14)
-    return Probe(
-        "Python", holds=holds, detail=f"{version} on {platform.system()}", remedy="Use Python 3.11, 3.12 or 3.13."
-    )
+    detail = f"{version} on {platform.system()}"
+    return Probe("Python", holds=holds, detail=detail, remedy="Use Python 3.11, 3.12 or 3.13.")
 
 
 def _bwrap() -> Probe:

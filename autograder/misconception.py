@@ -11,16 +11,9 @@ from typing import Any, TypeVar
 from autograder.errors import CourseError
 
 __all__ = [
-    "Alternative",
-    "Mark",
-    "Misconception",
-    "alternative_of",
-    "alternatives_in",
-    "alternatives_of",
-    "misconception_of",
-    "misconceptions_in",
-    "misconceptions_of",
-]
+    "Alternative", "Mark", "Misconception", "alternative_of", "alternatives_in", "alternatives_of",
+    "misconception_of", "misconceptions_in", "misconceptions_of",
+]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 

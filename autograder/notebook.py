@@ -25,24 +25,10 @@ if TYPE_CHECKING:
     from autograder.course import Course
 
 __all__ = [
-    "PICTURE",
-    "Cell",
-    "Notebook",
-    "NotebookError",
-    "blank_exercises",
-    "cell_of",
-    "chapter_of",
-    "document_bytes",
-    "grade_ids",
-    "load_document",
-    "load_source",
-    "metadata_of",
-    "notebook_of",
-    "parse_notebook",
-    "read_bytes",
-    "read_notebook",
-    "splice",
-]
+    "PICTURE", "Cell", "Notebook", "NotebookError", "blank_exercises", "cell_of", "chapter_of", "document_bytes",
+    "grade_ids", "load_document", "load_source", "metadata_of", "notebook_of", "parse_notebook", "read_bytes",
+    "read_notebook", "splice",
+]  # fmt: skip
 
 MAX_BYTES = 256 * 2**20
 MAX_CELLS = 25_000
@@ -50,8 +36,6 @@ MAX_CODE = 1 << 20  # by ``weight``: many times what anybody writes for a chapte
 MAX_PARTS = 5_000_000  # lists, entries and items; each takes up to a hundred times its characters once it is read
 MAX_NESTING = 420  # of its lists and objects: a copy of it takes two calls a level, and Python allows a thousand
 Role = Literal["stub", "check"]
-
-
 PICTURE = "picture"  # the Jupyter cell tag of a cell that only draws
 
 
@@ -235,9 +219,8 @@ def splice(notebook_data: Mapping[str, Any], code: Mapping[str, str]) -> dict[st
         if parsed.kind == "code":
             cell["outputs"], cell["execution_count"] = [], None
     if missing:
-        raise NotebookError(
-            f"There is no stub cell called {', '.join(sorted(missing))} in the notebook to put code into."
-        )
+        names = ", ".join(sorted(missing))
+        raise NotebookError(f"There is no stub cell called {names} in the notebook to put code into.")
     return result
 
 
@@ -254,13 +237,12 @@ def chapter_of(notebook: Notebook, course: Course) -> str | None:
     if named:
         return max(named, key=len)
     have = {cell.grade_id for cell in notebook.cells if cell.grade_id}
-    shared: dict[str, int] = {}
+    shared: Counter[str] = Counter()
     for chapter in course.finished_chapters():
         source = course.source(chapter)
-        known = {c.grade_id for c in _released(source, source.stat().st_mtime_ns).cells if c.grade_id}
-        shared[chapter] = len(have & known)
-    best = max(shared, key=lambda chapter: shared[chapter], default=None)
-    return best if best is not None and shared[best] else None
+        shared[chapter] = len(have & {c.grade_id for c in _released(source, source.stat().st_mtime_ns).cells})
+    [(best, most)] = shared.most_common(1) or [("", 0)]
+    return best if most else None
 
 
 def blank_exercises(submitted: Notebook, released: Notebook) -> frozenset[str]:
@@ -305,14 +287,9 @@ def _load(data: bytes, name: str) -> dict[str, Any]:
             "or hold the marks of a merge. Open it in Jupyter, mend it, save it and hand it in again."
         ) from error
     except ValueError as error:
-        raise NotebookError(
-            f"{name} is JSON that no notebook holds ({type(error).__name__}), so it was not read."
-        ) from error
-    if not isinstance(content, dict):
-        raise NotebookError(
-            f"{name} is JSON but not a notebook: it has no list of cells. Hand in the .ipynb file that Jupyter saved."
-        )
-    return content
+        what = type(error).__name__
+        raise NotebookError(f"{name} is JSON that no notebook holds ({what}), so it was not read.") from error
+    return content if isinstance(content, dict) else {}
 
 
 def _require_size(cells: list[Any], name: str) -> None:
@@ -340,7 +317,8 @@ def cell_of(index: int, cell: Any) -> Cell:
     """One cell of a notebook's JSON, whatever it holds."""
     cell = _mapping(cell)
     kind = cell.get("cell_type")
-    nbgrader = _mapping(_mapping(cell.get("metadata")).get("nbgrader"))
+    metadata = _mapping(cell.get("metadata"))
+    nbgrader, tags = _mapping(metadata.get("nbgrader")), metadata.get("tags")
     grade_id = nbgrader.get("grade_id")
     grade_id = grade_id if isinstance(grade_id, str) and grade_id else None
     role: Role | None = None
@@ -355,12 +333,8 @@ def cell_of(index: int, cell: Any) -> Cell:
         grade_id=text_of(grade_id) if grade_id else None,
         role=role,
         points=_points(nbgrader.get("points")),
-        tags=_tags(_mapping(cell.get("metadata")).get("tags")),
+        tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
     )
-
-
-def _tags(tags: Any) -> tuple[str, ...]:
-    return tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else ()
 
 
 def text_of(source: Any) -> str:

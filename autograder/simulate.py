@@ -46,9 +46,7 @@ def solved_notebook(
     notebook = start if start is not None else blank_notebook(course, chapter)
     parsed = parse_notebook(json.dumps(notebook).encode())
     taken: dict[str, str] = {}
-    return splice(
-        notebook, {exercise: _cell_source(exercise, value, parsed, taken) for exercise, value in code.items()}
-    )
+    return splice(notebook, {name: _cell_source(name, value, parsed, taken) for name, value in code.items()})
 
 
 def reference_code(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:
@@ -99,10 +97,9 @@ class _Carrier:
     def __init__(self, exercise: str, notebook: Notebook, taken: dict[str, str]) -> None:
         self.exercise = exercise
         self.taken = taken
-        others = [ast.parse(_runnable(c.source)) for c in notebook.code_cells() if c.name != exercise]
+        others = [statement for c in notebook.code_cells() if c.name != exercise for statement in _statements(c.source)]
         # What the notebook binds anyway (np, the student's own earlier functions) is not carried along.
-        self.there = {name for tree in others for statement in tree.body for name in _bound(statement)}
-        self.there |= set(notebook.exercises())
+        self.there = {name for statement in others for name in _bound(statement)} | set(notebook.exercises())
         self.parts: list[str] = []
         self.seen: set[str] = set()
 
@@ -237,9 +234,8 @@ def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def _runnable(source: str) -> str:
+def _statements(source: str) -> list[ast.stmt]:
     try:
-        ast.parse(source)
+        return ast.parse(source).body
     except SyntaxError:
-        return ""  # magics and unfinished lines bind nothing that could be relied on
-    return source
+        return []  # magics and unfinished lines bind nothing that could be relied on

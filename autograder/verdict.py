@@ -15,15 +15,7 @@ from typing import Any, Literal
 
 from autograder.sanitize import shorten
 
-__all__ = [
-    "CheckResult",
-    "CheckStatus",
-    "ExerciseStatus",
-    "ExerciseVerdict",
-    "Verdict",
-    "VerdictStatus",
-    "json_lines",
-]
+__all__ = ["CheckResult", "CheckStatus", "ExerciseStatus", "ExerciseVerdict", "Verdict", "VerdictStatus", "json_lines"]
 
 CheckStatus = Literal["passed", "failed", "not_tried", "error", "timeout"]
 ExerciseStatus = Literal["passed", "partial", "failed", "not_attempted", "error", "timeout"]
@@ -144,10 +136,7 @@ class Verdict:
 
     def exercise(self, name: str) -> ExerciseVerdict:
         """The outcome of the exercise called ``name``; raises ``KeyError`` when there is none."""
-        for exercise in self.exercises:
-            if exercise.name == name:
-                return exercise
-        raise KeyError(name)
+        return {exercise.name: exercise for exercise in self.exercises}[name]
 
     def relabelled(self, *, notebook: str, student: str | None) -> Verdict:
         """The same verdict for the same bytes found elsewhere."""
@@ -159,11 +148,10 @@ def json_lines(verdicts: Iterable[Verdict]) -> Iterator[str]:
     texts: dict[int, tuple[ExerciseVerdict, str]] = {}
 
     def text(exercise: ExerciseVerdict) -> str:
-        known = texts.get(id(exercise))
-        if known is None:
+        if id(exercise) not in texts:
             # The outcome is kept beside its text: while it lives, no other can have its id.
-            known = texts[id(exercise)] = exercise, json.dumps(exercise.to_json(), ensure_ascii=False)
-        return known[1]
+            texts[id(exercise)] = exercise, json.dumps(exercise.to_json(), ensure_ascii=False)
+        return texts[id(exercise)][1]
 
     for verdict in verdicts:
         whole = _fields(verdict)

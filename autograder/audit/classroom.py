@@ -9,6 +9,7 @@ from pathlib import Path
 from autograder.course import Course
 from autograder.notebook import NotebookError, read_notebook
 from autograder.verdict import Verdict
+from autograder.wording import plural
 
 __all__ = ["Group", "unexplained"]
 
@@ -23,7 +24,7 @@ class Group:
     message: str
 
     def __str__(self) -> str:
-        many = f"{len(self.students)} student{'s' if len(self.students) != 1 else ''}"
+        many = plural(len(self.students), "student")
         code = "\n".join(f"    {line}" for line in self.code.strip().splitlines())
         message = "\n".join(f"  {line}" for line in self.message.splitlines()[:4])
         return f"{self.exercise}: {many} ({', '.join(self.students[:5])})\n{message}\n{code}"
@@ -36,15 +37,11 @@ def unexplained(course: Course, verdicts: Sequence[Verdict]) -> list[Group]:
         for exercise in verdict.exercises:
             if exercise.alike:
                 found.setdefault((exercise.name, exercise.alike), []).append((verdict, exercise.message))
-    groups = [
-        Group(
-            name,
-            tuple(str(v.student or Path(v.notebook).name) for v, _ in members),
-            _code(members[0][0], name),
-            members[0][1],
-        )
-        for (name, _), members in found.items()
-    ]
+    groups = []
+    for (name, _), members in found.items():
+        students = tuple(str(v.student or Path(v.notebook).name) for v, _ in members)
+        first, message = members[0]
+        groups.append(Group(name, students, _code(first, name), message))
     order = {name: i for i, name in enumerate(_exercises(course, verdicts))}
     return sorted(groups, key=lambda g: (-len(g.students), order.get(g.exercise, 0)))
 

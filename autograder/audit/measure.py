@@ -17,11 +17,11 @@ from autograder.audit.mutants import Mutant, mutants_of
 from autograder.audit.report import ChapterAudit, ExerciseAudit
 from autograder.checking.decorators import ExerciseSpec
 from autograder.course import Course, load_course
-from autograder.judging.conversation import StudentProxy
 from autograder.judging.diagnosis import distinguishing_calls, same_answer
 from autograder.judging.functions import FunctionSession, FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks, load_checks
+from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.judging.solutions import known_alternatives
 from autograder.misconception import Alternative
 from autograder.notebook import blank_exercises, load_source
@@ -62,19 +62,13 @@ def _audit(course: Course, chapter: str, *, mutants: bool, draws: int) -> Chapte
     judge = Judge(load_checks(course, chapter))
     judge.checks.shrinks = False
     alternatives = known_alternatives(course, chapter)
-    blank = _blank_stubs(course, chapter)
-    found = [
-        _Exercise(judge, spec, [a for a in alternatives if a.exercise == spec.name]).measured(
-            blank=spec.name in blank, mutants=mutants, draws=draws
-        )
-        for spec in judge.checks.specs.values()
-    ]
-    return ChapterAudit(chapter, tuple(found), time.monotonic() - begun)
-
-
-def _blank_stubs(course: Course, chapter: str) -> frozenset[str]:
     _, released = load_source(course.source(chapter))
-    return blank_exercises(released, released)
+    blank = blank_exercises(released, released)
+    found = []
+    for spec in judge.checks.specs.values():
+        exercise = _Exercise(judge, spec, [a for a in alternatives if a.exercise == spec.name])
+        found.append(exercise.measured(blank=spec.name in blank, mutants=mutants, draws=draws))
+    return ChapterAudit(chapter, tuple(found), time.monotonic() - begun)
 
 
 class _Exercise:
@@ -83,10 +77,7 @@ class _Exercise:
     def __init__(self, judge: Judge[ChapterChecks], spec: ExerciseSpec, alternatives: Sequence[Alternative]) -> None:
         self.judge, self.spec, self.alternatives = judge, spec, alternatives
         self.checks = judge.checks
-        self.right: dict[str, Any] = dict(self.checks.references)
-        for other in self.checks.specs.values():
-            if other.answers:
-                self.right.update(self.checks.references[other.name]())
+        self.right = self.checks.right_names()
         # A solution that ends has as long as a student's, so that a busy machine refuses none: only a mutant may not end.
         self._patience = self.checks.course.limits.call_seconds
         # What is asked, and what a right solution answers, is the same for every mutant: computed when first needed.
@@ -133,10 +124,12 @@ class _Exercise:
             return {**self.right, **function()}
         return {**self.right, self.spec.name: function}
 
+    def _right_solutions(self, alternatives: Sequence[Alternative]) -> list[tuple[str, dict[str, Any]]]:
+        return [("the reference", self.right), *((a.name, self._with(a.function)) for a in alternatives)]
+
     def _grade(self, namespace: Mapping[str, Any], seconds: float = _SECONDS) -> Any:
-        [verdict] = self.judge.judge(
-            FunctionSubject(self.spec.name, namespace, call_seconds=seconds), only=frozenset({self.spec.name})
-        )
+        subject = FunctionSubject(self.spec.name, namespace, call_seconds=seconds)
+        [verdict] = self.judge.judge(subject, only=frozenset({self.spec.name}))
         if self.judge.scorer.undiagnosed is not None:
             raise self.judge.scorer.undiagnosed
         return verdict
@@ -145,12 +138,8 @@ class _Exercise:
         def stub(*_args: Any, **_kwargs: Any) -> Any:
             raise NotImplementedError(self.spec.name)
 
-        namespace = dict(self.right)
-        if self.spec.answers:
-            namespace.update(dict.fromkeys(self.spec.answers))
-        else:
-            namespace[self.spec.name] = stub
-        return bool(self._grade(namespace).score == 0)
+        blank = dict.fromkeys(self.spec.answers) or {self.spec.name: stub}
+        return bool(self._grade({**self.right, **blank}).score == 0)
 
     def _by_heart(self) -> float:
         """The largest share of the points that one answer of the reference earns, given to every question."""
@@ -172,11 +161,10 @@ class _Exercise:
         visible = self.spec.visible
         for mutant in self._mutants():
             killed = self._killed_by(mutant.function)
+            if not killed and (reason := self._reason_it_is_right(mutant)):
+                equivalent[mutant.label] = reason
+                continue
             if not killed:
-                reason = self._reason_it_is_right(mutant)
-                if reason:
-                    equivalent[mutant.label] = reason
-                    continue
                 survivors.append(mutant.label)
             elif not killed & visible:
                 hidden_only.append(mutant.label)
@@ -207,7 +195,7 @@ class _Exercise:
         if len(found) <= most:
             return found
         own = [m for m in found if m.label.startswith(f"{self.spec.name}: ")]
-        rest = [m for m in found if not m.label.startswith(f"{self.spec.name}: ")]
+        rest = [m for m in found if m not in own]
         rest.sort(key=lambda m: hashlib.sha256(m.label.encode()).digest())  # evenly, and the same ones every time
         return own + rest[: max(0, most - len(own))]
 
@@ -216,16 +204,13 @@ class _Exercise:
         return _failing(self.checks, self.spec, self._with(function))
 
     def _reason_it_is_right(self, mutant: Mutant) -> str:
-        written: dict[str, str] = dict(self.spec.equivalent)
+        written = dict(self.spec.equivalent)
         if mutant.label in written:
             return written[mutant.label]
         # A mutant of an alternative may be as right as the alternative and yet differ from the reference: where answers
         # are random, a change that alters nothing is known by its leaving the alternative's own answers as they were.
-        models = [("the reference", self.right)]
-        models += [
-            (a.name, self._with(a.function)) for a in self.alternatives if mutant.label.startswith(f"{a.name}: ")
-        ]
-        for name, model in models:
+        origins = [a for a in self.alternatives if mutant.label.startswith(f"{a.name}: ")]
+        for name, model in self._right_solutions(origins):
             calls = self._calls_answered_alike(name, model, self._with(mutant.function))
             if calls:
                 return f"gives {name}'s answers on {calls} further inputs"
@@ -251,18 +236,18 @@ class _Exercise:
         if number not in self._questions:
             secret = hashlib.sha256(f"more {number}".encode()).digest()
             names = tuple(c.name for c in self.spec.checks if not c.visible)
-            self._questions[number] = distinguishing_calls(
-                self.spec.name, self.checks.dry_run(self.spec.name, names, secret)
-            )
+            asked = self.checks.dry_run(self.spec.name, names, secret)
+            self._questions[number] = distinguishing_calls(self.spec.name, asked)
         return self._questions[number]
 
     def _flaky(self, draws: int) -> dict[str, str]:
         """Checks that refuse a right solution when the course's secret is another one."""
         found: dict[str, str] = {}
-        solutions = [("the reference", self.right)] + [(a.name, self._with(a.function)) for a in self.alternatives]
+        solutions = self._right_solutions(self.alternatives)
         for number in range(draws):
             secret = hashlib.sha256(f"draw {number}".encode()).digest()
-            checks = dataclasses.replace(self.checks, secret=secret, _prepared={})
+            reference = ReferenceProxy(self.checks.references)  # which keeps its answers only as long as these draws
+            checks = dataclasses.replace(self.checks, secret=secret, reference=reference, _prepared={})
             # What visible checks ask is published, and some hidden ones draw nothing: another secret changes neither.
             spec = self.spec if number == 0 else self._drawn_from_the_secret()
             for name, namespace in solutions:
@@ -275,9 +260,8 @@ class _Exercise:
             check = getattr(self.checks.classes[self.spec.name], name)
             return hasattr(check, "__given__") or "rng" in inspect.signature(check).parameters
 
-        return dataclasses.replace(
-            self.spec, checks=tuple(c for c in self.spec.checks if not c.visible and draws(c.name))
-        )
+        drawn = tuple(c for c in self.spec.checks if not c.visible and draws(c.name))
+        return dataclasses.replace(self.spec, checks=drawn)
 
 
 def _always(value: Any) -> Callable[..., Any]:

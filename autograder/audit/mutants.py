@@ -47,21 +47,9 @@ _TAKEN_FOR = {
     "cumsum": "cumprod", "standard_normal": "random",
 }  # fmt: skip
 _SHAPE_ONLY = {
-    "copy",
-    "astype",
-    "reshape",
-    "array",
-    "asarray",
-    "ravel",
-    "list",
-    "tuple",
-    "float",
-    "int",
-    "range",
-    "len",
-    "zip",
+    "copy", "astype", "reshape", "array", "asarray", "ravel", "list", "tuple", "float", "int", "range", "len", "zip",
     "enumerate",
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +65,10 @@ def mutants_of(function: Callable[..., Any], name: str) -> list[Mutant]:
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     [definition] = [n for n in tree.body if isinstance(n, ast.FunctionDef)]
     definition.decorator_list = []
-    _without_docstring(definition)
+    if ast.get_docstring(definition, clean=False) is not None:
+        definition.body = definition.body[1:] or [ast.Pass()]
     seen = {ast.unparse(definition)}
-    found: list[Mutant] = []
+    found: dict[str, Mutant] = {}
     for index, node in enumerate(_inside(definition)):
         for change, replacement in _changes(node, definition):
             mutated = copy.deepcopy(definition)
@@ -94,14 +83,11 @@ def mutants_of(function: Callable[..., Any], name: str) -> list[Mutant]:
             seen.add(source)
             compiled = _compiled(source, function, definition.name)
             if compiled is not None:
-                labels = {m.label for m in found}
-                label = f"{name}: {change}"
-                count = 2
-                while label in labels:
-                    label = f"{name}: {change} (#{count})"
-                    count += 1
-                found.append(Mutant(label, compiled))
-    return found
+                label, number = f"{name}: {change}", 2
+                while label in found:
+                    label, number = f"{name}: {change} (#{number})", number + 1
+                found[label] = Mutant(label, compiled)
+    return list(found.values())
 
 
 def _inside(definition: ast.FunctionDef) -> list[ast.AST]:
@@ -215,10 +201,9 @@ def _call(node: ast.Call) -> Iterator[tuple[str, ast.AST]]:
             yield _said(node, ast.Call(node.func, node.args, rest))
         if keyword.arg == "axis":
             for value in (0, -1, -2, None):
-                swapped = ast.keyword("axis", _number(value))
-                yield _said(
-                    node, ast.Call(node.func, node.args, [*node.keywords[:i], swapped, *node.keywords[i + 1 :]])
-                )
+                keywords = [*node.keywords]
+                keywords[i] = ast.keyword("axis", _number(value))
+                yield _said(node, ast.Call(node.func, node.args, keywords))
 
 
 def _slice(node: ast.Slice) -> Iterator[tuple[str, ast.AST]]:
@@ -252,9 +237,3 @@ def _said(node: ast.AST, replacement: ast.AST) -> tuple[str, ast.AST]:
 def _short(node: ast.AST) -> str:
     text = ast.unparse(node) if not isinstance(node, ast.Slice) else ast.unparse(ast.Subscript(ast.Name("·"), node))
     return text if len(text) <= 60 else f"{text[:40]}…{text[-18:]}"
-
-
-def _without_docstring(definition: ast.FunctionDef) -> None:
-    first = definition.body[0]
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-        definition.body = definition.body[1:] or [ast.Pass()]

@@ -60,16 +60,14 @@ def _row(e: ExerciseAudit) -> str:
 
 def _details(e: ExerciseAudit) -> str:
     kills = [f"{check}: {count} wrong solutions and mutants" for check, count in e.kills.items()]
-    return (
-        _list(e.survivors, f"{e.name}: mutants that no check kills")
-        + _list(e.seen_by_hidden_only, f"{e.name}: mutants that only hidden checks kill")
-        + _list(
-            [f"{label}: {why}" for label, why in e.equivalent.items()],
-            f"{e.name}: mutants that are right, with the reason",
-        )
-        + _list(kills, f"{e.name}: which check kills how many")
-        + _list(e.idle, f"{e.name}: checks that kill nothing")
-    )
+    lists = {
+        "mutants that no check kills": e.survivors,
+        "mutants that only hidden checks kill": e.seen_by_hidden_only,
+        "mutants that are right, with the reason": [f"{label}: {why}" for label, why in e.equivalent.items()],
+        "which check kills how many": kills,
+        "checks that kill nothing": e.idle,
+    }
+    return "".join(_list(items, f"{e.name}: {title}") for title, items in lists.items())
 
 
 def _list(items: Sequence[str], title: str, *, opened: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -45,35 +46,37 @@ class ExerciseAudit:
     @property
     def killed(self) -> float:
         """The share of non-equivalent mutants that some check kills."""
-        return 1.0 if not self.mutants else 1 - len(self.survivors) / self.mutants
+        return _killed([self])
 
     @property
     def killed_visibly(self) -> float:
         """The share of non-equivalent mutants that a visible check kills."""
-        return 1.0 if not self.mutants else 1 - (len(self.survivors) + len(self.seen_by_hidden_only)) / self.mutants
+        return _killed([self], visibly=True)
 
     def problems(self) -> list[str]:
         """What falls short, one sentence each."""
         found: list[str] = []
         if not self.blank_ok:
-            found.append(f"{self.name}: the blank stub is not recognised as not attempted, or earns points.")
+            found.append("the blank stub is not recognised as not attempted, or earns points.")
         if not self.reference_ok:
-            found.append(f"{self.name}: the reference solution does not earn full marks.")
-        found += [f"{self.name}: the right solution {n} loses marks: {why}" for n, why in self.rejected.items()]
-        found += [f"{self.name}: the misconception {n} keeps full marks." for n in self.uncaught]
-        found += [
-            f"{self.name}: the misconception {n} is caught, but told as {other or 'nothing'}."
-            for n, other in self.misnamed.items()
-        ]
-        found += [
-            f"{self.name}: the check {n} refuses a right answer with other inputs: {w}" for n, w in self.flaky.items()
-        ]
+            found.append("the reference solution does not earn full marks.")
+        found += [f"the right solution {n} loses marks: {why}" for n, why in self.rejected.items()]
+        found += [f"the misconception {n} keeps full marks." for n in self.uncaught]
+        found += [f"the misconception {n} is caught, but told as {o or 'nothing'}." for n, o in self.misnamed.items()]
+        found += [f"the check {n} refuses a right answer with other inputs: {w}" for n, w in self.flaky.items()]
         if self.by_heart > BY_HEART_TARGET:
             found.append(
-                f"{self.name}: one visible answer given to every question earns {self.by_heart:.0%} of the points; let more "
+                f"one visible answer given to every question earns {self.by_heart:.0%} of the points; let more "
                 "checks wait for one that it cannot pass, with after=…."
             )
-        return found
+        return [f"{self.name}: {problem}" for problem in found]
+
+
+def _killed(exercises: Sequence[ExerciseAudit], *, visibly: bool = False) -> float:
+    """The share of their mutants, together, that some check kills; with ``visibly``, that a visible one does."""
+    total = sum(e.mutants for e in exercises)
+    missed = sum(len(e.survivors) + visibly * len(e.seen_by_hidden_only) for e in exercises)
+    return 1 - missed / total if total else 1.0
 
 
 @dataclass(frozen=True)
@@ -92,15 +95,12 @@ class ChapterAudit:
     @property
     def killed(self) -> float:
         """The share of the chapter's non-equivalent mutants that some check kills."""
-        total = sum(e.mutants for e in self.exercises)
-        return 1 - sum(len(e.survivors) for e in self.exercises) / total if total else 1.0
+        return _killed(self.exercises)
 
     @property
     def killed_visibly(self) -> float:
         """The share of the chapter's non-equivalent mutants that a visible check kills."""
-        total = sum(e.mutants for e in self.exercises)
-        missed = sum(len(e.survivors) + len(e.seen_by_hidden_only) for e in self.exercises)
-        return 1 - missed / total if total else 1.0
+        return _killed(self.exercises, visibly=True)
 
     @property
     def problems(self) -> list[str]:
@@ -122,40 +122,28 @@ class ChapterAudit:
 
     def to_json(self) -> dict[str, Any]:
         """The audit as JSON: the fields, the shares, and the problems."""
-        exercises = [
-            {**asdict(e), "killed": round(e.killed, 4), "killed_visibly": round(e.killed_visibly, 4)}
-            for e in self.exercises
-        ]
         return {
             "chapter": self.chapter,
             "ok": self.ok,
-            "killed": round(self.killed, 4),
-            "killed_visibly": round(self.killed_visibly, 4),
+            **_shares(self),
             "problems": self.problems,
-            "exercises": exercises,
+            "exercises": [{**asdict(e), **_shares(e)} for e in self.exercises],
             "seconds": round(self.seconds, 2),
         }
 
     def __str__(self) -> str:
-        rows = [
-            ("exercise", "alternatives", "misconceptions", "mutants", "killed", "by visible", "survivors", "by heart")
+        heads = [
+            "exercise",
+            "alternatives",
+            "misconceptions",
+            "mutants",
+            "killed",
+            "by visible",
+            "survivors",
+            "by heart",
         ]
-        for e in self.exercises:
-            caught = e.misconceptions - len(e.uncaught)
-            named = caught - len(e.misnamed)
-            rows.append(
-                (
-                    e.name,
-                    f"{e.alternatives - len(e.rejected)}/{e.alternatives} accepted",
-                    f"{caught}/{e.misconceptions} caught, {named} named",
-                    f"{e.mutants}" + (f" (+{len(e.equivalent)} equivalent)" if e.equivalent else ""),
-                    f"{e.killed:.1%}" if e.mutants else "–",
-                    f"{e.killed_visibly:.1%}" if e.mutants else "–",
-                    str(len(e.survivors)),
-                    "–" if e.answers else f"{e.by_heart:.0%}",
-                )
-            )
-        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        rows = [heads, *map(_row, self.exercises)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [f"{self.chapter}   {'meets every target' if self.ok else 'falls short'}   ({self.seconds:.1f} s)"]
         lines += ["  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         for e in self.exercises:
@@ -164,3 +152,21 @@ class ChapterAudit:
             lines += [f"  equivalent: {label}: {why}" for label, why in e.equivalent.items()]
         lines += [f"  ! {problem}" for problem in self.problems]
         return "\n".join(lines)
+
+
+def _shares(audit: ExerciseAudit | ChapterAudit) -> dict[str, float]:
+    return {"killed": round(audit.killed, 4), "killed_visibly": round(audit.killed_visibly, 4)}
+
+
+def _row(e: ExerciseAudit) -> list[str]:
+    caught = e.misconceptions - len(e.uncaught)
+    return [
+        e.name,
+        f"{e.alternatives - len(e.rejected)}/{e.alternatives} accepted",
+        f"{caught}/{e.misconceptions} caught, {caught - len(e.misnamed)} named",
+        f"{e.mutants}" + (f" (+{len(e.equivalent)} equivalent)" if e.equivalent else ""),
+        f"{e.killed:.1%}" if e.mutants else "–",
+        f"{e.killed_visibly:.1%}" if e.mutants else "–",
+        str(len(e.survivors)),
+        "–" if e.answers else f"{e.by_heart:.0%}",
+    ]

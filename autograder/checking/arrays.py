@@ -43,18 +43,14 @@ def _pieces(value: Any, digits: int, depth: int) -> Iterator[str]:
             yield f"a {type(value).__name__} of {len(value)} items"
         elif depth >= MAX_DEPTH:
             yield "…"
-        elif isinstance(value, dict):
-            yield "{"
-            for place, (key, item) in enumerate(value.items()):
-                yield f"{', ' if place else ''}{shorten(repr(key), MAX_TEXT)}: "
-                yield from _pieces(item, digits, depth + 1)
-            yield "}"
         else:
-            yield "(" if isinstance(value, tuple) else "["
-            for place, item in enumerate(value):
+            opening, closing = "{}" if isinstance(value, dict) else "()" if isinstance(value, tuple) else "[]"
+            yield opening
+            for place, key in enumerate(value):
                 yield ", " if place else ""
-                yield from _pieces(item, digits, depth + 1)
-            yield ")" if isinstance(value, tuple) else "]"
+                yield f"{shorten(repr(key), MAX_TEXT)}: " if isinstance(value, dict) else ""
+                yield from _pieces(value[key] if isinstance(value, dict) else key, digits, depth + 1)
+            yield closing
     else:
         yield _leaf(value, digits)
 
@@ -76,12 +72,8 @@ def _leaf(value: Any, digits: int) -> str:
 
 def show_apart(found: Any, expected: Any) -> tuple[str, str]:
     """Both as ``show`` has them, with as many digits as it takes to tell them apart: what looks the same is no difference."""
-    shortest = show(found), show(expected)
-    for digits in range(4, 18):
-        left, right = show(found, digits), show(expected, digits)
-        if left != right:
-            return left, right
-    return shortest
+    pairs = ((show(found, digits), show(expected, digits)) for digits in range(4, 18))
+    return next((pair for pair in pairs if pair[0] != pair[1]), (show(found), show(expected)))
 
 
 def paste(name: str, value: Any) -> str:
@@ -96,10 +88,10 @@ def paste(name: str, value: Any) -> str:
         dtype = "" if value.dtype in (np.float64, np.int64, np.bool_) else f", dtype=np.{value.dtype.name}"
         if not value.size:
             return f"{name} = np.zeros({value.shape}{dtype})"  # brackets alone would not tell (0, 3) from (0, 5)
-        body = _literal(value.tolist())
-        if np.isfinite(value).all() if value.dtype.kind in "fc" else True:
-            return f"{name} = np.array({body}{dtype})"
-        return f"{name} = np.array({body.replace('nan', 'np.nan').replace('inf', 'np.inf')}{dtype})"
+        body = repr(value.tolist())
+        if value.dtype.kind in "fc":
+            body = body.replace("nan", "np.nan").replace("inf", "np.inf")
+        return f"{name} = np.array({body}{dtype})"
     if isinstance(value, dict) and any(isinstance(v, np.ndarray | dict) for v in value.values()):
         parts = ", ".join(f"{k!r}: {paste('', v)[3:]}" for k, v in value.items())
         return f"{name} = {{{parts}}}"
@@ -107,7 +99,7 @@ def paste(name: str, value: Any) -> str:
         return value.text.strip() if value.text.lstrip().startswith("def") else f"{name} = {value.name}"
     if isinstance(value, np.generic):
         value = value.item()
-    return f"{name} = {shorten(_literal(value), MAX_TEXT)}"
+    return f"{name} = {shorten(repr(value), MAX_TEXT)}"
 
 
 def difference(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> str:
@@ -118,14 +110,6 @@ def difference(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> st
     more = "" if count == 1 else f" ({count} of {wrong.size} entries differ)"
     left, right = show_apart(found[where], expected[where])
     return f"{place} {left} where {right} is right{more}"
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(_literal(v) for v in value) + "]"
-    if isinstance(value, float):
-        return repr(value)
-    return repr(value)
 
 
 def _numbers(value: np.ndarray, digits: int) -> str:

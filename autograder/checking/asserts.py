@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from autograder.checking.closeness import tolerances
-from autograder.checking.compare import Finding, describe_failure, named
+from autograder.checking.compare import describe_failure, named
 from autograder.checking.predicates import evaluate
 from autograder.checking.spelling import arguments_of, spelling_of
 
 __all__ = [
-    "CheckFailed",
-    "CheckStopped",
-    "assert_choice",
-    "assert_einsum",
-    "assert_finite",
-    "assert_matches",
-    "assert_number",
-    "assert_one_of",
-    "assert_shape",
-    "assert_string",
-    "assert_sums_to_one",
-    "assert_within",
+    "CheckFailed", "CheckStopped", "assert_choice", "assert_einsum", "assert_finite", "assert_matches",
+    "assert_number", "assert_one_of", "assert_shape", "assert_string", "assert_sums_to_one", "assert_within",
     "observing",
-]
+]  # fmt: skip
 
 
 class CheckFailed(AssertionError):  # noqa: N818 - students read the name
@@ -56,21 +46,8 @@ class CheckStopped(CheckFailed):
         self.stopped = stopped
 
 
-class Observer(Protocol):
-    """Somebody who writes down each assertion made (see ``recording``)."""
-
-    def assertion(
-        self,
-        name: str,
-        actual: Any,
-        expected: Any,
-        params: Mapping[str, Any],
-        call: str,
-        inputs: Mapping[str, Any],
-    ) -> None:
-        """Note one assertion."""
-
-
+# What is shown each assertion made: its name, the value, the one expected, its parameters, the call, and the inputs of that.
+Observer = Callable[[str, Any, Any, Mapping[str, Any], str, Mapping[str, Any]], None]
 _observer: ContextVar[Observer | None] = ContextVar("observer", default=None)
 
 
@@ -178,12 +155,7 @@ def judge_assertion(
         call, own = spelling_of(actual)
         inputs = inputs or own
     if observer is not None:
-        observer.assertion(name, actual, expected, params, call, inputs)
+        observer(name, actual, expected, params, call, inputs)
     if finding is not None:
-        raise failure(finding, call, inputs)
-
-
-def failure(finding: Finding, call: str, inputs: Mapping[str, Any]) -> CheckFailed:
-    """The failure that tells of ``finding``."""
-    example = describe_failure(finding, call=call, inputs=inputs, with_reason=False)
-    return CheckFailed(named(finding.reason, call), example, kind=finding.kind)
+        example = describe_failure(finding, call=call, inputs=inputs, with_reason=False)
+        raise CheckFailed(named(finding.reason, call), example, kind=finding.kind)

@@ -14,7 +14,8 @@ __all__ = ["ATOL", "RTOL", "as_array", "close", "equal", "tolerances"]
 
 RTOL, ATOL = 1e-5, 1e-6
 _RTOL32, _ATOL32 = 1e-3, 1e-4
-_NUMBERS = (int, float, complex, np.generic, np.ndarray)
+_REAL = (int, float, np.generic, np.ndarray)
+_NUMBERS = (*_REAL, complex)
 # Numbers that the arrays in one list may have together: NumPy would give all of them the widest type among them.
 MAX_NUMBERS = 1 << 24
 
@@ -43,18 +44,14 @@ def close(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> 
 
 def equal(left: Any, right: Any, *, rtol: float = RTOL, atol: float = ATOL) -> bool:
     """Whether two outcomes are the same answer: same structure, shape and values at tolerance, NaN equal to NaN."""
-    if isinstance(left, np.ndarray | np.generic | float | int | bool) and isinstance(
-        right, np.ndarray | np.generic | float | int | bool
-    ):
+    if isinstance(left, _REAL) and isinstance(right, _REAL):
         a, b = as_array(left), as_array(right)
         if a is None or b is None or a.shape != b.shape or (a.dtype.kind == "b") != (b.dtype.kind == "b"):
             return False
         return bool(close(a, b, rtol, atol).all())
-    if isinstance(left, list) != isinstance(right, list) and isinstance(
-        left if isinstance(right, list) else right, np.ndarray
-    ):
-        a_list, b_list = as_array(left), as_array(right)  # rows in a list are the array of those rows
-        return a_list is not None and b_list is not None and equal(a_list, b_list, rtol=rtol, atol=atol)
+    if {type(left), type(right)} == {list, np.ndarray}:  # rows in a list are the array of those rows
+        a, b = as_array(left), as_array(right)
+        return a is not None and b is not None and equal(a, b, rtol=rtol, atol=atol)
     if isinstance(left, tuple | list) and isinstance(right, tuple | list):
         return len(left) == len(right) and all(
             equal(a, b, rtol=rtol, atol=atol) for a, b in zip(left, right, strict=True)
@@ -97,8 +94,6 @@ def _parts(value: Any) -> Iterator[Any]:
 
 
 def _has_narrow_float(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(_has_narrow_float(v) for v in value.values())
-    if isinstance(value, tuple | list):
-        return any(_has_narrow_float(v) for v in value)
+    if isinstance(value, tuple | list | dict):
+        return any(map(_has_narrow_float, value.values() if isinstance(value, dict) else value))
     return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fc" and value.dtype.itemsize < 8

@@ -15,15 +15,8 @@ from autograder.checking.arrays import difference, paste, shape_words, show, sho
 from autograder.checking.closeness import ATOL, RTOL, as_array, close
 
 __all__ = [
-    "RETURNED_NONE",
-    "Finding",
-    "describe_failure",
-    "kind_of",
-    "matches",
-    "named",
-    "wrong_structure",
-    "wrong_type",
-]
+    "RETURNED_NONE", "Finding", "describe_failure", "kind_of", "matches", "named", "wrong_structure", "wrong_type",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +52,15 @@ def matches(
     if isinstance(expected, tuple | list):
         return _matches_sequence(actual, expected, rtol, atol, what)
     if isinstance(expected, str):
-        if isinstance(actual, str) and actual == expected:
-            return None
-        return Finding(f"{_is(what)} {show(actual)}.", "values", actual, expected, has_expected=True)
-    if expected is None:
+        same = isinstance(actual, str) and actual == expected
         return (
             None
-            if actual is None
-            else Finding(f"{_is(what)} {show(actual)}, where nothing was expected.", "type", actual)
+            if same
+            else Finding(f"{_it(what, 'is')} {show(actual)}.", "values", actual, expected, has_expected=True)
         )
+    if expected is None:
+        nothing = f"{_it(what, 'is')} {show(actual)}, where nothing was expected."
+        return None if actual is None else Finding(nothing, "type", actual)
     return _matches_array(actual, np.asarray(expected), rtol, atol, what, dtype=dtype)
 
 
@@ -101,7 +94,7 @@ def named(reason: str, call: str) -> str:
 
 def wrong_type(actual: Any, asked: str, what: str = "it") -> Finding:
     """The finding that ``actual`` is something else than ``asked``, both named: a list of items, an array."""
-    return Finding(f"{_is(what)} {kind_of(actual)}; {asked} is asked for.", "type")
+    return Finding(f"{_it(what, 'is')} {kind_of(actual)}; {asked} is asked for.", "type")
 
 
 def kind_of(value: Any) -> str:
@@ -135,11 +128,8 @@ def _matches_dict(actual: Any, expected: Mapping[str, Any], rtol: float, atol: f
     wrong = _wrong_keys(actual, expected, what)
     if wrong is not None:
         return wrong
-    for key, value in expected.items():
-        finding = matches(actual[key], value, rtol=rtol, atol=atol, what=f"The entry {key!r}")
-        if finding:
-            return finding
-    return None
+    findings = (matches(actual[k], v, rtol=rtol, atol=atol, what=f"The entry {k!r}") for k, v in expected.items())
+    return next(filter(None, findings), None)
 
 
 def _wrong_keys(actual: Any, expected: Mapping[str, Any], what: str = "it") -> Finding | None:
@@ -158,20 +148,16 @@ def _matches_sequence(actual: Any, expected: Any, rtol: float, atol: float, what
     wrong = _wrong_count(actual, count, what)
     if wrong is not None:
         return wrong
-    names = {2: ("first", "second"), 3: ("first", "second", "third")}.get(
-        count, tuple(f"{i + 1}." for i in range(count))
-    )
-    for name, found, right in zip(names, actual, expected, strict=True):
-        finding = matches(found, right, rtol=rtol, atol=atol, what=f"The {name} part")
-        if finding:
-            return finding
-    return None
+    names = ["first", "second", "third"][:count] if 2 <= count <= 3 else [f"{i + 1}." for i in range(count)]
+    parts = zip(names, actual, expected, strict=True)
+    findings = (matches(a, e, rtol=rtol, atol=atol, what=f"The {name} part") for name, a, e in parts)
+    return next(filter(None, findings), None)
 
 
 def _wrong_count(actual: Any, count: int, what: str = "it") -> Finding | None:
     asked = {1: "one value is asked for", 2: "a pair is asked for"}.get(count, f"{count} values are asked for")
     if not isinstance(actual, tuple | list):
-        return Finding(f"{_is(what)} {kind_of(actual)}; {asked}.", "type")
+        return Finding(f"{_it(what, 'is')} {kind_of(actual)}; {asked}.", "type")
     if len(actual) != count:
         return Finding(f"It has {len(actual)} part{'' if len(actual) == 1 else 's'}; {asked}.", "length", None)
     return None
@@ -195,14 +181,14 @@ def _matches_array(
         return wrong_type(actual, asked, what)
     if found.shape != expected.shape:
         should = f"have {shape_words(expected.shape)}" if expected.ndim else "be a single number"
-        reason = f"{_has(what)} {shape_words(found.shape)}" if found.ndim else f"{_is(what)} a single number"
-        return Finding(
-            f"{reason}; it should {should}.",
-            "shape",
-            found if found.size <= 12 else None,
+        reason = (
+            f"{_it(what, 'has')} {shape_words(found.shape)}" if found.ndim else f"{_it(what, 'is')} a single number"
         )
+        return Finding(f"{reason}; it should {should}.", "shape", found if found.size <= 12 else None)
     if dtype and expected.dtype.kind == "b" and found.dtype.kind != "b":
-        return Finding(f"{_has(what)} dtype {found.dtype}; a mask is boolean (True = may attend).", "dtype", found)
+        return Finding(
+            f"{_it(what, 'has')} dtype {found.dtype}; a mask is boolean (True = may attend).", "dtype", found
+        )
     wrong = ~close(found, expected, rtol, atol)
     if not wrong.any():
         return None
@@ -211,18 +197,12 @@ def _matches_array(
         are = "is" if number == 1 else "are"
         many = f"{number} of its {found.size} entries {are} NaN" if found.size > 1 else "it is NaN"
         return Finding(f"{many[0].upper()}{many[1:]} (not a number).", "nan", found, expected, has_expected=True)
-    reason = difference(found, expected, wrong)
-    lead = "" if what == "it" else f"{what} differs: "
-    text = f"{lead}{reason}."
+    text = f"{'' if what == 'it' else f'{what} differs: '}{difference(found, expected, wrong)}."
     return Finding(text[0].upper() + text[1:], "values", found, expected, has_expected=True)
 
 
-def _is(what: str) -> str:
-    return "It is" if what == "it" else f"{what} is"
-
-
-def _has(what: str) -> str:
-    return "It has" if what == "it" else f"{what} has"
+def _it(what: str, verb: str) -> str:
+    return f"{'It' if what == 'it' else what} {verb}"
 
 
 def _keys(keys: Any) -> str:

@@ -76,15 +76,10 @@ def exercise(
         total = sum(c.points for c in checks)
         if abs(total - points) > 1e-9:
             raise CourseError(f"{where}: the checks' points add up to {total:g}; the exercise {name!r} has {points:g}.")
-        cls.__exercise__ = ExerciseSpec(  # type: ignore[attr-defined]
-            name,
-            float(points),
-            checks,
-            tuple(leans_on),
-            tuple(hints) or hints_in(written),
-            tuple(answers),
-            tuple((equivalent or {}).items()),
-        )
+        texts = tuple(hints) or hints_in(written)
+        right = tuple((equivalent or {}).items())
+        spec = ExerciseSpec(name, float(points), checks, tuple(leans_on), texts, tuple(answers), right)
+        cls.__exercise__ = spec  # type: ignore[attr-defined]
         return cls
 
     return mark
@@ -101,10 +96,7 @@ def check(*, points: float = 0.0, visible: bool = False, after: Waits = ()) -> C
 
 
 def pure(
-    *,
-    points: float,
-    after: Waits = (),
-    title: str = "leaves its inputs alone, and answers the same every time",
+    *, points: float, after: Waits = (), title: str = "leaves its inputs alone, and answers the same every time"
 ) -> Callable[..., None]:
     """A check, the same for every exercise, that a function has no side effects and no memory.
 

@@ -44,35 +44,26 @@ def _sums_to_one(actual: Any, *, axis: int = -1, rtol: float = RTOL, atol: float
     sums = found.sum(axis=axis)
     if close(np.asarray(sums), np.ones_like(sums), max(rtol, 1e-5), max(atol, 1e-6)).all():
         return None
-    where = (
-        "each row"
-        if axis == -1 and found.ndim > 1
-        else ("the weights" if found.ndim == 1 else f"each slice along axis {axis}")
-    )
-    return Finding(f"{where[0].upper()}{where[1:]} should sum to 1; found {show(np.asarray(sums))}.", "property", found)
+    where = "The weights" if found.ndim == 1 else "Each row" if axis == -1 else f"Each slice along axis {axis}"
+    return Finding(f"{where} should sum to 1; found {show(np.asarray(sums))}.", "property", found)
 
 
 def _within(actual: Any, *, low: float | None = None, high: float | None = None, atol: float = ATOL) -> Finding | None:
     found = as_array(actual)
     if found is None:
         return wrong_type(actual, "an array")
-    bounds = (
-        f"between {low:g} and {high:g}"
-        if low is not None and high is not None
-        else (f"at least {low:g}" if low is not None else f"at most {high:g}")
-    )
     fine = np.isfinite(found)
     if low is not None:
         fine &= found >= low - atol
     if high is not None:
         fine &= found <= high + atol
-    return (
-        None
-        if fine.all()
-        else Finding(
-            f"{'Every entry' if found.ndim else 'It'} should be {bounds}; found {show(found)}.", "property", found
-        )
-    )
+    if fine.all():
+        return None
+    bounds = f"at most {high:g}" if low is None else f"at least {low:g}"
+    if low is not None and high is not None:
+        bounds = f"between {low:g} and {high:g}"
+    what = "Every entry" if found.ndim else "It"
+    return Finding(f"{what} should be {bounds}; found {show(found)}.", "property", found)
 
 
 def _finite(actual: Any) -> Finding | None:
@@ -107,11 +98,9 @@ def _one_of(actual: Any, *, choices: Any) -> Finding | None:
 def _chosen(actual: Any, *, right: str) -> Finding | None:
     if actual is None:
         return Finding("There is no answer.", "none")
-    return (
-        None
-        if isinstance(actual, str) and choice_of(actual) == choice_of(right)
-        else Finding(f"{show(actual)} is not the answer.", "values")
-    )
+    if isinstance(actual, str) and choice_of(actual) == choice_of(right):
+        return None
+    return Finding(f"{show(actual)} is not the answer.", "values")
 
 
 def _is_number(actual: Any) -> Finding | None:
@@ -135,9 +124,8 @@ def _einsum_gives(actual: Any, *, operands: Any, right: Any) -> Finding | None:
     if (finding := _is_string(actual)) is not None:
         return finding
     if len(actual) > MAX_EQUATION or not _EQUATION.fullmatch(actual):
-        return Finding(
-            f"{show(actual)} is no einsum equation: letters, commas and one `->` are all that it needs.", "type"
-        )
+        needs = "letters, commas and one `->` are all that it needs"
+        return Finding(f"{show(actual)} is no einsum equation: {needs}.", "type")
     arrays = [np.asarray(o, dtype=np.float64) for o in operands]
     try:
         found = np.einsum(actual, *arrays)

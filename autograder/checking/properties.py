@@ -9,8 +9,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -19,26 +19,34 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from autograder.checking.asserts import CheckFailed, CheckStopped
+from autograder.checking.asserts import CheckStopped
 from autograder.checking.deterministic import steady_draws
 
 __all__ = [
-    "arrays_nd",
-    "draw_seed",
-    "drawn_from",
-    "floats",
-    "given",
-    "integers",
-    "linked",
-    "probabilities",
-    "seed_number",
-    "shrinking",
-]
+    "arrays_nd", "draw_seed", "drawing", "drawn_from", "floats", "given", "integers", "linked", "probabilities",
+    "rng_for",
+]  # fmt: skip
 
 _SHRINK_RUNS = 100  # by number, never by time: a verdict reads the same on every machine
 
 draw_seed: ContextVar[bytes] = ContextVar("draw_seed", default=b"public")
-shrinking: ContextVar[bool] = ContextVar("shrinking", default=True)
+_shrinking: ContextVar[bool] = ContextVar("shrinking", default=True)
+
+
+@contextmanager
+def drawing(secret: bytes, *, shrink: bool = True) -> Iterator[None]:
+    """Draw inputs from ``secret`` inside; ``shrink=False`` leaves failing inputs as they were drawn."""
+    seed, small = draw_seed.set(secret), _shrinking.set(shrink)
+    try:
+        yield
+    finally:
+        draw_seed.reset(seed)
+        _shrinking.reset(small)
+
+
+def rng_for(check: Callable[..., Any]) -> np.random.Generator:
+    """The generator that a check draws its own inputs from: a new one, the same at every run."""
+    return np.random.default_rng(_seed_number(draw_seed.get(), check.__qualname__))
 
 
 def floats(low: float = -5.0, high: float = 5.0, *, digits: int = 2) -> st.SearchStrategy[float]:
@@ -62,12 +70,12 @@ def arrays_nd(
     elements: st.SearchStrategy[float] | None = None,
 ) -> st.SearchStrategy[np.ndarray]:
     """float64 arrays of ``min_dims`` to ``max_dims`` axes (or of one ``shape``)."""
-    shapes: Any = (
-        tuple(shape)
-        if shape is not None
-        else hnp.array_shapes(min_dims=min_dims, max_dims=max_dims, min_side=min_side, max_side=max_side)
-    )
-    return hnp.arrays(np.float64, shapes, elements=floats() if elements is None else elements, fill=st.nothing())
+    sizes = {"min_dims": min_dims, "max_dims": max_dims, "min_side": min_side, "max_side": max_side}
+    return _arrays(hnp.array_shapes(**sizes) if shape is None else tuple(shape), elements)
+
+
+def _arrays(shape: Any, elements: st.SearchStrategy[float] | None) -> st.SearchStrategy[np.ndarray]:
+    return hnp.arrays(np.float64, shape, elements=floats() if elements is None else elements, fill=st.nothing())
 
 
 def probabilities(min_side: int = 1, max_side: int = 5) -> st.SearchStrategy[np.ndarray]:
@@ -118,9 +126,7 @@ def _linked(
                 if letter not in sizes:
                     sizes[letter] = draw(st.integers(*sides))
                 shape.append(sizes[letter])
-        found[name] = draw(
-            hnp.arrays(np.float64, tuple(shape), elements=floats() if elements is None else elements, fill=st.nothing())
-        )
+        found[name] = draw(_arrays(tuple(shape), elements))
     return found
 
 
@@ -136,37 +142,32 @@ def given(
 
     The first failing input, made as small as Hypothesis can in a hundred runs, is the one that the student is shown.
     """
-    drawn = set(strategies)
-    for bundle in bundles:
-        drawn |= set(bundle.names if hasattr(bundle, "names") else bundle.example())
+    drawn = {*strategies, *(name for b in bundles for name in (b.names if hasattr(b, "names") else b.example()))}
     whole = st.fixed_dictionaries(strategies)
     everything = st.tuples(*bundles, whole).map(lambda parts: {k: v for part in parts for k, v in part.items()})
 
     def decorate(check: Callable[..., None]) -> Callable[..., None]:
-        # What is left are fixtures, and what ``parametrize`` gives.
-        keep = [p for p in inspect.signature(check).parameters if p not in drawn]
         kept: dict[int, list[dict[str, Any]]] = {}
 
         @functools.wraps(check)
         def run(*args: Any, **fixtures: Any) -> None:
-            seed = seed_number(draw_seed.get(), check.__qualname__)
+            seed = _seed_number(draw_seed.get(), check.__qualname__)
             if seed not in kept:
                 kept[seed] = _drawn(everything, examples, seed)
+            once = functools.partial(check, *args, **fixtures)
             for values in kept[seed]:
                 try:
-                    check(*args, **fixtures, **_copies(values))
+                    once(**_copies(values))
                 except CheckStopped:
                     raise
-                except (CheckFailed, AssertionError) as failure:
-                    if not shrinking.get():
+                except AssertionError as failure:
+                    if not _shrinking.get():
                         raise
-                    smaller = _smallest(everything, seed, lambda v: check(*args, **fixtures, **_copies(v)), failure)
-                    raise smaller from None
+                    raise _smallest(everything, seed, lambda v: once(**_copies(v)), failure) from None
 
-        signature = inspect.signature(check)
-        run.__signature__ = signature.replace(  # type: ignore[attr-defined]
-            parameters=[p for name, p in signature.parameters.items() if name in keep]
-        )
+        signature = inspect.signature(check)  # of which fixtures are left, and what ``parametrize`` gives
+        left = [p for name, p in signature.parameters.items() if name not in drawn]
+        run.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]
         run.__given__ = True  # type: ignore[attr-defined]
         return run
 
@@ -204,12 +205,12 @@ def _smallest(strategy: Any, seed: int, check: Callable[[dict[str, Any]], None],
             check(values)
         except CheckStopped:
             return
-        except (CheckFailed, AssertionError) as failure:
+        except AssertionError as failure:
             best.append(failure)
             raise
 
     # Hypothesis raises the failure again, or reports that it did not repeat: ours is in `best` either way.
-    with suppress(Exception, CheckFailed, _EnoughError), steady_draws():
+    with suppress(Exception, _EnoughError), steady_draws():
         attempt()
     return min(best, key=_length)
 
@@ -236,8 +237,7 @@ def _settings(examples: int, *phases: hypothesis.Phase) -> hypothesis.settings:
     )
 
 
-def seed_number(secret: bytes, name: str) -> int:
-    """A seed that only ``secret`` and ``name`` decide."""
+def _seed_number(secret: bytes, name: str) -> int:
     return int.from_bytes(hashlib.blake2b(name.encode(), key=secret[:64], digest_size=8).digest(), "big")
 
 

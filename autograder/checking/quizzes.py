@@ -79,16 +79,15 @@ class Quiz:
         For each question there is a visible check that costs nothing, ``test_question_1_is_answered``, and a hidden one,
         ``test_question_1``, that waits for it. The points are shared evenly.
         """
-        numbered = list(enumerate(self.questions.items(), 1))
-        share = self.points / len(numbered)
-        found = []
-        for i, (variable, question) in numbered:
+        share = self.points / len(self.questions)
+        answered, right = [], []
+        for i, (variable, question) in enumerate(self.questions.items(), 1):
             what = "an answer" if question.options else "a number"
-            found.append(_named(_answered(variable, question), f"question_{i}_is_answered", f"question {i} has {what}"))
-        for i, (variable, question) in numbered:
-            judged = check(points=share, after=f"test_question_{i}_is_answered")(_right(variable, question))
-            found.append(_named(judged, f"question_{i}", f"question {i}: {question.about}"))
-        body = {function.__name__: function for function in found}
+            has = _named(_answered(variable, question), f"question_{i}_is_answered", f"question {i} has {what}")
+            judged = check(points=share, after=has.__name__)(_right(variable, question))
+            answered.append(has)
+            right.append(_named(judged, f"question_{i}", f"question {i}: {question.about}"))
+        body = {function.__name__: function for function in answered + right}
         mark = exercise(self.name, points=self.points, answers=tuple(self.questions), hints=self.hints)
         return mark(type("TestQuiz", (), body))
 

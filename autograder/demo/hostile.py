@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from textwrap import dedent
+from textwrap import dedent, indent
 
 __all__ = ["ATTACKS", "Attack"]
 
@@ -17,32 +17,13 @@ class Attack:
 
     def source(self, name: str) -> str:
         """The attack as the function ``name``."""
-        lines = dedent(self.body).strip().splitlines()
-        return f"def {name}(*args, **kwargs):\n" + "\n".join(f"    {line}" for line in lines) + "\n"
+        return f"def {name}(*args, **kwargs):\n{indent(dedent(self.body).strip(), '    ')}\n"
 
 
 ATTACKS = {
-    "endless loop": Attack(
-        "a loop that never ends",
-        """
-        while True:
-            pass
-        """,
-    ),
-    "exits": Attack(
-        "ends the process, to take the grader with it",
-        """
-        import os
-        os._exit(0)
-        """,
-    ),
-    "prints without end": Attack(
-        "prints until the disk is full",
-        """
-        while True:
-            print("x" * 100_000)
-        """,
-    ),
+    "endless loop": Attack("a loop that never ends", "while True:\n    pass"),
+    "exits": Attack("ends the process, to take the grader with it", "import os\nos._exit(0)"),
+    "prints without end": Attack("prints until the disk is full", 'while True:\n    print("x" * 100_000)'),
     "reads files": Attack(
         "looks for the solutions on the disk",
         """

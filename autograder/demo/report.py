@@ -39,29 +39,22 @@ def class_table(report: ClassReport) -> str:
     """One row a student: what the simulation had them do, and their points in each chapter."""
     heads = ["student", "hands in", *map(_short, report.chapters)]
     best = ["", "(the most there is)", *(_most(report, chapter) for chapter in report.chapters)]
-    rows = [
-        [
-            s.id,
-            _story(report, s),
-            *(_score(report, chapter, s) for chapter in report.chapters),
+    rows = [[s.id, _story(report, s), *(_score(report, c, s) for c in report.chapters)] for s in report.students]
+    widths = [max(map(len, column)) for column in zip(heads, best, *rows, strict=True)]
+    lines = []
+    for line in (heads, best, ["─" * width for width in widths], *rows):
+        cells = [
+            f"{text:<{w}}" if i < 2 else f"{text:>{w}}" for i, (text, w) in enumerate(zip(line, widths, strict=True))
         ]
-        for s in report.students
-    ]
-    widths = [max(len(row[i]) for row in (heads, best, *rows)) for i in range(len(heads))]
-    lines = [heads, best, ["─" * width for width in widths], *rows]
-    return "\n".join(
-        "  ".join(
-            text.ljust(w) if i < 2 else text.rjust(w) for i, (text, w) in enumerate(zip(line, widths, strict=True))
-        )
-        for line in lines
-    )
+        lines.append("  ".join(cells))
+    return "\n".join(lines)
 
 
 def recognised(report: ClassReport) -> str:
     """How many of the mistakes that were planted one at a time the grader called by their names, and what it missed."""
-    planted = [(key, work.planted) for key, work in report.work.items() if work.planted is not None]
+    planted = {key: work.planted for key, work in report.work.items() if work.planted is not None}
     missed = []
-    for key, slip in planted:
+    for key, slip in planted.items():
         named = {e.name: e.misconception for e in report.verdicts[key].exercises}.get(slip.exercise)
         if named != slip.name:
             missed.append(f"  {key[1]}, {slip.exercise}: {slip.name} was taken for {named or 'nothing known'}")

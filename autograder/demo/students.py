@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from autograder.demo.hostile import ATTACKS
 from autograder.judging.solutions import known_alternatives, known_misconceptions
+from autograder.notebook import cell_of
 from autograder.simulate import reference_code, solved_notebook
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class _AtWork:
         return self._written(code, "everything right, written differently")
 
     def _one_slip(self) -> HandIn:
-        known = [m for m in self._misconceptions() if m.exercise in self.right]
+        known = [m for m in known_misconceptions(self.course, self.chapter) if m.exercise in self.right]
         if not known:
             return self._written(self.right, "everything right")
         # Spread over the chapter's list, so that a class shows many different mistakes.
@@ -122,7 +123,7 @@ class _AtWork:
 
     def _slips(self) -> HandIn:
         code = dict(self.right)
-        for slip in self._shuffled(self._misconceptions()):
+        for slip in self._shuffled(known_misconceptions(self.course, self.chapter)):
             code[slip.exercise] = self._slipped(slip)
         return self._written(code, "a mistake in every exercise")
 
@@ -141,27 +142,25 @@ class _AtWork:
     def _cell_deleted(self) -> HandIn:
         notebook = solved_notebook(self.course, self.chapter, self.right)
         first = next(iter(self.right))
-        notebook["cells"] = [c for c in notebook["cells"] if _grade_id(c) not in {first, f"check_{first}"}]
+        notebook["cells"] = [c for c in notebook["cells"] if cell_of(0, c).grade_id not in {first, f"check_{first}"}]
         return HandIn(_bytes(notebook), "the first exercise's cells deleted")
 
     def _cell_copied(self) -> HandIn:
         notebook = solved_notebook(self.course, self.chapter, self.right)
         first = next(iter(self.right))
-        place, cell = next((i, c) for i, c in enumerate(notebook["cells"]) if _grade_id(c) == first)
+        place, cell = next((i, c) for i, c in enumerate(notebook["cells"]) if cell_of(i, c).grade_id == first)
         notebook["cells"].insert(place, {**copy.deepcopy(cell), "id": f"copy-of-{cell.get('id', place)}"[:64]})
         return HandIn(_bytes(notebook), "a cell copied, grade id and all")
 
     def _attack(self) -> HandIn:
         # One chapter a student is enough to see, and a loop takes its whole time limit each time.
-        if self.chapter != self.course.finished_chapters()[self.student.number % len(self.course.finished_chapters())]:
+        chapters = self.course.finished_chapters()
+        if self.chapter != chapters[self.student.number % len(chapters)]:
             return self._other_way()
         # In the chapter's last function, with the rest right: what is honest must still be counted.
         attack = ATTACKS[self.student.kind]
         name = [n for n in self.right if not self._has_answers(n)][-1]
         return self._written({**self.right, name: attack.source(name)}, attack.story)
-
-    def _misconceptions(self) -> list[Misconception]:
-        return known_misconceptions(self.course, self.chapter)
 
     def _slipped(self, slip: Misconception) -> Any:
         if self._has_answers(slip.exercise):
@@ -173,11 +172,6 @@ class _AtWork:
 
     def _shuffled(self, things: list[T]) -> list[T]:
         return self.rng.sample(things, len(things))
-
-
-def _grade_id(cell: dict[str, Any]) -> str | None:
-    found = cell.get("metadata", {}).get("nbgrader", {}).get("grade_id")
-    return found if isinstance(found, str) else None
 
 
 def _bytes(notebook: dict[str, Any]) -> bytes:

@@ -8,43 +8,17 @@ from __future__ import annotations
 
 from autograder.examples.format import (
     EXAMPLES_NAME,
-    FORMAT,
     AssertStep,
-    CallStep,
-    CheckExample,
     Examples,
     ExamplesError,
     ExerciseExamples,
-    MisconceptionExample,
-    RecordedAnswer,
-    Ref,
-    Step,
-    VariableStep,
     load_examples,
     parse_examples,
 )
-from autograder.examples.replay import RecordedChecks, not_written, replay
+from autograder.examples.replay import not_written, replay
 from autograder.examples.values import decode_value, encode_value
 
 __all__ = [
-    "EXAMPLES_NAME",
-    "FORMAT",
-    "AssertStep",
-    "CallStep",
-    "CheckExample",
-    "Examples",
-    "ExamplesError",
-    "ExerciseExamples",
-    "MisconceptionExample",
-    "RecordedAnswer",
-    "RecordedChecks",
-    "Ref",
-    "Step",
-    "VariableStep",
-    "decode_value",
-    "encode_value",
-    "load_examples",
-    "not_written",
-    "parse_examples",
-    "replay",
-]
+    "EXAMPLES_NAME", "AssertStep", "Examples", "ExamplesError", "ExerciseExamples", "decode_value", "encode_value",
+    "load_examples", "not_written", "parse_examples", "replay",
+]  # fmt: skip

@@ -11,22 +11,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
-    "EXAMPLES_NAME",
-    "FORMAT",
-    "AssertStep",
-    "CallStep",
-    "CheckExample",
-    "Examples",
-    "ExamplesError",
-    "ExerciseExamples",
-    "MisconceptionExample",
-    "RecordedAnswer",
-    "Ref",
-    "Step",
-    "VariableStep",
-    "load_examples",
+    "EXAMPLES_NAME", "FORMAT", "AssertStep", "CallStep", "CheckExample", "Examples", "ExamplesError",
+    "ExerciseExamples", "MisconceptionExample", "RecordedAnswer", "Ref", "Step", "VariableStep", "load_examples",
     "parse_examples",
-]
+]  # fmt: skip
 
 EXAMPLES_NAME = "examples.json"
 FORMAT = 1
@@ -138,7 +126,6 @@ class ExerciseExamples:
     kind: str
     points: float
     signature: str
-    stub: str
     hints: tuple[str, ...]
     checks: tuple[CheckExample, ...]
     misconceptions: tuple[MisconceptionExample, ...]
@@ -150,10 +137,8 @@ class ExerciseExamples:
 class Examples:
     """The visible examples of one chapter, exercise by exercise in the order in which they are taught."""
 
-    course: str
     chapter: str
     exercises: Mapping[str, ExerciseExamples]
-    path: str = ""
 
 
 def load_examples(path: Path) -> Examples:
@@ -168,12 +153,12 @@ def load_examples(path: Path) -> Examples:
     except (OSError, ValueError, RecursionError) as error:
         raise ExamplesError(f"{path} cannot be read ({_short(error)}). {again}") from error
     try:
-        return parse_examples(data, path=str(path))
+        return parse_examples(data)
     except ExamplesError as error:
         raise ExamplesError(f"{path}: {error} {again}") from error
 
 
-def parse_examples(data: Any, *, path: str = "") -> Examples:
+def parse_examples(data: Any) -> Examples:
     """The examples that ``data``, the JSON of such a file, describes; raises ``ExamplesError``."""
     if not isinstance(data, dict) or "format" not in data:
         raise ExamplesError("This is no file of examples.")
@@ -184,7 +169,7 @@ def parse_examples(data: Any, *, path: str = "") -> Examples:
         )
     try:
         exercises = {str(name): _exercise(str(name), entry) for name, entry in data["exercises"].items()}
-        return Examples(str(data.get("course", "")), str(data["chapter"]), exercises, path)
+        return Examples(str(data["chapter"]), exercises)
     except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
         raise ExamplesError(f"The examples are damaged ({_short(error)}).") from error
 
@@ -200,7 +185,6 @@ def _exercise(name: str, data: dict[str, Any]) -> ExerciseExamples:
         answers=tuple(str(answer) for answer in data.get("answers") or ()),
         points=float(data["points"]),
         signature=str(data.get("signature", "")),
-        stub=str(data.get("stub", "")),
         hints=tuple(str(hint) for hint in data.get("hints") or ()),
         checks=tuple(_check(check) for check in data["checks"]),
         misconceptions=tuple(_misconception(entry) for entry in data.get("misconceptions") or ()),
@@ -264,17 +248,17 @@ def _expected(data: Any) -> Any:
 
 
 def _ref(data: dict[str, Any]) -> Ref:
-    return Ref(
-        int(data["step"]), tuple(part if isinstance(part, int) else str(part) for part in data.get("path") or ())
-    )
+    path = (part if isinstance(part, int) else str(part) for part in data.get("path") or ())
+    return Ref(int(data["step"]), tuple(path))
 
 
 def _refs(step: Step) -> list[Ref]:
+    values: tuple[Any, ...] = ()
     if isinstance(step, CallStep):
-        return [value for value in (*step.args, *step.kwargs.values()) if isinstance(value, Ref)]
-    if isinstance(step, AssertStep):
-        return [value for value in (step.actual, step.expected, *step.inputs.values()) if isinstance(value, Ref)]
-    return []
+        values = (*step.args, *step.kwargs.values())
+    elif isinstance(step, AssertStep):
+        values = (step.actual, step.expected, *step.inputs.values())
+    return [value for value in values if isinstance(value, Ref)]
 
 
 def _misconception(data: dict[str, Any]) -> MisconceptionExample:

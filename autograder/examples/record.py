@@ -15,7 +15,8 @@ from autograder.checking.asserts import observing
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.checking.spelling import answered, spelled
 from autograder.course import CourseError
-from autograder.examples import FORMAT, encode_value
+from autograder.examples.format import FORMAT
+from autograder.examples.values import encode_value
 from autograder.judging.candidates import ANSWER_SECONDS
 from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import signature_of_error
@@ -37,7 +38,8 @@ def recorded(checks: ChapterChecks) -> dict[str, Any]:
 
 
 def _exercise(checks: ChapterChecks, spec: ExerciseSpec) -> dict[str, Any]:
-    tapes = {c.name: _record(checks, spec, c) for c in spec.checks if c.visible}
+    visible = [c for c in spec.checks if c.visible]
+    tapes = {c.name: _record(checks, spec, c) for c in visible}
     signature = checks.signature(spec.name)
     # A quiz explains nothing before it is graded: what each wrong choice means comes with the marks.
     wrong = () if spec.answers else checks.misconceptions.get(spec.name, ())
@@ -51,22 +53,13 @@ def _exercise(checks: ChapterChecks, spec: ExerciseSpec) -> dict[str, Any]:
         "signature": "" if spec.answers or signature is None else spec.name + _plain(signature),
         "hints": list(spec.hints),
         "checks": [
-            {
-                "name": c.name,
-                "title": c.title,
-                "points": c.points,
-                "after": [n for n in c.after if n in spec.visible],
-                "steps": tapes[c.name].steps,
-            }
-            for c in spec.checks
-            if c.visible
+            {"name": c.name, "title": c.title, "points": c.points, "after": [n for n in c.after if n in tapes]}
+            | {"steps": tapes[c.name].steps}
+            for c in visible
         ],
         "misconceptions": [
-            {
-                "name": m.name,
-                "message": m.message,
-                **_known(_answers(checks, spec.name, m.function, questions), right, questions),
-            }
+            {"name": m.name, "message": m.message}
+            | _known(_answers(checks, spec.name, m.function, questions), right, questions)
             for m in wrong
         ],
         **({"right": [_outcome(answer) for answer in right]} if limited and wrong else {}),
@@ -75,13 +68,12 @@ def _exercise(checks: ChapterChecks, spec: ExerciseSpec) -> dict[str, Any]:
 
 def _record(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec) -> _Tape:
     tape = _Tape(checks, f"{checks.course.checks(checks.chapter).name}, {spec.name}.{check.name}")
-    with observing(tape):
+    with observing(tape.assertion):
         replace(checks, shrinks=False).run_check(spec.name, check.name, tape)
     tape.note_parts()
     if not any("assert" in step for step in tape.steps):
-        raise CourseError(
-            f"{tape.where} is visible but asserts nothing that can be recorded: use autograder's assertions."
-        )
+        why = "is visible but asserts nothing that can be recorded: use autograder's assertions."
+        raise CourseError(f"{tape.where} {why}")
     return tape
 
 
@@ -131,13 +123,7 @@ class _Tape:
         """Replaying a call shows in any case when it changed its inputs."""
 
     def assertion(
-        self,
-        name: str,
-        actual: Any,
-        expected: Any,
-        params: Mapping[str, Any],
-        call: str,
-        inputs: Mapping[str, Any],
+        self, name: str, actual: Any, expected: Any, params: Mapping[str, Any], call: str, inputs: Mapping[str, Any]
     ) -> None:
         """Write one assertion down."""
         found = self._place(actual)
@@ -189,13 +175,9 @@ class _Tape:
 
     def _remember(self, value: Any, place: dict[str, Any]) -> None:
         self._seen.append((value, place))
-        parts: Sequence[tuple[Any, Any]] = ()
-        if isinstance(value, tuple | list):
-            parts = [(i, value[i]) for i in range(len(value))]
-        elif isinstance(value, dict):
-            parts = list(value.items())
-        for key, part in parts:
-            self._remember(part, {"step": place["step"], "path": [*place["path"], key]})
+        keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, tuple | list) else ()
+        for key in keys:
+            self._remember(value[key], {"step": place["step"], "path": [*place["path"], key]})
 
     def _place(self, value: Any) -> dict[str, Any] | None:
         # From the newest: True is True, whichever call gave it, and the newest is the one that was meant.
@@ -221,7 +203,7 @@ def _answers(
     checks: ChapterChecks, exercise: str, function: Callable[..., Any] | None, questions: Sequence[Call | str]
 ) -> list[Answer | None]:
     """What ``function`` (by default the reference) answers to each question; None for a variable."""
-    namespace = {**checks.references, **({exercise: function} if function is not None else {})}
+    namespace = checks.references if function is None else {**checks.references, exercise: function}
     session = FunctionSession(namespace, call_seconds=ANSWER_SECONDS)
     answers = iter(session.batch([question for question in questions if isinstance(question, Call)]))
     return [next(answers) if isinstance(question, Call) else None for question in questions]

@@ -19,12 +19,13 @@ from autograder.examples.format import (
     VariableStep,
 )
 from autograder.examples.values import decode_value
-from autograder.judging.conversation import Conversation, StudentProxy, Subject
+from autograder.judging.conversation import Conversation, Subject
 from autograder.judging.diagnosis import Candidate, Diagnosis, distinguishing_calls
 from autograder.judging.judge import Judge
+from autograder.judging.proxies import StudentProxy
 from autograder.judging.scoring import not_tried
 from autograder.judging.values import key_of
-from autograder.sandbox.protocol import Answer, Call, Limits, Opaque, Session, StudentError
+from autograder.sandbox.protocol import Answer, Call, Opaque, Session, StudentError
 from autograder.verdict import ExerciseVerdict
 
 __all__ = ["RecordedChecks", "not_written", "replay"]
@@ -67,7 +68,7 @@ class RecordedChecks:
     ) -> Conversation:
         """A conversation about ``exercise`` with the notebook behind ``session``."""
         conversation = self._conversations[exercise] = Conversation(
-            session, limited=limited, fresh_session=fresh_session, limits=Limits(), signature=self._signatures.get
+            session, limited=limited, fresh_session=fresh_session, signature=self._signatures.get
         )
         return conversation
 
@@ -103,26 +104,15 @@ class RecordedChecks:
         def known(outcomes: Sequence[RecordedAnswer], at: Sequence[int]) -> list[Answer | None]:
             return [_answer(outcomes[i]) if i < len(outcomes) else None for i in at]
 
-        candidates = [
-            Candidate(
-                m.name,
-                m.message,
-                known(m.outcomes, plain),
-                tuple(position for position, i in enumerate(plain) if _shows(m, i)),
-            )
-            for m in found.misconceptions
-        ]
-        too_large = [
-            Candidate(m.name, m.message, known(m.outcomes, limited), ())
-            for m, candidate in zip(found.misconceptions, candidates, strict=True)
-            if not candidate.differs
-        ]
+        candidates, too_large = [], []
+        for m in found.misconceptions:
+            differs = tuple(position for position, i in enumerate(plain) if _shows(m, i))
+            candidates.append(Candidate(m.name, m.message, known(m.outcomes, plain), differs))
+            if not differs:
+                too_large.append(Candidate(m.name, m.message, known(m.outcomes, limited), ()))
+        asked_for = [[calls[i] for i in places] for places in (plain, limited)]
         return Diagnosis(
-            [calls[i] for i in plain],
-            known(found.right, plain),
-            candidates,
-            limited=[calls[i] for i in limited],
-            too_large=lambda: too_large,
+            asked_for[0], known(found.right, plain), candidates, limited=asked_for[1], too_large=lambda: too_large
         )
 
     def wrong_choices(self, exercise: str, answers: Mapping[str, Any]) -> list[tuple[str, str, str]]:  # noqa: ARG002
@@ -154,22 +144,17 @@ class RecordedChecks:
 
 def not_written(exercise: ExerciseExamples) -> ExerciseVerdict:
     """The verdict on a function that is still the stub."""
-    return _not_attempted(
-        exercise,
-        f"`{exercise.name}` is not written yet: put your code where the stub raises NotImplementedError, run that "
-        "cell, and check again.",
-    )
+    todo = "put your code where the stub raises NotImplementedError, run that cell, and check again."
+    return _not_attempted(exercise, f"`{exercise.name}` is not written yet: {todo}")
 
 
 def _unanswered(exercise: ExerciseExamples, answers: Sequence[Answer]) -> ExerciseVerdict:
     names = exercise.answers
     if all(answer.error is not None for answer in answers):
-        message = (
-            f"There is no variable {_listed(names, 'or')} yet: run the cell of `{exercise.name}`, then check again."
-        )
+        todo = f"There is no variable {_listed(names, 'or')} yet: run the cell of `{exercise.name}`, then check again."
     else:
-        message = f"Nothing is answered yet: give {_listed(names, 'and')} a value, run that cell, and check again."
-    return _not_attempted(exercise, message)
+        todo = f"Nothing is answered yet: give {_listed(names, 'and')} a value, run that cell, and check again."
+    return _not_attempted(exercise, todo)
 
 
 def _not_attempted(exercise: ExerciseExamples, message: str) -> ExerciseVerdict:
@@ -180,9 +165,8 @@ def _not_attempted(exercise: ExerciseExamples, message: str) -> ExerciseVerdict:
 
 def _is_blank(answer: Answer, exercise: str) -> bool:
     """Whether a call ended in the ``NotImplementedError`` of the exercise's own stub (not of one that it calls)."""
-    return (
-        answer.error is not None and answer.error.type == "NotImplementedError" and answer.error.where in {"", exercise}
-    )
+    error = answer.error
+    return error is not None and error.type == "NotImplementedError" and error.where in {"", exercise}
 
 
 def _is_unanswered(answer: Answer) -> bool:
@@ -211,12 +195,9 @@ def _signature(text: str) -> inspect.Signature | None:
     if not isinstance(function, ast.FunctionDef):
         return None
     arguments, kind = function.args, inspect.Parameter
-    names: list[tuple[str, Any]] = [
-        (a.arg, kind.POSITIONAL_OR_KEYWORD) for a in (*arguments.posonlyargs, *arguments.args)
-    ]
-    names += [(arguments.vararg.arg, kind.VAR_POSITIONAL)] if arguments.vararg else []
-    names += [(a.arg, kind.KEYWORD_ONLY) for a in arguments.kwonlyargs]
-    return inspect.Signature([kind(name, of_kind) for name, of_kind in names])
+    names = [kind(a.arg, kind.POSITIONAL_OR_KEYWORD) for a in (*arguments.posonlyargs, *arguments.args)]
+    names += [kind(arguments.vararg.arg, kind.VAR_POSITIONAL)] if arguments.vararg else []
+    return inspect.Signature([*names, *(kind(a.arg, kind.KEYWORD_ONLY) for a in arguments.kwonlyargs)])
 
 
 def _called(step: CallStep, student: StudentProxy, results: Sequence[Any]) -> Any:
@@ -235,13 +216,8 @@ def _called(step: CallStep, student: StudentProxy, results: Sequence[Any]) -> An
 def _planned(step: CallStep) -> Call:
     """The call as it is made of a student who is right."""
     args, kwargs = step.planned if step.planned is not None else (step.args, step.kwargs)
-    return Call(
-        step.function,
-        tuple(map(decode_value, args)),
-        {name: decode_value(value) for name, value in kwargs.items()},
-        step.probe,
-        step.memory_mb,
-    )
+    named = {name: decode_value(value) for name, value in kwargs.items()}
+    return Call(step.function, tuple(map(decode_value, args)), named, step.probe, step.memory_mb)
 
 
 def _value(value: Any, results: Sequence[Any]) -> Any:

@@ -19,16 +19,14 @@ _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 def encode_value(value: Any) -> Any:
     """``value`` as JSON that ``decode_value`` reads back; raises ``TypeError`` for what has no such form."""
-    if value is None or isinstance(value, bool | str):
+    if value is None or isinstance(value, bool | str | int):
         return value
     if isinstance(value, np.ndarray):
         return _encode_array(value)
     if isinstance(value, np.generic) and value.dtype.kind in _PLAIN:
         return encode_value(_PLAIN[value.dtype.kind](value))
-    if isinstance(value, int):
-        return value
     if isinstance(value, float):
-        return value if math.isfinite(value) else {"float": _non_finite(value)}
+        return value if math.isfinite(value) else {"float": str(value)}
     if isinstance(value, complex):
         return {"complex": [_encode_float(value.real), _encode_float(value.imag)]}
     if isinstance(value, tuple):
@@ -60,12 +58,8 @@ def decode_value(data: Any) -> Any:
     raise ValueError(f"This is not a value that an examples file can hold: {data!r:.80}.")
 
 
-def _non_finite(number: float) -> str:
-    return "nan" if math.isnan(number) else "inf" if number > 0 else "-inf"
-
-
 def _encode_float(number: float) -> float | str:
-    return number if math.isfinite(number) else _non_finite(number)
+    return number if math.isfinite(number) else str(number)
 
 
 def _decode_float(data: Any) -> float:

@@ -49,15 +49,11 @@ def feedback_page(course_title: str, verdict: Verdict, document: Mapping[str, An
             typed = max(typed - length, 0)
         room -= len(cell.source) if cell.kind == "markdown" and len(cell.source) <= MAX_MARKDOWN else 0
         cells.append(_cell(cell, raw, outcomes, rendered=room >= 0))
-    return _render(
-        course_title=course_title,
-        verdict=verdict,
-        score=points(verdict.score, verdict.max_score),
-        exercises=[
-            {"name": e.name, "points": points(e.score, e.max_score), "standing": standing(e)} for e in verdict.exercises
-        ],
-        cells=cells,
-    )
+    exercises = [
+        {"name": e.name, "points": points(e.score, e.max_score), "standing": standing(e)} for e in verdict.exercises
+    ]
+    score = points(verdict.score, verdict.max_score)
+    return _render(course_title=course_title, verdict=verdict, score=score, exercises=exercises, cells=cells)
 
 
 def reason_page(course_title: str, verdict: Verdict) -> str:

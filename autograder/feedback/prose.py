@@ -62,19 +62,11 @@ class _Renderer(mistune.HTMLRenderer):
         return f'<img src="{escape(url)}" alt="{escape(text)}">'
 
 
-def _block_math(_renderer: Any, text: str) -> str:
-    return f'<div class="math">{escape(text)}</div>\n'
-
-
-def _inline_math(_renderer: Any, text: str) -> str:
-    return f'<span class="math">{escape(text)}</span>'
-
-
 @cache
 def _markdown() -> mistune.Markdown:
     markdown = mistune.create_markdown(renderer=_Renderer(), plugins=["table", "strikethrough", "math"])
     # The plugin's own renderers write formulas down unescaped.
     renderer: Any = markdown.renderer
-    renderer.register("block_math", _block_math)
-    renderer.register("inline_math", _inline_math)
+    renderer.register("block_math", lambda _renderer, text: f'<div class="math">{escape(text)}</div>\n')
+    renderer.register("inline_math", lambda _renderer, text: f'<span class="math">{escape(text)}</span>')
     return markdown

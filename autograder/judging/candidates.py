@@ -63,10 +63,7 @@ def diagnosis_of(
             message = f"Two things at once.\n1. {first.message}\n2. {second.message}"
             both = candidate(f"{first.name}+{second.name}", message, function)
             own = (singles[first.name], singles[second.name])
-            same = any(
-                all(same_answer(a, b, c) for a, b, c in zip(both.answers, one.answers, calls, strict=True))  # type: ignore[arg-type]
-                for one in own
-            )
+            same = any(all(map(same_answer, both.answers, one.answers, calls)) for one in own)  # type: ignore[arg-type]
             # Where one of the two shows and both together do not, its message would tell of what cannot be seen.
             cancels = {i for one in own for i in one.differs}.difference(both.differs)
             if both.differs and not same and not cancels:
@@ -83,16 +80,15 @@ def wrong_answers(
     found: list[tuple[str, Misconception]] = []
     for misconception in misconceptions:
         wrong = misconception.function()
-        if wrong and all(name in answers and _same_choice(answers[name], value) for name, value in wrong.items()):
-            found.extend((name, misconception) for name in wrong)
+        if all(name in answers and _same_choice(answers[name], value) for name, value in wrong.items()):
+            found += [(name, misconception) for name in wrong]
     return found
 
 
 def _same_choice(given: Any, wrong: Any) -> bool:
     if isinstance(given, str) and isinstance(wrong, str):
-        if "->" in wrong:
-            return _canonical(given) == _canonical(wrong)
-        return choice_of(given) == choice_of(wrong)
+        plain = _canonical if "->" in wrong else choice_of
+        return plain(given) == plain(wrong)
     if isinstance(given, str) or isinstance(wrong, str):
         return False
     return given is not None and equal(given, wrong, rtol=1e-2, atol=5e-4)

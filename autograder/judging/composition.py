@@ -21,6 +21,12 @@ from autograder.misconception import Misconception
 __all__ = ["compositions"]
 
 _Edit = tuple[int, int, list[str]]
+_LAYOUT = {
+    tokenize.INDENT: "<indent>",
+    tokenize.DEDENT: "<dedent>",
+    tokenize.NEWLINE: "<newline>",
+    tokenize.NL: "<newline>",
+}
 
 
 def compositions(
@@ -30,19 +36,12 @@ def compositions(
     base = _tokens(reference)
     if base is None:
         return
-    edits: list[tuple[Misconception, list[_Edit]]] = []
-    for misconception in misconceptions:
-        other = _tokens(misconception.function)
-        if other is not None:
-            found = _edits(base, other)
-            if found:
-                edits.append((misconception, found))
-    for (first, ours), (second, theirs) in combinations(edits, 2):
+    edits = [(m, _edits(base, _tokens(m.function) or base)) for m in misconceptions]
+    for (first, ours), (second, theirs) in combinations([(m, found) for m, found in edits if found], 2):
         merged = _merged(base, ours, theirs)
-        if merged is not None:
-            function = _compiled(merged, reference, first.function, second.function)
-            if function is not None:
-                yield first, second, function
+        function = _compiled(merged, reference, first.function, second.function) if merged is not None else None
+        if function is not None:
+            yield first, second, function
 
 
 def _tokens(function: Callable[..., Any]) -> list[str] | None:
@@ -60,17 +59,8 @@ def _tokens(function: Callable[..., Any]) -> list[str] | None:
     if ast.get_docstring(definition) is not None:
         definition.body = definition.body[1:] or [ast.Pass()]
     source = ast.unparse(definition)
-    words: list[str] = []
-    for token in tokenize.generate_tokens(io.StringIO(source + "\n").readline):
-        if token.type == tokenize.INDENT:
-            words.append("<indent>")
-        elif token.type == tokenize.DEDENT:
-            words.append("<dedent>")
-        elif token.type in {tokenize.NEWLINE, tokenize.NL}:
-            words.append("<newline>")
-        elif token.string:
-            words.append(token.string)
-    return words
+    tokens = tokenize.generate_tokens(io.StringIO(source + "\n").readline)
+    return [word for token in tokens if (word := _LAYOUT.get(token.type, token.string))]
 
 
 def _edits(base: list[str], other: list[str]) -> list[_Edit]:
@@ -80,10 +70,8 @@ def _edits(base: list[str], other: list[str]) -> list[_Edit]:
 
 def _merged(base: list[str], ours: list[_Edit], theirs: list[_Edit]) -> list[str] | None:
     """Both sets of edits made to ``base``; ``None`` where they touch the same place."""
-    for i, j, _ in ours:
-        for k, n, _ in theirs:
-            if i <= n and k <= j:
-                return None
+    if any(i <= n and k <= j for i, j, _ in ours for k, n, _ in theirs):
+        return None
     merged = list(base)
     for i, j, words in sorted([*ours, *theirs], reverse=True):
         merged[i:j] = words

@@ -7,22 +7,20 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
-from functools import partial
+from contextlib import closing, nullcontext
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Protocol
-
-import numpy as np
 
 from autograder.checking.arrays import paste, show
 from autograder.checking.asserts import CheckFailed, CheckStopped
-from autograder.checking.spelling import answered, spelled
+from autograder.checking.spelling import spelled
 from autograder.judging.diagnosis import same_answer
-from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
-from autograder.judging.values import arrived, fresh, key_of
-from autograder.sandbox.protocol import Answer, Call, Limits, Script, Session, Source
+from autograder.judging.explanations import explain_stop
+from autograder.judging.purity import PurityProbe
+from autograder.judging.values import key_of
+from autograder.sandbox.protocol import Answer, Call, Limits, Script, Session
 
-__all__ = ["Conversation", "PurityProbe", "ReferenceProxy", "StudentProxy", "Subject"]
+__all__ = ["Conversation", "Subject"]
 
 
 class Subject(Protocol):
@@ -39,19 +37,7 @@ class Subject(Protocol):
         """The notebook as far as the cell of another exercise that defines ``exercise`` again; None where none does."""
 
 
-@dataclass(frozen=True, slots=True)
-class PurityProbe:
-    """Two questions of one shape, and in which order they are asked after ``first``.
-
-    ``apart``: the right answers to the two differ.
-    """
-
-    first: Call
-    other: Call
-    questions: Sequence[Call]
-    apart: bool = False
-
-
+@dataclass(eq=False)
 class Conversation:
     """What the checks of one exercise ask of one submission.
 
@@ -62,32 +48,22 @@ class Conversation:
     last byte; ``None`` where that is not known. ``unplanned_calls`` counts what else of the submission was looked at.
     """
 
-    def __init__(
-        self,
-        session: Callable[[], Session],
-        *,
-        limited: Callable[[int], Session] | None = None,
-        planned: Sequence[Call] = (),
-        purity: Sequence[PurityProbe] = (),
-        fresh_session: Callable[[], Session] | None = None,
-        limits: Limits | None = None,
-        signature: Callable[[str], inspect.Signature | None] = lambda _name: None,
-    ) -> None:
-        self._session = session
-        self._limited = limited
-        self._planned = planned
-        self._purity = purity
-        self._fresh_session = fresh_session
-        self._limits = limits or Limits()
-        self._signature = signature
-        self._answers: dict[tuple[Any, ...], Answer] = {}
-        self._fetched = False
-        self._planned_keys: frozenset[tuple[Any, ...]] = frozenset()
-        self.answers_key: tuple[int | None, ...] | None = None
-        self.unplanned_calls = 0
-        self.log: list[tuple[Call, Answer]] = []
-        self.latest: tuple[Call, Answer] | None = None  # what was asked for last, whether or not it had been before
-        self.stopped = ""
+    session: Callable[[], Session]
+    _: KW_ONLY
+    limited: Callable[[int], Session] | None = None
+    planned: Sequence[Call] = ()
+    purity: Sequence[PurityProbe] = ()
+    fresh_session: Callable[[], Session] | None = None
+    limits: Limits = field(default_factory=Limits)
+    signature: Callable[[str], inspect.Signature | None] = lambda _name: None
+    answers_key: tuple[int | None, ...] | None = None
+    unplanned_calls: int = 0
+    log: list[tuple[Call, Answer]] = field(default_factory=list)
+    latest: tuple[Call, Answer] | None = None  # what was asked for last, whether or not it had been before
+    stopped: str = ""
+    _answers: dict[tuple[Any, ...], Answer] = field(default_factory=dict)
+    _fetched: bool = False
+    _planned_keys: frozenset[tuple[Any, ...]] = frozenset()
 
     def ask(self, call: Call) -> Answer:
         """The student's answer to one call; the same answer when the same thing is asked again."""
@@ -107,7 +83,7 @@ class Conversation:
         key = key_of(call)
         self.unplanned_calls += 1
         if key not in self._answers:
-            self._note(call, key, self._session().value(name))
+            self._note(call, key, self.session().value(name))
         return self._answers[key]
 
     def fetch(self) -> None:
@@ -115,8 +91,8 @@ class Conversation:
         if self._fetched:
             return
         self._fetched = True
-        if self._planned:
-            for call, answer in zip(self._planned, self._send(self._planned), strict=True):
+        if self.planned:
+            for call, answer in zip(self.planned, self._send(self.planned), strict=True):
                 self._note(call, key_of(call), answer)
             self._planned_keys = frozenset(self._answers)
             serials = tuple(answer.serial for answer in self._answers.values())
@@ -126,7 +102,7 @@ class Conversation:
         """Ask what was not asked yet, where nobody should see what the student's code prints: it only serves to compare."""
         for call in calls:
             if key_of(call) not in self._answers and not self.stopped:
-                with getattr(self._session(), "quietly", nullcontext)():
+                with getattr(self.session(), "quietly", nullcontext)():
                     self.ask(call)
 
     def check_inputs(self) -> None:
@@ -140,7 +116,7 @@ class Conversation:
         self.fetch()
         self.unplanned_calls += 1  # the questions below, and answers of the log that were not planned
         self.check_inputs()
-        for probe in self._purity:
+        for probe in self.purity:
             if self.stopped:
                 raise self.stopped_failure(probe.first)
             answers = {key_of(probe.first): self.ask(probe.first)}
@@ -156,20 +132,17 @@ class Conversation:
 
     def _of_its_own(self, call: Call, before: Answer, answer: Answer) -> None:
         """Ask once more where nothing was asked before, if ``call`` got the answer to another question: it may have been kept."""
-        if self._fresh_session is None or before.error is not None or not same_answer(before, answer, call):
+        if self.fresh_session is None or before.error is not None or not same_answer(before, answer, call):
             return
-        session = self._fresh_session()
-        try:
+        with closing(self.fresh_session()) as session:
             alone = session.call(call)
-        finally:
-            session.close()
         if not alone.stopped and not same_answer(alone, answer, call):
             self._unsteady(call, alone, answer)
 
     def stopped_failure(self, call: Call) -> CheckStopped:
         """The failure for a call that had to be stopped."""
-        seconds = self._limits.call_seconds
-        text = explain_stop(self.stopped, function=call.function, seconds=seconds, memory_mb=self._limits.memory_mb)
+        seconds = self.limits.call_seconds
+        text = explain_stop(self.stopped, function=call.function, seconds=seconds, memory_mb=self.limits.memory_mb)
         return CheckStopped(text, self.described(call), stopped=self.stopped)
 
     def described(self, call: Call) -> str:
@@ -179,21 +152,17 @@ class Conversation:
 
     def spelled(self, call: Call) -> tuple[str, dict[str, Any]]:
         """The call as text, and the inputs in it by name."""
-        return spelled(call, self._signature(call.function))
-
-    def session(self) -> Session:
-        """The session behind the conversation, opened where needed."""
-        return self._session()
+        return spelled(call, self.signature(call.function))
 
     def _send(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
         """Ask the session: plain calls in one batch, and after them, one by one, those with a probe or a memory limit."""
-        session = self._session()
+        session = self.session()
         script = calls if isinstance(calls, Script) else Script(calls)
         plain = iter(session.batch(script.plain, hold=hold))
         answers: list[Answer] = []
         for call in calls:
             if call.memory_mb is not None:
-                roomy = self._limited(call.memory_mb) if self._limited else session
+                roomy = self.limited(call.memory_mb) if self.limited else session
                 answers.append(roomy.call(call))
             else:
                 answers.append(session.probe(call.probe, call) if call.probe else next(plain))
@@ -206,12 +175,9 @@ class Conversation:
             self.stopped = answer.stopped
 
     def _changed(self, call: Call, answer: Answer) -> None:
-        names = []
-        signature = self._signature(call.function)
-        parameters = list(signature.parameters) if signature else []
-        for name in answer.changed:
-            position = int(name) if name.isdigit() else None
-            names.append(parameters[position] if position is not None and position < len(parameters) else name)
+        signature = self.signature(call.function)
+        parameters = dict(enumerate(signature.parameters)) if signature else {}
+        names = [parameters.get(int(name), name) if name.isdigit() else name for name in answer.changed]
         which = " and ".join(f"`{n}`" if not n.isdigit() else f"argument {int(n) + 1}" for n in names)
         raise CheckFailed(
             f"{call.function} changes its input {which}: after the call it is not what it was before. Work on a new array; "
@@ -228,157 +194,6 @@ class Conversation:
             "\n".join([self.described(call), f"first: {_said(first)}", f"then:  {_said(then)}"]),
             kind="unsteady",
         )
-
-
-class StudentProxy:
-    """The fixture ``student``: ``student.softmax(x)`` calls the student's function, ``student["q1"]`` reads a variable."""
-
-    def __init__(
-        self, conversation: Conversation, known: Callable[[], Iterable[str]] = tuple, memory_mb: int | None = None
-    ) -> None:
-        self._conversation = conversation
-        self._known = known
-        self._memory_mb = memory_mb
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("__"):
-            raise AttributeError(name)
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            asked = Call(name, args, kwargs, memory_mb=self._memory_mb)
-            return self._value(asked, self._conversation.ask(asked))
-
-        return call
-
-    def __getitem__(self, name: str) -> Any:
-        answer = self._conversation.ask_variable(name)
-        if answer.error is not None:
-            raise CheckFailed(
-                f"There is no variable called {name}: the cell that sets it is missing, or it did not run.",
-                kind="missing",
-            )
-        if answer.stopped:
-            raise CheckStopped(explain_stop(answer.stopped, function=name), stopped=answer.stopped)
-        return answered(_copied(answer.value), lambda: (name, {}))
-
-    def check_purity(self) -> None:
-        """Hold the exercise's function to what every function owes its caller."""
-        self._conversation.check_purity()
-
-    def within(self, memory_mb: int) -> StudentProxy:
-        """The same student, whose calls may take ``memory_mb`` MiB and no more: ``student.within(memory_mb=64).f(x)``."""
-        return StudentProxy(self._conversation, self._known, memory_mb)
-
-    def when_graded(self, look: Callable[..., None], *args: Any) -> None:
-        """Run ``look(student, *args)`` too, which a notebook's ``check()`` cannot: it may work on what a function returned."""
-        look(self, *args)
-
-    def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
-        """Run ``probe(function, *args, **kwargs)`` beside the student's function, and bring back what it returns.
-
-        Where the function gave something that cannot be looked at, ``source`` raises a ``NotAsAsked`` of its own that says
-        why: the check fails with that sentence, and no message says that the student's function stopped.
-
-        The probe runs in the student's process, where a function may reach into it and write its answer. Where what was
-        returned can be had by itself, look at it here as well: ``student.when_graded``.
-        """
-        asked = Call(function, args, kwargs, source)
-        return self._value(asked, self._conversation.ask(asked))
-
-    def _names(self) -> Iterable[str]:
-        self._conversation.unplanned_calls += 1
-        return self._known()
-
-    def _value(self, call: Call, answer: Answer) -> Any:
-        if answer.stopped:
-            raise self._conversation.stopped_failure(call)
-        if answer.error is not None:
-            error = answer.error
-            if error.type == "NameError" and not error.line and f"'{call.function}'" in error.message:
-                near = nearest(call.function, self._names())
-                instead = f" The notebook has `{near}`: is that the one?" if near else ""
-                raise CheckFailed(
-                    f"There is no function called {call.function}: its cell is missing or was not run, has another name in its "
-                    f"`def` line, or stopped with an error before it got there.{instead}",
-                    kind="missing",
-                )
-            if call.memory_mb is not None and error.type.endswith("MemoryError"):
-                raise CheckFailed(
-                    f"{call.function} takes more than the {call.memory_mb} MiB that it may have for this call. It seems to build an "
-                    "array that grows with both sizes at once; keep only a block of it at a time.",
-                    self._conversation.described(call),
-                    kind="memory",
-                )
-            text = explain(
-                error.type,
-                error.message,
-                line=error.line,
-                function=call.function,
-                where=error.where,
-                known=self._names(),
-                cell=error.cell,
-            )
-            raise CheckFailed(
-                text, self._conversation.described(call), kind="values" if error.type == NOT_AS_ASKED else "error"
-            )
-        return answered(_copied(answer.value), lambda: self._conversation.spelled(call), call)
-
-
-class ReferenceProxy:
-    """The fixture ``reference``: the course's own functions, each question worked out once."""
-
-    def __init__(self, functions: Mapping[str, Callable[..., Any]]) -> None:
-        self._functions = functions
-        self._known: dict[tuple[Any, ...], Any] = {}
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("__") or name not in self._functions:
-            raise AttributeError(f"the reference solutions have no {name!r}")
-        function = self._functions[name]
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            return self._worked_out(Call(name, args, kwargs), function)
-
-        return call
-
-    def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
-        """What ``student.probe`` gives for a student who is right."""
-        probe = partial(fresh(Source(source, "probe")), self._functions[function])
-        return self._worked_out(Call(function, args, kwargs, source), probe)
-
-    def answer(self, call: Call) -> Any:
-        """What a right student answers to ``call``."""
-        function = self._functions[call.function]
-        return self._worked_out(call, partial(fresh(Source(call.probe, "probe")), function) if call.probe else function)
-
-    def _worked_out(self, call: Call, function: Callable[..., Any]) -> Any:
-        key = key_of(call)
-        if key not in self._known:
-            with np.errstate(all="ignore"):
-                kwargs = {k: fresh(v) for k, v in call.kwargs.items()}
-                self._known[key] = arrived(function(*map(fresh, call.args), **kwargs))
-        return _copied(self._known[key])
-
-    def __getitem__(self, name: str) -> Any:
-        for function in self._functions.values():
-            if not inspect.signature(function).parameters:
-                answers = function()
-                if isinstance(answers, dict) and name in answers:
-                    return answers[name]
-        raise KeyError(name)
-
-
-def _copied(value: Any) -> Any:
-    # A check may write into what it was given; what is kept for the next one must not change.
-    if isinstance(value, np.ndarray):
-        return value.copy()
-    if isinstance(value, tuple):
-        return tuple(_copied(v) for v in value)
-    if isinstance(value, list):
-        return [_copied(v) for v in value]
-    if isinstance(value, dict):
-        return {k: _copied(v) for k, v in value.items()}
-    return value
 
 
 def _said(answer: Answer) -> str:

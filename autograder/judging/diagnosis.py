@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from autograder.checking.closeness import as_array, equal, tolerances
 from autograder.judging.explanations import signature_of_error
 from autograder.judging.values import key_of
-from autograder.sandbox.protocol import Answer, Call
+from autograder.sandbox.protocol import Answer, Call, StudentError
 
 __all__ = ["Candidate", "Diagnosis", "answer_signature", "distinguishing_calls", "same_answer"]
 
@@ -39,6 +39,7 @@ class Candidate:
     differs: tuple[int, ...]
 
 
+@dataclass
 class Diagnosis:
     """Knows what each mistake of one exercise answers to every distinguishing question.
 
@@ -47,24 +48,17 @@ class Diagnosis:
     ``pairs`` gives the candidates that make two mistakes at once, and is asked only where nothing else explains.
     """
 
-    def __init__(
-        self,
-        calls: Sequence[Call],
-        right: Answers,
-        candidates: Sequence[Candidate],
-        *,
-        limited: Sequence[Call] = (),
-        too_large: Callable[[], Sequence[Candidate]] = tuple,
-        pairs: Callable[[], Sequence[Candidate]] = tuple,
-    ) -> None:
-        self.calls = calls
-        self.limited = limited
-        self._keys = [key_of(call) for call in calls]
-        self._right = right
+    calls: Sequence[Call]
+    right: Answers
+    candidates: Sequence[Candidate]
+    _: KW_ONLY
+    limited: Sequence[Call] = ()
+    too_large: Callable[[], Sequence[Candidate]] = tuple
+    pairs: Callable[[], Sequence[Candidate]] = tuple
+
+    def __post_init__(self) -> None:
         # Nearest to right first: of two that explain everything, the one that claims less is the more specific.
-        self._candidates = sorted((c for c in candidates if c.differs), key=lambda c: len(c.differs))
-        self._too_large = too_large
-        self._pairs = pairs
+        self.candidates = sorted((c for c in self.candidates if c.differs), key=lambda c: len(c.differs))
 
     def explain(self, log: Sequence[tuple[Call, Answer]]) -> Candidate | None:
         """The mistake whose answers equal the student's on every question; ``None`` where none does, or two might.
@@ -72,19 +66,17 @@ class Diagnosis:
         A function that answers nothing but errors, or that had to be stopped, is never diagnosed.
         """
         answered = {key_of(call): answer for call, answer in log}
-        given = [answered.get(key) for key in self._keys]
+        given = [answered.get(key_of(call)) for call in self.calls]
         if any(a is None or a.stopped for a in given) or all(a is None or a.error is not None for a in given):
             return None
         # Who makes a known mistake and changes the inputs besides makes the known mistake.
         for inputs_too in (True, False):
-            found = [c for c in self._candidates if self._explains(c, given, inputs_too=inputs_too)]
+            found = [c for c in self.candidates if self._explains(c, given, inputs_too=inputs_too)]
             if found:
                 return found[0] if len({c.message for c in found}) == 1 else None
-        if all(
-            _agrees(answer, right, call) for answer, right, call in zip(given, self._right, self.calls, strict=True)
-        ):
+        if all(map(_agrees, given, self.right, self.calls)):
             return self._taking_too_much(answered)  # right as far as values go: what failed is no matter of values
-        both = [pair for pair in self._pairs() if self._explains(pair, given, inputs_too=True)]
+        both = [pair for pair in self.pairs() if self._explains(pair, given, inputs_too=True)]
         return both[0] if len(both) == 1 else None
 
     def _taking_too_much(self, answered: Mapping[tuple[Any, ...], Answer]) -> Candidate | None:
@@ -92,23 +84,15 @@ class Diagnosis:
         given = [answered.get(key_of(call)) for call in self.limited]
         if not any(a is not None and a.error is not None for a in given):
             return None
-        for candidate in self._too_large():
-            if all(
-                _agrees(answer, theirs, call)
-                for answer, theirs, call in zip(given, candidate.answers, self.limited, strict=True)
-            ):
-                return candidate
-        return None
+        agreeing = (c for c in self.too_large() if all(map(_agrees, given, c.answers, self.limited)))
+        return next(agreeing, None)
 
     def _explains(self, candidate: Candidate, given: Answers, *, inputs_too: bool) -> bool:
         if any(candidate.answers[i] is None for i in candidate.differs):
             return False  # where the mistake shows, its answer has to be known
         # The questions that tell it from a right answer come first: most candidates fall there.
-        rest = set(range(len(given))).difference(candidate.differs)
-        return all(
-            _agrees(given[i], candidate.answers[i], self.calls[i], inputs_too=inputs_too)
-            for i in (*candidate.differs, *rest)
-        )
+        places = dict.fromkeys([*candidate.differs, *range(len(given))])
+        return all(_agrees(given[i], candidate.answers[i], self.calls[i], inputs_too=inputs_too) for i in places)
 
 
 def _agrees(answer: Answer | None, known: Answer | None, call: Call, *, inputs_too: bool = True) -> bool:
@@ -134,9 +118,7 @@ def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
     if (left.error is None) != (right.error is None):
         return False
     if left.error is not None and right.error is not None:
-        return signature_of_error(left.error.type, left.error.message) == signature_of_error(
-            right.error.type, right.error.message
-        )
+        return _failure(left.error) == _failure(right.error)
     rtol, atol = tolerances(*call.args, *call.kwargs.values()) if call else tolerances(left.value)
     return equal(left.value, right.value, rtol=rtol, atol=atol)
 
@@ -163,8 +145,12 @@ def answer_signature(exercise: str, log: Sequence[tuple[Call, Answer]]) -> str:
 
 def _written(answer: Answer) -> str:
     if answer.error is not None:
-        return f"error {signature_of_error(answer.error.type, answer.error.message)}"
+        return f"error {_failure(answer.error)}"
     return f"{_digits(answer.value)} {' '.join(answer.changed)}"
+
+
+def _failure(error: StudentError) -> str:
+    return signature_of_error(error.type, error.message)
 
 
 def _digits(value: Any) -> str:

@@ -41,16 +41,38 @@ _ATTRIBUTE = re.compile(
 )
 _MODULE = re.compile(r"No module named '(?P<name>[^']+)'")
 
+_INDENTED = "The lines of a function's body start at the same column: look at the spaces at the start of this line."
+_BOOLEAN = (
+    "`&`, `|`, `^` and `~` work on boolean arrays, and here an array of other numbers meets one: what is its dtype?"
+)
+# What is said of an error of this type whose text holds these words: the first that fits.
+_SENTENCES = {
+    "IndexError: boolean index": "A boolean index must have the shape of the array that it picks from: unlike `np.where` and arithmetic, an index does not broadcast.",
+    "IndexError: only integers": "An index has to be a whole number, a slice, or an array of whole numbers or of True and False: what is it here?",
+    "IndexError: scalar variable": "What is indexed here is a single number, with no axes left: print its shape just before this line.",
+    "IndexError": "An index asks for an axis or an entry that the array does not have: print its shape just before this line.",
+    "RecursionError": "The function calls itself without end: is there a case that stops it, and does each call come nearer to it?",
+    "ZeroDivisionError": "A plain Python number was divided by zero: which input makes that divisor zero?",
+    "MemoryError": "An array larger than the task needs was asked for: print its shape before it is made.",
+    "NotImplementedError": "The stub's `raise NotImplementedError` is still there: it goes when the answer comes.",
+    "ValueError: ambiguous": "An array stood where one True or False is needed (`if`, `and`, `or`, `max`): say `.any()` or `.all()` for one answer, or `&`, `|` and `~` to go entry by entry.",
+    "ValueError: inhomogeneous": "The parts are of different lengths or shapes, so they do not make one array: print the shape of each.",
+    "TypeError: to a scalar index": "An array stands where one whole number is needed: an axis, a size or an index. Does an argument stand in the wrong place?",
+    "TypeError: bitwise … not supported for the input types": _BOOLEAN,
+    "TypeError: invert … not supported for the input types": _BOOLEAN,
+    "TypeError: object is not callable": "A value is called like a function: was its name given to something else, do parentheses stand where brackets belong, or is an operator missing before them?",
+    "TypeError: only … scalar": "A function for single numbers (from `math`, or `float(…)`) was given an array; NumPy's function of the same name takes both.",
+    "TypeError: Cannot interpret … as a data type": "A shape is one argument, its sizes in parentheses, as in `np.zeros((2, 3))`; what comes after it is the dtype.",
+    "TypeError: unhashable type: 'numpy": "An array cannot be looked up: not as a key of a dictionary or a set, and not as the argument of a function with `lru_cache`.",
+    "SyntaxError": "Python could not read this cell, so nothing in it was run: look for a missing bracket, colon or quote in this line or the one above.",
+    "IndentationError: expected an indented block": "What belongs to a `def`, `for` or `if` stands below it and further to the right, by four spaces as a rule.",
+    "IndentationError": _INDENTED,
+    "TabError": _INDENTED,
+}
+
 
 def explain(
-    kind: str,
-    message: str,
-    *,
-    line: str = "",
-    function: str = "",
-    where: str = "",
-    known: Any = (),
-    cell: str = "",
+    kind: str, message: str, *, line: str = "", function: str = "", where: str = "", known: Any = (), cell: str = ""
 ) -> str:
     """An exception as a sentence or two: what Python found, in which line, and where to look.
 
@@ -160,9 +182,8 @@ def _meaning(kind: str, message: str, known: Any, other: str = "") -> str:
     if "einsum" in message or "original->remapped" in message:
         return "Write the shape of each array beside its letters: a letter must stand for one size everywhere."
     if found := _BROADCAST.search(message):
-        parts = (
-            part for part in found["shapes"].split() if part.startswith("(") and part != "()"
-        )  # a number always fits
+        # A number, of shape (), always fits.
+        parts = (part for part in found["shapes"].split() if part.startswith("(") and part != "()")
         shapes = " and ".join(dict.fromkeys(parts))
         return (
             f"The shapes {shapes or found['shapes']} do not fit: axes are lined up from the right, and each pair must be equal or 1. "
@@ -189,22 +210,8 @@ def _meaning(kind: str, message: str, known: Any, other: str = "") -> str:
     if kind in {"AxisError", "numpy.exceptions.AxisError", "ValueError"} and (found := _AXIS.search(message)):
         return f"The array has {found['ndim']} axes, counted from 0; there is no axis {found['axis']}. Counting from the end (-1, -2) works for any number of axes."
     if kind == "IndexError" and (found := _INDEX.search(message)):
-        return (
-            f"Axis {found['axis']} has {found['size']} entries, counted from 0: index {found['index']} is past the end."
-        )
-    if kind == "IndexError" and "boolean index" in message:
-        return (
-            "A boolean index must have the shape of the array that it picks from: unlike `np.where` and arithmetic, an index "
-            "does not broadcast."
-        )
-    if kind == "IndexError" and "only integers" in message:
-        return "An index has to be a whole number, a slice, or an array of whole numbers or of True and False: what is it here?"
-    if kind == "IndexError" and "scalar variable" in message:
-        return "What is indexed here is a single number, with no axes left: print its shape just before this line."
-    if kind == "IndexError":
-        return (
-            "An index asks for an axis or an entry that the array does not have: print its shape just before this line."
-        )
+        axis, size, index = found["axis"], found["size"], found["index"]
+        return f"Axis {axis} has {size} entries, counted from 0: index {index} is past the end."
     if _AXES.search(message):
         return "`transpose` was given a fixed list of axes, and this array has another number of them. `swapaxes(-1, -2)` counts from the end."
     if found := _RESHAPE.search(message):
@@ -213,43 +220,8 @@ def _meaning(kind: str, message: str, known: Any, other: str = "") -> str:
         return f"`{found['owner'] or found['module']}` has nothing called `{found['name'] or found['missing']}`: a spelling, or a value of another type than you expect?"
     if kind in {"ModuleNotFoundError", "ImportError"} and (found := _MODULE.search(message)):
         return f"`{found['name']}` is not installed where this is graded: NumPy and the standard library are enough for every exercise."
-    if kind == "RecursionError":
-        return "The function calls itself without end: is there a case that stops it, and does each call come nearer to it?"
-    if kind == "ZeroDivisionError":
-        return "A plain Python number was divided by zero: which input makes that divisor zero?"
-    if kind == "MemoryError":
-        return "An array larger than the task needs was asked for: print its shape before it is made."
-    if kind == "NotImplementedError":
-        return "The stub's `raise NotImplementedError` is still there: it goes when the answer comes."
-    if kind == "ValueError" and "ambiguous" in message:
-        return "An array stood where one True or False is needed (`if`, `and`, `or`, `max`): say `.any()` or `.all()` for one answer, or `&`, `|` and `~` to go entry by entry."
-    if kind == "TypeError" and "to a scalar index" in message:
-        return "An array stands where one whole number is needed: an axis, a size or an index. Does an argument stand in the wrong place?"
-    if (
-        kind == "TypeError"
-        and "not supported for the input types" in message
-        and ("bitwise" in message or "invert" in message)
-    ):
-        return "`&`, `|`, `^` and `~` work on boolean arrays, and here an array of other numbers meets one: what is its dtype?"
-    if kind == "TypeError" and message.endswith("object is not callable"):
-        return (
-            "A value is called like a function: was its name given to something else, do parentheses stand where brackets "
-            "belong, or is an operator missing before them?"
-        )
-    if kind == "ValueError" and "inhomogeneous" in message:
-        return "The parts are of different lengths or shapes, so they do not make one array: print the shape of each."
-    if kind == "TypeError" and "only" in message and "scalar" in message:
-        return "A function for single numbers (from `math`, or `float(…)`) was given an array; NumPy's function of the same name takes both."
-    if kind == "TypeError" and message.startswith("Cannot interpret") and "as a data type" in message:
-        return "A shape is one argument, its sizes in parentheses, as in `np.zeros((2, 3))`; what comes after it is the dtype."
-    if kind == "TypeError" and message.startswith("unhashable type: 'numpy"):
-        return "An array cannot be looked up: not as a key of a dictionary or a set, and not as the argument of a function with `lru_cache`."
-    if kind == "SyntaxError":
-        return "Python could not read this cell, so nothing in it was run: look for a missing bracket, colon or quote in this line or the one above."
-    if kind == "IndentationError" and "expected an indented block" in message:
-        return (
-            "What belongs to a `def`, `for` or `if` stands below it and further to the right, by four spaces as a rule."
-        )
-    if kind in {"IndentationError", "TabError"}:
-        return "The lines of a function's body start at the same column: look at the spaces at the start of this line."
+    for case, sentence in _SENTENCES.items():
+        of, _, words = case.partition(": ")
+        if kind == of and all(part in message for part in words.split(" … ")):
+            return sentence
     return ""

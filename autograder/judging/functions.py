@@ -15,7 +15,7 @@ import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -80,7 +80,7 @@ class FunctionSession:
     def value(self, name: str) -> Answer:
         """The value of a variable; a ``NameError`` where there is none."""
         if name not in self._names:
-            return Answer(error=StudentError("NameError", f"name '{name}' is not defined"))
+            return _undefined(name)
         return Answer(arrived(self._names[name]))
 
     def substitute(self, name: str, function: Callable[..., Any]) -> None:
@@ -105,13 +105,11 @@ class FunctionSession:
             return None, Answer(stopped=self._stopped)
         name = call.function
         if name not in self._given and name not in self._names:
-            return None, Answer(error=StudentError("NameError", f"name '{name}' is not defined"))
-        function: Any = self._given.get(name, self._names.get(name))
-        own = function
+            return None, _undefined(name)
+        own: Any = self._given.get(name, self._names.get(name))
         if not callable(own):
             return None, Answer(error=StudentError("TypeError", f"{name} is not a function"))
-        if call.probe:
-            function = partial(fresh(Source(call.probe, "probe")), own)
+        function = partial(fresh(Source(call.probe, "probe")), own) if call.probe else own
         args = tuple(fresh(a) for a in call.args)
         kwargs = {k: fresh(v) for k, v in call.kwargs.items()}
         try:
@@ -125,29 +123,28 @@ class FunctionSession:
         return value, Answer(changed=changed_arguments(call, args, kwargs))
 
 
+@dataclass
 class FunctionSubject:
     """A subject made of functions and values: opened, it is a ``FunctionSession``."""
 
-    notes: Mapping[str, str] = {}
+    label: str
+    names: Mapping[str, Any]
+    _: KW_ONLY
+    given: Mapping[str, Callable[..., Any]] | None = None
+    call_seconds: float | None = None
+    notes: Mapping[str, str] = field(default_factory=dict)
     blank: frozenset[str] = frozenset()
-
-    def __init__(
-        self,
-        label: str,
-        names: Mapping[str, Any],
-        *,
-        given: Mapping[str, Callable[..., Any]] | None = None,
-        call_seconds: float | None = None,
-    ) -> None:
-        self.label = label
-        self._open = partial(FunctionSession, names, given=given, call_seconds=call_seconds)
 
     def open(self, *, memory_mb: int | None = None) -> FunctionSession:  # noqa: ARG002 - each call carries its own limit
         """A fresh session over the same names."""
-        return self._open()
+        return FunctionSession(self.names, given=self.given, call_seconds=self.call_seconds)
 
     def before_redefined(self, exercise: str) -> None:
         """Nothing is defined twice in a dictionary."""
+
+
+def _undefined(name: str) -> Answer:
+    return Answer(error=StudentError("NameError", f"name '{name}' is not defined"))
 
 
 def _error(error: BaseException, function: Callable[..., Any]) -> StudentError:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
+from contextlib import closing
 from typing import Any, Generic, TypeVar
 
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
-from autograder.judging.conversation import Conversation, StudentProxy, Subject
+from autograder.judging.conversation import Conversation, Subject
+from autograder.judging.proxies import StudentProxy
 from autograder.judging.scoring import Checks, Scorer, not_tried
 from autograder.sandbox.protocol import SandboxUnavailable, Session
 from autograder.verdict import CheckResult, ExerciseVerdict
@@ -41,9 +43,9 @@ class _OpenSubmission:
 
     def limited(self, memory_mb: int) -> Session:
         session = self._limited.get(memory_mb)
+        if session is not None and not session.alive:
+            session.close()
         if session is None or not session.alive:
-            if session is not None:
-                session.close()
             session = self._limited[memory_mb] = self.subject.open(memory_mb=memory_mb)
         return session
 
@@ -78,16 +80,13 @@ class Judge(Generic[C]):
             if self._of_the_visible is None:
                 self._of_the_visible = Judge(self.checks.visible_part())
             return self._of_the_visible.judge(subject, only=only)
-        submission = _OpenSubmission(subject)
         found: dict[str, ExerciseVerdict] = {}
-        try:
+        with closing(_OpenSubmission(subject)) as submission:
             for spec in self.checks.specs.values():
                 if only is None or spec.name in only:
                     found[spec.name] = self._exercise(spec, submission)
             for name, verdict in found.items():
                 found[name] = self._follow_through(verdict, found, subject)
-        finally:
-            submission.close()
         return tuple(found.values())
 
     def _exercise(self, spec: ExerciseSpec, submission: _OpenSubmission) -> ExerciseVerdict:
@@ -112,11 +111,8 @@ class Judge(Generic[C]):
         earlier = subject.before_redefined(spec.name)
         if earlier is None:
             return verdict
-        submission = _OpenSubmission(earlier)
-        try:
+        with closing(_OpenSubmission(earlier)) as submission:
             again = self._tried(spec, submission)
-        finally:
-            submission.close()
         return again if again.score > verdict.score else verdict
 
     def _tried(self, spec: ExerciseSpec, submission: _OpenSubmission) -> ExerciseVerdict:
@@ -150,11 +146,8 @@ class Judge(Generic[C]):
             return self._passed[key]
         before = conversation.unplanned_calls
         result = self._outcome(spec, check, conversation, student)
-        if (
-            result.status == "passed"
-            and conversation.answers_key is not None
-            and conversation.unplanned_calls == before
-        ):
+        planned = conversation.answers_key is not None and conversation.unplanned_calls == before
+        if result.status == "passed" and planned:
             if len(self._passed) >= MAX_REMEMBERED:
                 self._passed.clear()
             self._passed[key] = result
@@ -180,11 +173,8 @@ class Judge(Generic[C]):
         if not wrong or verdict.status not in _WRONG:
             return verdict
         helped = _Helped(subject, {name: self.checks.references[name] for name in wrong})
-        submission = _OpenSubmission(helped)
-        try:
+        with closing(_OpenSubmission(helped)) as submission:
             again = self._exercise(spec, submission)
-        finally:
-            submission.close()
         asked = [name for name in wrong if name in helped.asked]
         if again.score <= verdict.score or not asked:
             return verdict

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
-import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,27 +11,27 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from autograder.checking.agreement import Agreement
-from autograder.checking.decorators import ExerciseSpec, exercises_of, place_of
-from autograder.checking.properties import draw_seed, seed_number, shrinking
+from autograder.checking.decorators import ExerciseSpec, exercises_of
+from autograder.checking.properties import drawing, rng_for
 from autograder.checking.spelling import noting_answers
-from autograder.course import Course, CourseError, failure
+from autograder.course import Course, CourseError, failure, run_module
 from autograder.judging.candidates import diagnosis_of, wrong_answers
-from autograder.judging.conversation import Conversation, PurityProbe, ReferenceProxy, StudentProxy
+from autograder.judging.cases import Case, cases_of
+from autograder.judging.conversation import Conversation
 from autograder.judging.diagnosis import Diagnosis, same_answer
 from autograder.judging.functions import FunctionSession
+from autograder.judging.proxies import ReferenceProxy, StudentProxy
+from autograder.judging.purity import PurityProbe, pairs_of
 from autograder.judging.secret import course_secret
 from autograder.judging.solutions import known_misconceptions, reference_functions
-from autograder.judging.values import fingerprint, key_of, remember
+from autograder.judging.values import remember
 from autograder.misconception import Misconception
 from autograder.sandbox.protocol import Call, Script, Session
 
-__all__ = ["FIXTURES", "ChapterChecks", "drawing", "load_checks", "make_importable", "rng_for"]
+__all__ = ["ChapterChecks", "load_checks", "make_importable"]
 
 PUBLIC = b"public"
-FIXTURES = frozenset({"student", "reference", "agrees", "rng"})  # what a check may ask for
 
 
 def load_checks(course: Course, chapter: str) -> ChapterChecks:
@@ -47,13 +45,9 @@ def load_checks(course: Course, chapter: str) -> ChapterChecks:
     course.references(chapter)  # so that a check file which imports them gets this course's, and no other's
     make_importable(course.root)
     name = f"autograder_checks_{chapter}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None  # noqa: S101, PT018 - a .py path always has a loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
     try:
         with _own_neighbours(path.parent):
-            spec.loader.exec_module(module)
+            module = run_module(name, path)
     except (KeyboardInterrupt, CourseError):  # an author's mistake that a decorator found is a sentence already
         raise
     except BaseException as error:
@@ -61,7 +55,7 @@ def load_checks(course: Course, chapter: str) -> ChapterChecks:
         why = failure(error, path, course.root / "tests")
         raise CourseError(f"The checks in {path} cannot be run: {why}") from error
     finally:
-        del sys.modules[name]
+        sys.modules.pop(name, None)
     return ChapterChecks.of(course, chapter, module)
 
 
@@ -99,14 +93,6 @@ class _Prepared:
     purity: Sequence[PurityProbe] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """One run of a check: the fixtures and parameters that its function wants, and the values of the parameters."""
-
-    wanted: tuple[str, ...]
-    values: Mapping[str, Any]
-
-
 @dataclass
 class ChapterChecks:
     """The exercises of a chapter with their classes, references, misconceptions, and the calls that are known before.
@@ -120,18 +106,15 @@ class ChapterChecks:
     specs: dict[str, ExerciseSpec]
     classes: dict[str, type]
     references: dict[str, Callable[..., Any]]
+    reference: ReferenceProxy
     misconceptions: dict[str, list[Misconception]]
     secret: bytes
     only_visible: bool = False
     shrinks: bool = True
     _seed: bytes | None = None  # what every input is drawn from, where it is neither public nor the secret
-    reference: ReferenceProxy = field(init=False)
     _prepared: dict[str, _Prepared] = field(default_factory=dict)
-    _cases: dict[tuple[str, str], list[_Case]] = field(default_factory=dict)
+    _cases: dict[tuple[str, str], list[Case]] = field(default_factory=dict)
     _diagnoses: dict[str, Diagnosis] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.reference = ReferenceProxy(self.references)
 
     @classmethod
     def of(cls, course: Course, chapter: str, module: ModuleType) -> ChapterChecks:
@@ -156,33 +139,31 @@ class ChapterChecks:
         classes = {
             v.__exercise__.name: v for v in vars(module).values() if "__exercise__" in getattr(v, "__dict__", {})
         }
-        found = cls(course, chapter, {s.name: s for s in specs}, classes, references, wrong, course_secret(course))
-        for spec in specs:
-            for check in spec.checks:
-                found._cases[spec.name, check.name] = cases_of(classes[spec.name], check.name)
-        return found
+        return cls(
+            course,
+            chapter,
+            specs={spec.name: spec for spec in specs},
+            classes=classes,
+            references=references,
+            reference=ReferenceProxy(references),
+            misconceptions=wrong,
+            secret=course_secret(course),
+            _cases={(s.name, check.name): cases_of(classes[s.name], check.name) for s in specs for check in s.checks},
+        )
 
     def visible_part(self) -> ChapterChecks:
         """The checks that students run themselves, with the inputs of those alone."""
-        specs = {
-            name: replace(spec, checks=tuple(c for c in spec.checks if c.visible)) for name, spec in self.specs.items()
-        }
+        specs = {s.name: replace(s, checks=tuple(c for c in s.checks if c.visible)) for s in self.specs.values()}
         # A quiz explains nothing before it is graded: what each wrong choice means comes with the marks.
         wrong = {name: [] if self.specs[name].answers else known for name, known in self.misconceptions.items()}
-        part = replace(self, specs=specs, misconceptions=wrong, only_visible=True, _prepared={}, _diagnoses={})
-        part.reference = self.reference
-        return part
+        return replace(self, specs=specs, misconceptions=wrong, only_visible=True, _prepared={}, _diagnoses={})
 
     def diagnosis(self, exercise: str) -> Diagnosis:
         """What is known of the mistakes of ``exercise``, worked out once."""
         if exercise not in self._diagnoses:
-            self._diagnoses[exercise] = diagnosis_of(
-                exercise,
-                self.references,
-                self.misconceptions[exercise],
-                self.plan(exercise),
-                pairs=not self.only_visible,
-            )
+            known, plan = self.misconceptions[exercise], self.plan(exercise)
+            found = diagnosis_of(exercise, self.references, known, plan, pairs=not self.only_visible)
+            self._diagnoses[exercise] = found
         return self._diagnoses[exercise]
 
     def wrong_choices(self, exercise: str, answers: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -240,27 +221,29 @@ class ChapterChecks:
         """Run every case of one check on ``student`` (a ``StudentProxy``, or a recorder); raises what the first to fail raises."""
         cls = self.classes[exercise]
         function = getattr(cls, check)
+        agrees = Agreement(student, self.reference)
+        fixtures = {"student": student, "reference": self.reference, "agrees": agrees}
         with drawing(self.secret_for(exercise, check), shrink=self.shrinks):
             for case in self._cases[exercise, check]:
-                agrees = Agreement(student, self.reference)
-                available = {"student": student, "reference": self.reference, "agrees": agrees, **case.values}
-                if "rng" in case.wanted:
-                    available["rng"] = rng_for(function)
+                values = {**fixtures, "rng": rng_for(function), **case.values}
                 with noting_answers():
-                    function(cls(), **{name: available[name] for name in case.wanted})
+                    function(cls(), **{name: values[name] for name in case.wanted})
+
+    def right_names(self) -> dict[str, Any]:
+        """The functions and the answers of a student who has everything right."""
+        names: dict[str, Any] = dict(self.references)
+        for spec in self.specs.values():
+            if spec.answers:
+                names.update(self.references[spec.name]())
+        return names
 
     def right_session(self) -> FunctionSession:
         """A stand-in for a student who has everything right."""
-        namespace: dict[str, Any] = dict(self.references)
-        for spec in self.specs.values():
-            if spec.answers:
-                namespace.update(self.references[spec.name]())
-        return FunctionSession(namespace)
+        return FunctionSession(self.right_names())
 
     def dry_run(self, exercise: str, checks: tuple[str, ...], secret: bytes) -> list[Call]:
         """The calls that ``checks`` make of a student who is right when inputs are drawn from ``secret``, repeats included."""
         drawn = replace(self, shrinks=False, _seed=None if secret == self.secret else secret)
-        drawn.reference = self.reference
         session = self.right_session()
         conversation = Conversation(lambda: session, signature=self.signature)
         for name in checks:
@@ -275,15 +258,13 @@ class ChapterChecks:
         plan = self.dry_run(exercise, names, self.secret)
         pairs: list[tuple[Call, Call]] = []
         if any(c.purity for c in checks):
-            pairs = _pairs(exercise, plan, self.dry_run(exercise, names, self.secret[::-1]))
+            pairs = pairs_of(exercise, plan, self.dry_run(exercise, names, self.secret[::-1]))
         remember([*plan, *(call for pair in pairs for call in pair)])
         # A call with a memory limit takes long and a session of its own: it waits until its check comes, if it does.
         asked = Script(call for call in plan if call.memory_mb is None)
         # What a probe looks at (a drawn figure) is dear to make and is seen at once: nothing is held on to there.
-        purity = [
-            PurityProbe(a, b, Script([b, a] if a.probe else [a, b, a, b]), apart=self._answered_apart(a, b))
-            for a, b in pairs
-        ]
+        orders = [(a, b, [b, a] if a.probe else [a, b, a, b]) for a, b in pairs]
+        purity = [PurityProbe(a, b, Script(order), apart=self._answered_apart(a, b)) for a, b, order in orders]
         return self._prepared.setdefault(exercise, _Prepared(plan, asked, purity))
 
     def _answered_apart(self, one: Call, other: Call) -> bool:
@@ -292,125 +273,3 @@ class ChapterChecks:
             return False
         left, right = self.right_session().batch([one, other])
         return left.error is None and right.error is None and not same_answer(left, right, one)
-
-
-def cases_of(cls: type, name: str) -> list[_Case]:
-    """Every case of the check ``name``: one, or one for each combination of what ``pytest.mark.parametrize`` gives it.
-
-    Raises ``CourseError``, with file and line, for anything of pytest's that grading does not do.
-    """
-    function = getattr(cls, name)
-    where = place_of(cls, name)
-    marks = [*getattr(function, "pytestmark", []), *getattr(cls, "pytestmark", [])]
-    axes: list[list[dict[str, Any]]] = []
-    for mark in marks:
-        if mark.name == "parametrize":
-            axes.append(_parameters(mark, where))
-        else:
-            raise CourseError(
-                f"{where} is marked with pytest.mark.{mark.name}, which grading does not know: a check runs for everybody. "
-                "Of pytest's marks only parametrize counts here."
-            )
-    wanted = tuple(p for p in inspect.signature(function).parameters if p != "self")
-    given = {parameter for axis in axes for parameter in axis[0]}
-    unknown = [p for p in wanted if p not in FIXTURES | given]
-    if unknown:
-        raise CourseError(
-            f"{where} asks for the fixture {unknown[0]!r}, which grading does not provide. A check may ask for "
-            f"{', '.join(sorted(FIXTURES))} and for what pytest.mark.parametrize gives it; make anything else in the check itself."
-        )
-    for setup in ("setup_method", "teardown_method", "setup_class", "teardown_class"):
-        if hasattr(cls, setup):
-            raise CourseError(
-                f"{where.partition(':')[0]}: {cls.__name__} has a {setup}, which grading does not call: put into each check what it needs."
-            )
-    # In pytest's order: the marks of a function stand nearest first, and the nearest varies slowest.
-    return [
-        _Case(wanted, {k: v for part in combination for k, v in part.items()})
-        for combination in itertools.product(*axes)
-    ]
-
-
-def _parameters(mark: Any, where: str) -> list[dict[str, Any]]:
-    """The values of one ``parametrize``, by name, for each of its cases."""
-    arguments = {**dict(zip(("argnames", "argvalues", "indirect"), mark.args, strict=False)), **mark.kwargs}
-    if arguments.get("indirect"):
-        raise CourseError(
-            f"{where} is parametrized with indirect=…, and grading has no fixtures to give the values to."
-        )
-    names, values = arguments["argnames"], arguments["argvalues"]
-    names = [n.strip() for n in names.split(",") if n.strip()] if isinstance(names, str) else list(names)
-    cases = []
-    for value in list(values):
-        marked = hasattr(value, "marks") and hasattr(value, "values")  # pytest.param(…)
-        if marked and value.marks:
-            raise CourseError(
-                f"{where} has a case marked with pytest.mark.{value.marks[0].name}, and every case counts here."
-            )
-        row = tuple(value.values) if marked else (value,) if len(names) == 1 else tuple(value)
-        if len(row) != len(names):
-            raise CourseError(f"{where} is parametrized with {len(names)} names, and one case has {len(row)} values.")
-        cases.append(dict(zip(names, row, strict=True)))
-    if not cases:
-        raise CourseError(f"{where} is parametrized with no case at all, so it would pass for everybody.")
-    return cases
-
-
-@contextmanager
-def drawing(secret: bytes, *, shrink: bool = True) -> Iterator[None]:
-    """Draw inputs from ``secret`` inside; ``shrink=False`` leaves failing inputs as they were drawn."""
-    seed, small = draw_seed.set(secret), shrinking.set(shrink)
-    try:
-        yield
-    finally:
-        draw_seed.reset(seed)
-        shrinking.reset(small)
-
-
-def rng_for(check: Callable[..., Any]) -> np.random.Generator:
-    """The generator that a check draws its own inputs from: a new one, the same at every run."""
-    return np.random.default_rng(seed_number(draw_seed.get(), check.__qualname__))
-
-
-def _pairs(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[Call, Call]]:
-    """Calls of one shape and different numbers: from the plan and its second drawing, the largest inputs first."""
-    shapes: dict[Any, list[Call]] = {}
-    for call in [*plan, *other]:
-        if call.function == exercise and call.args:
-            shapes.setdefault((call.probe, _form((call.args, dict(call.kwargs)))), []).append(call)
-    pairs = []
-    for calls in shapes.values():
-        second = next((c for c in calls[1:] if key_of(c) != key_of(calls[0])), None)
-        if second is not None:
-            pairs.append((calls[0], second))
-    pairs.sort(key=lambda pair: -len(str(fingerprint(pair[0].args))))
-    if not pairs:
-        # Nothing of one shape was drawn twice: the same arrays backwards serve, since answers are compared with themselves.
-        # Where there are no arrays to turn, only whole numbers, some other call of the plan comes in between.
-        own = [call for call in plan if call.function == exercise]
-        pairs = [(call, _another(call, own)) for call in own]
-    # What a probe looks at is dear to make: there, one small pair.
-    return pairs[-1:] if pairs and pairs[0][0].probe else pairs[:3]
-
-
-def _another(call: Call, calls: Sequence[Call]) -> Call:
-    """A question other than ``call``: its arrays backwards, or else one of ``calls``; itself where there is none."""
-    others = (c for c in (_backwards(call), *calls) if key_of(c) != key_of(call))
-    return next(others, call)
-
-
-def _backwards(call: Call) -> Call:
-    def flipped(value: Any) -> Any:
-        return np.flip(value).copy() if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
-
-    return replace(call, args=tuple(map(flipped, call.args)), kwargs={k: flipped(v) for k, v in call.kwargs.items()})
-
-
-def _form(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return (value.dtype.str, value.shape)
-    if isinstance(value, dict):
-        return tuple((k, _form(v)) for k, v in value.items())
-    if isinstance(value, list | tuple):
-        return tuple(_form(v) for v in value)
-    return fingerprint(value)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +15,29 @@ import pytest
 from autograder.checking.agreement import Agreement
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.decorators import ExerciseSpec
+from autograder.checking.properties import drawing, rng_for
 from autograder.checking.spelling import noting_answers
 from autograder.course import find_course, load_course
-from autograder.judging.conversation import Conversation, StudentProxy
-from autograder.judging.loader import ChapterChecks, drawing, make_importable, rng_for
+from autograder.judging.conversation import Conversation
+from autograder.judging.loader import ChapterChecks, make_importable
+from autograder.judging.proxies import StudentProxy
 from autograder.sandbox.protocol import Session
 
 __all__ = ["spec_of"]
 
-_chapters = pytest.StashKey[dict[str, ChapterChecks]]()
-_open = pytest.StashKey[dict[str, Session]]()
-_worker = pytest.StashKey[Any]()
-_stack = pytest.StashKey[ExitStack]()
-_talks = pytest.StashKey[dict[Any, Conversation]]()
-_outcomes = pytest.StashKey[dict[str, bool]]()
+
+@dataclass
+class _PytestRun:
+    """What one run of pytest opens and finds out."""
+
+    chapters: dict[str, ChapterChecks] = field(default_factory=dict)
+    sessions: dict[tuple[Path, int | None], Session] = field(default_factory=dict)
+    talks: dict[tuple[str, str], Conversation] = field(default_factory=dict)
+    passed: dict[str, bool] = field(default_factory=dict)
+    worker: Any = None
+
+
+_kept = pytest.StashKey[_PytestRun]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,18 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Keep what is opened until the end."""
-    config.stash[_chapters] = {}
-    config.stash[_open] = {}
-    config.stash[_talks] = {}
-    config.stash[_outcomes] = {}
-    config.stash[_stack] = ExitStack()
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Close the jail."""
-    stack = config.stash.get(_stack, None)
-    if stack is not None:
-        stack.close()
+    config.stash[_kept] = _PytestRun()
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:
@@ -67,10 +65,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if spec is None:
         return
     check = next(c for c in spec.checks if c.name == item.originalname)  # type: ignore[attr-defined]
-    results = item.config.stash[_outcomes]
+    passed = item.config.stash[_kept].passed
     for name in check.after:
-        if results.get(f"{spec.name}.{name}") is False:
-            results[f"{spec.name}.{check.name}"] = False
+        if passed.get(f"{spec.name}.{name}") is False:
+            passed[f"{spec.name}.{check.name}"] = False
             pytest.skip(f"waits for {name}")
 
 
@@ -80,8 +78,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     report: Any = yield
     spec = spec_of(item)
     if spec is not None and report.when == "call":
-        results, key = item.config.stash[_outcomes], f"{spec.name}.{item.originalname}"  # type: ignore[attr-defined]
-        results[key] = results.get(key, True) and report.passed  # every case of a parametrized check counts
+        passed, key = item.config.stash[_kept].passed, f"{spec.name}.{item.originalname}"  # type: ignore[attr-defined]
+        passed[key] = passed.get(key, True) and report.passed  # every case of a parametrized check counts
     return report
 
 
@@ -105,7 +103,7 @@ def student(request: pytest.FixtureRequest) -> StudentProxy:
     if spec is None:
         raise pytest.UsageError("the fixture `student` belongs to classes marked with @exercise(…)")
     path = request.config.getoption("--student")
-    talks = request.config.stash[_talks]
+    talks = request.config.stash[_kept].talks
     key = (chapter.chapter, spec.name)
     if key not in talks:
         session = (lambda: _notebook_session(request, Path(path))) if path else chapter.right_session
@@ -141,31 +139,30 @@ def spec_of(item: Any) -> ExerciseSpec | None:
 def _chapter(request: pytest.FixtureRequest) -> ChapterChecks:
     module = request.node.module
     name = Path(module.__file__).stem.removeprefix("test_")
-    chapters = request.config.stash[_chapters]
+    chapters = request.config.stash[_kept].chapters
     if name not in chapters:
         chapters[name] = ChapterChecks.of(load_course(Path(module.__file__).parent), name, module)
     return chapters[name]
 
 
 def _notebook_session(request: pytest.FixtureRequest, path: Path, memory_mb: int | None = None) -> Session:
-    sessions = request.config.stash[_open]
-    key = f"{path} {memory_mb}"
-    session: Any = sessions.get(key)
-    if session is None or not session.alive:
-        session = sessions[key] = _new_session(request, path, memory_mb)
-    return session  # type: ignore[no-any-return]
+    sessions, key = request.config.stash[_kept].sessions, (path, memory_mb)
+    if key not in sessions or not sessions[key].alive:
+        sessions[key] = _new_session(request, path, memory_mb)
+    return sessions[key]
 
 
 def _new_session(request: pytest.FixtureRequest, path: Path, memory_mb: int | None = None) -> Session:
     from autograder.notebook import read_notebook  # noqa: PLC0415 - only with --student
     from autograder.sandbox import open_worker  # noqa: PLC0415
 
-    worker = request.config.stash.get(_worker, None)
-    if worker is None:
+    run = request.config.stash[_kept]
+    if run.worker is None:
         course = _chapter(request).course
-        worker = request.config.stash[_stack].enter_context(open_worker(course.limits, course.packages))
-        request.config.stash[_worker] = worker
-    return worker.open(read_notebook(path).code_cells(), memory_mb=memory_mb, draw=False)
+        run.worker = open_worker(course.limits, course.packages)
+        request.config.add_cleanup(run.worker.close)
+    session: Session = run.worker.open(read_notebook(path).code_cells(), memory_mb=memory_mb, draw=False)
+    return session
 
 
 def pytest_exception_interact(call: pytest.CallInfo[Any], report: Any) -> None:

@@ -12,9 +12,10 @@ from typing import Any, Protocol
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.compare import named, wrong_structure
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
-from autograder.judging.conversation import Conversation, StudentProxy
+from autograder.judging.conversation import Conversation
 from autograder.judging.diagnosis import Diagnosis, answer_signature
 from autograder.judging.explanations import explain
+from autograder.judging.proxies import StudentProxy
 from autograder.sandbox.protocol import Call, Session
 from autograder.verdict import CheckResult, CheckStatus, ExerciseStatus, ExerciseVerdict
 from autograder.wording import points
@@ -85,15 +86,15 @@ class Scorer:
     def failed(self, check: CheckSpec, failure: BaseException, conversation: Conversation) -> CheckResult:
         """The outcome of a check that raised ``failure``."""
         status: CheckStatus = "failed"
-        if not isinstance(failure, CheckFailed | AssertionError):
+        if not isinstance(failure, AssertionError):  # which a CheckFailed is, too
             failure = self._unusable(failure, conversation)
         reason, example = str(failure), ""
         if isinstance(failure, CheckFailed):
             reason, example = failure.reason, failure.example
-            if failure.kind in {"error", "missing"}:
-                status = "error"
             if isinstance(failure, CheckStopped):
                 status = "timeout" if failure.stopped == "timeout" else "error"
+            elif failure.kind in {"error", "missing"}:
+                status = "error"
         message = f"{reason}\n{example}" if example else (reason or f"This does not hold: {check.title}.")
         return CheckResult(
             check.name, check.title, status, message, check.visible, check.points, reason=reason, example=example
@@ -124,16 +125,10 @@ class Scorer:
             except Exception as error:  # noqa: BLE001 - marks never depend on whether a mistake can be named
                 self.undiagnosed = error
             message = message or next((r.message for r in results if r.status not in {"passed", "not_tried"}), "")
+        message = f"{message}\n{note}".strip() if note else message
+        score, worth = round(earned, 6), _total(results)
         return ExerciseVerdict(
-            spec.name,
-            round(earned, 6),
-            _total(results),
-            status,
-            mistake or None,
-            f"{message}\n{note}".strip() if note else message,
-            None,
-            tuple(results),
-            signature,
+            spec.name, score, worth, status, mistake or None, message, None, tuple(results), signature
         )
 
     def follow_through(self, verdict: ExerciseVerdict, wrong: Sequence[str]) -> ExerciseVerdict:
@@ -162,9 +157,8 @@ class Scorer:
             finding = wrong_structure(answer.value, self._checks.right_answer(call))
             if finding is not None and answer.error is None:
                 return CheckFailed(named(finding.reason, conversation.spelled(call)[0]), conversation.described(call))
-        return AssertionError(
-            f"The answer could not be used the way it should be: {type(failure).__name__}: {failure}."
-        )
+        why = f"{type(failure).__name__}: {failure}"
+        return AssertionError(f"The answer could not be used the way it should be: {why}.")
 
     @staticmethod
     def _inputs_kept(conversation: Conversation) -> list[CheckResult]:
@@ -204,16 +198,13 @@ class Scorer:
         words: dict[str, str] = {}
         for variable, _mistake, message in known:
             words.setdefault(variable, message)
-        explained: list[CheckResult] = []
-        for result in results:
+        explained = list(results)
+        for i, result in enumerate(results):
             about = [n for n in words if result.status == "failed" and self._checks.asks_for(spec.name, result.name, n)]
-            extra = "\n".join(words[n] for n in about)
-            explained.append(
-                replace(result, message=f"{result.message}\n{extra}", reason=f"{result.reason} {extra}")
-                if extra
-                else result
-            )
-        seen = list(dict.fromkeys(message for _variable, _mistake, message in known))
+            if about:
+                extra = "\n".join(words[n] for n in about)
+                explained[i] = replace(result, message=f"{result.message}\n{extra}", reason=f"{result.reason} {extra}")
+        seen = dict.fromkeys(message for _variable, _mistake, message in known)
         return (known[0][1] if known else ""), explained, "\n".join(seen)
 
 

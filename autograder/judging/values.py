@@ -11,26 +11,31 @@ from autograder.checking.closeness import close
 from autograder.sandbox.guest.wire import MAX_INT_BITS, objects_of
 from autograder.sandbox.protocol import Call, Opaque, Rng, Source
 
-__all__ = ["arrived", "changed_arguments", "fingerprint", "fresh", "key_of", "remember"]
+__all__ = ["arrived", "changed_arguments", "copied", "fingerprint", "fresh", "key_of", "remember"]
 
 _DEPTH = 6
 
 
 def fresh(value: Any) -> Any:
     """A copy of an argument that a function may do with as it likes; ``Source`` and ``Rng`` become the real thing."""
+    return copied(value, _real)
+
+
+def copied(value: Any, leaf: Callable[[Any], Any] = lambda value: value) -> Any:
+    """A copy of a value: its arrays and containers are new, of everything else it holds what ``leaf`` gives."""
     if isinstance(value, np.ndarray):
         return value.copy()
     if isinstance(value, dict):
-        return {k: fresh(v) for k, v in value.items()}
+        return {k: copied(v, leaf) for k, v in value.items()}
     if isinstance(value, list):
-        return [fresh(v) for v in value]
-    if isinstance(value, tuple):
-        return tuple(fresh(v) for v in value)
+        return [copied(v, leaf) for v in value]
+    return tuple(copied(v, leaf) for v in value) if isinstance(value, tuple) else leaf(value)
+
+
+def _real(value: Any) -> Any:
     if isinstance(value, Source):
         return _compiled(value)
-    if isinstance(value, Rng):
-        return np.random.default_rng(value.seed)
-    return value
+    return np.random.default_rng(value.seed) if isinstance(value, Rng) else value
 
 
 def arrived(value: Any, depth: int = 0) -> Any:

@@ -18,18 +18,8 @@ if TYPE_CHECKING:
     from autograder.verdict import CheckResult, ExerciseVerdict
 
 __all__ = [
-    "Block",
-    "Card",
-    "HintCard",
-    "Row",
-    "blocks",
-    "closing",
-    "headline",
-    "opening",
-    "remarks",
-    "rows",
-    "standing",
-]
+    "Block", "Card", "HintCard", "Row", "blocks", "closing", "headline", "opening", "remarks", "rows", "standing",
+]  # fmt: skip
 
 HIDDEN = "The grader also tries inputs that you cannot see."
 SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "timeout": "✗", "not_tried": "·"}
@@ -171,13 +161,10 @@ def closing(card: Card) -> list[str]:
         return [sanitize(verdict.follow_through)] if verdict.follow_through else []
     sentences = []
     if verdict.status == "passed":
-        if card.well_formed_only:
-            sentences.append("Well formed; marked when graded. You can still change your mind.")
-        else:
-            sentences.append("Well done: everything that is tried here holds.")
-        sentences.append(
-            f"Next comes `{card.next_up}`." if card.next_up else "That was the last exercise of this chapter."
-        )
+        well_formed = "Well formed; marked when graded. You can still change your mind."
+        sentences.append(well_formed if card.well_formed_only else "Well done: everything that is tried here holds.")
+        last = "That was the last exercise of this chapter."
+        sentences.append(f"Next comes `{card.next_up}`." if card.next_up else last)
     elif card.hints_left:
         sentences.append(f'`hint("{verdict.name}")` has {plural(card.hints_left, "hint")} left.')
     if not card.well_formed_only and verdict.status != "not_attempted":

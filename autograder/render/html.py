@@ -84,12 +84,11 @@ def _row(row: Row) -> str:
 
 
 def _prose(text: str) -> str:
-    return "".join(
-        f'<pre class="ag-case">{escape(dedent(block.text))}</pre>'
-        if block.kind == "verbatim"
-        else f"<p>{_inline(block.text)}</p>"
-        for block in blocks(text)
-    )
+    html = ""
+    for block in blocks(text):
+        verbatim = f'<pre class="ag-case">{escape(dedent(block.text))}</pre>'
+        html += verbatim if block.kind == "verbatim" else f"<p>{_inline(block.text)}</p>"
+    return html
 
 
 def _inline(text: str) -> str:

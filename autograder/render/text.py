@@ -32,25 +32,17 @@ def hint_text(card: HintCard) -> str:
 
 def wrapped(text: str, indent: str, first: str | None = None) -> str:
     """Paragraphs filled to the width and indented, the first line by ``first``; what keeps its shape is only indented."""
-    filled = []
-    start = indent if first is None else first
+    filled: list[str] = []
     for block in blocks(text):
-        if block.kind == "prose":
-            filled.append(_filled(block.text, start, indent))
-        else:
-            filled.append(start + textwrap.indent(block.text, indent).removeprefix(indent))
-        start = indent
+        start = indent if filled or first is None else first
+        verbatim = start + textwrap.indent(block.text, indent).removeprefix(indent)
+        filled.append(verbatim if block.kind == "verbatim" else _filled(block.text, start, indent))
     return f"\n{indent}\n".join(filled)
 
 
 def _filled(text: str, indent: str, subsequent: str) -> str:
     return textwrap.fill(
-        text,
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=subsequent,
-        break_long_words=False,
-        break_on_hyphens=False,
+        text, WIDTH, initial_indent=indent, subsequent_indent=subsequent, break_long_words=False, break_on_hyphens=False
     )
 
 

@@ -15,7 +15,7 @@ from autograder.judging.functions import FunctionSubject
 from autograder.render import Card, HintCard, card_html, card_text, hint_html, hint_text
 from autograder.render.card import summary
 from autograder.selfcheck.front_end import CheckFailed, CheckProblem, show
-from autograder.selfcheck.lookup import Target, find_examples, find_exercise
+from autograder.selfcheck.lookup import Target, find_examples, find_exercise, usage
 
 __all__ = ["CheckFailed", "CheckProblem", "check", "hint"]
 
@@ -53,11 +53,8 @@ def _check(exercise: Any, names: dict[str, Any]) -> None:
     given = {found.name: exercise} if callable(exercise) else {}
     subject = FunctionSubject("notebook", names, given=given)
     [verdict] = replay(examples.exercises, subject, only=frozenset({found.name}))
-    if (
-        found.kind != "answers"
-        and verdict.status != "passed"
-        and _is_empty(given.get(found.name, names.get(found.name)))
-    ):
+    function = given.get(found.name, names.get(found.name))
+    if found.kind != "answers" and verdict.status != "passed" and _is_empty(function):
         verdict = not_written(found)
     card = Card(
         verdict,
@@ -126,11 +123,9 @@ def _well_formed_only(exercise: ExerciseExamples) -> bool:
 
 
 def _and_then(exercise: ExerciseExamples, number: int) -> str:
-    left = len(exercise.hints) - number
-    if not left:
+    if number == len(exercise.hints):
         return ""
-    call = f'hint("{exercise.name}")' if exercise.kind == "answers" else f"hint({exercise.name})"
-    return f"\n\nStill stuck? `{call}` gives the next one."
+    return f"\n\nStill stuck? `{usage(exercise, 'hint')}` gives the next one."
 
 
 def _no_more(exercise: ExerciseExamples) -> str:

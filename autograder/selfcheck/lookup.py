@@ -12,7 +12,7 @@ from typing import Any
 from autograder.examples import EXAMPLES_NAME, Examples, ExamplesError, ExerciseExamples, load_examples
 from autograder.selfcheck.front_end import CheckProblem
 
-__all__ = ["Target", "find_examples", "find_exercise"]
+__all__ = ["Target", "find_examples", "find_exercise", "usage"]
 
 COURSE_MARK = "course_config.py"
 MAX_WAIT = 300  # seconds; a first run records every visible check of the chapter
@@ -108,19 +108,19 @@ def _made_examples(course: Path, chapter: str) -> Path:
 def _unknown(name: str, names: Mapping[str, Any], examples: Examples, verb: str) -> str:
     for exercise in examples.exercises.values():
         if any(isinstance(names.get(answer), str) and names[answer] == name for answer in exercise.answers):
-            usage = _usage(exercise, verb)
-            return f"{verb} was given the text of an answer. Write {usage}, with the exercise's name in quotes."
+            right = usage(exercise, verb)
+            return f"{verb} was given the text of an answer. Write {right}, with the exercise's name in quotes."
     known = list(examples.exercises)
     near = get_close_matches(name, known, 1, 0.6)
     where = f"No exercise of {examples.chapter} is called `{name[:60]}`."
     if near:
-        return f"{where} Did you mean {_usage(examples.exercises[near[0]], verb)}?"
+        return f"{where} Did you mean {usage(examples.exercises[near[0]], verb)}?"
     return f"{where} The exercises here are: {', '.join(known)}."
 
 
 def _not_a_function(value: Any, names: Mapping[str, Any], examples: Examples, verb: str) -> str:
     sample = next(iter(examples.exercises.values()), None)
-    usage = f", for example {_usage(sample, verb)}" if sample is not None else ""
+    example = f", for example {usage(sample, verb)}" if sample is not None else ""
     owner = next((name for name in examples.exercises if name in names and names[name] is value), None)
     if owner is not None:
         kind = "a class" if isinstance(value, type) else f"a value of type {type(value).__name__}"
@@ -128,11 +128,12 @@ def _not_a_function(value: Any, names: Mapping[str, Any], examples: Examples, ve
     if value is None:
         return (
             f"{verb} was given None, which is what a function without a `return` gives. Name the function itself, "
-            f"without calling it{usage}."
+            f"without calling it{example}."
         )
     kind = f"the class {value.__name__}" if isinstance(value, type) else f"a value of type {type(value).__name__}"
-    return f"{verb} was given {kind}, not a function. Name the function itself, without calling it{usage}."
+    return f"{verb} was given {kind}, not a function. Name the function itself, without calling it{example}."
 
 
-def _usage(exercise: ExerciseExamples, verb: str) -> str:
+def usage(exercise: ExerciseExamples, verb: str) -> str:
+    """How to write ``check`` or ``hint`` of an exercise: with the function, or with its name where there is none."""
     return f'{verb}("{exercise.name}")' if exercise.kind == "answers" else f"{verb}({exercise.name})"

@@ -10,7 +10,7 @@ import pytest
 from autograder.audit import audit
 from autograder.checking import __all__ as words
 from autograder.course import load_course
-from autograder.judging.loader import FIXTURES
+from autograder.judging.cases import FIXTURES
 from tests.support import MINI_COURSE, ROOT
 
 PAGE = (ROOT / "docs" / "author.md").read_text(encoding="utf-8")

@@ -9,8 +9,9 @@ from autograder.checking import assert_matches, assert_shape, assert_sums_to_one
 from autograder.checking.agreement import Agreement
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.spelling import noting_answers, spelling_of
-from autograder.judging.conversation import Conversation, ReferenceProxy, StudentProxy
+from autograder.judging.conversation import Conversation
 from autograder.judging.functions import FunctionSession
+from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.sandbox.protocol import Rng, Source
 
 

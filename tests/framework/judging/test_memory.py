@@ -5,8 +5,9 @@ import pytest
 
 from autograder.checking.asserts import CheckFailed
 from autograder.course import Limits
-from autograder.judging.conversation import Conversation, StudentProxy
+from autograder.judging.conversation import Conversation
 from autograder.judging.functions import FunctionSession
+from autograder.judging.proxies import StudentProxy
 from autograder.sandbox import open_worker
 from autograder.sandbox.protocol import CodeCell
 

@@ -13,10 +13,11 @@ from autograder.examples import parse_examples
 from autograder.examples.record import recorded
 from autograder.examples.replay import replay
 from autograder.judging.candidates import diagnosis_of
-from autograder.judging.conversation import Conversation, ReferenceProxy, StudentProxy
+from autograder.judging.conversation import Conversation
 from autograder.judging.functions import FunctionSession
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
+from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.judging.values import key_of
 from autograder.misconception import Misconception
 from autograder.sandbox.protocol import Call

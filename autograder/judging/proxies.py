@@ -1,0 +1,138 @@
+"""The fixtures ``student`` and ``reference``: a function called on them is asked of the submission, or of the course's own.
+
+NumPy and the standard library only: a student's own machine runs this too.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from autograder.checking.asserts import CheckFailed, CheckStopped
+from autograder.checking.spelling import answered
+from autograder.judging.conversation import Conversation
+from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
+from autograder.judging.values import arrived, copied, fresh, key_of
+from autograder.sandbox.protocol import Call, Source
+
+__all__ = ["ReferenceProxy", "StudentProxy"]
+
+
+class StudentProxy:
+    """The fixture ``student``: ``student.softmax(x)`` calls the student's function, ``student["q1"]`` reads a variable."""
+
+    def __init__(
+        self, conversation: Conversation, known: Callable[[], Iterable[str]] = tuple, memory_mb: int | None = None
+    ) -> None:
+        self._conversation = conversation
+        self._known = known
+        self._memory_mb = memory_mb
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *args, **kwargs: self._ask(Call(name, args, kwargs, memory_mb=self._memory_mb))
+
+    def __getitem__(self, name: str) -> Any:
+        answer = self._conversation.ask_variable(name)
+        if answer.error is not None:
+            why = "the cell that sets it is missing, or it did not run"
+            raise CheckFailed(f"There is no variable called {name}: {why}.", kind="missing")
+        if answer.stopped:
+            raise CheckStopped(explain_stop(answer.stopped, function=name), stopped=answer.stopped)
+        return answered(copied(answer.value), lambda: (name, {}))
+
+    def check_purity(self) -> None:
+        """Hold the exercise's function to what every function owes its caller."""
+        self._conversation.check_purity()
+
+    def within(self, memory_mb: int) -> StudentProxy:
+        """The same student, whose calls may take ``memory_mb`` MiB and no more: ``student.within(memory_mb=64).f(x)``."""
+        return StudentProxy(self._conversation, self._known, memory_mb)
+
+    def when_graded(self, look: Callable[..., None], *args: Any) -> None:
+        """Run ``look(student, *args)`` too, which a notebook's ``check()`` cannot: it may work on what a function returned."""
+        look(self, *args)
+
+    def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
+        """Run ``probe(function, *args, **kwargs)`` beside the student's function, and bring back what it returns.
+
+        Where the function gave something that cannot be looked at, ``source`` raises a ``NotAsAsked`` of its own that says
+        why: the check fails with that sentence, and no message says that the student's function stopped.
+
+        The probe runs in the student's process, where a function may reach into it and write its answer. Where what was
+        returned can be had by itself, look at it here as well: ``student.when_graded``.
+        """
+        return self._ask(Call(function, args, kwargs, source))
+
+    def _names(self) -> Iterable[str]:
+        self._conversation.unplanned_calls += 1
+        return self._known()
+
+    def _ask(self, call: Call) -> Any:
+        answer = self._conversation.ask(call)
+        error = answer.error
+        if answer.stopped:
+            raise self._conversation.stopped_failure(call)
+        if error is not None:
+            if error.type == "NameError" and not error.line and f"'{call.function}'" in error.message:
+                near = nearest(call.function, self._names())
+                instead = f" The notebook has `{near}`: is that the one?" if near else ""
+                raise CheckFailed(
+                    f"There is no function called {call.function}: its cell is missing or was not run, has another name in its "
+                    f"`def` line, or stopped with an error before it got there.{instead}",
+                    kind="missing",
+                )
+            if call.memory_mb is not None and error.type.endswith("MemoryError"):
+                raise CheckFailed(
+                    f"{call.function} takes more than the {call.memory_mb} MiB that it may have for this call. It seems to build an "
+                    "array that grows with both sizes at once; keep only a block of it at a time.",
+                    self._conversation.described(call),
+                    kind="memory",
+                )
+            places = {"line": error.line, "function": call.function, "where": error.where, "cell": error.cell}
+            text = explain(error.type, error.message, known=self._names(), **places)
+            kind = "values" if error.type == NOT_AS_ASKED else "error"
+            raise CheckFailed(text, self._conversation.described(call), kind=kind)
+        return answered(copied(answer.value), lambda: self._conversation.spelled(call), call)
+
+
+class ReferenceProxy:
+    """The fixture ``reference``: the course's own functions, each question worked out once."""
+
+    def __init__(self, functions: Mapping[str, Callable[..., Any]]) -> None:
+        self._functions = functions
+        self._known: dict[tuple[Any, ...], Any] = {}
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__") or name not in self._functions:
+            raise AttributeError(f"the reference solutions have no {name!r}")
+        return lambda *args, **kwargs: self.answer(Call(name, args, kwargs))
+
+    def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
+        """What ``student.probe`` gives for a student who is right."""
+        return self.answer(Call(function, args, kwargs, source))
+
+    def answer(self, call: Call) -> Any:
+        """What a right student answers to ``call``."""
+        key = key_of(call)
+        if key not in self._known:
+            function = self._functions[call.function]
+            if call.probe:
+                function = partial(fresh(Source(call.probe, "probe")), function)
+            with np.errstate(all="ignore"):
+                kwargs = {k: fresh(v) for k, v in call.kwargs.items()}
+                self._known[key] = arrived(function(*map(fresh, call.args), **kwargs))
+        return copied(self._known[key])
+
+    def __getitem__(self, name: str) -> Any:
+        for function in self._functions.values():
+            if not inspect.signature(function).parameters:
+                answers = function()
+                if isinstance(answers, dict) and name in answers:
+                    return answers[name]
+        raise KeyError(name)

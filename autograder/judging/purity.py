@@ -1,0 +1,74 @@
+"""What is asked to see that a function has no side effects and no memory: calls, and the same again after others.
+
+NumPy and the standard library only: a student's own machine runs this too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from autograder.judging.values import fingerprint, key_of
+from autograder.sandbox.protocol import Call
+
+__all__ = ["PurityProbe", "pairs_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class PurityProbe:
+    """Two questions of one shape, and in which order they are asked after ``first``.
+
+    ``apart``: the right answers to the two differ.
+    """
+
+    first: Call
+    other: Call
+    questions: Sequence[Call]
+    apart: bool = False
+
+
+def pairs_of(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[Call, Call]]:
+    """Calls of one shape and different numbers: from the plan and its second drawing, the largest inputs first."""
+    shapes: dict[Any, list[Call]] = {}
+    for call in [*plan, *other]:
+        if call.function == exercise and call.args:
+            shapes.setdefault((call.probe, _form((call.args, dict(call.kwargs)))), []).append(call)
+    pairs = []
+    for calls in shapes.values():
+        second = next((c for c in calls[1:] if key_of(c) != key_of(calls[0])), None)
+        if second is not None:
+            pairs.append((calls[0], second))
+    pairs.sort(key=lambda pair: -len(str(fingerprint(pair[0].args))))
+    if not pairs:
+        # Nothing of one shape was drawn twice: the same arrays backwards serve, since answers are compared with themselves.
+        # Where there are no arrays to turn, only whole numbers, some other call of the plan comes in between.
+        own = [call for call in plan if call.function == exercise]
+        pairs = [(call, _another(call, own)) for call in own]
+    # What a probe looks at is dear to make: there, one small pair.
+    return pairs[-1:] if pairs and pairs[0][0].probe else pairs[:3]
+
+
+def _another(call: Call, calls: Sequence[Call]) -> Call:
+    """A question other than ``call``: its arrays backwards, or else one of ``calls``; itself where there is none."""
+    others = (c for c in (_backwards(call), *calls) if key_of(c) != key_of(call))
+    return next(others, call)
+
+
+def _backwards(call: Call) -> Call:
+    def flipped(value: Any) -> Any:
+        return np.flip(value).copy() if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
+
+    return replace(call, args=tuple(map(flipped, call.args)), kwargs={k: flipped(v) for k, v in call.kwargs.items()})
+
+
+def _form(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return (value.dtype.str, value.shape)
+    if isinstance(value, dict):
+        return tuple((k, _form(v)) for k, v in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(_form(v) for v in value)
+    return fingerprint(value)
