@@ -70,10 +70,5 @@ def _take(page, first, last, path):
     path.parent.mkdir(parents=True, exist_ok=True)
     page.screenshot(
         path=path,
-        clip={
-            "x": top["x"],
-            "y": top["y"],
-            "width": top["width"],
-            "height": bottom["y"] + bottom["height"] - top["y"],
-        },
+        clip={"x": top["x"], "y": top["y"], "width": top["width"], "height": bottom["y"] + bottom["height"] - top["y"]},
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.framework.security.hostile_class import listening
+from tests.framework.security.hostile_class import ATTACKS, listening
 
 FILES = ("gradebook.db", "autograded/me.ipynb", "solutions/ch1.py", "tests/chapters/test_ch1.py", ".course_secret")
 
@@ -24,18 +24,16 @@ class Outside:
 
     def state(self):
         """Every file and folder of the course: its bytes, permissions and time of change."""
-        return {
-            str(path.relative_to(self.course)): (
-                path.is_file() and path.read_bytes(),
-                path.stat().st_mode,
-                path.stat().st_mtime_ns,
-            )
-            for path in sorted(self.course.rglob("*"))
-        }
+        found = {path: path.stat() for path in self.course.rglob("*")}
+        return {p: (p.is_file() and p.read_bytes(), s.st_mode, s.st_mtime_ns) for p, s in found.items()}
 
     def aim(self, source):
         """An attack's source with the places it looks for filled in."""
         return source.replace("@COURSE@", str(self.course)).replace("@PORT@", str(self.port))
+
+    def attack(self, name):
+        """The source of the attack ``name``, aimed."""
+        return self.aim(ATTACKS[name].read_text("utf-8"))
 
 
 @pytest.fixture

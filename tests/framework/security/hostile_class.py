@@ -172,7 +172,7 @@ def _hand_in(world):
             student = file.student or student
             folder = course.root / "submitted" / student / CHAPTER
             folder.mkdir(parents=True)
-            file.make(folder, course, world)
+            file.make(folder, world)
             world.hostile[name] = Hostile(student, EARNED["wrong"], file.status, honest)
 
 

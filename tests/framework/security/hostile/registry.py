@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ MARKED_UP = {"text/html": SCRIPT, "image/svg+xml": f"<svg>{SCRIPT}</svg>", "appl
 class HostileFile:
     """How a file is made, what the verdict on it must be, and the name of the student's folder where that matters."""
 
-    make: Callable[[Path, Any, Any], None]
+    make: Callable[[Path, Any], None]
     status: str
     student: str = ""
 
@@ -44,6 +45,21 @@ def hostile(status, *, student="", name=""):
     return note
 
 
+def hostile_notebook(status="graded", *, student="", name=""):
+    """Note a function that changes a notebook with wrong answers as what makes a file whose verdict must be ``status``."""
+
+    def note(change):
+        def make(folder, world):
+            notebook = wrong(world.course)
+            change(notebook)
+            save(folder, notebook)
+
+        hostile(status, student=student, name=name or change.__name__)(make)
+        return change
+
+    return note
+
+
 def wrong(course):
     """The chapter's notebook with answers that earn nothing."""
     return document(course, **NOTHING_RIGHT)
@@ -52,6 +68,12 @@ def wrong(course):
 def save(folder, notebook):
     """Save ``notebook`` as Python's JSON has it: NaN, half characters and all."""
     (folder / NAME).write_text(json.dumps(notebook), "utf-8")
+
+
+def terabyte(path):
+    """Make a file of a terabyte that takes no room."""
+    path.touch()
+    os.truncate(path, 1 << 40)
 
 
 def png():
