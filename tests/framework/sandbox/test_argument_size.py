@@ -37,14 +37,9 @@ def test_a_text_counts_as_its_characters():
 
 @pytest.mark.parametrize(
     "shapes",
-    [
-        [(4, 5), (4, 5)],
-        [(2, 4, 40, 40), (40, 40)],
-        [(16, 32, 32), (16, 1, 32)],
-        [(100, 64), (120, 64), (120, 64)],
-        [(512, 32)],
-    ],
-)
+    [[(4, 5), (4, 5)], [(2, 4, 40, 40), (40, 40)], [(16, 32, 32), (16, 1, 32)], [(100, 64), (120, 64), (120, 64)],
+     [(512, 32)]],
+)  # fmt: skip
 def test_what_an_exercise_asks_of_another_is_allowed(shapes):
     """However small the check's own arrays are, a chapter's own sizes with heads, batches and masks are no burden."""
     assert SMALL.allows(Size.of(zeros(*shapes)))
@@ -52,14 +47,9 @@ def test_what_an_exercise_asks_of_another_is_allowed(shapes):
 
 @pytest.mark.parametrize(
     "shapes",
-    [
-        [(128, 1, 64, 1), (1, 128, 1, 64)],
-        [(32, 512, 1), (32, 1, 512)],
-        [(128, 128, 1), (1, 512)],
-        [(100000, 1)],
-        [(1,) * 7],
-    ],
-)
+    [[(128, 1, 64, 1), (1, 128, 1, 64)], [(32, 512, 1), (32, 1, 512)], [(128, 128, 1), (1, 512)], [(100000, 1)],
+     [(1,) * 7]],
+)  # fmt: skip
 def test_what_is_far_larger_than_the_checks_own_is_not(shapes):
     """Each array may be small; it is what becomes of them that counts."""
     assert not SMALL.allows(Size.of(zeros(*shapes)))

@@ -6,6 +6,7 @@ import json
 import math
 import socket
 import time
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import pytest
@@ -56,28 +57,18 @@ def there_and_back(value):
     return decoded(head["value"], frame[HEADER.size + head_length :])
 
 
-plain = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**1000), 2**1000)
-    | st.floats()
-    | st.text(max_size=20)
-    | st.complex_numbers(),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.lists(inner, max_size=4).map(tuple)
-        | st.dictionaries(st.text(max_size=5) | st.integers() | st.booleans(), inner, max_size=4)
-    ),
-    max_leaves=12,
-)
-arrays = nps.arrays(
-    nps.boolean_dtypes()
-    | nps.integer_dtypes()
-    | nps.unsigned_integer_dtypes()
-    | nps.floating_dtypes()
-    | nps.complex_number_dtypes(),
-    nps.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4),
-)
+def containers(inner):
+    """Lists, tuples and dicts of ``inner``."""
+    keys = st.text(max_size=5) | st.integers() | st.booleans()
+    lists = st.lists(inner, max_size=4)
+    return lists | lists.map(tuple) | st.dictionaries(keys, inner, max_size=4)
+
+
+numbers = st.booleans() | st.integers(-(2**1000), 2**1000) | st.floats() | st.complex_numbers()
+plain = st.recursive(st.none() | numbers | st.text(max_size=20), containers, max_leaves=12)
+real_dtypes = nps.boolean_dtypes() | nps.integer_dtypes() | nps.unsigned_integer_dtypes() | nps.floating_dtypes()
+shapes = nps.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
+arrays = nps.arrays(real_dtypes | nps.complex_number_dtypes(), shapes)
 
 
 @given(plain)
@@ -95,29 +86,23 @@ def test_arrays_come_out_as_they_went_in(values):
         np.testing.assert_array_equal(after, before)
 
 
-json_values = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=8)
-    | st.sampled_from(["a", "g", "d", "l", "t", "c", "o", "s", "r"]),
-    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=20,
-)
-nearly_right = st.recursive(
-    st.none() | st.integers() | st.floats() | st.text(max_size=4),
-    lambda inner: (
-        st.lists(inner, max_size=3).map(lambda x: ["l", *x])
-        | st.lists(st.lists(inner, max_size=3), max_size=3).map(lambda x: ["d", *x])
-        | st.tuples(
-            st.just("a"),
-            st.sampled_from(["<f8", "|b1", "<i4", "|O", "<U4", "|V8", "<M8[s]", ">f8", "<f16", "f8", ""]),
-            st.lists(st.integers(-2, 2**70) | st.integers(0, 4) | st.booleans() | st.none(), max_size=4),
-        ).map(list)
-    ),
-    max_leaves=8,
-)
+def anything(inner):
+    """Lists and objects of ``inner``, as any JSON holds them."""
+    return st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+
+
+def nearly_values(inner):
+    """Lists that begin as the wire's lists, dicts and arrays do."""
+    dtypes = st.sampled_from(["<f8", "|b1", "<i4", "|O", "<U4", "|V8", "<M8[s]", ">f8", "<f16", "f8", ""])
+    sides = st.integers(-2, 2**70) | st.integers(0, 4) | st.booleans() | st.none()
+    lists = st.lists(inner, max_size=3)
+    array = st.tuples(st.just("a"), dtypes, st.lists(sides, max_size=4)).map(list)
+    return lists.map(lambda x: ["l", *x]) | st.lists(lists, max_size=3).map(lambda x: ["d", *x]) | array
+
+
+leaves = st.none() | st.integers() | st.floats() | st.text(max_size=8)
+json_values = st.recursive(leaves | st.booleans() | st.sampled_from("agdltcosr"), anything, max_leaves=20)
+nearly_right = st.recursive(leaves, nearly_values, max_leaves=8)
 
 
 @given(json_values | nearly_right, st.binary(max_size=256))
@@ -130,9 +115,8 @@ def test_any_tree_is_a_value_or_refused(tree, blob):
     todo = [value]
     while todo:
         item = todo.pop()
-        assert type(item) in (type(None), bool, int, float, str, complex, list, tuple, dict, np.ndarray) or isinstance(
-            item, np.generic
-        )
+        plain_types = (type(None), bool, int, float, str, complex, list, tuple, dict, np.ndarray)
+        assert type(item) in plain_types or isinstance(item, np.generic)
         if isinstance(item, np.ndarray):
             assert item.dtype.kind in "biufc"
         elif type(item) in (list, tuple):
@@ -141,23 +125,25 @@ def test_any_tree_is_a_value_or_refused(tree, blob):
             todo += item.values()
 
 
-@given(st.binary(max_size=400))
-def test_any_bytes_are_a_frame_or_refused(data):
-    """Whatever bytes a child sends before hanging up, reading them ends in a frame, a refusal or the end."""
+@contextmanager
+def received(data):
+    """A channel on which a child has sent ``data`` and hung up."""
     ours, theirs = socket.socketpair()
     with theirs:
         theirs.sendall(data)
     channel = Channel(ours, 1 << 10)
-    ended = False
-    while not ended:
-        try:
+    yield channel
+    channel.close()
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_a_frame_or_refused(data):
+    """Whatever bytes a child sends before hanging up, reading them ends in a frame, a refusal or the end."""
+    with received(data) as channel, suppress(WireError, HungUp):
+        while True:
             head, blob = channel.receive(time.monotonic() + 5)
-        except (WireError, HungUp):
-            ended = True
-        else:
             assert type(head) is dict
             assert len(blob) <= len(data)
-    channel.close()
 
 
 @given(st.data())
@@ -166,17 +152,9 @@ def test_a_damaged_frame_is_read_refused_or_ended(data):
     encode = Encoder(opaque, 1 << 20)
     frame = bytearray(pack({"value": encode([np.arange(3.0), {"a": (1, "x")}, np.array(True)])}, encode.blobs))  # noqa: FBT003
     frame[data.draw(st.integers(0, len(frame) - 1))] = data.draw(st.integers(0, 255))
-    ours, theirs = socket.socketpair()
-    with theirs:
-        theirs.sendall(frame)
-    channel = Channel(ours, 1 << 10)
-    try:
+    with received(frame) as channel, suppress(WireError, HungUp):
         head, blob = channel.receive(time.monotonic() + 5)
         decoded(head.get("value"), blob)
-    except (WireError, HungUp):
-        pass
-    finally:
-        channel.close()
 
 
 def test_a_number_that_no_float_holds_does_not_cross():
@@ -198,12 +176,9 @@ def test_a_bool_is_one_of_two():
 @pytest.mark.parametrize("announced", [(MAX_HEAD + 1, 0), (2, 1 << 40), (2, 1 << 63)])
 def test_a_frame_that_announces_too_much_is_refused_unread(announced):
     """Nothing is read, let alone reserved, for a frame over the caps."""
-    ours, theirs = socket.socketpair()
-    with theirs:
-        theirs.sendall(HEADER.pack(*announced))
-        with pytest.raises(WireError, match="announces more bytes than may be sent"):
-            Channel(ours, 1 << 20).receive(time.monotonic() + 5)
-    ours.close()
+    refused = pytest.raises(WireError, match="announces more bytes than may be sent")
+    with received(HEADER.pack(*announced)) as channel, refused:
+        channel.receive(time.monotonic() + 5)
 
 
 def test_a_frame_that_trickles_is_not_waited_for():
@@ -255,10 +230,10 @@ def test_the_deepest_value_fits():
     assert Decoder(b"", opaque)(back) == value
 
 
-@given(
-    nps.arrays(st.sampled_from(["f8", "i4", "?", "c16", ">f8", "U3", "f4"]), nps.array_shapes(min_dims=0, min_side=0)),
-    st.booleans(),
-)
+ODD_DTYPES = st.sampled_from(["f8", "i4", "?", "c16", ">f8", "U3", "f4"])
+
+
+@given(nps.arrays(ODD_DTYPES, nps.array_shapes(min_dims=0, min_side=0)), st.booleans())
 def test_the_short_way_for_an_array_writes_the_same_bytes(array, transposed):
     """An answer that is a plain array is the same frame as by way of the encoder; any other value is left to the encoder."""
     value = array.T if transposed else array
