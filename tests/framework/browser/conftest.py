@@ -56,25 +56,12 @@ def lab(lab_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    environment = {
-        **{k: v for k, v in os.environ.items() if not k.startswith(("JUPYTER", "NBGRADER"))},
-        "HOME": str(home),
-        "JUPYTER_CONFIG_DIR": str(home / "config"),
-        "JUPYTER_DATA_DIR": str(home / "data"),
-        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
-        "IPYTHONDIR": str(home / "ipython"),
-        "PYTHONPATH": str(ROOT),
-    }
-    command = [
-        sys.executable,
-        "-m",
-        "jupyter",
-        "lab",
-        "--no-browser",
-        "--allow-root",
-        f"--port={port}",
-        "--ip=127.0.0.1",
-    ]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("JUPYTER", "NBGRADER"))}
+    folders = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "JUPYTER_RUNTIME_DIR": "runtime"}
+    environment |= {name: str(home / folder) for name, folder in {**folders, "IPYTHONDIR": "ipython"}.items()}
+    environment |= {"HOME": str(home), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root"]
+    command += [f"--port={port}", "--ip=127.0.0.1"]
     command += ["--IdentityProvider.token=", "--ServerApp.password=", "--ServerApp.disable_check_xsrf=True"]
     command += [f"--ServerApp.root_dir={lab_folder}", "--ServerApp.port_retries=0"]
     log = home / "lab.log"
@@ -107,10 +94,8 @@ def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
 def page(browser: sync_api.Browser, lab: str) -> Iterator[sync_api.Page]:
     """A page that may talk to the server and to nobody else."""
     context = browser.new_context(viewport={"width": 1200, "height": 1000})
-    context.route(
-        "**/*",
-        lambda route: route.continue_() if route.request.url.startswith((lab, "data:", "blob:")) else route.abort(),
-    )
+    ours = (lab, "data:", "blob:")
+    context.route("**/*", lambda route: route.continue_() if route.request.url.startswith(ours) else route.abort())
     page = context.new_page()
     # On a busy machine JupyterLab may ask which kernel to start, before it has heard that there is just one.
     page.add_locator_handler(page.locator(".jp-Dialog"), lambda asked: asked.locator(".jp-mod-accept").click())

@@ -50,15 +50,11 @@ def csv_scores(course):
 def scores(course):
     """Every score and comment of the gradebook, cell by cell."""
     with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", course.course_id) as book:
+        submissions = [s for assignment in book.assignments for s in book.assignment_submissions(assignment.name)]
         found = {}
-        for assignment in book.assignments:
-            for submission in book.assignment_submissions(assignment.name):
-                for notebook in submission.notebooks:
-                    for grade in notebook.grades:
-                        key = submission.student.id, grade.name
-                        found[key] = grade.auto_score, grade.needs_manual_grade
-                    for comment in notebook.comments:
-                        found[submission.student.id, comment.name] = comment.comment
+        for who, notebook in ((s.student.id, notebook) for s in submissions for notebook in s.notebooks):
+            found |= {(who, grade.name): (grade.auto_score, grade.needs_manual_grade) for grade in notebook.grades}
+            found |= {(who, comment.name): comment.comment for comment in notebook.comments}
         return found
 
 
@@ -120,12 +116,8 @@ class Loop:
     def autograde(self):
         """Grade and export; returns the exported scores. The one file that is no notebook is named, and stops nobody."""
         said = self.instructor.nbgrader("autograde", self.chapter, status=1)
-        failed = {
-            line.split("'")[-2]
-            for line in said.splitlines()
-            if "processing assignment '" in line and "for student" in line
-        }
-        assert failed == {"broken"}
+        failed = [line for line in said.splitlines() if "processing assignment '" in line and "for student" in line]
+        assert {line.split("'")[-2] for line in failed} == {"broken"}
         self.instructor.nbgrader("export")
         return csv_scores(self.course)
 
@@ -138,11 +130,10 @@ class Loop:
         return page.read_text()
 
 
-@pytest.mark.parametrize(
-    ("make", "chapter"),
-    [(copy_course, "ch1_units"), (real_course, "ch1_weighted_averaging")],
-    ids=["mini", "attention"],
-)
+COURSES = {"mini": (copy_course, "ch1_units"), "attention": (real_course, "ch1_weighted_averaging")}
+
+
+@pytest.mark.parametrize(("make", "chapter"), COURSES.values(), ids=COURSES)
 def test_release_fetch_submit_collect_autograde_feedback_export(tmp_path, folders, make, chapter):
     """Stock nbgrader takes a chapter from its source to exported marks and feedback, and nothing hidden leaves."""
     (tmp_path / "course").mkdir()

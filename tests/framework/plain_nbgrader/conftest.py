@@ -16,14 +16,8 @@ def cell(source, grade_id="", points=None, *, solution=False, tags=()):
     """A code cell; one with points is a locked, graded one (or, with ``solution``, one that a person grades)."""
     made = new_code_cell(source)
     if grade_id:
-        made.metadata["nbgrader"] = {
-            "grade_id": grade_id,
-            "grade": points is not None,
-            "points": points or 0,
-            "solution": solution,
-            "locked": not solution,
-            "schema_version": 3,
-        }
+        role = {"grade": points is not None, "solution": solution, "locked": not solution}
+        made.metadata["nbgrader"] = {"grade_id": grade_id, "points": points or 0, "schema_version": 3, **role}
     if tags:
         made.metadata["tags"] = list(tags)
     return made
@@ -32,9 +26,8 @@ def cell(source, grade_id="", points=None, *, solution=False, tags=()):
 def notebook(*cells, language="python"):
     """A notebook of those cells; a text is a student's cell."""
     spec = {"name": "python3" if language == "python" else language, "language": language, "display_name": language}
-    return new_notebook(
-        cells=[cell(one) if isinstance(one, str) else one for one in cells], metadata={"kernelspec": spec}
-    )
+    made = [cell(one) if isinstance(one, str) else one for one in cells]
+    return new_notebook(cells=made, metadata={"kernelspec": spec})
 
 
 def run(nb, folder, step=ExecuteConfined, **config):
@@ -46,11 +39,8 @@ def run(nb, folder, step=ExecuteConfined, **config):
 
 def scores(nb):
     """What nbgrader's own rule gives each graded cell."""
-    return {
-        one.metadata.nbgrader.grade_id: determine_grade(one)[0]
-        for one in nb.cells
-        if one.metadata.get("nbgrader", {}).get("grade")
-    }
+    graded = [one for one in nb.cells if one.metadata.get("nbgrader", {}).get("grade")]
+    return {one.metadata.nbgrader.grade_id: determine_grade(one)[0] for one in graded}
 
 
 @pytest.fixture

@@ -49,11 +49,9 @@ for part in range(0, 30, 10):
 def verdict(student, to_kelvin=2.0):
     """A verdict on the mini chapter."""
     scores = {"to_kelvin": (to_kelvin, 2.0), "mean_kelvin": (3.0, 3.0), "quiz_ch1_units": (0.5, 1.0)}
+    told = {name: ("passed", "") if score == most else ("partial", "π ≠ 3") for name, (score, most) in scores.items()}
     exercises = tuple(
-        ExerciseVerdict(
-            name, score, most, "passed" if score == most else "partial", message="" if score == most else "π ≠ 3"
-        )
-        for name, (score, most) in scores.items()
+        ExerciseVerdict(name, *points, told[name][0], message=told[name][1]) for name, points in scores.items()
     )
     total = sum(exercise.score for exercise in exercises)
     return Verdict("x.ipynb", student, CHAPTER, "graded", None, total, MAX_SCORE, "bubblewrap", exercises)
@@ -61,18 +59,10 @@ def verdict(student, to_kelvin=2.0):
 
 def rows(url):
     """How many rows each table of a submission has."""
+    tables = ("student", "submitted_assignment", "submitted_notebook", "grade", "comment", "base_cell", "notebook")
     engine = create_engine(url)
     try:
         with engine.connect() as connection:
-            tables = (
-                "student",
-                "submitted_assignment",
-                "submitted_notebook",
-                "grade",
-                "comment",
-                "base_cell",
-                "notebook",
-            )
             return {t: connection.execute(text(f"SELECT COUNT(*) FROM {t}")).scalar() for t in tables}  # noqa: S608
     finally:
         engine.dispose()
@@ -111,10 +101,9 @@ def test_two_graders_at_once_lose_and_double_nothing(course, book, tmp_path):
 @pytest.mark.new_book
 def test_many_writers_meet_in_a_new_gradebook(course, book):
     """Four processes that enter overlapping students from the first table on: each student once, with every row."""
-    root = ROOT
     command = [sys.executable, "-c", WRITE, str(course.root)]
     processes = [
-        subprocess.Popen([*command, str(first)], cwd=root, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        subprocess.Popen([*command, str(first)], cwd=ROOT, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for first in (0, 10, 20, 10)
     ]
     for process in processes:
@@ -137,9 +126,8 @@ def test_a_writer_that_knows_no_turns_is_met_and_survived(course, book):
     write_entries(course, [outcome(verdict("zoe"))])
     engine = create_engine(book)
     written = []
-    ours = threading.Thread(
-        target=lambda: written.append(write_entries(course, [outcome(verdict(s)) for s in ("ada", "bob")]))
-    )
+    entries = [outcome(verdict(student)) for student in ("ada", "bob")]
+    ours = threading.Thread(target=lambda: written.append(write_entries(course, entries)))
     with Session(engine) as theirs:
         theirs.add(Student(id="bob", last_name="Brown"))
         theirs.flush()  # written, not committed: entering bob now has to wait for this to end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from contextlib import closing
+from unittest import mock
 
 import pytest
 
@@ -112,9 +113,7 @@ def test_what_notebooks_hold_runs(run, source):
 def test_cells_in_other_languages_are_left_out(run, magic):
     """They do nothing, and are no error."""
     session = run(magic, "y = 2")
-    assert session.cells[0].outputs == ()
-    assert session.cells[0].error is None
-    assert session.names() == {"y"}
+    assert (session.cells[0].outputs, session.cells[0].error, session.names()) == ((), None, {"y"})
 
 
 def test_line_numbers_stay_right_below_a_magic(run):
@@ -124,9 +123,8 @@ def test_line_numbers_stay_right_below_a_magic(run):
 
 def test_input_says_why_not(run):
     """Nobody is there to answer."""
-    assert run("name = input('?')").cells[0].error.message == (
-        "There is nobody to answer input() while a notebook is graded: write the value into the cell instead."
-    )
+    told = "There is nobody to answer input() while a notebook is graded: write the value into the cell instead."
+    assert run("name = input('?')").cells[0].error.message == told
 
 
 def test_an_endless_cell_keeps_what_it_defined(run):
@@ -302,12 +300,11 @@ def test_a_new_warm_process_has_the_courses_cells_too(jail):
 
 def test_code_that_does_not_fit_ends_its_child(jail, monkeypatch):
     """An order that is too big to send is refused, and the process that waited for it is not left behind."""
-    ended = []
-    whole = jail._processes.end
-    monkeypatch.setattr(jail._processes, "end", lambda *told: ended.append(told) or whole(*told))
+    end = mock.Mock(wraps=jail._processes.end)
+    monkeypatch.setattr(jail._processes, "end", end)
     with pytest.raises(TooBig):
         jail.open([CodeCell(n, "x" * 1000, "pass") for n in range(5000)])
-    assert len(ended) == 1
+    end.assert_called_once()
 
 
 @pytest.mark.parametrize("source", ["x = '" + "é" * 900_000 + "'", "x = [" + "1," * 790_000 + "]", "[]," * 400_000])

@@ -161,12 +161,9 @@ def _hand_in(world):
         if kind == "right":
             world.best = path
         if file is None:
-            right = in_the_second(name)
-            code = {**(RIGHT if right else NOTHING_RIGHT)}
-            code["mean_kelvin" if right else "to_kelvin"] = attack_of(name, world)
-            hand_in(course, student, document(course, **code))
-            most = dict(FULL if right else EARNED["wrong"])
-            most["mean_kelvin" if right else "to_kelvin"] = KNOWS_THE_EXAMPLE.get(name, 0.0)
+            part, others = ("mean_kelvin", "right") if in_the_second(name) else ("to_kelvin", "wrong")
+            hand_in(course, student, document(course, **{**HONEST[others], part: attack_of(name, world)}))
+            most = {**EARNED[others], part: KNOWS_THE_EXAMPLE.get(name, 0.0)}
             world.hostile[name] = Hostile(student, most, "graded", honest)
         else:
             student = file.student or student
@@ -218,17 +215,12 @@ class Run:
 def run(world, *command, place=(), workers=2):
     """Run ``autograder`` with ``command`` in the course, as an instructor would."""
     before, tmp = world.state(), _in_tmp()
-    environment = {
-        **os.environ,
-        "AUTOGRADER_COURSE_SECRET": world.secret,
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONPATH": str(ROOT),
-    }
+    variables = {"AUTOGRADER_COURSE_SECRET": world.secret, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(ROOT)}
     started = time.monotonic()
     done = subprocess.run(
         [*place, sys.executable, "-m", "autograder", *command, "--json", "--workers", str(workers)],
         cwd=world.course.root,
-        env=environment,
+        env={**os.environ, **variables},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
