@@ -1,7 +1,7 @@
 """The whole way of a chapter with nothing but nbgrader's own commands."""
 
-import copy
 import csv
+import functools
 import html
 import json
 import shutil
@@ -12,33 +12,23 @@ from nbgrader.utils import get_username
 
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course import load_course
+from autograder.demo.run import copy_course as copy_whole
 from autograder.misconception import misconceptions_in
 from autograder.simulate import reference_code, solved_notebook, write_notebook
 from tests.support import ROOT
 from tests.support.books import with_book
 from tests.support.leaks import hunt
 from tests.support.mini import cell, copy_course
+from tests.support.nbgrader import nbgrader
 
 CLUELESS = "def {name}(*anything, **more):\n    return 0.0"
 
 pytestmark = pytest.mark.slow
 
 
-def real_course(folder):
+def attention_course(folder):
     """A copy of this repository's own course."""
-    for name in ("source", "solutions", "tests/chapters"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("course_config.py", "nbgrader_config.py"):
-        shutil.copy(ROOT / name, folder / name)
-    return load_course(folder)
-
-
-def copied_cell(notebook, name):
-    """The same notebook with one cell standing twice."""
-    notebook = copy.deepcopy(notebook)
-    twin = cell(notebook, name)
-    notebook["cells"].insert(notebook["cells"].index(twin), copy.deepcopy(twin))
-    return notebook
+    return copy_whole(load_course(ROOT), folder)
 
 
 def csv_scores(course):
@@ -61,10 +51,19 @@ def scores(course):
 class Loop:
     """One chapter on its way through nbgrader's commands, step by step."""
 
-    def __init__(self, course, chapter, folders):
+    def __init__(self, course, chapter, folder):
         self.course, self.chapter = course, chapter
-        self.instructor, self.student, self.exchange = folders(course)
-        self.fetched = self.student.path / chapter
+        self.exchange, home, student = (folder / name for name in ("exchange", "home", "student"))
+        for made in (self.exchange, home, student):
+            made.mkdir()
+        self.exchange.chmod(0o777)
+        config = f"\nc.Exchange.root = {str(self.exchange)!r}\nc.CourseDirectory.course_id = {course.course_id!r}\n"
+        (student / "nbgrader_config.py").write_text(f"c = get_config(){config}")
+        with (course.root / "course_config.py").open("a") as file:
+            file.write(config)
+        self.instructor = functools.partial(nbgrader, folder=course.root, home=home)
+        self.student = functools.partial(nbgrader, folder=student, home=home)
+        self.fetched = student / chapter
         self.me = get_username()
         self.right = reference_code(course, chapter)
         self.wrong = misconceptions_in(course.misconceptions(chapter))[0]
@@ -76,10 +75,10 @@ class Loop:
 
     def release(self):
         """Make, release, list and fetch the chapter."""
-        self.instructor.nbgrader("generate_assignment", self.chapter)
-        self.instructor.nbgrader("release_assignment", self.chapter)
-        assert self.chapter in self.student.nbgrader("list")
-        self.student.nbgrader("fetch_assignment", self.chapter)
+        self.instructor("generate_assignment", self.chapter)
+        self.instructor("release_assignment", self.chapter)
+        assert self.chapter in self.student("list")
+        self.student("fetch_assignment", self.chapter)
 
     def class_work(self, stubs):
         """What each student of the class hands in."""
@@ -87,9 +86,10 @@ class Loop:
         mistaken = {**self.right, self.wrong.exercise: self.wrong.function}
         clueless = {name: CLUELESS.format(name=name) for name in self.names if not name.startswith("quiz")}
         unwanted = cell(solved, f"check_{self.names[0]}")
+        first = solved["cells"].index(cell(solved, self.names[0]))
         return {
             self.me: solved,
-            "twice": copied_cell(solved, self.names[0]),
+            "twice": {**solved, "cells": [*solved["cells"][: first + 1], *solved["cells"][first:]]},
             "deleted": {**solved, "cells": [c for c in solved["cells"] if c is not unwanted]},
             "wrong": solved_notebook(self.course, self.chapter, mistaken, start=stubs),
             "blank": stubs,
@@ -101,44 +101,44 @@ class Loop:
         notebook = self.fetched / f"{self.chapter}.ipynb"
         work = self.class_work(json.loads(notebook.read_text()))
         write_notebook(notebook, work[self.me])
-        self.student.nbgrader("submit", self.chapter)
+        self.student("submit", self.chapter)
         [mine] = (self.exchange / self.course.course_id / "inbound").iterdir()
         for name in set(work) - {self.me}:
             theirs = mine.with_name(mine.name.replace(f"{self.me}+", f"{name}+", 1))
             shutil.copytree(mine, theirs)
             (theirs / notebook.name).unlink()
             write_notebook(theirs / notebook.name, work[name])
-        self.instructor.nbgrader("collect", self.chapter)
+        self.instructor("collect", self.chapter)
         broken = self.page("submitted", "broken", ".ipynb")
         shutil.copytree(self.page("submitted", "blank", ".ipynb").parent, broken.parent)
         broken.write_text('{"cells": [')
 
     def autograde(self):
         """Grade and export; returns the exported scores. The one file that is no notebook is named, and stops nobody."""
-        said = self.instructor.nbgrader("autograde", self.chapter, status=1)
+        said = self.instructor("autograde", self.chapter, status=1)
         failed = [line for line in said.splitlines() if "processing assignment '" in line and "for student" in line]
         assert {line.split("'")[-2] for line in failed} == {"broken"}
-        self.instructor.nbgrader("export")
+        self.instructor("export")
         return csv_scores(self.course)
 
     def feedback(self):
         """Make, release and fetch feedback; returns the page that the student fetched."""
-        self.instructor.nbgrader("generate_feedback", self.chapter)
-        self.instructor.nbgrader("release_feedback", self.chapter)
-        self.student.nbgrader("fetch_feedback", self.chapter)
+        self.instructor("generate_feedback", self.chapter)
+        self.instructor("release_feedback", self.chapter)
+        self.student("fetch_feedback", self.chapter)
         [page] = (self.fetched / "feedback").rglob("*.html")
         return page.read_text()
 
 
-COURSES = {"mini": (copy_course, "ch1_units"), "attention": (real_course, "ch1_weighted_averaging")}
+COURSES = {"mini": (copy_course, "ch1_units"), "attention": (attention_course, "ch1_weighted_averaging")}
 
 
 @pytest.mark.parametrize(("make", "chapter"), COURSES.values(), ids=COURSES)
-def test_release_fetch_submit_collect_autograde_feedback_export(tmp_path, folders, make, chapter):
+def test_release_fetch_submit_collect_autograde_feedback_export(tmp_path, make, chapter):
     """Stock nbgrader takes a chapter from its source to exported marks and feedback, and nothing hidden leaves."""
     (tmp_path / "course").mkdir()
     course = with_book(make(tmp_path / "course"))
-    loop = Loop(course, chapter, folders)
+    loop = Loop(course, chapter, tmp_path)
 
     loop.release()
     assert sorted(path.name for path in loop.fetched.iterdir()) == [f"{chapter}.ipynb", "examples.json"]

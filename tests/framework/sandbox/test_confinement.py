@@ -150,14 +150,6 @@ def test_nothing_is_left_for_the_next_notebook(everywhere):
         assert session.value("left").value == [False] * 5
 
 
-def test_a_killed_worker_starts_again():
-    """When the warm process is gone, the next notebook gets a new one."""
-    with open_worker(LIMITS, ["numpy"], confinement="bubblewrap") as worker:
-        os.kill(worker._processes._process.pid, signal.SIGKILL)
-        worker._processes._process.wait()
-        assert serves(worker)
-
-
 LOOK = "import sys\nthere = 'matplotlib.figure' in sys.modules"
 PLOTS = f"import matplotlib.pyplot as plt\n{LOOK}"
 
@@ -171,11 +163,16 @@ def test_what_the_course_imports_is_imported_meanwhile():
                 assert session.value("there").value is True
 
 
-@pytest.mark.parametrize("ended", [True, False], ids=["told that it ended", "still dying"])
-def test_a_worker_killed_while_it_imports_starts_again(ended):
+@pytest.mark.parametrize(
+    ("imports", "ended"),
+    [(False, True), (True, True), (True, False)],
+    ids=["idle", "importing, and known to have ended", "importing, and still dying"],
+)
+def test_a_killed_worker_starts_again(imports, ended):
     """Nothing waits for an answer that never comes; the next notebook gets a new process, which imports on demand."""
     with open_worker(LIMITS, ["numpy", "matplotlib"], confinement="bubblewrap") as worker:
-        worker.prepare(cells(PLOTS))
+        if imports:
+            worker.prepare(cells(PLOTS))
         process = worker._processes._process
         os.kill(process.pid, signal.SIGKILL)
         if ended:

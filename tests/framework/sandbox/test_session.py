@@ -367,7 +367,7 @@ def test_what_was_answered_before_the_end_counts(run, end, stopped, hold):
     "before",
     ["os.close(4)", "os.set_blocking(4, True); [os.write(4, b'!') for _ in range(100)]", "os.read(4, 0)"],
 )
-def test_a_child_that_plays_with_the_bell_is_answered_for(run, before):
+def test_a_child_that_plays_with_the_wakeup_is_answered_for(run, before):
     """The grader is woken too often, or never again: every answer still arrives."""
     session = run("import os", f"def f(n): return n\ndef play(): {before}")
     session.call(Call("play"))

@@ -26,10 +26,10 @@ from tests.support.books import marks, with_book
 from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
 
 ATTACKS = {path.stem: path for path in sorted(Path(__file__).with_name("attacks").glob("*.py"))}
-CALL, CELL, SUBMISSION = 0.5, 0.5, 4.0
+SUBMISSION, WORKERS = 4.0, 2
 LIMITS = f"""
-c.Course.call_seconds = {CALL}
-c.Course.cell_seconds = {CELL}
+c.Course.call_seconds = 0.5
+c.Course.cell_seconds = 0.5
 c.Course.submission_seconds = {SUBMISSION}
 c.Course.memory_mb = 256
 """
@@ -70,9 +70,10 @@ class HostileClass:
         """What lies beside the course and is nobody's business."""
         return self.course.root.parent / "beside"
 
-    def bound(self, workers):
-        """The seconds that the course's limits allow for this class: each attack's, an honest one's second, the start."""
-        return (len(self.hostile) * SUBMISSION + len(self.honest)) / workers + 60
+    @property
+    def seconds(self):
+        """What the course's limits allow for this class: each attack's time, an honest one's second, the start."""
+        return (len(self.hostile) * SUBMISSION + len(self.honest)) / WORKERS + 60
 
     def state(self):
         """Every file that grading has no reason to change: its bytes (unless there are many), mode and time of change."""
@@ -187,7 +188,6 @@ class Run:
     verdicts: list
     said: str
     seconds: float
-    workers: int
     before: dict
     after: dict
     book: dict = field(default_factory=dict)
@@ -212,39 +212,39 @@ class Run:
         return path.read_text("utf-8") if path.is_file() else ""
 
 
-def run(world, *command, place=(), workers=2):
+def run(world, *command, place=()):
     """Run ``autograder`` with ``command`` in the course, as an instructor would."""
     before, tmp = world.state(), _in_tmp()
     variables = {"AUTOGRADER_COURSE_SECRET": world.secret, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(ROOT)}
     started = time.monotonic()
     done = subprocess.run(
-        [*place, sys.executable, "-m", "autograder", *command, "--json", "--workers", str(workers)],
+        [*place, sys.executable, "-m", "autograder", *command, "--json", "--workers", str(WORKERS)],
         cwd=world.course.root,
         env={**os.environ, **variables},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
-        timeout=2 * world.bound(workers),  # a run without end fails here, and does not hold up the other tests
+        timeout=2 * world.seconds,  # a run without end fails here, and does not hold up the other tests
     )
     seconds = time.monotonic() - started
     said = done.stderr.decode("utf-8", "replace")
     assert done.stdout.startswith(b"["), said[-3000:]
     verdicts = json.loads(done.stdout.decode("utf-8", "surrogateescape"))
     left = _in_tmp() - tmp
-    return Run(world, done.returncode, verdicts, said, seconds, workers, before, world.state(), left=left)
+    return Run(world, done.returncode, verdicts, said, seconds, before, world.state(), left=left)
 
 
 def _in_tmp():
     return {path.name for path in Path(tempfile.gettempdir()).iterdir()}
 
 
-def graded(world, place=(), workers=2):
+def graded(world, place=()):
     """The class graded from the beginning, with what its gradebook holds afterwards."""
     root = world.course.root
     for name in ("autograded", "feedback", ".autograder"):
         shutil.rmtree(root / name, ignore_errors=True)
     shutil.copy(root.parent / "gradebook.db", root)
-    done = run(world, "grade", CHAPTER, place=place, workers=workers)
+    done = run(world, "grade", CHAPTER, place=place)
     url = f"sqlite:///{root / 'gradebook.db'}"
     with Gradebook(url, "mini") as book:
         assert book.find_student("former").last_name == world.secret

@@ -135,10 +135,3 @@ def test_the_refused_stays_refused(worker, outside, name):
     with opened(worker, outside.attack(name)) as session:
         answer = session.call(Call("softmax", (INPUTS[0],)))
         assert answer.value == "nothing" or answer.stopped == "crash"
-
-
-def test_a_class_of_attackers_costs_its_limits_only(worker):
-    """After all of it the warm process is the one that was started first, or a new one, and still serves at once."""
-    for _ in range(20):
-        with opened(worker, HONEST) as session:
-            assert right(session.call(Call("softmax", (INPUTS[1],))), INPUTS[1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.framework.security.hostile.registry import MARKED_UP, SCRIPT, check_cells, code_cells, hostile_notebook, png
+from tests.framework.security.hostile.registry import MARKED_UP, PNG, SCRIPT, check_cells, code_cells, hostile_notebook
 from tests.support.mini import CHAPTER, cell
 
 # What a notebook says of itself: points, names, outcomes.
@@ -80,7 +80,7 @@ def unlocked_checks(notebook):
 @hostile_notebook()
 def answers_called_pictures(notebook):
     """Every cell called a picture, with a foreign image, so that it is kept instead of run."""
-    data = {"image/png": png(), "text/plain": "6.0"}
+    data = {"image/png": PNG, "text/plain": "6.0"}
     for one in notebook["cells"]:
         one["metadata"]["tags"] = ["picture"]
     for one in code_cells(notebook):
@@ -95,7 +95,7 @@ def stored_scripts(notebook):
     """Markup and scripts in the stored outputs of every cell, the course's own picture among them."""
     for one in code_cells(notebook):
         one["outputs"] = [
-            {"output_type": "display_data", "data": {**MARKED_UP, "image/png": png()}, "metadata": {"x": SCRIPT}},
+            {"output_type": "display_data", "data": {**MARKED_UP, "image/png": PNG}, "metadata": {"x": SCRIPT}},
             {"output_type": "error", "ename": SCRIPT, "evalue": SCRIPT, "traceback": [SCRIPT]},
             {"output_type": "stream", "name": SCRIPT, "text": [SCRIPT]},
         ]
@@ -106,7 +106,7 @@ def attachments(notebook):
     """Attachments, prose with scripts, and addresses that run."""
     for one in notebook["cells"]:
         if one["cell_type"] == "markdown":
-            one["attachments"] = {"x.svg": MARKED_UP, "../../gradebook.db": {"image/png": png()}, "n": None}
+            one["attachments"] = {"x.svg": MARKED_UP, "../../gradebook.db": {"image/png": PNG}, "n": None}
             links = "[x](javascript:alert('hostile')) ![y](attachment:x.svg)"
             one["source"] = f"{SCRIPT}\n\n{links} $$\\href{{{SCRIPT}}}$$"
     notebook["cells"].append({"cell_type": "raw", "metadata": {"format": "text/html"}, "source": SCRIPT})

@@ -6,7 +6,7 @@ import json
 import zlib
 from typing import Any
 
-from tests.framework.security.hostile.registry import NAME, check_cells, hostile, hostile_notebook, png, terabyte, wrong
+from tests.framework.security.hostile.registry import NAME, PNG, check_cells, hostile, hostile_notebook, terabyte, wrong
 from tests.support.mini import cell
 
 # JSON that is no notebook, or hardly one.
@@ -96,7 +96,7 @@ def half_characters(notebook):
 @hostile_notebook()
 def half_characters_in_a_picture(notebook):
     """Lone surrogates in what is kept of a notebook: the stored text of an unchanged picture cell, and what was copied."""
-    shown = {"output_type": "display_data", "metadata": {}, "data": {"image/png": png(), "text/plain": "\ud800"}}
+    shown = {"output_type": "display_data", "metadata": {}, "data": {"image/png": PNG, "text/plain": "\ud800"}}
     picture = next(one for one in notebook["cells"] if one["id"] == "picture")
     picture["outputs"] = [shown, {"output_type": "stream", "name": "stdout", "text": "\udfff"}]
     notebook["metadata"]["autograder"] = {"copied": ["\ud800", "to_kelvin"]}
