@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import secrets
 import time
 from contextlib import closing
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,14 +15,38 @@ import pytest
 from autograder.course import Limits
 from autograder.sandbox import open_worker
 from autograder.sandbox.protocol import Call, CodeCell
-from tests.framework.security.hostile_class import ATTACKS
+from tests.framework.security.hostile_class import ATTACKS, listening
 
 LIMITS = Limits(
     call_seconds=0.5, cell_seconds=0.5, submission_seconds=8.0, memory_mb=256, disk_mb=4, output_kb=8, result_mb=4
 )
 INPUTS = [np.array([1.0, 2.0, 3.0]), np.array([0.3, -2.0, 5.0]), np.array([4.0, 4.5, -1.0, 0.2])]
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
+FILES = ("gradebook.db", "autograded/me.ipynb", "solutions/ch1.py", "tests/chapters/test_ch1.py", ".course_secret")
 HONEST = "def softmax(x):\n    e = np.exp(x - x.max())\n    return e / e.sum()"
+
+
+@dataclass
+class Outside:
+    """A course folder whose every file holds ``secret``, and a port on loopback that remembers who called."""
+
+    course: Path
+    secret: str
+    port: int
+    calls: list
+
+    def state(self):
+        """Every file and folder of the course: its bytes, permissions and time of change."""
+        found = {path: path.stat() for path in self.course.rglob("*")}
+        return {p: (p.is_file() and p.read_bytes(), s.st_mode, s.st_mtime_ns) for p, s in found.items()}
+
+    def aim(self, source):
+        """An attack's source with the places it looks for filled in."""
+        return source.replace("@COURSE@", str(self.course)).replace("@PORT@", str(self.port))
+
+    def attack(self, name):
+        """The source of the attack ``name``, aimed."""
+        return self.aim(ATTACKS[name].read_text("utf-8"))
 
 
 def right(answer, x):
@@ -47,6 +73,21 @@ def opened(worker, source):
     """A session on a notebook whose second cell is ``source``, to be closed at the end of a ``with``."""
     names = {"imports": "import numpy as np", "softmax": source, "later": "later = 42"}
     return closing(worker.open([CodeCell(index, *cell) for index, cell in enumerate(names.items())]))
+
+
+@pytest.fixture
+def outside(tmp_path, monkeypatch):
+    """What is outside of the jail; the attacks are told where it is."""
+    secret = f"SECRET{secrets.token_hex(16)}"
+    course = tmp_path / "course"
+    for name in FILES:
+        path = course / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# {secret}\n", "utf-8")
+        path.chmod(0o666)  # nothing but the jail stands in the way
+    monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", secret)
+    with listening() as (port, calls):
+        yield Outside(course, secret, port, calls)
 
 
 @pytest.fixture(scope="module", params=["bubblewrap", "landlock"])

@@ -9,17 +9,21 @@ from contextlib import chdir
 from tests.framework.security.hostile.registry import NAME, SCRIPT, hostile, hostile_notebook, save, terabyte, wrong
 from tests.support.mini import CHAPTER
 
-# What stands in the place of the file: links, by where they lead, and others.
+# What stands in the place of the file.
 
-LINKS = {
-    "a_link_to_the_gradebook": lambda world: world.course.root / "gradebook.db",
-    "a_link_to_the_passwords": lambda _world: "/etc/passwd",
-    "a_link_to_the_best_answer": lambda world: world.best,  # another student's notebook
-    "a_link_to_itself": lambda _world: NAME,
-    "an_endless_device": lambda _world: "/dev/zero",
+INSTEAD = {
+    "a_link_to_the_gradebook": lambda path, world: path.symlink_to(world.course.root / "gradebook.db"),
+    "a_link_to_the_passwords": lambda path, _world: path.symlink_to("/etc/passwd"),
+    "a_link_to_the_best_answer": lambda path, world: path.symlink_to(world.best),  # another student's notebook
+    "a_link_to_itself": lambda path, _world: path.symlink_to(NAME),
+    "an_endless_device": lambda path, _world: path.symlink_to("/dev/zero"),
+    "a_pipe": lambda path, _world: os.mkfifo(path),  # into which nobody writes
+    "a_folder": lambda path, _world: path.mkdir(),
+    "nothing_at_all": lambda path, _world: path.touch(),
+    "larger_than_any_notebook": lambda path, _world: terabyte(path),
 }
-for _name, _target in LINKS.items():
-    hostile("ungradable", name=_name)(lambda folder, world, to=_target: (folder / NAME).symlink_to(to(world)))
+for _name, _make in INSTEAD.items():
+    hostile("ungradable", name=_name)(lambda folder, world, make=_make: make(folder / NAME, world))
 
 
 @hostile("ungradable")
@@ -38,22 +42,10 @@ def a_student_who_is_a_link(folder, world):
 
 
 @hostile("ungradable")
-def a_pipe(folder, _world):
-    """A named pipe, into which nobody writes."""
-    os.mkfifo(folder / NAME)
-
-
-@hostile("ungradable")
 def a_socket(folder, _world):
     """A local socket."""
     with socket.socket(socket.AF_UNIX) as made, chdir(folder):  # its address may not be long
         made.bind(NAME)
-
-
-@hostile("ungradable")
-def a_folder(folder, _world):
-    """A folder with the notebook's name."""
-    (folder / NAME).mkdir()
 
 
 @hostile("ungradable")

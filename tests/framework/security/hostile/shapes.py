@@ -6,7 +6,7 @@ import json
 import zlib
 from typing import Any
 
-from tests.framework.security.hostile.registry import NAME, PNG, check_cells, hostile, hostile_notebook, terabyte, wrong
+from tests.framework.security.hostile.registry import NAME, PNG, check_cells, hostile, hostile_notebook, wrong
 from tests.support.mini import cell
 
 # JSON that is no notebook, or hardly one.
@@ -26,25 +26,28 @@ def two_hundred_megabytes(folder, world):
 
 
 @hostile("ungradable")
-def larger_than_any_notebook(folder, _world):
-    """A file of a terabyte that takes no room."""
-    terabyte(folder / NAME)
-
-
-@hostile("ungradable")
 def lists_by_the_million(folder, _world):
     """A file that takes twenty times its size once it is read."""
     inside = b"[]," * (10 << 20)
     (folder / NAME).write_bytes(b'{"nbformat": 4, "cells": [], "metadata": {"x": [' + inside + b"0]}}")
 
 
-@hostile("ungradable")
-def nested_for_ever(folder, world):
-    """Lists in lists, a hundred thousand deep, inside a notebook."""
-    notebook = wrong(world.course)
-    notebook["metadata"]["deep"] = "@"
-    deep = "[" * 100_000 + "]" * 100_000
-    (folder / NAME).write_text(json.dumps(notebook).replace('"@"', deep))
+VALUES = {"nested_for_ever": "[" * 100_000 + "]" * 100_000, "an_endless_number": "9" * 10**6}
+
+
+def _value_inside(value):
+    """A notebook with ``value`` in its metadata."""
+
+    def make(folder, world):
+        notebook = wrong(world.course)
+        notebook["metadata"]["deep"] = "@"
+        (folder / NAME).write_text(json.dumps(notebook).replace('"@"', value))
+
+    return make
+
+
+for _name, _value in VALUES.items():
+    hostile("ungradable", name=_name)(_value_inside(_value))
 
 
 @hostile_notebook()
@@ -68,14 +71,6 @@ def no_numbers(notebook):
         graded["metadata"]["nbgrader"] |= {"points": number, "schema_version": number}
         graded["execution_count"] = number
     notebook |= {"nbformat": 4, "nbformat_minor": float("nan")}
-
-
-@hostile("ungradable")
-def an_endless_number(folder, world):
-    """A number of a million digits."""
-    notebook = wrong(world.course)
-    notebook["metadata"]["n"] = "@"
-    (folder / NAME).write_text(json.dumps(notebook).replace('"@"', "9" * 10**6))
 
 
 @hostile_notebook()
@@ -147,12 +142,6 @@ def cut_off(folder, world):
 def not_text(folder, _world):
     """Bytes that are no text, as a compressed file has them."""
     (folder / NAME).write_bytes(zlib.compress(bytes(range(256)) * 100))
-
-
-@hostile("ungradable")
-def nothing_at_all(folder, _world):
-    """An empty file."""
-    (folder / NAME).touch()
 
 
 # Sources that are hard to read as Python.
