@@ -219,9 +219,9 @@ def test_what_travels_is_the_course_and_nothing_else(course):
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         names = set(archive.namelist())
     solutions = {f"solutions/{folder}{CHAPTER}.py" for folder in ("", "alternatives/", "misconceptions/")}
-    assert names == solutions | {
-        "course_config.py", "nbgrader_config.py", f"source/{CHAPTER}/{CHAPTER}.ipynb", f"tests/chapters/test_{CHAPTER}.py"
-    }  # fmt: skip
+    configurations = {"course_config.py", "nbgrader_config.py"}
+    notebook, checks = f"source/{CHAPTER}/{CHAPTER}.ipynb", f"tests/chapters/test_{CHAPTER}.py"
+    assert names == configurations | solutions | {notebook, checks}
 
 
 def test_a_secret_is_in_no_text_that_a_log_may_hold():

@@ -6,15 +6,13 @@ import pytest
 
 from autograder.judging.secret import course_secret
 from tests.support.leaks import hunt, secrets_of
-from tests.support.mini import CHAPTER, copy_course
+from tests.support.mini import CHAPTER
 
 
-@pytest.fixture
-def course(tmp_path):
-    """The mini course with its secret made."""
-    course = copy_course(tmp_path / "mini")
+@pytest.fixture(autouse=True)
+def _secret(course):
+    """The mini course has its secret."""
     course_secret(course)
-    return course
 
 
 def test_it_knows_every_kind_of_secret(course):

@@ -26,17 +26,6 @@ CLUELESS = "def {name}(*anything, **more):\n    return 0.0"
 pytestmark = pytest.mark.slow
 
 
-def attention_course(folder):
-    """A copy of this repository's own course."""
-    return copy_whole(load_course(ROOT), folder)
-
-
-def csv_scores(course):
-    """The exported scores, by student."""
-    with (course.root / "grades.csv").open() as file:
-        return {row["student_id"]: (float(row["score"]), float(row["max_score"])) for row in csv.DictReader(file)}
-
-
 def scores(course):
     """Every score and comment of the gradebook, cell by cell."""
     with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", course.course_id) as book:
@@ -119,7 +108,8 @@ class Loop:
         failed = [line for line in said.splitlines() if "processing assignment '" in line and "for student" in line]
         assert {line.split("'")[-2] for line in failed} == {"broken"}
         self.instructor("export")
-        return csv_scores(self.course)
+        with (self.course.root / "grades.csv").open() as file:
+            return {row["student_id"]: (float(row["score"]), float(row["max_score"])) for row in csv.DictReader(file)}
 
     def feedback(self):
         """Make, release and fetch feedback; returns the page that the student fetched."""
@@ -130,7 +120,10 @@ class Loop:
         return page.read_text()
 
 
-COURSES = {"mini": (copy_course, "ch1_units"), "attention": (attention_course, "ch1_weighted_averaging")}
+COURSES = {
+    "mini": (copy_course, "ch1_units"),
+    "attention": (lambda folder: copy_whole(load_course(ROOT), folder), "ch1_weighted_averaging"),
+}
 
 
 @pytest.mark.parametrize(("make", "chapter"), COURSES.values(), ids=COURSES)
@@ -146,7 +139,8 @@ def test_release_fetch_submit_collect_autograde_feedback_export(tmp_path, make, 
 
     loop.submit()
     marks = loop.autograde()
-    most = course_points(course, chapter)
+    cells = json.loads(course.source(chapter).read_text())["cells"]
+    most = float(sum(one["metadata"].get("nbgrader", {}).get("points", 0) for one in cells))
     assert marks[loop.me] == marks["twice"] == marks["deleted"] == (most, most)
     assert 0 < marks["wrong"][0] < most
     assert marks["clueless"][0] < most / 4
@@ -169,9 +163,3 @@ def test_release_fetch_submit_collect_autograde_feedback_export(tmp_path, make, 
     differing = {key for key in ours if ours[key] != stock.get(key)}
     assert differing <= {("broken", loop.names[0])}  # the reason, which nbgrader could only log
     assert hunt(course, chapter, received) == []
-
-
-def course_points(course, chapter):
-    """What a chapter is worth."""
-    cells = json.loads(course.source(chapter).read_text())["cells"]
-    return float(sum(c["metadata"].get("nbgrader", {}).get("points", 0) for c in cells))

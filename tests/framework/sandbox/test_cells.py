@@ -16,11 +16,11 @@ from .conftest import cells
 NO_INPUT = "There is nobody to answer input() while a notebook is graded: write the value into the cell instead."
 
 
-def outputs(session, index=0):
-    """The outputs of one cell, shortened to (kind, text)."""
+def outputs(session):
+    """The outputs of the first cell, shortened to (kind, text)."""
     return [
         (o["output_type"], o.get("text") or o.get("data", {}).get("text/plain") or o.get("ename"))
-        for o in session.cells[index].outputs
+        for o in session.cells[0].outputs
     ]
 
 
