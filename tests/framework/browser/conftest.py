@@ -59,10 +59,13 @@ def lab(lab_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     folders = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "JUPYTER_RUNTIME_DIR": "runtime"}
     environment |= {name: str(home / folder) for name, folder in {**folders, "IPYTHONDIR": "ipython"}.items()}
     environment |= {"HOME": str(home), "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root"]
-    command += [f"--port={port}", "--ip=127.0.0.1"]
-    command += ["--IdentityProvider.token=", "--ServerApp.password=", "--ServerApp.disable_check_xsrf=True"]
-    command += [f"--ServerApp.root_dir={lab_folder}", "--ServerApp.port_retries=0"]
+    command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", f"--port={port}"]
+    command += ["--ip=127.0.0.1", "--IdentityProvider.token=", "--ServerApp.password="]
+    command += [
+        "--ServerApp.disable_check_xsrf=True",
+        "--ServerApp.port_retries=0",
+        f"--ServerApp.root_dir={lab_folder}",
+    ]
     log = home / "lab.log"
     with log.open("w") as sink:
         server = subprocess.Popen(command, cwd=lab_folder, env=environment, stdout=sink, stderr=subprocess.STDOUT)

@@ -24,7 +24,7 @@ def programs():
 
 
 class Server:
-    """A PostgreSQL server with its data in ``folder``, run by somebody who is not root: it refuses root."""
+    """A PostgreSQL server with its data and its socket in ``folder``, run by somebody who is not root: it refuses root."""
 
     def __init__(self, folder, tools):
         self.folder, self._tools = folder, tools
@@ -35,9 +35,6 @@ class Server:
             self._as = {"user": who.pw_uid, "group": who.pw_gid, "extra_groups": []}
             os.chown(folder, who.pw_uid, who.pw_gid)
         self._names = (f"book{number}" for number in itertools.count(1))
-
-    def start(self):
-        """Make the data directory and start the server on a socket in it."""
         self._run("initdb", "-U", "grader", "-A", "trust", "-E", "UTF8", "--locale", "C", "--no-sync")
         options = f"-k {self.folder} -c listen_addresses='' -c fsync=off -c max_connections=50"
         self._run("pg_ctl", "-l", str(self.folder / "log"), "-o", options, "-w", "-t", "120", "start")
@@ -78,7 +75,6 @@ def server():
         pytest.skip("No PostgreSQL is installed here (Debian: apt-get install postgresql), so none can be started.")
     with tempfile.TemporaryDirectory(prefix="pg-") as name:
         started = Server(Path(name), tools)
-        started.start()
         try:
             yield started
         finally:

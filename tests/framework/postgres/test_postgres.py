@@ -49,12 +49,12 @@ for part in range(0, 30, 10):
 def verdict(student, to_kelvin=2.0):
     """A verdict on the mini chapter."""
     scores = {"to_kelvin": (to_kelvin, 2.0), "mean_kelvin": (3.0, 3.0), "quiz_ch1_units": (0.5, 1.0)}
-    told = {name: ("passed", "") if score == most else ("partial", "π ≠ 3") for name, (score, most) in scores.items()}
-    exercises = tuple(
-        ExerciseVerdict(name, *points, told[name][0], message=told[name][1]) for name, points in scores.items()
-    )
+    exercises = []
+    for name, (score, most) in scores.items():
+        status, message = ("passed", "") if score == most else ("partial", "π ≠ 3")
+        exercises.append(ExerciseVerdict(name, score, most, status, message=message))
     total = sum(exercise.score for exercise in exercises)
-    return Verdict("x.ipynb", student, CHAPTER, "graded", None, total, MAX_SCORE, "bubblewrap", exercises)
+    return Verdict("x.ipynb", student, CHAPTER, "graded", None, total, MAX_SCORE, "bubblewrap", tuple(exercises))
 
 
 def rows(url):
@@ -143,13 +143,13 @@ def test_a_writer_that_knows_no_turns_is_met_and_survived(course, book):
 
 def test_what_a_person_entered_is_never_touched(course, book):
     """Manual scores outlive regrading in PostgreSQL too, and what has not changed is not written."""
-    write_entries(course, [outcome(verdict("ada"), "2030-01-02 00:00:00.000000 UTC")])
+    entered = [outcome(verdict("ada"), "2030-01-02 00:00:00.000000 UTC")]
+    assert write_entries(course, entered) == 1
     with Gradebook(book, "mini") as gradebook:
         grade = gradebook.find_grade("check_to_kelvin", CHAPTER, CHAPTER, "ada")
         grade.manual_score, grade.needs_manual_grade = 1.25, False
         gradebook.db.commit()
-    again = [outcome(verdict("ada"), "2030-01-02 00:00:00.000000 UTC")]
-    assert write_entries(course, again) == 0
+    assert write_entries(course, entered) == 0
     assert write_entries(course, [outcome(verdict("ada", to_kelvin=1.0))]) == 1
     found = marks(book, CHAPTER)["ada"]
     assert ("check_to_kelvin", 1.0, 1.25, True) in found["grades"]

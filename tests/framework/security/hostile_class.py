@@ -230,8 +230,7 @@ def run(world, *command, place=()):
     said = done.stderr.decode("utf-8", "replace")
     assert done.stdout.startswith(b"["), said[-3000:]
     verdicts = json.loads(done.stdout.decode("utf-8", "surrogateescape"))
-    left = _in_tmp() - tmp
-    return Run(world, done.returncode, verdicts, said, seconds, before, world.state(), left=left)
+    return Run(world, done.returncode, verdicts, said, seconds, before, world.state(), left=_in_tmp() - tmp)
 
 
 def _in_tmp():
