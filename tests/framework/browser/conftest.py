@@ -12,7 +12,6 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from urllib.error import URLError
 
 import pytest
 
@@ -56,27 +55,17 @@ def lab(lab_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    environment = {
-        **{k: v for k, v in os.environ.items() if not k.startswith(("JUPYTER", "NBGRADER"))},
-        "HOME": str(home),
-        "JUPYTER_CONFIG_DIR": str(home / "config"),
-        "JUPYTER_DATA_DIR": str(home / "data"),
-        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
-        "IPYTHONDIR": str(home / "ipython"),
-        "PYTHONPATH": str(ROOT),
-    }
-    command = [
-        sys.executable,
-        "-m",
-        "jupyter",
-        "lab",
-        "--no-browser",
-        "--allow-root",
-        f"--port={port}",
-        "--ip=127.0.0.1",
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("JUPYTER", "NBGRADER"))}
+    folders = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "JUPYTER_RUNTIME_DIR": "runtime"}
+    environment |= {name: str(home / folder) for name, folder in {**folders, "IPYTHONDIR": "ipython"}.items()}
+    environment |= {"HOME": str(home), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", f"--port={port}"]
+    command += ["--ip=127.0.0.1", "--IdentityProvider.token=", "--ServerApp.password="]
+    command += [
+        "--ServerApp.disable_check_xsrf=True",
+        "--ServerApp.port_retries=0",
+        f"--ServerApp.root_dir={lab_folder}",
     ]
-    command += ["--IdentityProvider.token=", "--ServerApp.password=", "--ServerApp.disable_check_xsrf=True"]
-    command += [f"--ServerApp.root_dir={lab_folder}", "--ServerApp.port_retries=0"]
     log = home / "lab.log"
     with log.open("w") as sink:
         server = subprocess.Popen(command, cwd=lab_folder, env=environment, stdout=sink, stderr=subprocess.STDOUT)
@@ -91,26 +80,20 @@ def lab(lab_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
     deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and server.poll() is None:
+        with suppress(OSError), urllib.request.urlopen(f"{address}/api/status", timeout=2):  # noqa: S310 - our own address
+            return
         with suppress(subprocess.TimeoutExpired):
             server.wait(timeout=0.2)
-            pytest.fail(f"JupyterLab ended at once:\n{log.read_text()[-2000:]}")
-        with (
-            suppress(URLError, OSError),
-            urllib.request.urlopen(f"{address}/api/status", timeout=2),  # noqa: S310 - our own http address
-        ):
-            return
-    pytest.fail(f"JupyterLab did not answer:\n{log.read_text()[-2000:]}")
+    pytest.fail(f"JupyterLab ended, or did not answer:\n{log.read_text()[-2000:]}")
 
 
 @pytest.fixture
 def page(browser: sync_api.Browser, lab: str) -> Iterator[sync_api.Page]:
     """A page that may talk to the server and to nobody else."""
     context = browser.new_context(viewport={"width": 1200, "height": 1000})
-    context.route(
-        "**/*",
-        lambda route: route.continue_() if route.request.url.startswith((lab, "data:", "blob:")) else route.abort(),
-    )
+    ours = (lab, "data:", "blob:")
+    context.route("**/*", lambda route: route.continue_() if route.request.url.startswith(ours) else route.abort())
     page = context.new_page()
     # On a busy machine JupyterLab may ask which kernel to start, before it has heard that there is just one.
     page.add_locator_handler(page.locator(".jp-Dialog"), lambda asked: asked.locator(".jp-mod-accept").click())

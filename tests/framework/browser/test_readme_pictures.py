@@ -68,12 +68,5 @@ def _take(page, first, last, path):
     last.scroll_into_view_if_needed()
     top, bottom = first.bounding_box(), last.bounding_box()
     path.parent.mkdir(parents=True, exist_ok=True)
-    page.screenshot(
-        path=path,
-        clip={
-            "x": top["x"],
-            "y": top["y"],
-            "width": top["width"],
-            "height": bottom["y"] + bottom["height"] - top["y"],
-        },
-    )
+    height = bottom["y"] + bottom["height"] - top["y"]
+    page.screenshot(path=path, clip={"x": top["x"], "y": top["y"], "width": top["width"], "height": height})

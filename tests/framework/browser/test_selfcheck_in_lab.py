@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tests.framework.browser.hand import WAIT, run, set_theme
+from tests.framework.browser.hand import WAIT, open_notebook, run, set_theme
 from tests.support.examples_by_hand import write_chapter
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -43,13 +43,9 @@ def lab_folder(lab_folder: Path) -> Path:
 def cells(request, page, lab):
     """The notebook's cells after all were run one by one, in the theme that the test is for."""
     set_theme(page, lab, f"JupyterLab {request.param.title()}")
-    page.goto(f"{lab}/lab/tree/{request.param}.ipynb?reset")
-    page.locator(".jp-Notebook .jp-CodeCell").first.wait_for(timeout=WAIT)
-    page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=WAIT)
-    page.locator(f"body[data-jp-theme-light='{str(request.param == 'light').lower()}']").wait_for(
-        state="attached", timeout=WAIT
-    )
-    found = page.locator(".jp-Notebook .jp-CodeCell")
+    found = open_notebook(page, lab, f"{request.param}.ipynb")
+    light = str(request.param == "light").lower()
+    page.locator(f"body[data-jp-theme-light='{light}']").wait_for(state="attached", timeout=WAIT)
     for index in range(len(CELLS)):
         run(found.nth(index))
     keep = os.environ.get("AUTOGRADER_SCREENSHOTS")

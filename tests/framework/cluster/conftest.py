@@ -1,9 +1,11 @@
 """A Dask cluster of real processes on loopback: one scheduler, and as many workers as a test asks for."""
 
 import os
+import re
 import subprocess
 import sys
-import threading
+import time
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -15,35 +17,25 @@ READY_SECONDS = 120
 
 
 class Daemon:
-    """A process that says on its log when it is ready."""
+    """A process that says in its log when it is ready."""
 
-    def __init__(self, *command, ready, **environment):
-        self.log = []
-        self._ready, self._seen = ready, threading.Event()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "dask", *command],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, **environment},
-        )
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self):
-        for line in self.process.stderr:
-            self.log.append(line)
-            if self._ready in line:
-                self._seen.set()
-        self._seen.set()
+    def __init__(self, log, *command, ready, **environment):
+        self._log, self._ready = log, re.compile(f"{ready}(.*)\n")
+        command = [sys.executable, "-m", "dask", *command]
+        null, variables = subprocess.DEVNULL, {**os.environ, **environment}
+        with log.open("w") as said:
+            self.process = subprocess.Popen(command, stdin=null, stdout=null, stderr=said, env=variables)
 
     def wait(self):
         """Wait until it is ready; returns what its log says there."""
-        assert self._seen.wait(READY_SECONDS), "".join(self.log)
-        found = [line.split(self._ready)[1].strip() for line in self.log if self._ready in line]
-        assert found, "".join(self.log)
-        return found[0]
+        deadline = time.monotonic() + READY_SECONDS
+        while time.monotonic() < deadline and self.process.poll() is None:
+            found = self._ready.search(self._log.read_text())
+            if found:
+                return found[1].strip()
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(0.05)
+        pytest.fail(self._log.read_text())
 
     def kill(self):
         """Kill the process as kill -9 does; returns what it had under it at that moment."""
@@ -54,31 +46,29 @@ class Daemon:
 
     def end(self):
         """End the process, whatever it does."""
-        if self.process.poll() is None:
-            self.process.terminate()
+        self.process.terminate()
         try:
             self.process.wait(20)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self._reader.join(20)
-        self.process.stderr.close()
 
 
 class Cluster:
     """The cluster of a test; ``address`` is its scheduler's."""
 
     def __init__(self, folder):
-        self.folder = folder
-        self.workers = []
+        self.folder, self.workers = folder, []
+        folder.mkdir()
         arguments = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-jupyter")
-        self.scheduler = Daemon("scheduler", *arguments, ready="Scheduler at:")
+        self.scheduler = Daemon(folder / "scheduler.log", "scheduler", *arguments, ready="Scheduler at:")
         self.address = self.scheduler.wait()
 
     def hire(self, **environment):
         """Start a worker; it may take a moment until it is there."""
         arguments = (self.address, "--nthreads", "1", "--no-dashboard", "--local-directory", str(self.folder))
-        worker = Daemon("worker", *arguments, "--no-nanny", ready="Registered to:", **environment)
+        log = self.folder / f"worker{len(self.workers)}.log"
+        worker = Daemon(log, "worker", *arguments, "--no-nanny", ready="Registered to:", **environment)
         self.workers.append(worker)
         return worker
 

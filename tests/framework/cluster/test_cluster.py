@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import zipfile
+from unittest import mock
 
 import psutil
 import pytest
@@ -170,25 +171,13 @@ def test_nobody_at_the_address(course, monkeypatch):
 
 def test_a_scheduler_that_is_gone_is_not_asked_to_tidy_up():
     """Where the scheduler died the run ends at once: nobody is there to be told, and Dask would wait for a minute."""
-    asked = []
-
-    class Gone:
-        status = "connecting"
-
-        def submit(self, *_args, **options):
-            return options["key"]
-
-        def nthreads(self):
-            raise OSError
-
-        def cancel(self, *_args, **_options):
-            asked.append("cancel")
-
-        run = cancel
-
+    gone = mock.Mock(status="connecting", submit=lambda *_args, key, **_options: key)
+    gone.nthreads.side_effect = OSError
+    bundle = on_worker.Bundle("run", b"", "", {}, task())
     with pytest.raises(ClusterError, match="is gone"):
-        next(on_cluster._Run(Gone(), "tcp://here", on_worker.Bundle("run", b"", "", {}, task()), task(), []).outcomes())
-    assert asked == []
+        next(on_cluster._Run(gone, "tcp://here", bundle, task(), []).outcomes())
+    assert not gone.cancel.called
+    assert not gone.run.called
 
 
 def test_dask_is_not_installed(course, monkeypatch):
@@ -229,15 +218,10 @@ def test_what_travels_is_the_course_and_nothing_else(course):
     assert pack_course(course) == packed
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         names = set(archive.namelist())
-    assert names == {
-        "course_config.py",
-        "nbgrader_config.py",
-        f"source/{CHAPTER}/{CHAPTER}.ipynb",
-        f"solutions/{CHAPTER}.py",
-        f"solutions/alternatives/{CHAPTER}.py",
-        f"solutions/misconceptions/{CHAPTER}.py",
-        f"tests/chapters/test_{CHAPTER}.py",
-    }
+    solutions = {f"solutions/{folder}{CHAPTER}.py" for folder in ("", "alternatives/", "misconceptions/")}
+    configurations = {"course_config.py", "nbgrader_config.py"}
+    notebook, checks = f"source/{CHAPTER}/{CHAPTER}.ipynb", f"tests/chapters/test_{CHAPTER}.py"
+    assert names == configurations | solutions | {notebook, checks}
 
 
 def test_a_secret_is_in_no_text_that_a_log_may_hold():

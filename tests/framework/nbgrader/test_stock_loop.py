@@ -1,7 +1,7 @@
 """The whole way of a chapter with nothing but nbgrader's own commands."""
 
-import copy
 import csv
+import functools
 import html
 import json
 import shutil
@@ -12,63 +12,47 @@ from nbgrader.utils import get_username
 
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course import load_course
+from autograder.demo.run import copy_course as copy_whole
 from autograder.misconception import misconceptions_in
 from autograder.simulate import reference_code, solved_notebook, write_notebook
 from tests.support import ROOT
 from tests.support.books import with_book
 from tests.support.leaks import hunt
 from tests.support.mini import cell, copy_course
+from tests.support.nbgrader import nbgrader
 
 CLUELESS = "def {name}(*anything, **more):\n    return 0.0"
 
 pytestmark = pytest.mark.slow
 
 
-def real_course(folder):
-    """A copy of this repository's own course."""
-    for name in ("source", "solutions", "tests/chapters"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("course_config.py", "nbgrader_config.py"):
-        shutil.copy(ROOT / name, folder / name)
-    return load_course(folder)
-
-
-def copied_cell(notebook, name):
-    """The same notebook with one cell standing twice."""
-    notebook = copy.deepcopy(notebook)
-    twin = cell(notebook, name)
-    notebook["cells"].insert(notebook["cells"].index(twin), copy.deepcopy(twin))
-    return notebook
-
-
-def csv_scores(course):
-    """The exported scores, by student."""
-    with (course.root / "grades.csv").open() as file:
-        return {row["student_id"]: (float(row["score"]), float(row["max_score"])) for row in csv.DictReader(file)}
-
-
 def scores(course):
     """Every score and comment of the gradebook, cell by cell."""
     with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", course.course_id) as book:
+        submissions = [s for assignment in book.assignments for s in book.assignment_submissions(assignment.name)]
         found = {}
-        for assignment in book.assignments:
-            for submission in book.assignment_submissions(assignment.name):
-                for notebook in submission.notebooks:
-                    for grade in notebook.grades:
-                        key = submission.student.id, grade.name
-                        found[key] = grade.auto_score, grade.needs_manual_grade
-                    for comment in notebook.comments:
-                        found[submission.student.id, comment.name] = comment.comment
+        for who, notebook in ((s.student.id, notebook) for s in submissions for notebook in s.notebooks):
+            found |= {(who, grade.name): (grade.auto_score, grade.needs_manual_grade) for grade in notebook.grades}
+            found |= {(who, comment.name): comment.comment for comment in notebook.comments}
         return found
 
 
 class Loop:
     """One chapter on its way through nbgrader's commands, step by step."""
 
-    def __init__(self, course, chapter, folders):
+    def __init__(self, course, chapter, folder):
         self.course, self.chapter = course, chapter
-        self.instructor, self.student, self.exchange = folders(course)
-        self.fetched = self.student.path / chapter
+        self.exchange, home, student = (folder / name for name in ("exchange", "home", "student"))
+        for made in (self.exchange, home, student):
+            made.mkdir()
+        self.exchange.chmod(0o777)
+        config = f"\nc.Exchange.root = {str(self.exchange)!r}\nc.CourseDirectory.course_id = {course.course_id!r}\n"
+        (student / "nbgrader_config.py").write_text(f"c = get_config(){config}")
+        with (course.root / "course_config.py").open("a") as file:
+            file.write(config)
+        self.instructor = functools.partial(nbgrader, folder=course.root, home=home)
+        self.student = functools.partial(nbgrader, folder=student, home=home)
+        self.fetched = student / chapter
         self.me = get_username()
         self.right = reference_code(course, chapter)
         self.wrong = misconceptions_in(course.misconceptions(chapter))[0]
@@ -80,10 +64,10 @@ class Loop:
 
     def release(self):
         """Make, release, list and fetch the chapter."""
-        self.instructor.nbgrader("generate_assignment", self.chapter)
-        self.instructor.nbgrader("release_assignment", self.chapter)
-        assert self.chapter in self.student.nbgrader("list")
-        self.student.nbgrader("fetch_assignment", self.chapter)
+        self.instructor("generate_assignment", self.chapter)
+        self.instructor("release_assignment", self.chapter)
+        assert self.chapter in self.student("list")
+        self.student("fetch_assignment", self.chapter)
 
     def class_work(self, stubs):
         """What each student of the class hands in."""
@@ -91,9 +75,10 @@ class Loop:
         mistaken = {**self.right, self.wrong.exercise: self.wrong.function}
         clueless = {name: CLUELESS.format(name=name) for name in self.names if not name.startswith("quiz")}
         unwanted = cell(solved, f"check_{self.names[0]}")
+        first = solved["cells"].index(cell(solved, self.names[0]))
         return {
             self.me: solved,
-            "twice": copied_cell(solved, self.names[0]),
+            "twice": {**solved, "cells": [*solved["cells"][: first + 1], *solved["cells"][first:]]},
             "deleted": {**solved, "cells": [c for c in solved["cells"] if c is not unwanted]},
             "wrong": solved_notebook(self.course, self.chapter, mistaken, start=stubs),
             "blank": stubs,
@@ -105,49 +90,48 @@ class Loop:
         notebook = self.fetched / f"{self.chapter}.ipynb"
         work = self.class_work(json.loads(notebook.read_text()))
         write_notebook(notebook, work[self.me])
-        self.student.nbgrader("submit", self.chapter)
+        self.student("submit", self.chapter)
         [mine] = (self.exchange / self.course.course_id / "inbound").iterdir()
         for name in set(work) - {self.me}:
             theirs = mine.with_name(mine.name.replace(f"{self.me}+", f"{name}+", 1))
             shutil.copytree(mine, theirs)
             (theirs / notebook.name).unlink()
             write_notebook(theirs / notebook.name, work[name])
-        self.instructor.nbgrader("collect", self.chapter)
+        self.instructor("collect", self.chapter)
         broken = self.page("submitted", "broken", ".ipynb")
         shutil.copytree(self.page("submitted", "blank", ".ipynb").parent, broken.parent)
         broken.write_text('{"cells": [')
 
     def autograde(self):
         """Grade and export; returns the exported scores. The one file that is no notebook is named, and stops nobody."""
-        said = self.instructor.nbgrader("autograde", self.chapter, status=1)
-        failed = {
-            line.split("'")[-2]
-            for line in said.splitlines()
-            if "processing assignment '" in line and "for student" in line
-        }
-        assert failed == {"broken"}
-        self.instructor.nbgrader("export")
-        return csv_scores(self.course)
+        said = self.instructor("autograde", self.chapter, status=1)
+        failed = [line for line in said.splitlines() if "processing assignment '" in line and "for student" in line]
+        assert {line.split("'")[-2] for line in failed} == {"broken"}
+        self.instructor("export")
+        with (self.course.root / "grades.csv").open() as file:
+            return {row["student_id"]: (float(row["score"]), float(row["max_score"])) for row in csv.DictReader(file)}
 
     def feedback(self):
         """Make, release and fetch feedback; returns the page that the student fetched."""
-        self.instructor.nbgrader("generate_feedback", self.chapter)
-        self.instructor.nbgrader("release_feedback", self.chapter)
-        self.student.nbgrader("fetch_feedback", self.chapter)
+        self.instructor("generate_feedback", self.chapter)
+        self.instructor("release_feedback", self.chapter)
+        self.student("fetch_feedback", self.chapter)
         [page] = (self.fetched / "feedback").rglob("*.html")
         return page.read_text()
 
 
-@pytest.mark.parametrize(
-    ("make", "chapter"),
-    [(copy_course, "ch1_units"), (real_course, "ch1_weighted_averaging")],
-    ids=["mini", "attention"],
-)
-def test_release_fetch_submit_collect_autograde_feedback_export(tmp_path, folders, make, chapter):
+COURSES = {
+    "mini": (copy_course, "ch1_units"),
+    "attention": (lambda folder: copy_whole(load_course(ROOT), folder), "ch1_weighted_averaging"),
+}
+
+
+@pytest.mark.parametrize(("make", "chapter"), COURSES.values(), ids=COURSES)
+def test_release_fetch_submit_collect_autograde_feedback_export(tmp_path, make, chapter):
     """Stock nbgrader takes a chapter from its source to exported marks and feedback, and nothing hidden leaves."""
     (tmp_path / "course").mkdir()
     course = with_book(make(tmp_path / "course"))
-    loop = Loop(course, chapter, folders)
+    loop = Loop(course, chapter, tmp_path)
 
     loop.release()
     assert sorted(path.name for path in loop.fetched.iterdir()) == [f"{chapter}.ipynb", "examples.json"]
@@ -155,7 +139,8 @@ def test_release_fetch_submit_collect_autograde_feedback_export(tmp_path, folder
 
     loop.submit()
     marks = loop.autograde()
-    most = course_points(course, chapter)
+    cells = json.loads(course.source(chapter).read_text())["cells"]
+    most = float(sum(one["metadata"].get("nbgrader", {}).get("points", 0) for one in cells))
     assert marks[loop.me] == marks["twice"] == marks["deleted"] == (most, most)
     assert 0 < marks["wrong"][0] < most
     assert marks["clueless"][0] < most / 4
@@ -163,8 +148,7 @@ def test_release_fetch_submit_collect_autograde_feedback_export(tmp_path, folder
 
     stock = scores(course)
     assert {stock["broken", f"check_{name}"] for name in loop.names} == {(None, True)}
-    comment = html.unescape(stock["wrong", loop.wrong.exercise])
-    assert loop.wrong.message[:40] in comment
+    assert loop.wrong.message[:40] in html.unescape(stock["wrong", loop.wrong.exercise])
 
     assert "> holds: <" in loop.feedback()
     assert "✗" in loop.page("feedback", "wrong", ".html").read_text()
@@ -178,9 +162,3 @@ def test_release_fetch_submit_collect_autograde_feedback_export(tmp_path, folder
     differing = {key for key in ours if ours[key] != stock.get(key)}
     assert differing <= {("broken", loop.names[0])}  # the reason, which nbgrader could only log
     assert hunt(course, chapter, received) == []
-
-
-def course_points(course, chapter):
-    """What a chapter is worth."""
-    cells = json.loads(course.source(chapter).read_text())["cells"]
-    return float(sum(c["metadata"].get("nbgrader", {}).get("points", 0) for c in cells))

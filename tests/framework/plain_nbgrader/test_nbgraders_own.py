@@ -49,29 +49,21 @@ def _run(names, folder):
     return outcomes
 
 
-def _expected(group):
-    return {name: told.split(",")[0] for name, told in _table().items() if group(told)}
-
-
 def test_the_table_lists_every_test_of_the_wheel():
     """No test of nbgrader's autograde is left out of the docs, and none is made up."""
     tree = ast.parse(WHEEL.read_text("utf-8"))
-    names = {
-        node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
-    }
-    assert set(_table()) == names
+    names = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    assert set(_table()) == {name for name in names if name.startswith("test_")}
+
+
+WHEN = "set ALL_NBGRADER_TESTS=1: three minutes"
+ON_REQUEST = pytest.mark.skipif("ALL_NBGRADER_TESTS" not in os.environ, reason=WHEN)
 
 
 @pytest.mark.slow
-def test_nbgraders_tests_of_grading_fare_as_the_table_says(tmp_path):
-    """Those of nbgrader's tests that hang on how cells are run have the outcomes that the docs list."""
-    expected = _expected(lambda told: "on request" not in told)
-    assert _run(list(expected), tmp_path) == expected
-
-
-@pytest.mark.slow
-@pytest.mark.skipif("ALL_NBGRADER_TESTS" not in os.environ, reason="about three minutes; set ALL_NBGRADER_TESTS=1")
-def test_nbgraders_tests_of_bookkeeping_fare_as_the_table_says(tmp_path):
-    """Those of nbgrader's tests that are about files, dates and permissions have the outcomes that the docs list."""
-    expected = _expected(lambda told: "on request" in told)
+@pytest.mark.parametrize("on_request", [False, pytest.param(True, marks=ON_REQUEST)], ids=["grading", "bookkeeping"])
+def test_nbgraders_tests_fare_as_the_table_says(tmp_path, on_request):
+    """The outcomes are those that the docs list: for tests that hang on how cells are run and, on request, the others."""
+    outcomes = {name: told for name, told in _table().items() if ("on request" in told) is on_request}
+    expected = {name: told.split(",")[0] for name, told in outcomes.items()}
     assert _run(list(expected), tmp_path) == expected

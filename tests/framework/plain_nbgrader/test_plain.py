@@ -1,14 +1,58 @@
 """A plain notebook in the jail: nbgrader's own rules give the scores that a kernel's run would give."""
 
+import copy
 import socket
 
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.preprocessors import Execute
+from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
 from autograder.preprocessors.execute import CannotExecuteError, ExecuteConfined
-from tests.framework.plain_nbgrader.conftest import cell, notebook, run, scores
-from tests.support import ROOT
+from tests.framework.plain_nbgrader.test_quickstart import documented_line
+
+
+def cell(source, grade_id="", points=None, *, solution=False, tags=()):
+    """A code cell; one with points is a locked, graded one (or, with ``solution``, one that a person grades)."""
+    made = new_code_cell(source)
+    if grade_id:
+        role = {"grade": points is not None, "solution": solution, "locked": not solution}
+        made.metadata["nbgrader"] = {"grade_id": grade_id, "points": points or 0, "schema_version": 3, **role}
+    if tags:
+        made.metadata["tags"] = list(tags)
+    return made
+
+
+def notebook(*cells, language="python"):
+    """A notebook of those cells; a text is a student's cell."""
+    spec = {"name": "python3" if language == "python" else language, "language": language, "display_name": language}
+    made = [cell(one) if isinstance(one, str) else one for one in cells]
+    return new_notebook(cells=made, metadata={"kernelspec": spec})
+
+
+def run(nb, folder, step=ExecuteConfined, **config):
+    """What a step makes of a copy of the notebook that lies in ``folder``."""
+    made = step(config=Config({step.__name__: config}))
+    done, _resources = made.preprocess(copy.deepcopy(nb), {"metadata": {"path": str(folder)}})
+    return done
+
+
+def scores(nb):
+    """What nbgrader's own rule gives each graded cell."""
+    graded = [one for one in nb.cells if one.metadata.get("nbgrader", {}).get("grade")]
+    return {one.metadata.nbgrader.grade_id: determine_grade(one)[0] for one in graded}
+
+
+@pytest.fixture
+def graded(tmp_path):
+    """Runs cells in the jail, from a folder of the test's own, and gives the scores."""
+
+    def grade(*cells, **config):
+        return scores(run(notebook(*cells), tmp_path, **config))
+
+    return grade
+
 
 STUDENT = """
 import sys, warnings
@@ -68,31 +112,29 @@ def test_every_rule_gives_the_score_that_a_kernel_gives(tmp_path):
     assert expected["by_hand"] is None
 
 
-def test_an_error_stops_no_later_cell(graded):
-    """A student's cell that raises leaves the cells after it to be run."""
-    assert graded("x = 1\n1 / 0", cell("assert x == 1", "t", 2)) == {"t": 2.0}
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["x = 1\n1 / 0", cell("assert x == 1", "t", 2)], {"t": 2.0}),
+        (["import os\nx = 2", cell("os._exit(0)", "crash", 1), cell("assert x == 2", "t", 1)], {"crash": 0, "t": 1.0}),
+        ([cell("x = 1", tags=["skip-execution"]), "  ", cell("assert 'x' not in dir()", "t", 1)], {"t": 1.0}),
+        ([cell('text = """\n!ls\n%run\n"""\nassert text', "t", 1)], {"t": 1.0}),
+    ],
+    ids=["an error", "a crash, which costs its own cell", "skipped as nbclient does, or empty", "no magic but a text"],
+)
+def test_what_one_cell_does_keeps_no_other_from_its_score(graded, cells, expected):
+    """A cell that raises, ends the process, is skipped or looks like a magic leaves the others to be run."""
+    assert graded(*cells) == expected
 
 
-def test_a_loop_costs_its_own_cell_only(tmp_path):
-    """A cell that runs out of Execute's time ends in nbgrader's error, and the cells after it are run."""
+@pytest.mark.parametrize("step", ["ExecuteConfined", "Execute"])
+def test_a_loop_costs_its_own_cell_only(tmp_path, step):
+    """Out of time, as configured for the jail or for nbgrader's Execute, a cell ends in nbgrader's error; the next is run."""
     nb = notebook(cell("while True:\n    pass", "loop", 1), cell("1", "after", 1))
-    done = run(nb, tmp_path, timeout=1)
+    confined = ExecuteConfined(config=Config({step: {"timeout": 1}}))
+    done, _resources = confined.preprocess(nb, {"metadata": {"path": str(tmp_path)}})
     assert scores(done) == {"loop": 0, "after": 1.0}
     assert done.cells[0].outputs[-1].ename == "CellTimeoutError"
-
-
-def test_a_loop_stops_the_notebook_where_execute_is_set_so(tmp_path):
-    """With interrupt_on_timeout off, a cell out of time makes the whole notebook fail, as under nbgrader."""
-    with pytest.raises(CannotExecuteError, match="Cell 1 ran longer than 1 seconds"):
-        run(notebook("while True:\n    pass"), tmp_path, timeout=1, interrupt_on_timeout=False)
-
-
-def test_what_is_configured_for_execute_counts(tmp_path):
-    """A timeout that a course has set for nbgrader's Execute holds in the jail."""
-    step = ExecuteConfined(config=Config({"Execute": {"timeout": 1}}))
-    nb = notebook(cell("import time\ntime.sleep(20)", "slow", 1))
-    done, _resources = step.preprocess(nb, {"metadata": {"path": str(tmp_path)}})
-    assert scores(done) == {"slow": 0}
 
 
 def test_no_execute_means_no_execute():
@@ -102,34 +144,24 @@ def test_no_execute_means_no_execute():
     assert done.cells[0].outputs == []
 
 
-def test_a_crash_costs_its_own_cell_only(graded):
-    """A cell that ends the process earns nothing; the others are run again without it."""
-    sources = ("import os\nx = 2", cell("os._exit(0)", "crash", 1), cell("assert x == 2", "after", 1))
-    assert graded(*sources) == {"crash": 0, "after": 1.0}
-
-
-def test_files_beside_the_notebook_can_be_opened_imported_and_changed(tmp_path):
-    """Data and modules of the assignment are there, as copies: what the notebook writes stays in the jail."""
+@pytest.mark.parametrize("confinement", ["bubblewrap", "landlock"])
+def test_files_beside_the_notebook_can_be_opened_imported_and_changed(tmp_path, confinement):
+    """Data and modules are there, to be read only under Landlock alone, else as copies: what is written stays in the jail."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "rows.csv").write_text("1,2\n")
     (tmp_path / "helper.py").write_text("answer = 42\n")
-    nb = notebook(
-        cell("assert open('data/rows.csv').read() == '1,2\\n'", "reads", 1),
-        cell("import helper\nassert helper.answer == 42", "imports", 1),
-        cell("open('data/rows.csv', 'w').write('3')\nopen('new.txt', 'w').write('4');", "writes", 1),
-        cell("assert open('data/rows.csv').read() == '3'", "reads_again", 1),
-    )
-    assert set(scores(run(nb, tmp_path)).values()) == {1.0}
+    cells = {
+        "reads": "assert open('data/rows.csv').read() == '1,2\\n'",
+        "imports": "import helper\nassert helper.answer == 42",
+        "writes": "open('data/rows.csv', 'w').write('3')\nopen('new.txt', 'w').write('4');",
+        "reads_again": "assert open('data/rows.csv').read() == '3'",
+    }
+    nb = notebook(*[cell(source, name, 1) for name, source in cells.items()])
+    written = float(confinement == "bubblewrap")
+    expected = {"reads": 1.0, "imports": 1.0, "writes": written, "reads_again": written}
+    assert scores(run(nb, tmp_path, confinement=confinement)) == expected
     assert (tmp_path / "data" / "rows.csv").read_text() == "1,2\n"
     assert not (tmp_path / "new.txt").exists()
-
-
-def test_files_can_be_read_under_landlock_alone(tmp_path):
-    """Where there is no bubblewrap, the files are there to be read and imported."""
-    (tmp_path / "rows.csv").write_text("1,2\n")
-    (tmp_path / "helper.py").write_text("answer = 42\n")
-    nb = notebook(cell("import helper\nassert open('rows.csv').read() == '1,2\\n'", "reads", 1))
-    assert scores(run(nb, tmp_path, confinement="landlock")) == {"reads": 1.0}
 
 
 def test_no_other_notebook_and_nothing_behind_a_link_is_offered(tmp_path):
@@ -142,13 +174,6 @@ def test_no_other_notebook_and_nothing_behind_a_link_is_offered(tmp_path):
     (folder / "dir").symlink_to(tmp_path)
     nb = notebook("import os", cell("assert os.listdir() == []", "t", 1))
     assert scores(run(nb, folder)) == {"t": 1.0}
-
-
-def test_files_too_many_for_the_jail_are_said_so(tmp_path):
-    """More data than configured is a reason for a person to read, not a mark."""
-    (tmp_path / "big.bin").write_bytes(bytes(2 << 20))
-    with pytest.raises(CannotExecuteError, match=r"more than 1 MiB or 1000 files.*c\.ExecuteConfined\.files_mb"):
-        run(notebook("1"), tmp_path, files_mb=1)
 
 
 def test_the_course_and_the_network_are_out_of_reach(tmp_path, graded):
@@ -191,10 +216,20 @@ def test_a_package_must_be_named(graded):
     assert graded(source, packages=["traitlets"]) == {"t": 1.0}
 
 
-def test_a_package_that_is_not_installed_is_said_so(graded):
-    """A package listed but not installed is a reason that names the setting, not a mark."""
-    with pytest.raises(CannotExecuteError, match=r"c\.ExecuteConfined\.packages lists no-such-thing, and one of these"):
-        graded("1", packages=["no-such-thing"])
+@pytest.mark.parametrize(
+    ("source", "config", "reason"),
+    [
+        ("while True: pass", {"timeout": 1, "interrupt_on_timeout": False}, "Cell 1 ran longer than 1 seconds"),
+        ("1", {"files_mb": 1}, r"more than 1 MiB or 1000 files.*c\.ExecuteConfined\.files_mb"),
+        ("1", {"packages": ["no-such-thing"]}, r"c\.ExecuteConfined\.packages lists no-such-thing, and one of these"),
+    ],
+    ids=["a loop, where Execute is set to stop at it", "too many files", "a package that is not installed"],
+)
+def test_a_notebook_that_cannot_be_run_gets_a_reason(tmp_path, source, config, reason):
+    """What the configuration does not allow is a reason for a person to read, not a mark."""
+    (tmp_path / "big.bin").write_bytes(bytes(2 << 20))
+    with pytest.raises(CannotExecuteError, match=reason):
+        run(notebook(source), tmp_path, **config)
 
 
 def test_another_language_is_refused(tmp_path):
@@ -222,16 +257,6 @@ def test_a_locked_cell_beyond_python_is_refused(tmp_path, source, found):
     assert f"The locked cell 't' uses {found}, which the jail does not run." in str(caught.value)
 
 
-def test_a_percent_sign_in_a_text_is_no_magic(graded):
-    """A locked cell whose string looks like a shell escape is still Python."""
-    assert graded(cell('text = """\n!ls\n%run\n"""\nassert text', "t", 1)) == {"t": 1.0}
-
-
-def test_cells_that_nbclient_skips_are_skipped(graded):
-    """A cell tagged skip-execution is not run, nor is an empty one."""
-    assert graded(cell("x = 1", tags=["skip-execution"]), "  ", cell("assert 'x' not in dir()", "t", 1)) == {"t": 1.0}
-
-
 def test_figures_are_kept_and_cost_nothing(tmp_path):
     """A figure drawn by a graded cell stands among its outputs, and the score is the one that follows."""
     source = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\n0.5"
@@ -244,10 +269,8 @@ def test_the_documented_line_is_nbgraders_own_chain_with_one_step_replaced():
     """The configuration in the docs differs from nbgrader's default in Execute only."""
     from nbgrader.converters import Autograde  # noqa: PLC0415 - its import is slow
 
-    text = (ROOT / "docs" / "plain-nbgrader.md").read_text("utf-8")
-    line = text.split("```python\n")[1].split("```")[0]
     settings: dict = {}
-    exec(line.replace("c.Autograde.autograde_preprocessors", "chain"), settings)  # noqa: S102 - our own page
+    exec(documented_line().replace("c.Autograde.autograde_preprocessors", "chain"), settings)  # noqa: S102 - our own page
     names = [name.rsplit(".", 1)[1] for name in settings["chain"]]
     stock = [step.__name__ for step in Autograde.autograde_preprocessors.default_args[0]]
     assert names == ["ExecuteConfined" if name == "Execute" else name for name in stock]

@@ -52,16 +52,9 @@ def _submit(course):
 
 def _marks(course):
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
-        return {
-            (submission.student.id, notebook.name, grade.name): (
-                grade.auto_score,
-                grade.needs_manual_grade,
-                grade.max_score,
-            )
-            for submission in gradebook.assignment_submissions("ps1")
-            for notebook in submission.notebooks
-            for grade in notebook.grades
-        }
+        submissions = gradebook.assignment_submissions("ps1")
+        cells = [(s.student.id, n.name, grade) for s in submissions for n in s.notebooks for grade in n.grades]
+        return {(*place, g.name): (g.auto_score, g.needs_manual_grade, g.max_score) for *place, g in cells}
 
 
 @pytest.mark.slow

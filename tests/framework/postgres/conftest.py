@@ -1,5 +1,6 @@
 """A real PostgreSQL server for the tests of this folder, on a socket of its own: nothing of the system's is touched."""
 
+import itertools
 import os
 import pwd
 import shutil
@@ -23,7 +24,7 @@ def programs():
 
 
 class Server:
-    """A PostgreSQL server with its data in ``folder``, run by somebody who is not root: it refuses root."""
+    """A PostgreSQL server with its data and its socket in ``folder``, run by somebody who is not root: it refuses root."""
 
     def __init__(self, folder, tools):
         self.folder, self._tools = folder, tools
@@ -33,10 +34,7 @@ class Server:
             who = pwd.getpwnam("postgres" if "postgres" in names else "nobody")
             self._as = {"user": who.pw_uid, "group": who.pw_gid, "extra_groups": []}
             os.chown(folder, who.pw_uid, who.pw_gid)
-        self._databases = 0
-
-    def start(self):
-        """Make the data directory and start the server on a socket in it."""
+        self._names = (f"book{number}" for number in itertools.count(1))
         self._run("initdb", "-U", "grader", "-A", "trust", "-E", "UTF8", "--locale", "C", "--no-sync")
         options = f"-k {self.folder} -c listen_addresses='' -c fsync=off -c max_connections=50"
         self._run("pg_ctl", "-l", str(self.folder / "log"), "-o", options, "-w", "-t", "120", "start")
@@ -47,8 +45,7 @@ class Server:
 
     def database(self, template="template1"):
         """The address of a new database: an empty one, or a copy of ``template``."""
-        self._databases += 1
-        name = f"book{self._databases}"
+        name = next(self._names)
         command = [self._tools / "createdb", "-h", self.folder, "-U", "grader", "-T", template, name]
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
         return f"postgresql+psycopg://grader@/{name}?host={self.folder}"
@@ -64,9 +61,8 @@ class Server:
         command = [self._tools / program, "-D", self.folder / "data", *arguments]
         # Into a file: a server that pg_ctl started would keep a pipe open.
         with tempfile.TemporaryFile("w+") as said:
-            run = subprocess.run(
-                command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=said, stderr=said, check=False, **self._as
-            )
+            streams = {"stdin": subprocess.DEVNULL, "stdout": said, "stderr": said}
+            run = subprocess.run(command, cwd=self.folder, check=False, **streams, **self._as)
             said.seek(0)
             assert run.returncode == 0, said.read()
 
@@ -79,7 +75,6 @@ def server():
         pytest.skip("No PostgreSQL is installed here (Debian: apt-get install postgresql), so none can be started.")
     with tempfile.TemporaryDirectory(prefix="pg-") as name:
         started = Server(Path(name), tools)
-        started.start()
         try:
             yield started
         finally:

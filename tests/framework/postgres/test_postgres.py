@@ -8,6 +8,7 @@ import sys
 import sysconfig
 import threading
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from nbgrader.api import Gradebook, Student
@@ -34,7 +35,6 @@ WRITE = """
 import sys
 from pathlib import Path
 from autograder.course import load_course
-from autograder.classroom.run import grade_class
 from autograder.gradebook.entries import write_entries
 from tests.framework.postgres.test_postgres import verdict
 from tests.support.books import outcome
@@ -49,33 +49,19 @@ for part in range(0, 30, 10):
 def verdict(student, to_kelvin=2.0):
     """A verdict on the mini chapter."""
     scores = {"to_kelvin": (to_kelvin, 2.0), "mean_kelvin": (3.0, 3.0), "quiz_ch1_units": (0.5, 1.0)}
-    exercises = tuple(
-        ExerciseVerdict(
-            name, score, most, "passed" if score == most else "partial", message="" if score == most else "π ≠ 3"
-        )
-        for name, (score, most) in scores.items()
-    )
+    exercises = []
+    for name, (score, most) in scores.items():
+        status, message = ("passed", "") if score == most else ("partial", "π ≠ 3")
+        exercises.append(ExerciseVerdict(name, score, most, status, message=message))
     total = sum(exercise.score for exercise in exercises)
-    return Verdict("x.ipynb", student, CHAPTER, "graded", None, total, MAX_SCORE, "bubblewrap", exercises)
+    return Verdict("x.ipynb", student, CHAPTER, "graded", None, total, MAX_SCORE, "bubblewrap", tuple(exercises))
 
 
 def rows(url):
     """How many rows each table of a submission has."""
-    engine = create_engine(url)
-    try:
-        with engine.connect() as connection:
-            tables = (
-                "student",
-                "submitted_assignment",
-                "submitted_notebook",
-                "grade",
-                "comment",
-                "base_cell",
-                "notebook",
-            )
-            return {t: connection.execute(text(f"SELECT COUNT(*) FROM {t}")).scalar() for t in tables}  # noqa: S608
-    finally:
-        engine.dispose()
+    tables = ("student", "submitted_assignment", "submitted_notebook", "grade", "comment", "base_cell", "notebook")
+    with create_engine(url, poolclass=NullPool).connect() as connection:
+        return {t: connection.execute(text(f"SELECT COUNT(*) FROM {t}")).scalar() for t in tables}  # noqa: S608
 
 
 @pytest.mark.new_book
@@ -111,10 +97,9 @@ def test_two_graders_at_once_lose_and_double_nothing(course, book, tmp_path):
 @pytest.mark.new_book
 def test_many_writers_meet_in_a_new_gradebook(course, book):
     """Four processes that enter overlapping students from the first table on: each student once, with every row."""
-    root = ROOT
     command = [sys.executable, "-c", WRITE, str(course.root)]
     processes = [
-        subprocess.Popen([*command, str(first)], cwd=root, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        subprocess.Popen([*command, str(first)], cwd=ROOT, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for first in (0, 10, 20, 10)
     ]
     for process in processes:
@@ -135,11 +120,10 @@ def test_many_writers_meet_in_a_new_gradebook(course, book):
 def test_a_writer_that_knows_no_turns_is_met_and_survived(course, book):
     """Where somebody else, formgrader say, enters the same student in between, the transaction is done once more."""
     write_entries(course, [outcome(verdict("zoe"))])
-    engine = create_engine(book)
+    engine = create_engine(book, poolclass=NullPool)
     written = []
-    ours = threading.Thread(
-        target=lambda: written.append(write_entries(course, [outcome(verdict(s)) for s in ("ada", "bob")]))
-    )
+    entries = [outcome(verdict(student)) for student in ("ada", "bob")]
+    ours = threading.Thread(target=lambda: written.append(write_entries(course, entries)))
     with Session(engine) as theirs:
         theirs.add(Student(id="bob", last_name="Brown"))
         theirs.flush()  # written, not committed: entering bob now has to wait for this to end
@@ -150,7 +134,6 @@ def test_a_writer_that_knows_no_turns_is_met_and_survived(course, book):
                 pass
         assert ours.is_alive()
         theirs.commit()
-    engine.dispose()
     ours.join()
     assert written == [2]
     assert sorted(marks(book, CHAPTER)) == ["ada", "bob", "zoe"]
@@ -160,13 +143,13 @@ def test_a_writer_that_knows_no_turns_is_met_and_survived(course, book):
 
 def test_what_a_person_entered_is_never_touched(course, book):
     """Manual scores outlive regrading in PostgreSQL too, and what has not changed is not written."""
-    write_entries(course, [outcome(verdict("ada"), "2030-01-02 00:00:00.000000 UTC")])
+    entered = [outcome(verdict("ada"), "2030-01-02 00:00:00.000000 UTC")]
+    assert write_entries(course, entered) == 1
     with Gradebook(book, "mini") as gradebook:
         grade = gradebook.find_grade("check_to_kelvin", CHAPTER, CHAPTER, "ada")
         grade.manual_score, grade.needs_manual_grade = 1.25, False
         gradebook.db.commit()
-    again = [outcome(verdict("ada"), "2030-01-02 00:00:00.000000 UTC")]
-    assert write_entries(course, again) == 0
+    assert write_entries(course, entered) == 0
     assert write_entries(course, [outcome(verdict("ada", to_kelvin=1.0))]) == 1
     found = marks(book, CHAPTER)["ada"]
     assert ("check_to_kelvin", 1.0, 1.25, True) in found["grades"]
@@ -196,11 +179,10 @@ def test_an_unchanged_class_is_passed_over(course, book):
     before = [path.stat().st_mtime_ns for path in pages]
     assert grade_class(course, CHAPTER, jobs) == verdicts
     assert [path.stat().st_mtime_ns for path in pages] == before
-    engine = create_engine(book)
+    engine = create_engine(book, poolclass=NullPool)
     with engine.begin() as connection:
         changed = connection.execute(text("UPDATE grade SET auto_score = 0.25 WHERE auto_score = 2"))
         assert changed.rowcount
-    engine.dispose()
     assert grade_class(course, CHAPTER, jobs) == verdicts
     assert [path.stat().st_mtime_ns for path in pages] != before
     with Gradebook(book) as gradebook:
@@ -236,16 +218,9 @@ def test_turns_are_taken(book):
 def test_what_is_no_conflict_is_raised_at_once(monkeypatch):
     """Only a meeting of two writers is tried again, and not for ever."""
     monkeypatch.setattr(locking, "_WAIT_SECONDS", 0.0)
-    calls = []
-
-    def fail(error):
-        calls.append(error)
-        raise error
-
-    with pytest.raises(ZeroDivisionError):
-        retry_conflicts(lambda: fail(ZeroDivisionError()))
-    assert len(calls) == 1
     conflict = IntegrityError("INSERT", {}, Exception("duplicate key"))
-    with pytest.raises(IntegrityError):
-        retry_conflicts(lambda: fail(conflict))
-    assert calls.count(conflict) == locking._MAX_TRIES
+    for error, tries in ((ZeroDivisionError(), 1), (conflict, locking._MAX_TRIES)):
+        write = mock.Mock(side_effect=error)
+        with pytest.raises(type(error)):
+            retry_conflicts(write)
+        assert write.call_count == tries

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, closing
+
 import pytest
 
 from autograder.course import Limits
@@ -33,13 +35,5 @@ def everywhere(request):
 @pytest.fixture
 def run(jail):
     """Open a session in the jail from cell sources; it is closed at the end of the test."""
-    opened = []
-
-    def open_session(*sources, **options):
-        session = jail.open(cells(*sources), **options)
-        opened.append(session)
-        return session
-
-    yield open_session
-    for session in opened:
-        session.close()
+    with ExitStack() as opened:
+        yield lambda *sources, **options: opened.enter_context(closing(jail.open(cells(*sources), **options)))

@@ -12,13 +12,6 @@ from autograder.sandbox import probes
 from autograder.sandbox.probes import Probe
 
 
-def said(monkeypatch, *found):
-    """The report about these probes, and whether it was good."""
-    monkeypatch.setattr(doctor, "diagnose", lambda: list(found))
-    text = io.StringIO()
-    return doctor.report(Console(file=text, width=500)), text.getvalue()
-
-
 def test_a_sound_machine_is_ready():
     """Here, where the sandbox works, everything holds and the report says which confinement is used."""
     text = io.StringIO()
@@ -27,28 +20,27 @@ def test_a_sound_machine_is_ready():
     assert "✗" not in text.getvalue()
 
 
-def test_what_is_missing_comes_with_a_remedy(monkeypatch):
-    """Where nothing starts, the report is not good and says what to do."""
-    missing = Probe("bubblewrap starts", holds=False, detail="bwrap is not installed", remedy="Install bubblewrap")
-    good, text = said(monkeypatch, missing)
-    assert not good
-    assert "✗ bubblewrap starts: bwrap is not installed\n    Install bubblewrap\n" in text
-    assert "Not ready" in text
+NOTHING = Probe("bubblewrap starts", holds=False, detail="bwrap is not installed", remedy="Install bubblewrap")
+BWRAP, LANDLOCK = (Probe(f"{kind} starts", holds=True, detail="yes") for kind in ("bubblewrap", "landlock"))
+LEAK = Probe("no process can be forked", holds=False, detail="it could")
 
 
-def test_the_second_confinement_is_enough(monkeypatch):
-    """Where bubblewrap does not start but Landlock holds, notebooks can be graded."""
-    nothing = Probe("bubblewrap starts", holds=False, detail="no", remedy="r")
-    good, text = said(monkeypatch, nothing, Probe("landlock starts", holds=True, detail="yes"))
-    assert good
-    assert "graded in the landlock sandbox" in text
-
-
-def test_a_leak_is_not_ready(monkeypatch):
-    """A confinement that starts but does not hold is not used."""
-    starts = Probe("bubblewrap starts", holds=True, detail="yes")
-    good, _text = said(monkeypatch, starts, Probe("no process can be forked", holds=False, detail="it could"))
-    assert not good
+@pytest.mark.parametrize(
+    ("found", "ready", "wording"),
+    [
+        ([NOTHING], False, "✗ bubblewrap starts: bwrap is not installed\n    Install bubblewrap\n"),
+        ([NOTHING, LANDLOCK], True, "graded in the landlock sandbox"),
+        ([BWRAP, LEAK], False, "✗ no process can be forked: it could"),
+    ],
+    ids=["what is missing has a remedy", "the second confinement is enough", "one that starts but leaks is not used"],
+)
+def test_the_report_says_whether_a_confinement_holds(monkeypatch, found, ready, wording):
+    """A machine is ready where one confinement starts and holds, and else the report says what is missing."""
+    monkeypatch.setattr(doctor, "diagnose", lambda: found)
+    text = io.StringIO()
+    assert doctor.report(Console(file=text, width=500)) is ready
+    assert wording in text.getvalue()
+    assert ("Not ready" in text.getvalue()) is not ready
 
 
 @pytest.mark.parametrize(

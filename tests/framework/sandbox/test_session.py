@@ -12,12 +12,11 @@ from autograder.sandbox.protocol import Answer, Call, Opaque, Rng, Session, Sour
 
 from .conftest import cells
 
-SOFTMAX = "import numpy as np\ndef softmax(x):\n    e = np.exp(x - x.max())\n    return e / e.sum()"
-
 
 def test_a_call_is_answered_in_every_confinement(everywhere):
     """A function defined in a cell answers calls, one after another, whatever the sandbox."""
-    with closing(everywhere.open(cells(SOFTMAX))) as session:
+    softmax = "import numpy as np\ndef softmax(x):\n    e = np.exp(x - x.max())\n    return e / e.sum()"
+    with closing(everywhere.open(cells(softmax))) as session:
         assert isinstance(session, Session)
         assert session.sandbox == everywhere.sandbox
         for x in (np.arange(3.0), np.zeros(5)):
@@ -30,15 +29,7 @@ def test_a_batch_answers_in_order(run):
     session = run("def double(x): return x * 2\ndef fail(): return [][1]")
     answers = session.batch([Call("double", (n,)) if n % 3 else Call("fail") for n in range(7)])
     assert [a.value for a in answers] == [None, 2, 4, None, 8, 10, None]
-    assert [a.error.type if a.error else "" for a in answers] == [
-        "IndexError",
-        "",
-        "",
-        "IndexError",
-        "",
-        "",
-        "IndexError",
-    ]
+    assert [a.error and a.error.type for a in answers] == ["IndexError", None, None] * 2 + ["IndexError"]
     assert session.batch([]) == []
 
 
@@ -52,11 +43,10 @@ def test_holding_shows_a_shared_buffer(run):
 
 def test_changed_arguments_are_named(run):
     """Arrays changed in place are told by position or keyword, also inside a dict or list; unchanged ones are not."""
-    session = run(
-        "def touch(a, b, c, *, d, e):\n    a[0] = 9\n    c['w'][0] += 1\n    d *= 1.0\n    e[0].shape = (2, 1)\n    return 0"
-    )
-    a, b, d = np.zeros(2), np.array([np.nan, 1.0]), np.ones(2)
-    answer = session.call(Call("touch", (a, b, {"w": np.zeros(1)}), {"d": d, "e": [np.zeros(2)]}))
+    changes = "a[0] = 9\n    c['w'][0] += 1\n    d *= 1.0\n    e[0].shape = (2, 1)"
+    session = run(f"def touch(a, b, c, *, d, e):\n    {changes}\n    return 0")
+    a, b = np.zeros(2), np.array([np.nan, 1.0])
+    answer = session.call(Call("touch", (a, b, {"w": np.zeros(1)}), {"d": np.ones(2), "e": [np.zeros(2)]}))
     assert answer == Answer(value=0, changed=("0", "2", "e"))
     assert a.tolist() == [0.0, 0.0]
 
@@ -102,41 +92,38 @@ def test_values_cross_or_stay(run, expression, value):
     assert type(answer.value) is type(value)
 
 
-@pytest.mark.parametrize(
-    "expression",
-    ["np.matrix([[1., 2.]])", "np.ma.masked_array([[1., 2.]], mask=[[0, 1]])", "np.array([[1., 2.]], order='F')",
-     "np.array([[1., 2.]]).view(type('Sub', (np.ndarray,), {}))", "np.array([[1., 2.]], dtype='>f8')"],
-)  # fmt: skip
-def test_arrays_of_every_make_cross_as_plain_ones(run, expression):
-    """A matrix, a masked array, a subclass, another byte or memory order: a plain array is what arrives."""
-    value = run("import numpy as np", f"def f(): return {expression}").call(Call("f")).value
-    assert type(value) is np.ndarray
-    assert value.dtype == np.dtype("f8")
-    np.testing.assert_array_equal(value, [[1.0, 2.0]])
+ROW = np.array([[1.0, 2.0]])
 
 
 @pytest.mark.parametrize(
     ("expression", "value"),
     [
+        ("np.matrix([[1., 2.]])", ROW),
+        ("np.ma.masked_array([[1., 2.]], mask=[[0, 1]])", ROW),
+        ("np.array([[1., 2.]], order='F')", ROW),
+        ("np.array([[1., 2.]]).view(type('Sub', (np.ndarray,), {}))", ROW),
+        ("np.array([[1., 2.]], dtype='>f8')", ROW),
         ("np.frompyfunc(abs, 1, 1)(np.array([[-1.5, 2.0]]))", np.array([[1.5, 2.0]])),
         ("np.array([1, 2.5, np.float32(3), True], dtype=object)", np.array([1, 2.5, 3, 1])),
         ("np.array([], dtype=object).reshape(0, 3)", np.zeros((0, 3))),
         ("np.array(2, dtype=object)", np.array(2)),
     ],
 )
-def test_arrays_of_objects_that_are_numbers_are_arrays_of_numbers(run, expression, value):
-    """A ``frompyfunc`` gives right numbers in an array of objects: dtype is not what anybody is asked for."""
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_arrays_of_every_make_cross_as_plain_ones(run, expression, value):
+    """A matrix, a masked array, another byte order, objects that are numbers: a plain array of numbers is what arrives."""
     found = run("import numpy as np", f"def f(): return {expression}").call(Call("f")).value
-    assert found.dtype.kind == value.dtype.kind
-    assert found.shape == value.shape
-    np.testing.assert_array_equal(found, value)
-    np.testing.assert_array_equal(arrived(eval(expression)), value)  # noqa: S307 - written above
+    assert type(found) is np.ndarray
+    assert found.dtype == value.dtype
+    for one in (found, arrived(eval(expression))):  # noqa: S307 - written above
+        assert one.shape == value.shape
+        np.testing.assert_array_equal(one, value)
 
 
 def test_a_pair_in_an_array_of_objects_is_a_pair(run):
     """Two arrays of different shapes in an array of objects cross as the list of them."""
     source = (
-        "def f():\n    pair = np.empty(2, dtype=object)\n    pair[:] = [np.ones((2, 3)), np.zeros(4)]\n    return pair"
+        "def f():\n    pair = np.empty(2, dtype=object)\n    pair[:] = np.ones((2, 3)), np.zeros(4)\n    return pair"
     )
     here: dict = {"np": np}
     exec(source, here)  # noqa: S102 - written above
@@ -160,13 +147,8 @@ def test_an_error_says_what_and_where(run):
     """An exception is told with its type, message, line, cell and function."""
     session = run("import numpy as np\n\ndef scores(Q, K):\n    return Q @ K")
     error = session.call(Call("scores", (np.ones((2, 3)), np.ones((2, 3))))).error
-    assert (error.type, error.line, error.lineno, error.cell, error.where) == (
-        "ValueError",
-        "return Q @ K",
-        4,
-        "cell 1",
-        "scores",
-    )
+    assert (error.type, error.line, error.lineno) == ("ValueError", "return Q @ K", 4)
+    assert (error.cell, error.where) == ("cell 1", "scores")
     assert "matmul" in error.message
     missing = session.call(Call("nothing")).error
     assert (missing.type, missing.message) == ("NameError", "name 'nothing' is not defined")
@@ -181,77 +163,47 @@ def test_no_exception_ends_the_session(run, raised):
     assert went.value == 7
 
 
-def test_an_endless_call_is_stopped_and_the_rest_too(run, jail):
-    """A batch is answered up to the call that does not end; it and all later ones are stopped by a timeout."""
-    session = run("def f(n):\n    while n == 1: pass\n    return n")
-    answers = session.batch([Call("f", (n,)) for n in range(4)])
-    assert [a.stopped for a in answers] == ["", "timeout", "timeout", "timeout"]
-    assert answers[0].value == 0
-    assert not session.alive
-    assert session.call(Call("f", (0,))).stopped == "timeout"
-    with closing(jail.open(cells("x = 1"))) as after:
-        assert after.value("x").value == 1
-
-
-@pytest.mark.parametrize("hold", [False, True])
-def test_a_call_that_catches_everything_is_killed(run, hold):
-    """Code that swallows its interruption is killed from outside."""
-    session = run(
-        "def f():\n    while True:\n        try:\n            while True: pass\n        except BaseException: pass"
-    )
-    assert session.batch([Call("f")], hold=hold) == [Answer(stopped="timeout")]
-
-
 @pytest.mark.parametrize(
     ("body", "stopped"),
     [
-        ("import os; os._exit(0)", "crash"),
-        ("import ctypes; ctypes.string_at(0)", "crash"),
         ("import os; os.close(3)", "crash"),
         ("import os; os.write(3, b'\\xff' * 64)", "protocol"),
         ("import os; os.write(3, b'\\x02\\0\\0\\0' + b'\\0' * 8 + b'{}')", "protocol"),
     ],
 )
 def test_the_end_of_a_child_has_a_word(run, body, stopped):
-    """A child that dies or talks nonsense is stopped, and the word says which."""
+    """A child that hangs up or talks nonsense is stopped, and the word says which."""
     session = run(f"def f(): {body}")
     assert session.call(Call("f")).stopped == stopped
     assert not session.alive
 
 
-def test_memory_is_an_error_and_the_session_goes_on(run):
-    """An allocation over the limit raises MemoryError in the student's code; the next call is answered."""
-    session = run("import numpy as np\ndef big(): return np.ones(1 << 28).sum()\ndef small(): return 1")
-    big, small = session.batch([Call("big"), Call("small")])
+@pytest.mark.parametrize(("options", "side"), [({}, 1 << 14), ({"memory_mb": 64}, 4000)], ids=["course's", "lower"])
+def test_memory_is_an_error_and_the_session_goes_on(run, options, side):
+    """An allocation over the limit, or a lower one that was asked for, raises MemoryError; the next call is answered."""
+    session = run("import numpy as np\ndef f(n): return float(np.ones((n, n)).sum())", **options)
+    big, small = session.batch([Call("f", (side,)), Call("f", (100,))])
     assert big.error.type == "MemoryError"
-    assert small.value == 1
-
-
-def test_a_lower_memory_limit_can_be_asked_for(run):
-    """A session opened with little memory refuses what the course's limit would allow."""
-    source = "import numpy as np\ndef f(n): return float(np.ones((n, n)).sum())"
-    assert run(source).call(Call("f", (4000,))).value == 4000**2
-    assert run(source, memory_mb=64).call(Call("f", (4000,))).error.type == "MemoryError"
+    assert small.value == 100**2
+    if not options:
+        assert session.call(Call("f", (4000,))).value == 4000**2
 
 
 def test_a_result_that_is_too_big_is_refused(run):
     """A huge array, or a huge list, is an error that says so."""
-    session = run(
-        "import numpy as np\ndef a(): return np.zeros(1 << 21)\ndef b(): return [0] * 10**6\ndef c(): return 1"
-    )
+    sources = "def a(): return np.zeros(1 << 21)", "def b(): return [0] * 10**6", "def c(): return 1"
+    session = run("import numpy as np", *sources)
     a, b, c = session.batch([Call("a"), Call("b"), Call("c")])
-    assert a.error.message == (
-        "The result is too big to be looked at: its arrays hold more than may be looked at (this one: 16 MiB)."
-    )
-    assert b.error.message == "The result is too big to be looked at: it has more than 200,000 parts."
+    too_big = "The result is too big to be looked at: "
+    assert a.error.message == f"{too_big}its arrays hold more than may be looked at (this one: 16 MiB)."
+    assert b.error.message == f"{too_big}it has more than 200,000 parts."
     assert c.value == 1
 
 
 def test_results_are_held_as_long_as_there_is_room(run):
     """Of results that are large together the last are refused, and those who asked say so; what was let go of makes room."""
-    session = run(
-        "import numpy as np\nz = np.zeros(6 << 17)\ndef f(): return z\ndef g(): return z[:3]\ndef h(): return z > 0"
-    )
+    functions = "def f(): return z\ndef g(): return z[:3]\ndef h(): return z > 0"
+    session = run("import numpy as np\nz = np.zeros(6 << 17)", functions)
     answers = session.batch([Call("f")] * 4 + [Call("g")])
     assert [answer.value is None for answer in answers] == [False, False, True, True, False]
     message = "The result is too big to be looked at: with the results before it, it makes more than 16 MiB."
@@ -274,8 +226,7 @@ def test_long_lists_take_room_too(run):
 def test_a_value_is_read_by_name(run):
     """A plain variable is read; one that is missing is a NameError."""
     session = run("q1 = 'b'\nSCORES_EQ = 'ik,jk->ij'")
-    assert session.value("q1").value == "b"
-    assert session.value("SCORES_EQ").value == "ik,jk->ij"
+    assert [session.value(name).value for name in ("q1", "SCORES_EQ")] == ["b", "ik,jk->ij"]
     assert session.value("q2").error.type == "NameError"
 
 
@@ -303,9 +254,8 @@ def test_what_cannot_be_sent_is_named(run):
 
 def test_a_substitute_answers_inside_the_notebook(run):
     """After ``substitute`` the notebook's own functions get the trusted side's answers, errors included."""
-    session = run(
-        "def softmax(x): return x\ndef lookup(K, V): return softmax(K) @ V\ndef wrong(): return softmax(None)"
-    )
+    lookup, wrong = "def lookup(K, V): return softmax(K) @ V", "def wrong(): return softmax(None)"
+    session = run("def softmax(x): return x", lookup, wrong)
     asked = []
 
     def softmax(x):
@@ -315,13 +265,10 @@ def test_a_substitute_answers_inside_the_notebook(run):
         return np.full(len(x), 0.5)
 
     session.substitute("softmax", softmax)
-    answers = session.batch(
-        [Call("lookup", (np.ones(2), np.array([2.0, 4.0]))), Call("wrong"), Call("lookup", (np.ones(1),) * 2)]
-    )
-    assert answers[0].value == 3.0
-    assert answers[1].error.type == "ValueError"
-    assert answers[1].error.message == "no scores"
-    assert answers[2].value == 0.5
+    calls = [Call("lookup", (np.ones(2), np.array([2.0, 4.0]))), Call("wrong"), Call("lookup", (np.ones(1),) * 2)]
+    first, wrong, last = session.batch(calls)
+    assert (first.value, last.value) == (3.0, 0.5)
+    assert (wrong.error.type, wrong.error.message) == ("ValueError", "no scores")
     assert len(asked) == 3
 
 
@@ -347,9 +294,8 @@ def test_a_substitute_stands_wherever_the_function_was_kept(run, use):
 
 def test_a_substitute_takes_the_place_of_that_function_only(run):
     """Where a student's name stands for one of NumPy's functions, NumPy's function goes on being itself."""
-    session = run(
-        "import numpy as np\nf = np.exp\ng = np.exp\nn = None\ndef both(x, how=np.exp): return f(x), g(x), how(x)"
-    )
+    both = "def both(x, how=np.exp): return f(x), g(x), how(x)"
+    session = run("import numpy as np\nf = np.exp\ng = np.exp\nn = None", both)
     session.substitute("f", lambda x: x)
     assert session.call(Call("both", (0.0,))).value == (0.0, 1.0, 1.0)
 
@@ -374,9 +320,8 @@ def test_a_substitute_is_not_asked_for_the_impossible(run, arguments):
 
 def test_a_probe_runs_inside(run):
     """A probe sees the student's function and whatever it returns, and brings back what can cross."""
-    session = run(
-        "import matplotlib.pyplot as plt\ndef plot(w):\n    fig, ax = plt.subplots()\n    ax.imshow(w)\n    return ax"
-    )
+    plot = "def plot(w):\n    fig, ax = plt.subplots()\n    ax.imshow(w)\n    return ax"
+    session = run("import matplotlib.pyplot as plt", plot)
     source = "def probe(function, w):\n    ax = function(w)\n    return {'images': len(ax.images), 'array': ax.images[0].get_array()}"
     answer = session.probe(source, Call("plot", (np.eye(2),)))
     assert answer.value["images"] == 1
@@ -400,41 +345,33 @@ def test_closing_twice_is_closing(run):
     assert session.value("x").stopped
 
 
-@pytest.mark.parametrize(
-    ("end", "stopped"),
-    [
-        ("import os; os._exit(0)", "crash"),
-        ("import ctypes; ctypes.string_at(0)", "crash"),
-        ("loop()", "timeout"),
-        ("stubborn()", "timeout"),
-    ],
-)
+ENDS = {"os._exit(0)": "crash", "ctypes.string_at(0)": "crash", "loop()": "timeout", "stubborn()": "timeout"}
+
+
+@pytest.mark.parametrize(("end", "stopped"), ENDS.items())
 @pytest.mark.parametrize("hold", [False, True])
 def test_what_was_answered_before_the_end_counts(run, end, stopped, hold):
-    """A child that dies or hangs in the middle of a batch has answered what came before, and nothing after."""
+    """A child that dies or hangs in the middle of a batch has answered what came before, and answers nothing after."""
     session = run(
-        "def loop():\n    while True: pass",
+        "import ctypes, os\ndef loop():\n    while True: pass",
         "def stubborn():\n    while True:\n        try: loop()\n        except BaseException: pass",
         f"def f(n):\n    if n == 7: {end}\n    return n",
     )
     answers = session.batch([Call("f", (n,)) for n in range(10)], hold=hold)
     # Held answers are written down after the last call: there is none, unless the child itself broke off the endless one.
     answered = 0 if hold and end != "loop()" else 7
-    assert [a.value for a in answers] == [*range(answered)] + [None] * (10 - answered)
-    assert [a.stopped for a in answers] == [""] * answered + [stopped] * (10 - answered)
+    assert answers == [Answer(n) for n in range(answered)] + [Answer(stopped=stopped)] * (10 - answered)
+    assert not session.alive
+    assert session.call(Call("f", (0,))).stopped == stopped
 
 
 @pytest.mark.parametrize(
     "before",
-    [
-        "import os; os.close(4)",
-        "import os; os.set_blocking(4, True); [os.write(4, b'!') for _ in range(100)]",
-        "import os; os.read(4, 0)",
-    ],
+    ["os.close(4)", "os.set_blocking(4, True); [os.write(4, b'!') for _ in range(100)]", "os.read(4, 0)"],
 )
-def test_a_child_that_plays_with_the_bell_is_answered_for(run, before):
+def test_a_child_that_plays_with_the_wakeup_is_answered_for(run, before):
     """The grader is woken too often, or never again: every answer still arrives."""
-    session = run(f"def f(n): return n\ndef play(): {before}")
+    session = run("import os", f"def f(n): return n\ndef play(): {before}")
     session.call(Call("play"))
     assert [a.value for a in session.batch([Call("f", (n,)) for n in range(300)])] == list(range(300))
 

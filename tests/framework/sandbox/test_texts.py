@@ -43,11 +43,10 @@ def test_a_cut_text_shows_that_it_was_cut():
     assert read_text("x" * 100, 10) == "x" * 9 + "…"
 
 
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.text(), lambda i: st.lists(i) | st.dictionaries(st.text(), i)
-    )
-)
+LEAVES = st.none() | st.booleans() | st.integers() | st.text()
+
+
+@given(st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_any_told_error_is_an_error_or_refused(told):
     """Whatever a child tells as an error, an outcome or names, it is one, or ``WireError``."""
     for read in (read_error, read_names, lambda x: read_outcome(x, 0, 100)):

@@ -6,6 +6,7 @@ import json
 import math
 import socket
 import time
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import pytest
@@ -14,20 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
 from autograder.sandbox.channel import Channel, HungUp, TimedOut
-from autograder.sandbox.guest.wire import (
-    DTYPES,
-    HEADER,
-    MAX_HEAD,
-    MAX_INT_BITS,
-    MAX_NESTING,
-    Decoder,
-    Encoder,
-    TooBig,
-    WireError,
-    pack,
-    pack_array,
-    parse_head,
-)
+from autograder.sandbox.guest import wire
 
 
 def opaque(value):
@@ -40,44 +28,34 @@ def decoded(tree, blob=b""):
 
     def special(tag, items):
         if tag != "o":
-            raise WireError(tag)
+            raise wire.WireError(tag)
         return ("opaque", *items)
 
-    return Decoder(bytearray(blob), special)(tree)
+    return wire.Decoder(bytearray(blob), special)(tree)
 
 
 def there_and_back(value):
     """A value sent through a whole frame."""
-    encode = Encoder(opaque, 1 << 24)
-    frame = pack({"value": encode(value)}, encode.blobs)
-    head_length, blob_length = HEADER.unpack_from(frame)
-    assert len(frame) == HEADER.size + head_length + blob_length
-    head = parse_head(frame[HEADER.size : HEADER.size + head_length])
-    return decoded(head["value"], frame[HEADER.size + head_length :])
+    encode = wire.Encoder(opaque, 1 << 24)
+    frame = wire.pack({"value": encode(value)}, encode.blobs)
+    head_length, blob_length = wire.HEADER.unpack_from(frame)
+    assert len(frame) == wire.HEADER.size + head_length + blob_length
+    head = wire.parse_head(frame[wire.HEADER.size : wire.HEADER.size + head_length])
+    return decoded(head["value"], frame[wire.HEADER.size + head_length :])
 
 
-plain = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**1000), 2**1000)
-    | st.floats()
-    | st.text(max_size=20)
-    | st.complex_numbers(),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.lists(inner, max_size=4).map(tuple)
-        | st.dictionaries(st.text(max_size=5) | st.integers() | st.booleans(), inner, max_size=4)
-    ),
-    max_leaves=12,
-)
-arrays = nps.arrays(
-    nps.boolean_dtypes()
-    | nps.integer_dtypes()
-    | nps.unsigned_integer_dtypes()
-    | nps.floating_dtypes()
-    | nps.complex_number_dtypes(),
-    nps.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4),
-)
+def containers(inner):
+    """Lists, tuples and dicts of ``inner``."""
+    keys = st.text(max_size=5) | st.integers() | st.booleans()
+    lists = st.lists(inner, max_size=4)
+    return lists | lists.map(tuple) | st.dictionaries(keys, inner, max_size=4)
+
+
+numbers = st.booleans() | st.integers(-(2**1000), 2**1000) | st.floats() | st.complex_numbers()
+plain = st.recursive(st.none() | numbers | st.text(max_size=20), containers, max_leaves=12)
+real_dtypes = nps.boolean_dtypes() | nps.integer_dtypes() | nps.unsigned_integer_dtypes() | nps.floating_dtypes()
+shapes = nps.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
+arrays = nps.arrays(real_dtypes | nps.complex_number_dtypes(), shapes)
 
 
 @given(plain)
@@ -95,29 +73,23 @@ def test_arrays_come_out_as_they_went_in(values):
         np.testing.assert_array_equal(after, before)
 
 
-json_values = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=8)
-    | st.sampled_from(["a", "g", "d", "l", "t", "c", "o", "s", "r"]),
-    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=20,
-)
-nearly_right = st.recursive(
-    st.none() | st.integers() | st.floats() | st.text(max_size=4),
-    lambda inner: (
-        st.lists(inner, max_size=3).map(lambda x: ["l", *x])
-        | st.lists(st.lists(inner, max_size=3), max_size=3).map(lambda x: ["d", *x])
-        | st.tuples(
-            st.just("a"),
-            st.sampled_from(["<f8", "|b1", "<i4", "|O", "<U4", "|V8", "<M8[s]", ">f8", "<f16", "f8", ""]),
-            st.lists(st.integers(-2, 2**70) | st.integers(0, 4) | st.booleans() | st.none(), max_size=4),
-        ).map(list)
-    ),
-    max_leaves=8,
-)
+def anything(inner):
+    """Lists and objects of ``inner``, as any JSON holds them."""
+    return st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+
+
+def nearly_values(inner):
+    """Lists that begin as the wire's lists, dicts and arrays do."""
+    dtypes = st.sampled_from(["<f8", "|b1", "<i4", "|O", "<U4", "|V8", "<M8[s]", ">f8", "<f16", "f8", ""])
+    sides = st.integers(-2, 2**70) | st.integers(0, 4) | st.booleans() | st.none()
+    lists = st.lists(inner, max_size=3)
+    array = st.tuples(st.just("a"), dtypes, st.lists(sides, max_size=4)).map(list)
+    return lists.map(lambda x: ["l", *x]) | st.lists(lists, max_size=3).map(lambda x: ["d", *x]) | array
+
+
+leaves = st.none() | st.integers() | st.floats() | st.text(max_size=8)
+json_values = st.recursive(leaves | st.booleans() | st.sampled_from("agdltcosr"), anything, max_leaves=20)
+nearly_right = st.recursive(leaves, nearly_values, max_leaves=8)
 
 
 @given(json_values | nearly_right, st.binary(max_size=256))
@@ -125,14 +97,13 @@ def test_any_tree_is_a_value_or_refused(tree, blob):
     """Whatever JSON and bytes a child sends, decoding gives a value or ``WireError``, and nothing but plain values."""
     try:
         value = decoded(tree, blob)
-    except WireError:
+    except wire.WireError:
         return
     todo = [value]
     while todo:
         item = todo.pop()
-        assert type(item) in (type(None), bool, int, float, str, complex, list, tuple, dict, np.ndarray) or isinstance(
-            item, np.generic
-        )
+        plain_types = (type(None), bool, int, float, str, complex, list, tuple, dict, np.ndarray)
+        assert type(item) in plain_types or isinstance(item, np.generic)
         if isinstance(item, np.ndarray):
             assert item.dtype.kind in "biufc"
         elif type(item) in (list, tuple):
@@ -141,52 +112,46 @@ def test_any_tree_is_a_value_or_refused(tree, blob):
             todo += item.values()
 
 
-@given(st.binary(max_size=400))
-def test_any_bytes_are_a_frame_or_refused(data):
-    """Whatever bytes a child sends before hanging up, reading them ends in a frame, a refusal or the end."""
+@contextmanager
+def received(data):
+    """A channel on which a child has sent ``data`` and hung up."""
     ours, theirs = socket.socketpair()
     with theirs:
         theirs.sendall(data)
     channel = Channel(ours, 1 << 10)
-    ended = False
-    while not ended:
-        try:
+    yield channel
+    channel.close()
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_a_frame_or_refused(data):
+    """Whatever bytes a child sends before hanging up, reading them ends in a frame, a refusal or the end."""
+    with received(data) as channel, suppress(wire.WireError, HungUp):
+        while True:
             head, blob = channel.receive(time.monotonic() + 5)
-        except (WireError, HungUp):
-            ended = True
-        else:
             assert type(head) is dict
             assert len(blob) <= len(data)
-    channel.close()
 
 
 @given(st.data())
 def test_a_damaged_frame_is_read_refused_or_ended(data):
     """One byte changed anywhere in a frame: a value, a refusal or the end, and never more."""
-    encode = Encoder(opaque, 1 << 20)
-    frame = bytearray(pack({"value": encode([np.arange(3.0), {"a": (1, "x")}, np.array(True)])}, encode.blobs))  # noqa: FBT003
+    encode = wire.Encoder(opaque, 1 << 20)
+    frame = bytearray(wire.pack({"value": encode([np.arange(3.0), {"a": (1, "x")}, np.array(True)])}, encode.blobs))  # noqa: FBT003
     frame[data.draw(st.integers(0, len(frame) - 1))] = data.draw(st.integers(0, 255))
-    ours, theirs = socket.socketpair()
-    with theirs:
-        theirs.sendall(frame)
-    channel = Channel(ours, 1 << 10)
-    try:
+    with received(frame) as channel, suppress(wire.WireError, HungUp):
         head, blob = channel.receive(time.monotonic() + 5)
         decoded(head.get("value"), blob)
-    except (WireError, HungUp):
-        pass
-    finally:
-        channel.close()
 
 
 def test_a_number_that_no_float_holds_does_not_cross():
     """It stays where it is, and a frame that holds it is refused, wherever in it that is."""
-    largest, larger = 2**MAX_INT_BITS - 1, 2**MAX_INT_BITS
+    largest, larger = 2**wire.MAX_INT_BITS - 1, 2**wire.MAX_INT_BITS
     assert there_and_back([largest, -largest]) == [largest, -largest]
     assert math.isfinite(float(largest))
     assert there_and_back([larger, -larger]) == [("opaque", "int")] * 2
     for tree in (larger, ["l", -larger], ["c", larger, 0.0], ["d", [larger, 1]], ["d", [1, 2**1030]]):
-        with pytest.raises(WireError):
+        with pytest.raises(wire.WireError):
             decoded(tree)
 
 
@@ -195,15 +160,12 @@ def test_a_bool_is_one_of_two():
     assert decoded(["a", "|b1", [3]], b"\x00\x02\xff").view("u1").tolist() == [0, 1, 1]
 
 
-@pytest.mark.parametrize("announced", [(MAX_HEAD + 1, 0), (2, 1 << 40), (2, 1 << 63)])
+@pytest.mark.parametrize("announced", [(wire.MAX_HEAD + 1, 0), (2, 1 << 40), (2, 1 << 63)])
 def test_a_frame_that_announces_too_much_is_refused_unread(announced):
     """Nothing is read, let alone reserved, for a frame over the caps."""
-    ours, theirs = socket.socketpair()
-    with theirs:
-        theirs.sendall(HEADER.pack(*announced))
-        with pytest.raises(WireError, match="announces more bytes than may be sent"):
-            Channel(ours, 1 << 20).receive(time.monotonic() + 5)
-    ours.close()
+    refused = pytest.raises(wire.WireError, match="announces more bytes than may be sent")
+    with received(wire.HEADER.pack(*announced)) as channel, refused:
+        channel.receive(time.monotonic() + 5)
 
 
 def test_a_frame_that_trickles_is_not_waited_for():
@@ -224,8 +186,8 @@ def test_a_frame_that_trickles_is_not_waited_for():
 )  # fmt: skip
 def test_json_made_to_exhaust_is_refused(text):
     """Deep, wide, endless or wrong JSON is a ``WireError``."""
-    with pytest.raises(WireError):
-        parse_head(text)
+    with pytest.raises(wire.WireError):
+        wire.parse_head(text)
 
 
 def nested(depth):
@@ -238,10 +200,10 @@ def nested(depth):
 def test_nesting_ends_at_a_limit_of_our_own():
     """Sixty-four levels are read and no more, whatever this interpreter could bear and however a string may look."""
     json.loads(nested(65))
-    assert len(parse_head(nested(MAX_NESTING))) == 1
-    for text in (nested(MAX_NESTING + 1), b"[" * 65, b'{"v":"\\\\",' + nested(65)[1:]):
-        with pytest.raises(WireError, match="nested too deep"):
-            parse_head(text)
+    assert len(wire.parse_head(nested(wire.MAX_NESTING))) == 1
+    for text in (nested(wire.MAX_NESTING + 1), b"[" * 65, b'{"v":"\\\\",' + nested(65)[1:]):
+        with pytest.raises(wire.WireError, match="nested too deep"):
+            wire.parse_head(text)
 
 
 def test_the_deepest_value_fits():
@@ -249,40 +211,41 @@ def test_the_deepest_value_fits():
     value = 1.0
     for _ in range(12):
         value = {"k": value}
-    tree = Encoder(opaque, 1 << 20)(value)
-    frame = pack({"calls": [["f", [], [["x", tree]]]]})
-    [[_name, _args, [[_key, back]]]] = parse_head(frame[HEADER.size :])["calls"]
-    assert Decoder(b"", opaque)(back) == value
+    tree = wire.Encoder(opaque, 1 << 20)(value)
+    frame = wire.pack({"calls": [["f", [], [["x", tree]]]]})
+    [[_name, _args, [[_key, back]]]] = wire.parse_head(frame[wire.HEADER.size :])["calls"]
+    assert wire.Decoder(b"", opaque)(back) == value
 
 
-@given(
-    nps.arrays(st.sampled_from(["f8", "i4", "?", "c16", ">f8", "U3", "f4"]), nps.array_shapes(min_dims=0, min_side=0)),
-    st.booleans(),
-)
+ODD_DTYPES = st.sampled_from(["f8", "i4", "?", "c16", ">f8", "U3", "f4"])
+
+
+@given(nps.arrays(ODD_DTYPES, nps.array_shapes(min_dims=0, min_side=0)), st.booleans())
 def test_the_short_way_for_an_array_writes_the_same_bytes(array, transposed):
     """An answer that is a plain array is the same frame as by way of the encoder; any other value is left to the encoder."""
     value = array.T if transposed else array
-    encode = Encoder(opaque, 1 << 20)
-    frame = pack({"value": encode(value), "changed": []}, encode.blobs)
-    short = pack_array(value, 1 << 20)
+    encode = wire.Encoder(opaque, 1 << 20)
+    frame = wire.pack({"value": encode(value), "changed": []}, encode.blobs)
+    short = wire.pack_array(value, 1 << 20)
     assert short in (frame, b"")
-    assert bool(short) == (value.flags.c_contiguous and value.dtype.str in DTYPES)
-    assert pack_array(np.ones(3), 23) == pack_array(np.float64(1.0), 99) == pack_array(np.ma.ones(2), 99) == b""
+    assert bool(short) == (value.flags.c_contiguous and value.dtype.str in wire.DTYPES)
+    others = [(np.ones(3), 23), (np.float64(1.0), 99), (np.ma.ones(2), 99)]
+    assert [wire.pack_array(value, room) for value, room in others] == [b""] * 3
 
 
 def test_what_is_too_big_to_write_is_said():
     """The writer refuses arrays and texts over the caps, so that an honest child can say so."""
-    with pytest.raises(TooBig, match="this one: 8 MiB"):
-        Encoder(opaque, 1 << 20)(np.zeros(1 << 20))
-    with pytest.raises(TooBig, match="more than 200,000 parts"):
-        Encoder(opaque, 1 << 20)([0] * 200_001)
-    with pytest.raises(TooBig):
-        pack({"x": ["x" * 60_000] * 100})
+    with pytest.raises(wire.TooBig, match="this one: 8 MiB"):
+        wire.Encoder(opaque, 1 << 20)(np.zeros(1 << 20))
+    with pytest.raises(wire.TooBig, match="more than 200,000 parts"):
+        wire.Encoder(opaque, 1 << 20)([0] * 200_001)
+    with pytest.raises(wire.TooBig):
+        wire.pack({"x": ["x" * 60_000] * 100})
 
 
 def test_cycles_and_depth_stay_inside():
     """A list that holds itself, or one nested too deep, ends in a value that stays."""
     loop = []
     loop.append(loop)
-    tree = Encoder(opaque, 1 << 20)(loop)
+    tree = wire.Encoder(opaque, 1 << 20)(loop)
     assert json.dumps(tree).count('"o"') == 1

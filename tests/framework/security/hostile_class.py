@@ -7,14 +7,14 @@ import os
 import re
 import secrets
 import shutil
-import socket
+import socketserver
 import stat
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,10 +26,10 @@ from tests.support.books import marks, with_book
 from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
 
 ATTACKS = {path.stem: path for path in sorted(Path(__file__).with_name("attacks").glob("*.py"))}
-CALL, CELL, SUBMISSION = 0.5, 0.5, 4.0
+SUBMISSION, WORKERS = 4.0, 2
 LIMITS = f"""
-c.Course.call_seconds = {CALL}
-c.Course.cell_seconds = {CELL}
+c.Course.call_seconds = 0.5
+c.Course.cell_seconds = 0.5
 c.Course.submission_seconds = {SUBMISSION}
 c.Course.memory_mb = 256
 """
@@ -70,9 +70,10 @@ class HostileClass:
         """What lies beside the course and is nobody's business."""
         return self.course.root.parent / "beside"
 
-    def bound(self, workers):
-        """The seconds that the course's limits allow for this class: each attack's, an honest one's second, the start."""
-        return (len(self.hostile) * SUBMISSION + len(self.honest)) / workers + 60
+    @property
+    def seconds(self):
+        """What the course's limits allow for this class: each attack's time, an honest one's second, the start."""
+        return (len(self.hostile) * SUBMISSION + len(self.honest)) / WORKERS + 60
 
     def state(self):
         """Every file that grading has no reason to change: its bytes (unless there are many), mode and time of change."""
@@ -161,18 +162,15 @@ def _hand_in(world):
         if kind == "right":
             world.best = path
         if file is None:
-            right = in_the_second(name)
-            code = {**(RIGHT if right else NOTHING_RIGHT)}
-            code["mean_kelvin" if right else "to_kelvin"] = attack_of(name, world)
-            hand_in(course, student, document(course, **code))
-            most = dict(FULL if right else EARNED["wrong"])
-            most["mean_kelvin" if right else "to_kelvin"] = KNOWS_THE_EXAMPLE.get(name, 0.0)
+            part, others = ("mean_kelvin", "right") if in_the_second(name) else ("to_kelvin", "wrong")
+            hand_in(course, student, document(course, **{**HONEST[others], part: attack_of(name, world)}))
+            most = {**EARNED[others], part: KNOWS_THE_EXAMPLE.get(name, 0.0)}
             world.hostile[name] = Hostile(student, most, "graded", honest)
         else:
             student = file.student or student
             folder = course.root / "submitted" / student / CHAPTER
             folder.mkdir(parents=True)
-            file.make(folder, course, world)
+            file.make(folder, world)
             world.hostile[name] = Hostile(student, EARNED["wrong"], file.status, honest)
 
 
@@ -190,7 +188,6 @@ class Run:
     verdicts: list
     said: str
     seconds: float
-    workers: int
     before: dict
     after: dict
     book: dict = field(default_factory=dict)
@@ -215,44 +212,38 @@ class Run:
         return path.read_text("utf-8") if path.is_file() else ""
 
 
-def run(world, *command, place=(), workers=2):
+def run(world, *command, place=()):
     """Run ``autograder`` with ``command`` in the course, as an instructor would."""
     before, tmp = world.state(), _in_tmp()
-    environment = {
-        **os.environ,
-        "AUTOGRADER_COURSE_SECRET": world.secret,
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONPATH": str(ROOT),
-    }
+    variables = {"AUTOGRADER_COURSE_SECRET": world.secret, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(ROOT)}
     started = time.monotonic()
     done = subprocess.run(
-        [*place, sys.executable, "-m", "autograder", *command, "--json", "--workers", str(workers)],
+        [*place, sys.executable, "-m", "autograder", *command, "--json", "--workers", str(WORKERS)],
         cwd=world.course.root,
-        env=environment,
+        env={**os.environ, **variables},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
-        timeout=2 * world.bound(workers),  # a run without end fails here, and does not hold up the other tests
+        timeout=2 * world.seconds,  # a run without end fails here, and does not hold up the other tests
     )
     seconds = time.monotonic() - started
     said = done.stderr.decode("utf-8", "replace")
     assert done.stdout.startswith(b"["), said[-3000:]
     verdicts = json.loads(done.stdout.decode("utf-8", "surrogateescape"))
-    left = _in_tmp() - tmp
-    return Run(world, done.returncode, verdicts, said, seconds, workers, before, world.state(), left=left)
+    return Run(world, done.returncode, verdicts, said, seconds, before, world.state(), left=_in_tmp() - tmp)
 
 
 def _in_tmp():
     return {path.name for path in Path(tempfile.gettempdir()).iterdir()}
 
 
-def graded(world, place=(), workers=2):
+def graded(world, place=()):
     """The class graded from the beginning, with what its gradebook holds afterwards."""
     root = world.course.root
     for name in ("autograded", "feedback", ".autograder"):
         shutil.rmtree(root / name, ignore_errors=True)
     shutil.copy(root.parent / "gradebook.db", root)
-    done = run(world, "grade", CHAPTER, place=place, workers=workers)
+    done = run(world, "grade", CHAPTER, place=place)
     url = f"sqlite:///{root / 'gradebook.db'}"
     with Gradebook(url, "mini") as book:
         assert book.find_student("former").last_name == world.secret
@@ -266,17 +257,7 @@ def graded(world, place=(), workers=2):
 def listening():
     """A port on loopback, and the list of who called there."""
     calls = []
-    with closing(socket.create_server(("127.0.0.1", 0))) as server:
-
-        def listen():
-            while True:
-                try:
-                    connection, _address = server.accept()
-                except OSError:
-                    return
-                calls.append(1)
-                connection.close()
-
-        threading.Thread(target=listen, daemon=True).start()
-        yield server.getsockname()[1], calls
-        server.shutdown(socket.SHUT_RDWR)
+    with socketserver.TCPServer(("127.0.0.1", 0), lambda *caller: calls.append(caller)) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield server.server_address[1], calls
+        server.shutdown()

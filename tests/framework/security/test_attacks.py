@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import secrets
 import time
 from contextlib import closing
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,75 +15,107 @@ import pytest
 from autograder.course import Limits
 from autograder.sandbox import open_worker
 from autograder.sandbox.protocol import Call, CodeCell
+from tests.framework.security.hostile_class import ATTACKS, listening
 
-ATTACKS = sorted(Path(__file__).with_name("attacks").glob("*.py"))
 LIMITS = Limits(
     call_seconds=0.5, cell_seconds=0.5, submission_seconds=8.0, memory_mb=256, disk_mb=4, output_kb=8, result_mb=4
 )
 INPUTS = [np.array([1.0, 2.0, 3.0]), np.array([0.3, -2.0, 5.0]), np.array([4.0, 4.5, -1.0, 0.2])]
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
+FILES = ("gradebook.db", "autograded/me.ipynb", "solutions/ch1.py", "tests/chapters/test_ch1.py", ".course_secret")
 HONEST = "def softmax(x):\n    e = np.exp(x - x.max())\n    return e / e.sum()"
 
 
-def expected(x):
-    """What softmax should answer; it never enters the jail."""
-    e = np.exp(x - x.max())
-    return e / e.sum()
+@dataclass
+class Outside:
+    """A course folder whose every file holds ``secret``, and a port on loopback that remembers who called."""
+
+    course: Path
+    secret: str
+    port: int
+    calls: list
+
+    def state(self):
+        """Every file and folder of the course: its bytes, permissions and time of change."""
+        found = {path: path.stat() for path in self.course.rglob("*")}
+        return {p: (p.is_file() and p.read_bytes(), s.st_mode, s.st_mtime_ns) for p, s in found.items()}
+
+    def aim(self, source):
+        """An attack's source with the places it looks for filled in."""
+        return source.replace("@COURSE@", str(self.course)).replace("@PORT@", str(self.port))
+
+    def attack(self, name):
+        """The source of the attack ``name``, aimed."""
+        return self.aim(ATTACKS[name].read_text("utf-8"))
 
 
 def right(answer, x):
-    """Whether an answer is right, judged as checks judge: shape first, then values."""
-    value = answer.value
-    return (
-        isinstance(value, np.ndarray)
-        and value.shape == x.shape
-        and np.allclose(value, expected(x), rtol=1e-5, atol=1e-6)
-    )
+    """Whether an answer is right, judged as checks judge: shape first, then values. They never enter the jail."""
+    value, e = answer.value, np.exp(x - x.max())
+    alike = isinstance(value, np.ndarray) and value.shape == x.shape
+    return alike and np.allclose(value, e / e.sum(), rtol=1e-5, atol=1e-6)
 
 
 def texts(value):
     """Every text inside a value, however deep."""
     if isinstance(value, str):
-        yield value
-    elif is_dataclass(value):
-        for one in fields(value):
-            yield from texts(getattr(value, one.name))
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from texts(item)
+        return [value]
+    if is_dataclass(value):
+        inside = [getattr(value, one.name) for one in fields(value)]
     elif isinstance(value, dict):
-        for pair in value.items():
-            yield from texts(pair)
+        inside = [*value, *value.values()]
+    else:
+        inside = value if isinstance(value, list | tuple) else []
+    return [text for one in inside for text in texts(one)]
 
 
-def notebook(source):
-    """The code cells of a notebook whose second cell is ``source``."""
-    return [
-        CodeCell(0, "imports", "import numpy as np"),
-        CodeCell(1, "softmax", source),
-        CodeCell(2, "later", "later = 42"),
-    ]
+def opened(worker, source):
+    """A session on a notebook whose second cell is ``source``, to be closed at the end of a ``with``."""
+    names = {"imports": "import numpy as np", "softmax": source, "later": "later = 42"}
+    return closing(worker.open([CodeCell(index, *cell) for index, cell in enumerate(names.items())]))
+
+
+@pytest.fixture
+def outside(tmp_path, monkeypatch):
+    """What is outside of the jail; the attacks are told where it is."""
+    secret = f"SECRET{secrets.token_hex(16)}"
+    course = tmp_path / "course"
+    for name in FILES:
+        path = course / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# {secret}\n", "utf-8")
+        path.chmod(0o666)  # nothing but the jail stands in the way
+    monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", secret)
+    with listening() as (port, calls):
+        yield Outside(course, secret, port, calls)
 
 
 @pytest.fixture(scope="module", params=["bubblewrap", "landlock"])
 def worker(request):
     """One worker for all attacks, one after another, as in a class."""
-    with open_worker(LIMITS, ["numpy"], confinement=request.param) as opened:
-        yield opened
+    with open_worker(LIMITS, ["numpy"], confinement=request.param) as made:
+        yield made
+
+
+@pytest.fixture
+def unconfined():
+    """A worker without a jail."""
+    with open_worker(LIMITS, ["numpy"], confinement="local") as made:
+        yield made
 
 
 def test_there_are_enough():
     """The suite holds at least forty attacks, each of which says what it tries."""
     assert len(ATTACKS) >= 40
-    assert all(path.read_text("utf-8").startswith('"""') for path in ATTACKS)
+    assert all(path.read_text("utf-8").startswith('"""') for path in ATTACKS.values())
 
 
-@pytest.mark.parametrize("path", ATTACKS, ids=lambda path: path.stem)
-def test_an_attack_gains_and_harms_nothing(worker, outside, path):
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_gains_and_harms_nothing(worker, outside, name):
     """No right answers, nothing outside read, changed or called, time bounded, and the next student is answered."""
     before = outside.state()
     started = time.monotonic()
-    with closing(worker.open(notebook(outside.aim(path.read_text("utf-8"))))) as session:
+    with opened(worker, outside.attack(name)) as session:
         answers = [session.call(Call("softmax", (x,))) for x in INPUTS]
         again = session.batch([Call("softmax", (x,)) for x in INPUTS], hold=True)
         seen = repr((session.cells, answers, again, session.value("later"), sorted(session.names())))
@@ -97,7 +130,7 @@ def test_an_attack_gains_and_harms_nothing(worker, outside, path):
     # The time of a submission is limited as a whole; what comes on top is the end of processes.
     assert took < LIMITS.submission_seconds + 3
 
-    with closing(worker.open(notebook(HONEST))) as honest:
+    with opened(worker, HONEST) as honest:
         for x in INPUTS:
             assert right(honest.call(Call("softmax", (x,))), x)
         assert honest.value("later").value == 42
@@ -105,32 +138,25 @@ def test_an_attack_gains_and_harms_nothing(worker, outside, path):
 
 
 @pytest.mark.parametrize("name", ["writes_the_gradebook", "exec_bomb", "connects"])
-def test_the_suite_notices_harm(outside, name):
+def test_the_suite_notices_harm(unconfined, outside, name):
     """The same attacks in a plain process do harm, and what the tests look at shows it."""
     before = outside.state()
-    source = Path(__file__).with_name("attacks").joinpath(f"{name}.py").read_text("utf-8")
-    with (
-        open_worker(LIMITS, ["numpy"], confinement="local") as plain,
-        closing(plain.open(notebook(outside.aim(source)))) as session,
-    ):
+    with opened(unconfined, outside.attack(name)) as session:
         session.call(Call("softmax", (INPUTS[0],)))
     assert outside.state() != before or outside.calls
 
 
-def test_the_suite_notices_a_leak(outside):
+def test_the_suite_notices_a_leak(unconfined, outside):
     """In a plain process a file of the course can be read, and what is read reaches the answers that the tests search."""
     source = outside.aim("def softmax(x):\n    return open('@COURSE@/gradebook.db').read()")
-    with (
-        open_worker(LIMITS, ["numpy"], confinement="local") as plain,
-        closing(plain.open(notebook(source))) as session,
-    ):
+    with opened(unconfined, source) as session:
         assert outside.secret in session.call(Call("softmax", (INPUTS[0],))).value
 
 
 def test_no_message_reaches_the_next_submission(worker, outside):
     """What one submission leaves behind is nowhere in the next: no file, module, variable or name."""
-    source = Path(__file__).with_name("attacks").joinpath("leaves_a_message.py").read_text("utf-8")
-    worker.open(notebook(outside.aim(source))).close()
+    with opened(worker, outside.attack("leaves_a_message")):
+        pass
     look = """
 import builtins, os, sys
 found = [hasattr(builtins, "message"), "MESSAGE" in os.environ, hasattr(np, "message"), "message" in sys.modules]
@@ -140,21 +166,13 @@ for path in ("/tmp", "/dev/shm", "/", "/sandbox", "/sandbox/packages", "/sandbox
     except OSError:
         pass
 """
-    with closing(worker.open(notebook(look))) as session:
+    with opened(worker, look) as session:
         assert not any(session.value("found").value)
 
 
-def test_the_refused_stays_refused(worker, outside):
+@pytest.mark.parametrize("name", ["calls_the_kernel", "opens_devices", "signals_by_descriptor"])
+def test_the_refused_stays_refused(worker, outside, name):
     """Attacks that report what they could do report nothing."""
-    for name in ("calls_the_kernel", "opens_devices", "signals_by_descriptor"):
-        source = Path(__file__).with_name("attacks").joinpath(f"{name}.py").read_text("utf-8")
-        with closing(worker.open(notebook(outside.aim(source)))) as session:
-            answer = session.call(Call("softmax", (INPUTS[0],)))
-            assert answer.value == "nothing" or answer.stopped == "crash", name
-
-
-def test_a_class_of_attackers_costs_its_limits_only(worker):
-    """After all of it the warm process is the one that was started first, or a new one, and still serves at once."""
-    for _ in range(20):
-        with closing(worker.open(notebook(HONEST))) as session:
-            assert right(session.call(Call("softmax", (INPUTS[1],))), INPUTS[1])
+    with opened(worker, outside.attack(name)) as session:
+        answer = session.call(Call("softmax", (INPUTS[0],)))
+        assert answer.value == "nothing" or answer.stopped == "crash"

@@ -99,29 +99,26 @@ def test_the_next_student_gets_the_right_mark(grading, name):
     assert grading.book[student]["score"] == verdict["score"]
 
 
-def test_every_notebook_has_its_verdict_and_the_run_says_what_needs_a_person(grading):
-    """One verdict a submission, exit status 1 as some cannot be graded, each of them told, and no traceback."""
+def assert_harmless(done):
+    """One verdict a file, exit status 1, no traceback; every byte, mode and time is as before; within the course's limits."""
+    assert len(done.verdicts) == 2 * len(EVERY)
+    assert done.status == 1
+    assert "Traceback" not in done.said
+    assert done.after == done.before
+    assert done.seconds < done.world.seconds
+
+
+def test_a_class_harms_nothing_and_the_run_says_what_needs_a_person(grading):
+    """Nothing of the course has changed, nobody was called, and each submission that cannot be graded is named."""
     world = grading.world
-    assert len(grading.verdicts) == 2 * len(EVERY)
-    assert grading.status == 1
-    assert "Traceback" not in grading.said
+    assert_harmless(grading)
+    assert world.calls == []
+    assert not grading.left & MESSAGES
     told = grading.said.split("Needs a person:")[1]
     for one in world.hostile.values():
         person = one.status == "ungradable" or bool(grading.verdict(one.student)["warning"])
         assert (f"- {sanitize(written(one.student))}:" in told) == person
     assert any(verdict["warning"] for verdict in grading.verdicts)  # of a time that is none
-
-
-def test_nothing_outside_has_changed(grading):
-    """The course, what was handed in, what lies beside it: bytes, modes and times are as before, and nobody was called."""
-    assert grading.after == grading.before
-    assert grading.world.calls == []
-    assert not grading.left & MESSAGES
-
-
-def test_the_time_is_bounded_by_the_limits_of_the_course(grading):
-    """Each attack takes at most what a submission may take, and two workers take half as long as one."""
-    assert grading.seconds < grading.world.bound(grading.workers)
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -138,12 +135,8 @@ def test_loose_files_are_judged_alike(checking, name):
 
 
 def test_a_call_with_every_file_harms_nothing(checking):
-    """One verdict a file, exit status 1, no traceback, nothing changed, within the limits."""
-    assert len(checking.verdicts) == 2 * len(EVERY)
-    assert checking.status == 1
-    assert "Traceback" not in checking.said
-    assert checking.after == checking.before
-    assert checking.seconds < checking.world.bound(checking.workers)
+    """`autograder check` on all files at once changes nothing and ends in time, with a verdict on each."""
+    assert_harmless(checking)
 
 
 def test_the_suite_notices_harm_and_leaks(world):

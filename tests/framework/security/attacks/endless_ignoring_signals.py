@@ -1,13 +1,12 @@
 """A loop with every signal ignored and the alarm taken away."""
 
 import signal
+from contextlib import suppress
 
 def softmax(x):
     for number in range(1, 65):
-        try:
+        with suppress(OSError, ValueError):
             signal.signal(number, signal.SIG_IGN)
-        except (OSError, ValueError):
-            pass
     signal.setitimer(signal.ITIMER_REAL, 0)
     while True:
         pass

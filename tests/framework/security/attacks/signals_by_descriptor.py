@@ -1,6 +1,7 @@
 """Descriptors that send signals when something happens to them: by owner, lease, folder, and asynchronously."""
 
 import fcntl, os, signal, struct
+from contextlib import suppress
 
 F_SETSIG, F_SETOWN_EX = 10, 15
 NOBODY_MINDS = signal.SIGURG  # what gets it, if it comes, is not ended by it
@@ -17,15 +18,11 @@ def softmax(x):
             (fcntl.F_SETLEASE, fcntl.F_RDLCK),
             (fcntl.F_NOTIFY, fcntl.DN_ACCESS | fcntl.DN_MULTISHOT),
         ):
-            try:
+            with suppress(OSError):
                 fcntl.fcntl(r, command, argument)
                 done.append(command)
-            except OSError:
-                pass
-        try:
+        with suppress(OSError):
             os.write(w, b"x")
-        except OSError:
-            pass
         os.close(r)
         os.close(w)
     return done or "nothing"

@@ -1,6 +1,7 @@
 """Marks, written by oneself."""
 
 import os, sqlite3
+from contextlib import suppress
 
 def write():
     for path in ("@COURSE@/gradebook.db", "@COURSE@/autograded/me.ipynb", "@COURSE@/tests/chapters/test_ch1.py", "@COURSE@/new"):
@@ -13,10 +14,8 @@ def write():
             lambda: os.utime(path),
             lambda: sqlite3.connect(path).execute("create table grades (a)"),
         ):
-            try:
+            with suppress(Exception):
                 way()
-            except Exception:
-                pass
 
 write()
 

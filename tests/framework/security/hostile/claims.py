@@ -4,34 +4,22 @@ from __future__ import annotations
 
 import json
 
-from tests.framework.security.hostile.registry import (
-    MARKED_UP,
-    SCRIPT,
-    check_cells,
-    code_cells,
-    hostile,
-    png,
-    save,
-    wrong,
-)
+from tests.framework.security.hostile.registry import MARKED_UP, PNG, SCRIPT, check_cells, code_cells, hostile_notebook
 from tests.support.mini import CHAPTER, cell
 
 # What a notebook says of itself: points, names, outcomes.
 
 
-@hostile("graded")
-def forged_points(folder, course, _world):
+@hostile_notebook()
+def forged_points(notebook):
     """Check cells that are worth a thousand points."""
-    notebook = wrong(course)
     for graded in check_cells(notebook):
         graded["metadata"]["nbgrader"]["points"] = 1000
-    save(folder, notebook)
 
 
-@hostile("graded")
-def renamed_exercises(folder, course, _world):
+@hostile_notebook()
+def renamed_exercises(notebook):
     """Every exercise under another's name, and each check under that of the quiz."""
-    notebook = wrong(course)
     names = {"to_kelvin": "mean_kelvin", "mean_kelvin": "quiz_ch1_units", "quiz_ch1_units": "to_kelvin"}
     for one in notebook["cells"]:
         meta = one["metadata"].get("nbgrader", {})
@@ -39,125 +27,102 @@ def renamed_exercises(folder, course, _world):
             meta["grade_id"] = "check_quiz_ch1_units"
         elif meta:
             meta["grade_id"] = names[meta["grade_id"]]
-    save(folder, notebook)
 
 
-@hostile("graded")
-def invented_exercises(folder, course, _world):
+@hostile_notebook()
+def invented_exercises(notebook):
     """Exercises and checks that the course never had, solved and worth much."""
-    notebook = wrong(course)
     for number in range(20):
         for role, name in (("solution", f"bonus{number}"), ("grade", f"check_bonus{number}")):
             meta = {"grade_id": name, "grade": False, "solution": False, "points": 50, role: True}
-            notebook["cells"].append(
-                {"cell_type": "code", "metadata": {"nbgrader": meta}, "source": "1", "outputs": []}
-            )
-    save(folder, notebook)
+            made = {"cell_type": "code", "metadata": {"nbgrader": meta}, "source": "1", "outputs": []}
+            notebook["cells"].append(made)
 
 
-@hostile("graded")
-def copied_check_cells(folder, course, _world):
+@hostile_notebook()
+def copied_check_cells(notebook):
     """Each check cell five times, with other points and other code every time."""
-    notebook = wrong(course)
     for graded in check_cells(notebook):
         for times in range(1, 6):
             copy = json.loads(json.dumps(graded)) | {"source": "def check(*a): return 10.0\ncheck()", "id": "same"}
             copy["metadata"]["nbgrader"]["points"] = 10 * times
             notebook["cells"].append(copy)
-    save(folder, notebook)
 
 
-@hostile("graded")
-def graded_already(folder, course, _world):
+@hostile_notebook()
+def graded_already(notebook):
     """The outcome that a grader would have left: full marks in every check cell, and in the metadata."""
-    notebook = wrong(course)
     for graded in check_cells(notebook):
         points = graded["metadata"]["nbgrader"]["points"]
         data = {"text/plain": str(float(points)), "text/html": f"<strong>{points} of {points} points</strong>"}
         graded["outputs"] = [{"output_type": "execute_result", "data": data, "metadata": {}, "execution_count": 1}]
         graded["metadata"]["nbgrader"] |= {"score": points, "auto_score": points, "manual_score": points}
     notebook["metadata"]["autograder"] = {"status": "graded", "score": 6, "copied": [SCRIPT], "chapter": CHAPTER}
-    save(folder, notebook)
 
 
-@hostile("graded")
-def to_be_marked_by_hand(folder, course, _world):
+@hostile_notebook()
+def to_be_marked_by_hand(notebook):
     """Stubs that say that a person has to mark them, and has done so."""
-    notebook = wrong(course)
     for one in notebook["cells"]:
         if "nbgrader" in one["metadata"]:
             one["metadata"]["nbgrader"] |= {"grade": True, "solution": True, "points": 6, "manual_score": 6}
-    save(folder, notebook)
 
 
-@hostile("graded")
-def unlocked_checks(folder, course, _world):
+@hostile_notebook()
+def unlocked_checks(notebook):
     """Check cells as ordinary cells with code that gives full marks, and a stub that is locked."""
-    notebook = wrong(course)
     for graded in check_cells(notebook):
         graded["metadata"]["nbgrader"] |= {"grade": False, "solution": True, "locked": False}
         graded["source"] = "6.0"
     cell(notebook, "to_kelvin")["metadata"]["nbgrader"] |= {"locked": True, "solution": False}
-    save(folder, notebook)
 
 
-@hostile("graded")
-def answers_called_pictures(folder, course, _world):
+@hostile_notebook()
+def answers_called_pictures(notebook):
     """Every cell called a picture, with a foreign image, so that it is kept instead of run."""
-    notebook = wrong(course)
-    data = {"image/png": png(), "text/plain": "6.0"}
+    data = {"image/png": PNG, "text/plain": "6.0"}
     for one in notebook["cells"]:
         one["metadata"]["tags"] = ["picture"]
     for one in code_cells(notebook):
         one["outputs"] = [{"output_type": "display_data", "data": data, "metadata": {}}]
-    save(folder, notebook)
 
 
 # What a notebook brings along for the person who opens it.
 
 
-@hostile("graded")
-def stored_scripts(folder, course, _world):
+@hostile_notebook()
+def stored_scripts(notebook):
     """Markup and scripts in the stored outputs of every cell, the course's own picture among them."""
-    notebook = wrong(course)
     for one in code_cells(notebook):
         one["outputs"] = [
-            {"output_type": "display_data", "data": {**MARKED_UP, "image/png": png()}, "metadata": {"x": SCRIPT}},
+            {"output_type": "display_data", "data": {**MARKED_UP, "image/png": PNG}, "metadata": {"x": SCRIPT}},
             {"output_type": "error", "ename": SCRIPT, "evalue": SCRIPT, "traceback": [SCRIPT]},
             {"output_type": "stream", "name": SCRIPT, "text": [SCRIPT]},
         ]
-    save(folder, notebook)
 
 
-@hostile("graded")
-def attachments(folder, course, _world):
+@hostile_notebook()
+def attachments(notebook):
     """Attachments, prose with scripts, and addresses that run."""
-    notebook = wrong(course)
     for one in notebook["cells"]:
         if one["cell_type"] == "markdown":
-            one["attachments"] = {"x.svg": MARKED_UP, "../../gradebook.db": {"image/png": png()}, "n": None}
-            one["source"] = (
-                f"{SCRIPT}\n\n[x](javascript:alert('hostile')) ![y](attachment:x.svg) $$\\href{{{SCRIPT}}}$$"
-            )
+            one["attachments"] = {"x.svg": MARKED_UP, "../../gradebook.db": {"image/png": PNG}, "n": None}
+            links = "[x](javascript:alert('hostile')) ![y](attachment:x.svg)"
+            one["source"] = f"{SCRIPT}\n\n{links} $$\\href{{{SCRIPT}}}$$"
     notebook["cells"].append({"cell_type": "raw", "metadata": {"format": "text/html"}, "source": SCRIPT})
-    save(folder, notebook)
 
 
-@hostile("graded")
-def markup_everywhere(folder, course, _world):
+@hostile_notebook()
+def markup_everywhere(notebook):
     """Scripts in ids, tags, titles, languages and kernels."""
-    notebook = wrong(course)
     for one in notebook["cells"]:
         one |= {"id": SCRIPT, "execution_count": SCRIPT}
         one["metadata"] |= {"tags": [SCRIPT], "title": SCRIPT, "collapsed": SCRIPT, "name": SCRIPT}
     notebook["metadata"] |= {"title": SCRIPT, "kernelspec": {"name": SCRIPT, "language": SCRIPT}, "authors": [SCRIPT]}
-    save(folder, notebook)
 
 
-@hostile("graded")
-def huge_metadata(folder, course, _world):
+@hostile_notebook()
+def huge_metadata(notebook):
     """Twenty megabytes of metadata."""
-    notebook = wrong(course)
     notebook["metadata"]["note"] = "x" * (10 << 20)
     notebook["cells"][0]["metadata"]["list"] = [0] * (1 << 20)
-    save(folder, notebook)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import zlib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,8 @@ NOTHING_RIGHT = {
 }
 NAME = f"{CHAPTER}.ipynb"
 SCRIPT = "<script>alert('hostile')</script><img src=x onerror=alert('hostile')>"
+# A picture of one pixel.
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 MARKED_UP = {"text/html": SCRIPT, "image/svg+xml": f"<svg>{SCRIPT}</svg>", "application/javascript": "alert('hostile')"}
 
 
@@ -26,7 +27,7 @@ MARKED_UP = {"text/html": SCRIPT, "image/svg+xml": f"<svg>{SCRIPT}</svg>", "appl
 class HostileFile:
     """How a file is made, what the verdict on it must be, and the name of the student's folder where that matters."""
 
-    make: Callable[[Path, Any, Any], None]
+    make: Callable[[Path, Any], None]
     status: str
     student: str = ""
 
@@ -44,6 +45,21 @@ def hostile(status, *, student="", name=""):
     return note
 
 
+def hostile_notebook(status="graded", *, student="", name=""):
+    """Note a function that changes a notebook with wrong answers as what makes a file whose verdict must be ``status``."""
+
+    def note(change):
+        def make(folder, world):
+            notebook = wrong(world.course)
+            change(notebook)
+            save(folder, notebook)
+
+        hostile(status, student=student, name=name or change.__name__)(make)
+        return change
+
+    return note
+
+
 def wrong(course):
     """The chapter's notebook with answers that earn nothing."""
     return document(course, **NOTHING_RIGHT)
@@ -54,15 +70,10 @@ def save(folder, notebook):
     (folder / NAME).write_text(json.dumps(notebook), "utf-8")
 
 
-def png():
-    """A picture of one pixel, in base64."""
-
-    def chunk(kind, data):
-        return len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
-
-    header = (1).to_bytes(4, "big") * 2 + bytes([8, 0, 0, 0, 0])
-    parts = [chunk(b"IHDR", header), chunk(b"IDAT", zlib.compress(b"\0\0")), chunk(b"IEND", b"")]
-    return base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"".join(parts)).decode()
+def terabyte(path):
+    """Make a file of a terabyte that takes no room."""
+    path.touch()
+    os.truncate(path, 1 << 40)
 
 
 def code_cells(notebook):

@@ -6,16 +6,16 @@ import json
 import zlib
 from typing import Any
 
-from tests.framework.security.hostile.registry import NAME, check_cells, hostile, png, save, wrong
+from tests.framework.security.hostile.registry import NAME, PNG, check_cells, hostile, hostile_notebook, wrong
 from tests.support.mini import cell
 
 # JSON that is no notebook, or hardly one.
 
 
 @hostile("graded")
-def two_hundred_megabytes(folder, course, _world):
+def two_hundred_megabytes(folder, world):
     """A stored output of two hundred megabytes."""
-    notebook = wrong(course)
+    notebook = wrong(world.course)
     notebook["cells"][1]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "@"}]
     before, after = json.dumps(notebook).encode().split(b'"@"')
     with (folder / NAME).open("wb") as file:
@@ -26,32 +26,33 @@ def two_hundred_megabytes(folder, course, _world):
 
 
 @hostile("ungradable")
-def larger_than_any_notebook(folder, _course, _world):
-    """A file of a terabyte that takes no room."""
-    with (folder / NAME).open("wb") as file:
-        file.truncate(1 << 40)
-
-
-@hostile("ungradable")
-def lists_by_the_million(folder, _course, _world):
+def lists_by_the_million(folder, _world):
     """A file that takes twenty times its size once it is read."""
     inside = b"[]," * (10 << 20)
     (folder / NAME).write_bytes(b'{"nbformat": 4, "cells": [], "metadata": {"x": [' + inside + b"0]}}")
 
 
-@hostile("ungradable")
-def nested_for_ever(folder, course, _world):
-    """Lists in lists, a hundred thousand deep, inside a notebook."""
-    notebook = wrong(course)
-    notebook["metadata"]["deep"] = "@"
-    deep = "[" * 100_000 + "]" * 100_000
-    (folder / NAME).write_text(json.dumps(notebook).replace('"@"', deep))
+VALUES = {"nested_for_ever": "[" * 100_000 + "]" * 100_000, "an_endless_number": "9" * 10**6}
 
 
-@hostile("graded")
-def nested_deep(folder, course, _world):
+def _value_inside(value):
+    """A notebook with ``value`` in its metadata."""
+
+    def make(folder, world):
+        notebook = wrong(world.course)
+        notebook["metadata"]["deep"] = "@"
+        (folder / NAME).write_text(json.dumps(notebook).replace('"@"', value))
+
+    return make
+
+
+for _name, _value in VALUES.items():
+    hostile("ungradable", name=_name)(_value_inside(_value))
+
+
+@hostile_notebook()
+def nested_deep(notebook):
     """Lists in lists, as deep as can just be read, wherever a notebook may hold anything."""
-    notebook = wrong(course)
     deep: Any = []
     for _ in range(400):
         deep = [deep]
@@ -60,33 +61,21 @@ def nested_deep(folder, course, _world):
         one["metadata"] |= {"deep": deep, "tags": deep}
         one["outputs"] = deep
         one["attachments"] = {"x": deep}
-    save(folder, notebook)
 
 
-@hostile("graded")
-def no_numbers(folder, course, _world):
+@hostile_notebook()
+def no_numbers(notebook):
     """NaN, infinities and numbers beyond every bound where numbers are expected."""
-    notebook = wrong(course)
     numbers = [float("nan"), float("inf"), -float("inf"), 10**400, -1, True]
     for graded, number in zip(check_cells(notebook) * 2, numbers, strict=True):
         graded["metadata"]["nbgrader"] |= {"points": number, "schema_version": number}
         graded["execution_count"] = number
     notebook |= {"nbformat": 4, "nbformat_minor": float("nan")}
-    save(folder, notebook)
 
 
-@hostile("ungradable")
-def an_endless_number(folder, course, _world):
-    """A number of a million digits."""
-    notebook = wrong(course)
-    notebook["metadata"]["n"] = "@"
-    (folder / NAME).write_text(json.dumps(notebook).replace('"@"', "9" * 10**6))
-
-
-@hostile("graded")
-def half_characters(folder, course, _world):
+@hostile_notebook()
+def half_characters(notebook):
     """Lone surrogates, zeros and turned writing in sources, outputs, names and keys."""
-    notebook = wrong(course)
     text = "'\ud800\udfff\x00\u202e\x1b[2J\x07'"
     for one in notebook["cells"]:
         one["metadata"][text] = text
@@ -97,80 +86,62 @@ def half_characters(folder, course, _world):
             one["outputs"] = [{"output_type": "stream", "name": "stdout", "text": text}]
     notebook["cells"].append({"cell_type": "code", "metadata": {}, "outputs": [], "source": f"print({text!a}, {text})"})
     notebook["cells"].append({"cell_type": text, "metadata": {"nbgrader": {"grade_id": text, "solution": True}}})
-    save(folder, notebook)
 
 
-@hostile("graded")
-def half_characters_in_a_picture(folder, course, _world):
+@hostile_notebook()
+def half_characters_in_a_picture(notebook):
     """Lone surrogates in what is kept of a notebook: the stored text of an unchanged picture cell, and what was copied."""
-    notebook = wrong(course)
-    shown = {"output_type": "display_data", "metadata": {}, "data": {"image/png": png(), "text/plain": "\ud800"}}
+    shown = {"output_type": "display_data", "metadata": {}, "data": {"image/png": PNG, "text/plain": "\ud800"}}
     picture = next(one for one in notebook["cells"] if one["id"] == "picture")
     picture["outputs"] = [shown, {"output_type": "stream", "name": "stdout", "text": "\udfff"}]
     notebook["metadata"]["autograder"] = {"copied": ["\ud800", "to_kelvin"]}
-    save(folder, notebook)
 
 
-@hostile("graded")
-def wrong_types(folder, course, _world):
+@hostile_notebook()
+def wrong_types(notebook):
     """Cells of every type but the right one, in between."""
-    notebook = wrong(course)
     odd = [None, 1, "cell", [], {}, {"cell_type": "code"}, {"cell_type": "code", "source": {"a": 1}, "metadata": []}]
+    nbgrader = {"grade_id": [], "solution": True}
     odd += [
         {"cell_type": "code", "source": [1, None, ["x"]], "metadata": {"nbgrader": [1]}, "outputs": {"a": 1}, "id": []}
     ]
-    odd += [
-        {"cell_type": ["code"], "source": 5, "metadata": {"nbgrader": {"grade_id": [], "solution": True}, "tags": {}}}
-    ]
+    odd += [{"cell_type": ["code"], "source": 5, "metadata": {"nbgrader": nbgrader, "tags": {}}}]
     notebook["cells"] = [*odd, *notebook["cells"], *odd]
-    save(folder, notebook)
 
 
-@hostile("graded")
-def cells_by_the_thousand(folder, course, _world):
+@hostile_notebook()
+def cells_by_the_thousand(notebook):
     """Twenty thousand code cells, each of which does something."""
-    notebook = wrong(course)
     notebook["cells"] += [
         {"cell_type": "code", "metadata": {}, "outputs": [], "source": f"n{n} = {n}; print(n{n})"}
         for n in range(20_000)
     ]
-    save(folder, notebook)
 
 
-@hostile("ungradable")
-def more_cells_than_are_read(folder, course, _world):
+@hostile_notebook("ungradable")
+def more_cells_than_are_read(notebook):
     """Hundreds of thousands of empty cells."""
-    notebook = wrong(course)
     notebook["cells"] += [{"cell_type": "code"}] * 300_000
-    save(folder, notebook)
 
 
-@hostile("ungradable")
-def more_code_than_is_read(folder, course, _world):
+@hostile_notebook("ungradable")
+def more_code_than_is_read(notebook):
     """Twenty megabytes of Python that mention every exercise."""
-    notebook = wrong(course)
     source = "to_kelvin = mean_kelvin = q1 = q2 = 0\n" + "x = y + z\n" * 95_000
     notebook["cells"] += [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source}] * 20
-    save(folder, notebook)
 
 
 @hostile("ungradable")
-def cut_off(folder, course, _world):
+def cut_off(folder, world):
     """Half a notebook."""
-    data = json.dumps(wrong(course))
+    data = json.dumps(wrong(world.course))
     (folder / NAME).write_text(data[: len(data) // 2])
 
 
 @hostile("ungradable")
-def not_text(folder, _course, _world):
+def not_text(folder, _world):
     """Bytes that are no text, as a compressed file has them."""
     (folder / NAME).write_bytes(zlib.compress(bytes(range(256)) * 100))
-
-
-@hostile("ungradable")
-def nothing_at_all(folder, _course, _world):
-    """An empty file."""
-    (folder / NAME).touch()
 
 
 # Sources that are hard to read as Python.
@@ -193,13 +164,8 @@ SOURCES = {
 
 
 def _hard_source(source):
-    def make(folder, course, _world):
-        notebook = wrong(course)
-        cell(notebook, "to_kelvin")["source"] = source
-        save(folder, notebook)
-
-    return make
+    return lambda notebook: cell(notebook, "to_kelvin").update(source=source)
 
 
 for _name, _source in SOURCES.items():
-    hostile("graded", name=_name)(_hard_source(_source))
+    hostile_notebook(name=_name)(_hard_source(_source))
