@@ -1,8 +1,9 @@
 """The checks of chapter 6: what attention costs, and how to pay less."""
 
 import numpy as np
+from inputs import arrays_of, function
 
-from autograder.checking import Source, assert_matches, check, exercise, floats, given, integers, linked, pure
+from autograder.checking import assert_matches, check, exercise, floats, given, integers, linked, pure
 from solutions.ch6_complexity import quiz_ch6
 
 EXACTLY = {"rtol": 1e-12, "atol": 1e-6}  # counts, perhaps written as floats
@@ -14,18 +15,15 @@ N_Q, N_K, BLOCK, LIMIT_MB = 2200, 2700, 64, 20
 
 SHAPES = {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}
 
-ADD_ONE = Source("def add_one(X):\n    return np.asarray(X) + 1\n", "add_one")
-EXP = Source("def exp(X):\n    return np.exp(X)\n", "exp")
-ELU = Source("def elu_plus_one(X):\n    return np.where(X > 0, X + 1, np.exp(np.minimum(X, 0)))\n", "elu_plus_one")
-SQUARES = Source("def squares(X):\n    return 0.5 + np.asarray(X) ** 2\n", "squares")
-BOTH_SIGNS = Source(
-    "def both_signs(X):\n    return np.concatenate([np.exp(X), np.exp(-np.asarray(X))], axis=-1)\n", "both_signs"
-)
-THREE_SUMS = Source(
-    "def three_sums(X):\n"
-    "    total = np.sum(X, axis=-1, keepdims=True)\n"
-    "    return np.concatenate([np.exp(total / 4), 1 + total**2, np.ones_like(total)], axis=-1)\n",
-    "three_sums",
+ADD_ONE = function("add_one(X)", "return np.asarray(X) + 1")
+EXP = function("exp(X)", "return np.exp(X)")
+ELU = function("elu_plus_one(X)", "return np.where(X > 0, X + 1, np.exp(np.minimum(X, 0)))")
+SQUARES = function("squares(X)", "return 0.5 + np.asarray(X) ** 2")
+BOTH_SIGNS = function("both_signs(X)", "return np.concatenate([np.exp(X), np.exp(-np.asarray(X))], axis=-1)")
+THREE_SUMS = function(
+    "three_sums(X)",
+    "total = np.sum(X, axis=-1, keepdims=True)",
+    "return np.concatenate([np.exp(total / 4), 1 + total**2, np.ones_like(total)], axis=-1)",
 )
 
 
@@ -243,9 +241,7 @@ class TestChunkedAttention:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example: three keys in blocks of two"""
-        Q = np.array([[2.0, 0.0, 0.0, 0.0]])
-        K = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [3.0, 0.0, 0.0, 0.0]])
-        V = np.array([[10.0], [20.0], [90.0]])
+        Q, K, V = arrays_of([[2, 0, 0, 0]], [[1, 0, 0, 0], [0, 1, 0, 0], [3, 0, 0, 0]], [[10], [20], [90]])
         agrees.chunked_attention(Q, K, V, 2)
 
     @check(points=0.5, visible=True, after="test_small_example")
@@ -264,9 +260,8 @@ class TestChunkedAttention:
     @check(points=0.5, visible=True, after="test_several_queries")
     def test_large_scores(self, agrees):
         """scores near 1000 and near -2000, and queries that differ as much"""
-        Q = np.array([[30.0], [-60.0], [0.5]])
-        K = np.array([[33.0], [33.1], [33.05], [33.2], [33.0]])
-        V = np.array([[1.0, 5.0], [2.0, 1.0], [3.0, 4.0], [4.0, 1.0], [5.0, 2.0]])
+        Q, K = arrays_of([[30], [-60], [0.5]], [[33], [33.1], [33.05], [33.2], [33]])
+        V = np.array([[1, 5], [2, 1], [3, 4], [4, 1], [5, 2]], dtype=float)
         for block_size in (2, 3):
             agrees.chunked_attention(Q, K, V, block_size)
 
@@ -311,8 +306,7 @@ class TestDecodeStep:
     @check(points=0.75, visible=True)
     def test_small_example(self, agrees):
         """the example: one position in the cache, and a second one"""
-        q, k, v = np.array([2.0, 0.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0, 0.0]), np.array([20.0])
-        cache_K, cache_V = np.array([[1.0, 0.0, 0.0, 0.0]]), np.array([[10.0]])
+        q, k, v, cache_K, cache_V = arrays_of([2, 0, 0, 0], [0, 1, 0, 0], [20], [[1, 0, 0, 0]], [[10]])
         agrees.decode_step(q, k, v, cache_K, cache_V)
 
     @check(points=0.75, visible=True, after="test_small_example")
