@@ -103,8 +103,7 @@ class TestHardLookup:
     def test_all_scores_negative(self, agrees):
         """when every score is negative, the one nearest to zero is still the largest"""
         q, K = arrays_of([1, 2, 0.5], [[-4, -1, 0], [-1, -3, -2], [-1, 0, -2], [2, -4, 0]])
-        V = np.array([[1, 2], [3, 4], [5, 6], [7, 8]], dtype=float)
-        agrees.hard_lookup(q, K, V)
+        agrees.hard_lookup(q, K, np.array([[1, 2], [3, 4], [5, 6], [7, 8]], dtype=float))
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_length_counts(self, agrees):

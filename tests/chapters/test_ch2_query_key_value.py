@@ -179,15 +179,13 @@ class TestDotProductAttention:
     def test_a_batch(self, agrees):
         """a batch: each entry's queries look at that entry's keys and values"""
         Q, K = arrays_of([[[1, 0], [2, 1]], [[0, -1], [1, 0]]], [[[1, 1], [0, 2], [1, 0]], [[1, 0], [2, 1], [0, 0.5]]])
-        V = np.array([[[1], [2], [4]], [[-1], [0], [8]]], dtype=float)
-        agrees.dot_product_attention(Q, K, V)
+        agrees.dot_product_attention(Q, K, np.array([[[1], [2], [4]], [[-1], [0], [8]]], dtype=float))
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_large_scores(self, agrees):
         """scores in the thousands for one query and small ones for the next give no nan"""
         Q, K = arrays_of([[1000, 2], [1, 0.5], [0, 3000]], [[1, 0], [1, 0.5], [-1, 1], [1, -1]])
-        V = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9], [-1, -2, -3]], dtype=float)
-        agrees.dot_product_attention(Q, K, V)
+        agrees.dot_product_attention(Q, K, np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9], [-1, -2, -3]], dtype=float))
 
     @check(points=0.5, after="test_small_example")
     @given(linked({"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}, batch=(0, 2), elements=floats(-3, 3)))

@@ -142,8 +142,7 @@ class TestScaledDotProductAttention:
     def test_all_sizes_equal(self, agrees):
         """as many queries as keys as entries"""
         Q, K = arrays_of([[1, 0, 2], [0, 3, 0], [-1, 1, 0.5]], [[2, 1, 0], [0, -1, 1], [1, 0.5, 1.5]])
-        V = np.array([[1, 10, 0], [2, -20, 1], [3, 30, -1]], dtype=float)
-        agrees.scaled_dot_product_attention(Q, K, V)
+        agrees.scaled_dot_product_attention(Q, K, np.array([[1, 10, 0], [2, -20, 1], [3, 30, -1]], dtype=float))
 
     @check(points=0.5, visible=True, after="test_all_sizes_different")
     def test_batch(self, agrees):
@@ -396,8 +395,7 @@ class TestNumericalGradient:
     def test_corners(self, agrees, rng):
         """functions with corners, where both points count"""
         for _ in range(2):
-            x = np.append(rng.integers(-8, 9, size=4) / 4, 0.125)
-            agrees.numerical_gradient(SIZES, x, eps=0.5)
+            agrees.numerical_gradient(SIZES, np.append(rng.integers(-8, 9, size=4) / 4, 0.125), eps=0.5)
         agrees.numerical_gradient(LARGEST, np.array([[1.0, 0.75], [-2.0, 0.5], [0.25, 1.0]]), eps=0.5)
 
     @check(points=0.25, after="test_small_example")

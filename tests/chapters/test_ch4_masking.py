@@ -188,8 +188,7 @@ class TestMaskedSoftmax:
     def test_small_example(self, agrees):
         """the example worked by hand"""
         scores = np.array([1, 2, 3], dtype=float)
-        mask = np.array([1, 1, 0], dtype=bool)
-        agrees.masked_softmax(scores, mask)
+        agrees.masked_softmax(scores, np.array([1, 1, 0], dtype=bool))
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_each_row_by_itself(self, agrees):
@@ -286,23 +285,20 @@ class TestMaskedAttention:
     def test_small_example(self, agrees):
         """the example worked by hand"""
         Q, K, V = arrays_of([[2, 0, 0, 0]], [[1, 0, 0, 0], [0, 1, 0, 0], [3, 0, 0, 0]], [[10], [20], [90]])
-        mask = np.array([[1, 1, 0]], dtype=bool)
-        agrees.masked_attention(Q, K, V, mask)
+        agrees.masked_attention(Q, K, V, np.array([[1, 1, 0]], dtype=bool))
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_causal(self, agrees):
         """three positions that do not look ahead, every size the same"""
         Q, K = arrays_of([[1, 0.5, -1], [0, -2, 1], [1.5, 1, 0]], [[-1, 1, 0], [0.5, 1, -1], [2, 0, 1]])
         V = np.array([[1, 2, -3], [4, -5, 6], [-7, 8, 9]], dtype=float)
-        mask = np.array([[1, 0, 0], [1, 1, 0], [1, 1, 1]], dtype=bool)
-        agrees.masked_attention(Q, K, V, mask)
+        agrees.masked_attention(Q, K, V, np.array([[1, 0, 0], [1, 1, 0], [1, 1, 1]], dtype=bool))
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_no_mask(self, agrees):
         """with no mask every key may be seen"""
         Q, K = arrays_of([[1, 0.5, -1, 2], [0, -2, 1, 0.5]], [[-1, 1, 0, 0.5], [0.5, 1, -1, 1], [2, 0, 1, -1]])
-        V = np.array([[1, 2], [4, -5], [-7, 8]], dtype=float)
-        agrees.masked_attention(Q, K, V)
+        agrees.masked_attention(Q, K, np.array([[1, 2], [4, -5], [-7, 8]], dtype=float))
 
     @check(points=0.5, visible=True, after="test_causal")
     def test_a_padded_batch(self, agrees):
@@ -312,16 +308,14 @@ class TestMaskedAttention:
         V = np.array(
             [[[1, 0, 2, 5], [0, 3, 1, -1], [9, 9, 9, 9]], [[2, 1, 0, 4], [7, 7, 7, 7], [8, -8, 8, 8]]], dtype=float
         )
-        mask = np.array([[[1, 1, 0]], [[1, 0, 0]]], dtype=bool)
-        agrees.masked_attention(Q, K, V, mask)
+        agrees.masked_attention(Q, K, V, np.array([[[1, 1, 0]], [[1, 0, 0]]], dtype=bool))
 
     @check(points=0.25, visible=True, after="test_causal")
     def test_large_scores(self, agrees):
         """scores near 900 and near -1000, forbidden ones beside them"""
         Q = np.array([[30, 0, 0, 0], [-33.2, 1, 0, 0], [0, 1900, 0, 0], [0, -1900, 0, 0]])
         K, V = arrays_of([[60, 1, 0, 0], [60.1, -1, 0.5, 0], [60.2, 0, 1, 2]], [[1, 2, 3], [4, 5, -6], [7, -8, 9]])
-        mask = np.array([[1, 1, 0], [0, 1, 1], [1, 1, 0], [1, 1, 0]], dtype=bool)
-        agrees.masked_attention(Q, K, V, mask)
+        agrees.masked_attention(Q, K, V, np.array([[1, 1, 0], [0, 1, 1], [1, 1, 0], [1, 1, 0]], dtype=bool))
 
     @check(points=0.5, after="test_causal")
     @given(linked(SHAPES, batch=(0, 2), elements=floats(-1, 1)))
@@ -368,15 +362,13 @@ class TestCombineMasks:
     def test_small_example(self, agrees):
         """a triangle and one sequence with two real keys"""
         causal = np.array([[1, 0, 0], [1, 1, 0], [1, 1, 1]], dtype=bool)
-        padding = np.array([[[1, 1, 0]]], dtype=bool)
-        agrees.combine_masks(causal, padding)
+        agrees.combine_masks(causal, np.array([[[1, 1, 0]]], dtype=bool))
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_a_batch(self, agrees):
         """three sequences of different lengths, one of them empty"""
         causal = np.tri(4, dtype=bool)
-        padding = np.array([[[1, 1, 1, 0]], [[1, 0, 0, 0]], [[0, 0, 0, 0]]], dtype=bool)
-        agrees.combine_masks(causal, padding)
+        agrees.combine_masks(causal, np.array([[[1, 1, 1, 0]], [[1, 0, 0, 0]], [[0, 0, 0, 0]]], dtype=bool))
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_fewer_queries_than_keys(self, agrees):

@@ -144,18 +144,12 @@ def moved(inputs, h, level):
     return wider | moved_weights(inputs, h, level)
 
 
-def self_attention(inputs):
-    """The same with both sequences one and the same."""
-    return {**inputs, "X_kv": inputs["X_q"]}
-
-
 def allowed(rng, *shape):
     """A random mask in which every row has a key."""
     return never_empty(rng.random(shape) < 0.5)
 
 
-NAMES = "X_q", "X_kv", "W_Q", "W_K", "W_V", "W_O"
-ARRAYS = arrays_of(
+SMALL = arrays_of(  # X_q, X_kv, W_Q, W_K, W_V, W_O
     [[1, 0, 2], [0, -1, 1]],
     [[1, 1, 0], [-1, 0, 1], [0, 2, 1], [0.5, 0, -1]],
     [[0.5, 0, -1, 0.5], [0, 1, 0.5, 0], [-0.5, 0.5, 0, 1]],
@@ -163,7 +157,6 @@ ARRAYS = arrays_of(
     [[1, 0, 2, 0, 0, 1], [0, 1, 0, -1, 1, 0], [3, 0, 0, 1, -2, 0]],
     [[1, 0, 0], [0, 2, 0], [0, 0, -1], [1, 1, 0], [0, 0.5, 0], [0, 1, 3]],
 )
-SMALL = dict(zip(NAMES, ARRAYS, strict=True))
 
 
 @exercise("multi_head_attention", points=6, leans_on=("split_heads", "merge_heads"))
@@ -183,29 +176,30 @@ class TestMultiHeadAttention:
     def test_small_example(self, agrees):
         """the example worked by hand"""
         eye = np.eye(2)
-        W_K, W_O = np.array([[3.0, 0.0], [0.0, 0.0]]), np.array([[1.0, 0.0], [2.0, 1.0]])
+        W_K, W_O = arrays_of([[3, 0], [0, 0]], [[1, 0], [2, 1]])
         agrees.multi_head_attention(eye, eye, eye, W_K, eye, W_O, 2)
 
     @check(points=0.75, visible=True, after="test_small_example")
     def test_heads_of_several_columns(self, agrees):
         """two sequences, two heads, d_k of 2 and d_v of 3"""
-        agrees.multi_head_attention(*SMALL.values(), 2)
+        agrees.multi_head_attention(*SMALL, 2)
 
     @check(points=0.5, visible=True, after="test_heads_of_several_columns")
     def test_a_mask_for_all_heads(self, agrees):
         """a causal mask, the same for every head"""
-        agrees.multi_head_attention(*self_attention(SMALL).values(), 2, np.array([[True, False], [True, True]]))
+        X, _, *matrices = SMALL
+        agrees.multi_head_attention(X, X, *matrices, 2, np.array([[True, False], [True, True]]))
 
     @check(points=0.5, visible=True, after="test_a_mask_for_all_heads")
     def test_a_mask_for_each_head(self, agrees):
         """a mask that differs from head to head"""
         mask = np.array([[[1, 1, 0, 0], [0, 1, 1, 1]], [[0, 0, 1, 1], [1, 0, 0, 1]]], dtype=bool)
-        agrees.multi_head_attention(*SMALL.values(), 2, mask)
+        agrees.multi_head_attention(*SMALL, 2, mask)
 
     @check(points=0.5, visible=True, after="test_heads_of_several_columns")
     def test_a_batch(self, agrees):
         """two pairs of sequences, and a mask of shape (B, 1, n_q, n_k)"""
-        X_q, X_kv, *matrices = SMALL.values()
+        X_q, X_kv, *matrices = SMALL
         sequences = np.stack([X_q, X_q[::-1] - 0.5]), np.stack([X_kv, 0.5 * X_kv + 0.25])
         agrees.multi_head_attention(*sequences, *matrices, 2)
         mask = np.array([[[[1, 1, 1, 0], [0, 1, 0, 1]]], [[[1, 0, 0, 0], [1, 1, 0, 1]]]], dtype=bool)
@@ -228,19 +222,18 @@ class TestMultiHeadAttention:
     def test_masks_of_many_shapes(self, agrees, rng):
         """one mask for all, one a head, one a sequence, one a key"""
         for n_q, n_k, h, batch in ((4, 5, 3, ()), (4, 4, 3, ()), (2, 4, 3, (2,)), (3, 3, 3, (3,)), (2, 5, 3, (2, 4))):
-            inputs = layer(rng, n_q, n_k, 6, h, 2, 4, batch)
+            inputs = layer(rng, n_q, n_k, 6, h, 2, 4, batch).values()
             for shape in ((n_q, n_k), (h, n_q, n_k), (1, n_k), (h, 1, n_k)):
-                agrees.multi_head_attention(*inputs.values(), h, allowed(rng, *shape))
+                agrees.multi_head_attention(*inputs, h, allowed(rng, *shape))
             if batch:
                 for shape in ((*batch, 1, n_q, n_k), (*batch, 1, 1, n_k), (*batch, h, n_q, n_k), (h, n_q, n_k)):
-                    agrees.multi_head_attention(*inputs.values(), h, allowed(rng, *shape))
+                    agrees.multi_head_attention(*inputs, h, allowed(rng, *shape))
 
     @check(points=0.5, after=("test_heads_of_several_columns", "test_a_mask_for_all_heads"))
     def test_large_scores(self, reference, agrees, rng):
         """scores above 709, where exp is too large for any float, and masked ones near 1000 and near -1000"""
         inputs = layer(rng, 3, 4, 5, 3, 2, 4)
-        Q = reference.split_heads(inputs["X_q"] @ inputs["W_Q"], 3)
-        K = reference.split_heads(inputs["X_kv"] @ inputs["W_K"], 3)
+        Q, K = (reference.split_heads(inputs[X] @ inputs[W], 3) for X, W in (("X_q", "W_Q"), ("X_kv", "W_K")))
         scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(2)
         inputs["W_K"] = inputs["W_K"] * 2000 / scores.flat[np.abs(scores).argmax()]  # the farthest from 0 becomes 2000
         agrees.multi_head_attention(*inputs.values(), 3)
@@ -520,8 +513,7 @@ class TestEquivarianceGap:
     def test_other_sizes(self, agrees, rng):
         """as many features as rows, more features, one feature, two rows, one row, and no shuffling at all"""
         for n, d in ((5, 5), (4, 6), (7, 1), (2, 3), (1, 3)):
-            perm = rng.permutation(n)
-            agrees.equivariance_gap(RUNNING_SUM, rng.normal(size=(n, d)), perm)
+            agrees.equivariance_gap(RUNNING_SUM, rng.normal(size=(n, d)), rng.permutation(n))
             agrees.equivariance_gap(PLACE_ADDED, rng.normal(size=(n, d)), np.roll(np.arange(n), 1))
         agrees.equivariance_gap(RUNNING_SUM, rng.normal(size=(4, 3)), np.arange(4))
 

@@ -15,12 +15,8 @@ def numbers(rng, *shape):
 
 def some_weights(rng, d_model, h, d_k, d_v):
     """The four matrices of one attention, small numbers with two digits."""
-    shapes = {
-        "W_Q": (d_model, h * d_k),
-        "W_K": (d_model, h * d_k),
-        "W_V": (d_model, h * d_v),
-        "W_O": (h * d_v, d_model),
-    }
+    shapes = {name: (d_model, h * d) for name, d in (("W_Q", d_k), ("W_K", d_k), ("W_V", d_v))}
+    shapes["W_O"] = (h * d_v, d_model)
     return {name: rng.uniform(-0.6, 0.6, size=shape).round(2) + 0.0 for name, shape in shapes.items()}
 
 
