@@ -274,14 +274,9 @@ class TestHeadContributions:
     @check(points=0.75, visible=True, after="test_small_example")
     def test_heads_of_several_columns(self, agrees):
         """three heads of two columns, four positions, one head silent"""
-        first, last = [[1, 2], [0, -1], [3, 0], [0.5, 0.5]], [[-2, 1], [4, 0], [0, 1], [1, -3]]
-        heads = np.array([first, np.zeros((4, 2)), last])
-        up, down = (
-            [[1, 0, 2, 0, -1], [0, 1, 0, 3, 0], [5, 0, 0, 1, 1]],
-            [[0, -2, 1, 0, 0], [2, 0, 0, -1, 4], [0, 1, 1, 0, 2]],
-        )
-        W_O = np.array(up + down, dtype=float)
-        agrees.head_contributions(heads, W_O)
+        first, last = arrays_of([[1, 2], [0, -1], [3, 0], [0.5, 0.5]], [[-2, 1], [4, 0], [0, 1], [1, -3]])
+        W_O = [1, 0, 2, 0, -1], [0, 1, 0, 3, 0], [5, 0, 0, 1, 1], [0, -2, 1, 0, 0], [2, 0, 0, -1, 4], [0, 1, 1, 0, 2]
+        agrees.head_contributions(np.array([first, np.zeros((4, 2)), last]), np.array(W_O, dtype=float))
 
     @check(points=0.75, after="test_heads_of_several_columns")
     def test_any_sizes(self, agrees, rng):
@@ -513,7 +508,8 @@ class TestEquivarianceGap:
     def test_other_sizes(self, agrees, rng):
         """as many features as rows, more features, one feature, two rows, one row, and no shuffling at all"""
         for n, d in ((5, 5), (4, 6), (7, 1), (2, 3), (1, 3)):
-            agrees.equivariance_gap(RUNNING_SUM, rng.normal(size=(n, d)), rng.permutation(n))
+            perm = rng.permutation(n)
+            agrees.equivariance_gap(RUNNING_SUM, rng.normal(size=(n, d)), perm)
             agrees.equivariance_gap(PLACE_ADDED, rng.normal(size=(n, d)), np.roll(np.arange(n), 1))
         agrees.equivariance_gap(RUNNING_SUM, rng.normal(size=(4, 3)), np.arange(4))
 

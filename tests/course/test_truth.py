@@ -72,10 +72,10 @@ def test_one_answer_for_everything_earns_little(audited, chapter):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_exercise_has_the_duties_of_the_course(audited, chapter):
-    """Six misconceptions, four alternatives, three hints, a check of purity for every function, and whole ``leans_on``."""
+    """Six misconceptions, four alternatives, three different hints, a check of purity for every function, and whole ``leans_on``."""
     checks = load_checks(COURSE, chapter)
     for name, spec in checks.specs.items():
-        assert len(spec.hints) == 3, name
+        assert len(spec.hints) == len(set(spec.hints)) == 3, name
         # An exercise that follow-through has rescued counts as passed for those after it: they name its own too.
         for leant in spec.leans_on:
             assert set(checks.specs[leant].leans_on) <= set(spec.leans_on), name
