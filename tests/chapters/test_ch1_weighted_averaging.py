@@ -48,20 +48,17 @@ class TestWeightedAverage:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example worked by hand"""
-        weights, X = arrays_of([0.5, 0.3, 0.2], [[10, 0], [20, 10], [0, 5]])
-        agrees.weighted_average(weights, X)
+        agrees.weighted_average(*arrays_of([0.5, 0.3, 0.2], [[10, 0], [20, 10], [0, 5]]))
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_the_weight_on_one_row(self, agrees):
         """with all the weight on one row, the average is that row"""
-        weights, X = arrays_of([0, 0, 1, 0], [[1, 2, 3], [4, 5, 6], [-7, 8, 9.5], [10, 11, 12]])
-        agrees.weighted_average(weights, X)
+        agrees.weighted_average(*arrays_of([0, 0, 1, 0], [[1, 2, 3], [4, 5, 6], [-7, 8, 9.5], [10, 11, 12]]))
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_as_many_rows_as_columns(self, agrees):
         """with as many rows as columns, weights still belong to the rows"""
-        weights, X = arrays_of([0.7, 0.1, 0.2], [[10, 20, 30], [40, 50, 60], [70, 80, -90]])
-        agrees.weighted_average(weights, X)
+        agrees.weighted_average(*arrays_of([0.7, 0.1, 0.2], [[10, 20, 30], [40, 50, 60], [70, 80, -90]]))
 
     @check(points=0.5, after="test_small_example")
     @given(linked({"parts": "n", "X": "n d"}, sides=(1, 6)))
@@ -96,8 +93,7 @@ class TestHardLookup:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example worked by hand"""
-        q, K, V = arrays_of([2, 1], [[1, 0], [0, 3], [-1, 1]], [[10, 0, 1], [0, 20, 2], [5, 5, 30]])
-        agrees.hard_lookup(q, K, V)
+        agrees.hard_lookup(*arrays_of([2, 1], [[1, 0], [0, 3], [-1, 1]], [[10, 0, 1], [0, 20, 2], [5, 5, 30]]))
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_scores_negative(self, agrees):
@@ -240,8 +236,7 @@ class TestSoftLookup:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example worked by hand"""
-        q, K, V = arrays_of([1, 1], [[2, 0], [0, 0], [0, 1]], [[10, 0], [20, 0], [0, 10]])
-        agrees.soft_lookup(q, K, V)
+        agrees.soft_lookup(*arrays_of([1, 1], [[2, 0], [0, 0], [0, 1]], [[10, 0], [20, 0], [0, 10]]))
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_warmer_and_colder(self, agrees):

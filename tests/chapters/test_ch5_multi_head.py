@@ -268,8 +268,7 @@ class TestHeadContributions:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example worked by hand"""
-        heads, W_O = arrays_of([[[1]], [[10]]], [[1, 2, 3], [4, 5, 6]])
-        agrees.head_contributions(heads, W_O)
+        agrees.head_contributions(*arrays_of([[[1]], [[10]]], [[1, 2, 3], [4, 5, 6]]))
 
     @check(points=0.75, visible=True, after="test_small_example")
     def test_heads_of_several_columns(self, agrees):
