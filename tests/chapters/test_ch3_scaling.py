@@ -105,9 +105,8 @@ class TestScoreVariance:
             # Six standard errors, and the 1/n by which dividing by n, or a mean taken away, moves the centre.
             slack = d_k * (6 * np.sqrt(relative_variance(d_k) / 60) + 1 / SAMPLES)
             if not abs(found - d_k) <= slack:
-                raise CheckFailed(
-                    f"For d_k = {d_k} the average over 60 generators is {found:.4g}; it should be within {slack:.2g} of {d_k}.",
-                )
+                average = f"For d_k = {d_k} the average over 60 generators is {found:.4g}"
+                raise CheckFailed(f"{average}; it should be within {slack:.2g} of {d_k}.")
 
     test_care = pure(points=0.25, after="test_spread")
 

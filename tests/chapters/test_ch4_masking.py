@@ -221,11 +221,9 @@ class TestMaskedSoftmax:
     @check(points=0.5, visible=True, after="test_each_row_by_itself")
     def test_large_scores(self, agrees):
         """rows near 1000 and near -1000 keep their own weights"""
-        scores = np.array(
-            [[-1000, -999.5, -996, -998.5], [990, 992, 991, 994], [0, 1, 2, 1], [-900, 1000, -1000, -950]]
-        )
+        rows = [-1000, -999.5, -996, -998.5], [990, 992, 991, 994], [0, 1, 2, 1], [-900, 1000, -1000, -950]
         mask = np.array([[1, 1, 0, 1], [1, 1, 1, 0], [0, 1, 1, 1], [1, 1, 0, 1]], dtype=bool)
-        agrees.masked_softmax(scores, mask)
+        agrees.masked_softmax(np.array(rows), mask)
 
     @check(points=0.5, after="test_nothing_allowed")
     def test_a_nan_still_shows(self, student, reference, rng):
@@ -235,9 +233,8 @@ class TestMaskedSoftmax:
         mask = np.array([[1, 0, 1, 1], [1, 1, 1, 1], [0, 0, 0, 0]], dtype=bool)
         found = np.asarray(student.masked_softmax(scores, mask))
         if found.shape != scores.shape or not np.isnan(found[1]).any():
-            raise CheckFailed(
-                "The scores of row 1 have an allowed NaN among them, and its weights are ordinary numbers."
-            )
+            why = "The scores of row 1 have an allowed NaN among them, and its weights are ordinary numbers."
+            raise CheckFailed(why)
         right = reference.masked_softmax(scores, mask)
         call = "masked_softmax(scores, mask)[[0, 2]]"
         assert_matches(found[[0, 2]], right[[0, 2]], call=call, scores=scores, mask=mask)
@@ -305,9 +302,7 @@ class TestMaskedAttention:
         """two sequences, with a mask of shape (B, 1, n_k)"""
         Q = np.array([[[1, 2], [0.5, -1]], [[-1, 1], [2, 0]]])
         K = np.array([[[1, 0], [0, 1], [-1, 0.5]], [[0.5, 0.5], [1, -1], [2, 1]]])
-        V = np.array(
-            [[[1, 0, 2, 5], [0, 3, 1, -1], [9, 9, 9, 9]], [[2, 1, 0, 4], [7, 7, 7, 7], [8, -8, 8, 8]]], dtype=float
-        )
+        V = np.array([[[1, 0, 2, 5], [0, 3, 1, -1], [9] * 4], [[2, 1, 0, 4], [7] * 4, [8, -8, 8, 8]]], dtype=float)
         agrees.masked_attention(Q, K, V, np.array([[[1, 1, 0]], [[1, 0, 0]]], dtype=bool))
 
     @check(points=0.25, visible=True, after="test_causal")
