@@ -5,16 +5,11 @@ or into the student's notebook. So it stands by itself and imports nothing but N
 ``inspect.getsource`` of it.
 """
 
-from __future__ import annotations
-
 import re
+from contextlib import contextmanager
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 __all__ = ["probe", "probe_with_axes", "read"]
 
@@ -22,9 +17,7 @@ _NUMBER = re.compile(r"[−+-]?\d[\d.,]*|\$\\mathdefault\{.*\}\$")  # what matpl
 _NEAR = 0.15  # of the distance between two labels: a label has to stand well inside its place, not on a border
 
 
-def probe(
-    function: Callable[..., Any], weights: np.ndarray, rows: Sequence[str], columns: Sequence[str]
-) -> dict[str, Any]:
+def probe(function, weights, rows, columns):
     """What ``function(weights, rows, columns)`` draws, as ``read`` tells it; ``"returned"`` is the type of what it returns."""
     from matplotlib.axes import Axes  # noqa: PLC0415 - only where something is drawn
 
@@ -33,9 +26,7 @@ def probe(
         return {"returned": "Axes" if isinstance(found, Axes) else type(found).__name__, **read(found, weights)}
 
 
-def probe_with_axes(
-    function: Callable[..., Any], weights: np.ndarray, rows: Sequence[str], columns: Sequence[str]
-) -> dict[str, Any]:
+def probe_with_axes(function, weights, rows, columns):
     """The same for ``function(weights, rows, columns, ax=ax)``, with Axes that are not pyplot's current ones.
 
     ``"returned"`` is "ax" when these came back; what is told is what they hold.
@@ -51,7 +42,7 @@ def probe_with_axes(
         return {"returned": kind, **read(ax, weights)}
 
 
-def read(ax: Any, weights: np.ndarray) -> dict[str, Any]:
+def read(ax, weights):
     """What a reader of the picture sees, as plain data.
 
     ``"drawn"``: whether there is "something" or "nothing" but the Axes themselves. ``"down"`` and ``"across"``: the
@@ -68,16 +59,15 @@ def read(ax: Any, weights: np.ndarray) -> dict[str, Any]:
     near = _spacing(across, ax.bbox.width) * _NEAR, _spacing(down, ax.bbox.height) * _NEAR
     pieces = _pieces(ax)
     found = [[_seen(ax, pieces, (x, y), near) for x, _ in across] for y, _ in down]
-    shown = _as_weights(found, np.asarray(weights, dtype=np.float64))
     return {
         "drawn": "something" if pieces else "nothing",
         "down": " | ".join(t for _, t in down),
         "across": " | ".join(t for _, t in across),
-        "shown": shown,
+        "shown": _as_weights(found, np.asarray(weights, dtype=np.float64)),
     }
 
 
-def _settle(ax: Any) -> None:
+def _settle(ax):
     """Have everything stand where it will be seen: annotations and secondary axes get their places when they are drawn."""
     from matplotlib.text import Annotation  # noqa: PLC0415
 
@@ -86,24 +76,22 @@ def _settle(ax: Any) -> None:
     ax.apply_aspect()
 
 
-class _closing_figures:  # noqa: N801 - reads as the verb that it is
+@contextmanager
+def _closing_figures():
     """Leaves the figures open that were open before, and no others."""
+    import matplotlib.pyplot as plt  # noqa: PLC0415
 
-    def __enter__(self) -> None:
-        import matplotlib.pyplot as plt  # noqa: PLC0415
-
-        self._open = set(plt.get_fignums())
-
-    def __exit__(self, *_: object) -> None:
-        import matplotlib.pyplot as plt  # noqa: PLC0415
-
-        for number in set(plt.get_fignums()) - self._open:
+    before = set(plt.get_fignums())
+    try:
+        yield
+    finally:
+        for number in set(plt.get_fignums()) - before:
             plt.close(number)
 
 
-def _labels(ax: Any, which: int) -> list[tuple[float, str]]:
+def _labels(ax, which):
     """The labels along x (0) or y (1) as (place in pixels, text), in rising order: at ticks, or written beside the Axes."""
-    found: set[tuple[float, str]] = set()
+    found = set()
     for one in (ax, *(child for child in ax.child_axes if type(child).__name__ == "SecondaryAxis")):
         axis = (one.xaxis, one.yaxis)[which]
         transform = (one.get_xaxis_transform, one.get_yaxis_transform)[which]()
@@ -121,19 +109,19 @@ def _labels(ax: Any, which: int) -> list[tuple[float, str]]:
     return sorted(kept)
 
 
-def _spacing(labels: Sequence[tuple[float, str]], whole: float) -> float:
+def _spacing(labels, whole):
     """The smallest distance between two labels that do not stand in one place; the whole width where there is none."""
     gaps = np.abs(np.diff([place for place, _ in labels]))
     gaps = gaps[gaps > 1]
     return float(gaps.min()) if gaps.size else float(whole)
 
 
-def _pieces(ax: Any) -> list[Callable[[tuple[float, float], tuple[float, float]], Any]]:
+def _pieces(ax):
     """What was drawn, uppermost first: each tells what it shows at a place (in pixels), ``None`` where it is not."""
     from matplotlib.collections import Collection, LineCollection, PathCollection  # noqa: PLC0415
 
     artists = [a for a in (*ax.patches, *ax.collections, *ax.images) if a.get_visible()]
-    pieces: list[Callable[[tuple[float, float], tuple[float, float]], Any]] = []
+    pieces = []
     for artist in sorted(artists, key=lambda a: -float(a.get_zorder())):
         if isinstance(artist, PathCollection):
             pieces.append(_dots(artist))
@@ -148,19 +136,19 @@ def _pieces(ax: Any) -> list[Callable[[tuple[float, float], tuple[float, float]]
     return pieces
 
 
-def _image(image: Any) -> Callable[..., Any]:
-    def at(place: tuple[float, float], _near: tuple[float, float]) -> Any:
+def _image(image):
+    def at(place, _near):
         value = image.get_cursor_data(SimpleNamespace(x=place[0], y=place[1]))
         return None if value is None else _plain(value)
 
     return at
 
 
-def _dots(dots: Any) -> Callable[..., Any]:
+def _dots(dots):
     centres = dots.get_offset_transform().transform(dots.get_offsets())
     sizes, colours = dots.get_sizes(), dots.get_facecolor()
 
-    def at(place: tuple[float, float], near: tuple[float, float]) -> Any:
+    def at(place, near):
         if not len(centres):
             return None
         far = np.abs(centres - place)
@@ -174,8 +162,8 @@ def _dots(dots: Any) -> Callable[..., Any]:
     return at
 
 
-def _areas(paths: Sequence[Any], values: Any, colours: Any) -> Callable[..., Any]:
-    def at(place: tuple[float, float], _near: tuple[float, float]) -> Any:
+def _areas(paths, values, colours):
+    def at(place, _near):
         for k, path in enumerate(paths):
             if path.contains_point(place):
                 return _plain(np.ravel(values)[k] if values is not None else colours[k % len(colours)])
@@ -184,7 +172,7 @@ def _areas(paths: Sequence[Any], values: Any, colours: Any) -> Callable[..., Any
     return at
 
 
-def _plain(value: Any) -> tuple[float, ...]:
+def _plain(value):
     """A number as a tuple of one; a colour, laid over white, as its red, green and blue between 0 and 1."""
     value = np.ma.filled(np.ma.asarray(value), np.nan) if np.ma.is_masked(value) else np.asarray(value)
     if value.ndim == 0:
@@ -194,7 +182,7 @@ def _plain(value: Any) -> tuple[float, ...]:
     return tuple(round(alpha * float(c) + 1 - alpha, 6) for c in colour[:3])
 
 
-def _seen(ax: Any, pieces: Sequence[Callable[..., Any]], place: tuple[float, float], near: tuple[float, float]) -> Any:
+def _seen(ax, pieces, place, near):
     """What is shown around a place; ``None`` where that is nothing, or not the same on both sides of it."""
     if not ax.bbox.padded(1).contains(*place):
         return None
@@ -206,7 +194,7 @@ def _seen(ax: Any, pieces: Sequence[Callable[..., Any]], place: tuple[float, flo
     return found.pop() if len(found) == 1 else None
 
 
-def _as_weights(found: list[list[Any]], weights: np.ndarray) -> np.ndarray:
+def _as_weights(found, weights):
     """The numbers that a picture shows: the weights themselves where all that is shown goes with them, on any scale."""
     shape = (len(found), len(found[0]) if found else 0)
     kinds = {len(value) for row in found for value in row if value is not None}
@@ -222,7 +210,7 @@ def _as_weights(found: list[list[Any]], weights: np.ndarray) -> np.ndarray:
     return np.array(scales[0])
 
 
-def _goes_with(scale: np.ndarray, weights: np.ndarray, smallest: float) -> bool:
+def _goes_with(scale, weights, smallest):
     """Whether ``scale`` rises wherever ``weights`` rise by more than ``smallest``, or falls wherever they do."""
     if not np.isfinite(scale).all():
         return False

@@ -1,6 +1,7 @@
 """The checks of chapter 0: shapes, axes, and how the checks work."""
 
 import numpy as np
+from inputs import arrays_of
 
 from autograder.checking import (
     arrays_nd,
@@ -82,8 +83,7 @@ class TestPairwiseDot:
     @check(points=0.5, visible=True)
     def test_small_example(self, student, reference):
         """the example worked by hand"""
-        X = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, -1.0]])
-        Y = np.array([[3.0, 1.0, 0.0], [0.0, 4.0, 1.0], [1.0, 1.0, 2.0], [-1.0, 0.0, 4.0]])
+        X, Y = arrays_of([[1, 0, 2], [0, 1, -1]], [[3, 1, 0], [0, 4, 1], [1, 1, 2], [-1, 0, 4]])
         found = student.pairwise_dot(X, Y)
         assert_shape(found, (2, 4))
         assert_matches(found, reference.pairwise_dot(X, Y))
@@ -91,15 +91,12 @@ class TestPairwiseDot:
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, agrees):
         """three rows and three rows of three entries: every product fits, only one is right"""
-        X = np.array([[1.5, 2.0, 0.0], [0.0, 1.0, 5.0], [3.0, 0.0, 1.0]])
-        Y = np.array([[2.0, 0.0, 1.0], [1.0, 1.0, 0.0], [0.0, -4.0, 3.0]])
-        agrees.pairwise_dot(X, Y)
+        agrees.pairwise_dot(*arrays_of([[1.5, 2, 0], [0, 1, 5], [3, 0, 1]], [[2, 0, 1], [1, 1, 0], [0, -4, 3]]))
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_one_row(self, agrees):
         """a single row on either side still gives a table"""
-        x = np.array([[2.0, -1.0, 0.5, 3.0]])
-        Y = np.array([[1.0, 0.0, 2.0, 1.0], [4.0, 2.0, 0.0, -1.0], [0.0, 3.0, 2.0, 0.0]])
+        x, Y = arrays_of([[2, -1, 0.5, 3]], [[1, 0, 2, 1], [4, 2, 0, -1], [0, 3, 2, 0]])
         agrees.pairwise_dot(x, Y)
         agrees.pairwise_dot(Y, x)
 
@@ -112,14 +109,9 @@ class TestPairwiseDot:
     @check(points=0.25, after="test_small_example")
     def test_long_rows_and_float32(self, agrees, rng):
         """long rows, large numbers, and float32"""
-        for n_q, n_k, d, size, dtype in (
-            (5, 7, 64, 1.0, np.float64),
-            (6, 3, 4, 100.0, np.float64),
-            (4, 4, 4, 1.0, np.float64),
-            (3, 5, 4, 1.0, np.float32),
-        ):
-            X = (size * rng.normal(size=(n_q, d))).astype(dtype)
-            Y = rng.normal(size=(n_k, d)).astype(dtype)
-            agrees.pairwise_dot(X, Y)
+        cases = (5, 7, 64, 1, float), (6, 3, 4, 100, float), (4, 4, 4, 1, float), (3, 5, 4, 1, np.float32)
+        for n_q, n_k, d, size, dtype in cases:
+            X, Y = size * rng.normal(size=(n_q, d)), rng.normal(size=(n_k, d))
+            agrees.pairwise_dot(X.astype(dtype), Y.astype(dtype))
 
     test_care = pure(points=0.25, after="test_small_example")

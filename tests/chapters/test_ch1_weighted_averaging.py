@@ -1,6 +1,7 @@
 """The checks of chapter 1: attention is a weighted average."""
 
 import numpy as np
+from inputs import arrays_of
 
 from autograder.checking import (
     arrays_nd,
@@ -47,23 +48,17 @@ class TestWeightedAverage:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example worked by hand"""
-        weights = np.array([0.5, 0.3, 0.2])
-        X = np.array([[10.0, 0.0], [20.0, 10.0], [0.0, 5.0]])
-        agrees.weighted_average(weights, X)
+        agrees.weighted_average(*arrays_of([0.5, 0.3, 0.2], [[10, 0], [20, 10], [0, 5]]))
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_the_weight_on_one_row(self, agrees):
         """with all the weight on one row, the average is that row"""
-        weights = np.array([0.0, 0.0, 1.0, 0.0])
-        X = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [-7.0, 8.0, 9.5], [10.0, 11.0, 12.0]])
-        agrees.weighted_average(weights, X)
+        agrees.weighted_average(*arrays_of([0, 0, 1, 0], [[1, 2, 3], [4, 5, 6], [-7, 8, 9.5], [10, 11, 12]]))
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_as_many_rows_as_columns(self, agrees):
         """with as many rows as columns, weights still belong to the rows"""
-        weights = np.array([0.7, 0.1, 0.2])
-        X = np.array([[10.0, 20.0, 30.0], [40.0, 50.0, 60.0], [70.0, 80.0, -90.0]])
-        agrees.weighted_average(weights, X)
+        agrees.weighted_average(*arrays_of([0.7, 0.1, 0.2], [[10, 20, 30], [40, 50, 60], [70, 80, -90]]))
 
     @check(points=0.5, after="test_small_example")
     @given(linked({"parts": "n", "X": "n d"}, sides=(1, 6)))
@@ -98,33 +93,24 @@ class TestHardLookup:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example worked by hand"""
-        q = np.array([2.0, 1.0])
-        K = np.array([[1.0, 0.0], [0.0, 3.0], [-1.0, 1.0]])
-        V = np.array([[10.0, 0.0, 1.0], [0.0, 20.0, 2.0], [5.0, 5.0, 30.0]])
-        agrees.hard_lookup(q, K, V)
+        agrees.hard_lookup(*arrays_of([2, 1], [[1, 0], [0, 3], [-1, 1]], [[10, 0, 1], [0, 20, 2], [5, 5, 30]]))
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_scores_negative(self, agrees):
         """when every score is negative, the one nearest to zero is still the largest"""
-        q = np.array([1.0, 2.0, 0.5])
-        K = np.array([[-4.0, -1.0, 0.0], [-1.0, -3.0, -2.0], [-1.0, 0.0, -2.0], [2.0, -4.0, 0.0]])
-        V = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]])
-        agrees.hard_lookup(q, K, V)
+        q, K = arrays_of([1, 2, 0.5], [[-4, -1, 0], [-1, -3, -2], [-1, 0, -2], [2, -4, 0]])
+        agrees.hard_lookup(q, K, np.array([[1, 2], [3, 4], [5, 6], [7, 8]], dtype=float))
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_length_counts(self, agrees):
         """a longer key can beat a nearer one or one that points straight at the query"""
-        q = np.array([2.0, 0.0])
-        K = np.array([[2.0, 0.5], [0.5, 0.0], [3.0, 2.0], [-9.0, 0.0], [1.0, 10.0]])
-        V = np.array([[1.0], [2.0], [3.0], [4.0], [5.0]])
+        q, K, V = arrays_of([2, 0], [[2, 0.5], [0.5, 0], [3, 2], [-9, 0], [1, 10]], [[1], [2], [3], [4], [5]])
         agrees.hard_lookup(q, K, V)
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, agrees):
         """as many keys as entries in a key, and values of that size too"""
-        q = np.array([1.0, 2.0, -1.0])
-        K = np.array([[0.0, 1.0, 4.0], [2.0, 1.0, 0.0], [5.0, 1.0, 5.0]])
-        V = np.array([[10.0, 20.0, 30.0], [40.0, 50.0, 60.0], [70.0, 85.0, 90.0]])
+        q, K, V = arrays_of([1, 2, -1], [[0, 1, 4], [2, 1, 0], [5, 1, 5]], [[10, 20, 30], [40, 50, 60], [70, 85, 90]])
         agrees.hard_lookup(q, K, V)
 
     @check(points=0.25, after="test_small_example")
@@ -197,9 +183,8 @@ class TestSoftmax:
         axis %= x.ndim
         agrees.softmax(x, axis=axis)
         found = student.softmax(x + shift, axis=axis)
-        assert_matches(
-            found, reference.softmax(x, axis=axis), call=f"softmax(x + shift, axis={axis})", x=x, shift=shift
-        )
+        right = reference.softmax(x, axis=axis)
+        assert_matches(found, right, call=f"softmax(x + shift, axis={axis})", x=x, shift=shift)
 
     @check(points=0.5, after="test_another_axis")
     def test_every_axis(self, agrees, rng):
@@ -215,8 +200,7 @@ class TestSoftmax:
         x = rng.normal(size=(3, 4, 5)) + 1e4 * rng.permutation(np.arange(-30, 30)).reshape(3, 4, 5) / 60
         for axis in (0, 1, 2):
             agrees.softmax(x, axis=axis)
-        level = np.array([[-9000.0], [-2000.0], [800.0], [9000.0]])
-        rows = level + 2 * rng.normal(size=(4, 3))
+        rows = np.array([[-9000.0], [-2000.0], [800.0], [9000.0]]) + 2 * rng.normal(size=(4, 3))
         agrees.softmax(rows)
         agrees.softmax(rows.T, axis=0)
         agrees.softmax(np.array([[1e300, -1e300, 0.0], [-1e300, -1e5, 1.0]]))
@@ -252,43 +236,33 @@ class TestSoftLookup:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example worked by hand"""
-        q = np.array([1.0, 1.0])
-        K = np.array([[2.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
-        V = np.array([[10.0, 0.0], [20.0, 0.0], [0.0, 10.0]])
-        agrees.soft_lookup(q, K, V)
+        agrees.soft_lookup(*arrays_of([1, 1], [[2, 0], [0, 0], [0, 1]], [[10, 0], [20, 0], [0, 10]]))
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_warmer_and_colder(self, agrees):
         """a higher temperature softens the choice, a lower one hardens it"""
-        q = np.array([1.0, 1.0, 0.5])
-        K = np.array([[2.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, -1.0], [-1.0, 2.0, 1.0]])
-        V = np.array([[10.0, 0.0], [20.0, 5.0], [0.0, 10.0], [-10.0, 3.0]])
+        q, K = arrays_of([1, 1, 0.5], [[2, 0, 0], [0, 0, 1], [0, 1, -1], [-1, 2, 1]])
+        V = np.array([[10, 0], [20, 5], [0, 10], [-10, 3]], dtype=float)
         for temperature in (2.0, 0.5):
             agrees.soft_lookup(q, K, V, temperature=temperature)
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, agrees):
         """as many keys as entries in a key, and values of that size too"""
-        q = np.array([1.0, 2.0, -1.0])
-        K = np.array([[0.0, 0.5, 1.0], [2.0, 0.0, 0.5], [1.0, 1.0, 2.5]])
-        V = np.array([[1.0, 0.0, 2.0], [0.5, -1.0, 0.0], [0.0, 1.0, 1.5]])
+        q, K, V = arrays_of([1, 2, -1], [[0, 0.5, 1], [2, 0, 0.5], [1, 1, 2.5]], [[1, 0, 2], [0.5, -1, 0], [0, 1, 1.5]])
         agrees.soft_lookup(q, K, V)
 
     @check(points=0.5, visible=True, after="test_warmer_and_colder")
     def test_very_cold(self, student, reference):
         """near temperature 0 it is the hard lookup, with no nan"""
-        q = np.array([2.0, 1.0])
-        K = np.array([[1.0, 0.0], [3.0, 2.0], [-1.0, 1.0]])
-        V = np.array([[10.0, 0.0, 1.0], [0.0, 20.0, 2.0], [5.0, 5.0, 30.0]])
+        q, K, V = arrays_of([2, 1], [[1, 0], [3, 2], [-1, 1]], [[10, 0, 1], [0, 20, 2], [5, 5, 30]])
         found = student.soft_lookup(q, K, V, temperature=0.01)
         assert_matches(found, reference.hard_lookup(q, K, V))
 
     @check(points=0.25, visible=True, after="test_warmer_and_colder")
     def test_very_hot(self, student):
         """at a very high temperature it is the plain mean of the values"""
-        q = np.array([2.0, 1.0])
-        K = np.array([[1.0, 0.0], [3.0, 2.0], [-1.0, 1.0]])
-        V = np.array([[10.0, 0.0, 1.0], [0.0, 20.0, 2.0], [5.0, 5.0, 30.0]])
+        q, K, V = arrays_of([2, 1], [[1, 0], [3, 2], [-1, 1]], [[10, 0, 1], [0, 20, 2], [5, 5, 30]])
         found = student.soft_lookup(q, K, V, temperature=1e9)
         assert_matches(found, V.mean(axis=0), call="soft_lookup(q, K, V, temperature=1e9)", q=q, K=K, V=V)
 

@@ -1,6 +1,7 @@
 """The checks of chapter 2: where the weights come from."""
 
 import numpy as np
+from inputs import arrays_of
 
 from autograder.checking import (
     assert_einsum,
@@ -17,20 +18,22 @@ from autograder.checking import (
 )
 from solutions.ch2_query_key_value import quiz_ch2
 
-SELF = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0], [-1.0, 1.0, 0.0]])
+SELF, SQUARE = arrays_of([[1, 0, 2], [0, 3, 1], [-1, 1, 0]], [[1, 2, 0], [0, 1, 0], [0, 0, 3]])
+EACH_ROW_ALIKE = np.array([[1.0, -2.0, 5.0]] * 3).T
+SEQUENCES = {"X_q": "... n_q d_model", "X_kv": "... n_k d_model"}
+MATRICES = {"W_Q": "d_model d_k", "W_K": "d_model d_k", "W_V": "d_model d_v"}
 
 
-def sequences(rng, *batch, n_q, n_k, d_model, d_k, d_v):
+def sequences(rng, batch, n_q, n_k, d_model, d_k, d_v):
     """Two sequences and three matrices for `project_qkv`."""
-    X_q, X_kv = rng.normal(size=(*batch, n_q, d_model)), rng.normal(size=(*batch, n_k, d_model))
-    W_Q, W_K, W_V = (rng.normal(size=(d_model, d)) for d in (d_k, d_k, d_v))
-    return {"X_q": X_q, "X_kv": X_kv, "W_Q": W_Q, "W_K": W_K, "W_V": W_V}
+    shapes = (*batch, n_q, d_model), (*batch, n_k, d_model), (d_model, d_k), (d_model, d_k), (d_model, d_v)
+    return [rng.normal(size=shape) for shape in shapes]
 
 
-def queries_keys_values(rng, *batch, n_q, n_k, d_k, d_v):
+def queries_keys_values(rng, batch, n_q, n_k, d_k, d_v):
     """Queries, keys and values whose unscaled scores are a few units in size."""
-    Q = rng.normal(size=(*batch, n_q, d_k)) / np.sqrt(d_k)
-    return {"Q": 2 * Q, "K": rng.normal(size=(*batch, n_k, d_k)), "V": rng.normal(size=(*batch, n_k, d_v))}
+    Q, K, V = (rng.normal(size=(*batch, *shape)) for shape in ((n_q, d_k), (n_k, d_k), (n_k, d_v)))
+    return 2 * (Q / np.sqrt(d_k)), K, V
 
 
 @exercise("project_qkv", points=2)
@@ -49,22 +52,19 @@ class TestProjectQKV:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example worked by hand"""
-        X_q, X_kv = np.array([[1.0, 2.0]]), np.array([[1.0, 0.0], [0.0, 3.0]])
-        W_Q, W_K = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), np.array([[2.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+        X_q, X_kv, W_Q, W_K = arrays_of([[1, 2]], [[1, 0], [0, 3]], [[1, 0, 1], [0, 1, 1]], [[2, 0, 0], [0, 1, 0]])
         agrees.project_qkv(X_q, X_kv, W_Q, W_K, np.array([[10.0], [1.0]]))
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_self_attention(self, agrees):
         """a sequence that asks itself, with all sizes equal"""
-        W_Q, W_K = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 3.0]]), np.array([[0.0, 1.0, 0.0]] * 3)
-        agrees.project_qkv(SELF, SELF, W_Q, W_K, np.array([[1.0, -2.0, 5.0]] * 3).T)
+        agrees.project_qkv(SELF, SELF, SQUARE, np.array([[0.0, 1.0, 0.0]] * 3), EACH_ROW_ALIKE)
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_two_sequences_of_one_size(self, agrees):
         """two sequences, with all sizes equal"""
         other = np.array([[2.0, 1.0, 0.0], [1.0, -1.0, 1.0], [0.0, 0.0, 4.0]])
-        W_Q, W_K = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 3.0]]), np.array([[0.0, 1.0, 2.0]] * 3)
-        agrees.project_qkv(SELF, other, W_Q, W_K, np.array([[1.0, -2.0, 5.0]] * 3).T)
+        agrees.project_qkv(SELF, other, SQUARE, np.array([[0.0, 1.0, 2.0]] * 3), EACH_ROW_ALIKE)
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_a_batch(self, agrees):
@@ -75,18 +75,7 @@ class TestProjectQKV:
         agrees.project_qkv(X_q, X_kv, W_Q, W_K, np.array([[1.0], [-1.0]]))
 
     @check(points=0.25, after="test_small_example")
-    @given(
-        linked(
-            {
-                "X_q": "... n_q d_model",
-                "X_kv": "... n_k d_model",
-                "W_Q": "d_model d_k",
-                "W_K": "d_model d_k",
-                "W_V": "d_model d_v",
-            },
-            batch=(0, 2),
-        )
-    )
+    @given(linked(SEQUENCES | MATRICES, batch=(0, 2)))
     def test_any_sizes(self, agrees, X_q, X_kv, W_Q, W_K, W_V):
         """any sizes, with no batch axis, one or two"""
         agrees.project_qkv(X_q, X_kv, W_Q, W_K, W_V)
@@ -94,18 +83,10 @@ class TestProjectQKV:
     @check(points=0.25, after="test_small_example")
     def test_distinct_and_equal_sizes(self, agrees, rng):
         """sizes that all differ, sizes that are all the same, and float32"""
-        for batch, sizes, dtype in (
-            ((), (3, 4, 5, 6, 7), np.float64),
-            ((2,), (3, 4, 5, 6, 7), np.float64),
-            ((), (4, 4, 4, 4, 4), np.float64),
-            ((4,), (4, 4, 4, 4, 4), np.float64),
-            ((2, 3), (5, 4, 3, 4, 2), np.float64),
-            ((), (7, 30, 64, 12, 5), np.float64),
-            ((), (3, 4, 5, 6, 7), np.float32),
-        ):
-            drawn = sequences(rng, *batch, **dict(zip(("n_q", "n_k", "d_model", "d_k", "d_v"), sizes, strict=True)))
-            inputs = {name: a.astype(dtype) for name, a in drawn.items()}
-            agrees.project_qkv(*inputs.values())
+        cases = [((), (3, 4, 5, 6, 7)), ((2,), (3, 4, 5, 6, 7)), ((), (4, 4, 4, 4, 4)), ((4,), (4, 4, 4, 4, 4))]
+        for batch, sizes in (*cases, ((2, 3), (5, 4, 3, 4, 2)), ((), (7, 30, 64, 12, 5))):
+            agrees.project_qkv(*sequences(rng, batch, *sizes))
+        agrees.project_qkv(*(a.astype(np.float32) for a in sequences(rng, (), *(3, 4, 5, 6, 7))))
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -133,15 +114,12 @@ class TestAttentionScores:
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, agrees):
         """as many queries as keys as entries in each of them"""
-        Q = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, -3.0], [2.0, 0.0, 1.0]])
-        K = np.array([[1.0, 0.0, 4.0], [-2.0, 1.0, 0.0], [0.0, 5.0, 1.0]])
-        agrees.attention_scores(Q, K)
+        agrees.attention_scores(*arrays_of([[1, 2, 0], [0, 1, -3], [2, 0, 1]], [[1, 0, 4], [-2, 1, 0], [0, 5, 1]]))
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_a_batch(self, agrees):
         """a batch: each entry's queries meet that entry's keys"""
-        Q = np.array([[[1.0, 0.0], [2.0, 1.0]], [[0.0, -1.0], [3.0, 0.0]]])
-        K = np.array([[[1.0, 1.0], [0.0, 2.0], [4.0, 0.0]], [[1.0, 0.0], [2.0, 5.0], [0.0, 0.5]]])
+        Q, K = arrays_of([[[1, 0], [2, 1]], [[0, -1], [3, 0]]], [[[1, 1], [0, 2], [4, 0]], [[1, 0], [2, 5], [0, 0.5]]])
         agrees.attention_scores(Q, K)
 
     @check(points=0.25, after="test_small_example")
@@ -153,16 +131,10 @@ class TestAttentionScores:
     @check(points=0.25, after="test_small_example")
     def test_distinct_and_equal_sizes(self, agrees, rng):
         """sizes that all differ, sizes that are all the same, large scores, and float32"""
-        for batch, (n_q, n_k, d_k), largest, dtype in (
-            ((), (3, 4, 5), 4.0, np.float64),
-            ((), (4, 4, 4), 4.0, np.float64),
-            ((2,), (3, 4, 5), 4.0, np.float64),
-            ((4,), (4, 4, 4), 4.0, np.float64),
-            ((2, 3), (4, 5, 6), 4.0, np.float64),
-            ((3, 3), (3, 3, 3), 4.0, np.float64),
-            ((), (5, 6, 64), 2000.0, np.float64),
-            ((2,), (3, 4, 5), 4.0, np.float32),
-        ):
+        cases = [((), 3, 4, 5), ((), 4, 4, 4), ((2,), 3, 4, 5), ((4,), 4, 4, 4), ((2, 3), 4, 5, 6), ((3, 3), 3, 3, 3)]
+        cases = [(*case, 4.0, np.float64) for case in cases]
+        cases += [((), 5, 6, 64, 2000.0, np.float64), ((2,), 3, 4, 5, 4.0, np.float32)]
+        for batch, n_q, n_k, d_k, largest, dtype in cases:
             Q = rng.normal(size=(*batch, n_q, d_k))
             K = rng.normal(size=(*batch, n_k, d_k))
             scores = Q @ np.swapaxes(K, -1, -2)
@@ -188,16 +160,14 @@ class TestDotProductAttention:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example worked by hand"""
-        Q, K = np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[2.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
-        V = np.array([[10.0, 0.0], [20.0, 0.0], [0.0, 10.0]])
+        Q, K, V = arrays_of([[1, 1], [0, 0]], [[2, 0], [0, 0], [0, 1]], [[10, 0], [20, 0], [0, 10]])
         agrees.dot_product_attention(Q, K, V)
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, student, reference):
         """with all sizes equal, it is still each query's weights that add up to 1"""
-        Q = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, -1.0], [0.5, 0.0, 1.0]])
-        K = np.array([[1.0, 0.0, 2.0], [-1.0, 1.0, 0.0], [0.0, 1.5, 1.0]])
-        V = np.array([[1.0, 0.0, 5.0], [0.0, 2.0, 0.0], [-3.0, 1.0, 4.0]])
+        Q, K = arrays_of([[1, 2, 0], [0, 1, -1], [0.5, 0, 1]], [[1, 0, 2], [-1, 1, 0], [0, 1.5, 1]])
+        V = np.array([[1, 0, 5], [0, 2, 0], [-3, 1, 4]], dtype=float)
         output, weights = student.dot_product_attention(Q, K, V)
         right_output, right_weights = reference.dot_product_attention(Q, K, V)
         assert_sums_to_one(weights, call="weights of dot_product_attention(Q, K, V)", Q=Q, K=K, V=V)
@@ -207,20 +177,14 @@ class TestDotProductAttention:
     @check(points=0.5, visible=True, after="test_small_example")
     def test_a_batch(self, agrees):
         """a batch: each entry's queries look at that entry's keys and values"""
-        Q = np.array([[[1.0, 0.0], [2.0, 1.0]], [[0.0, -1.0], [1.0, 0.0]]])
-        K = np.array([[[1.0, 1.0], [0.0, 2.0], [1.0, 0.0]], [[1.0, 0.0], [2.0, 1.0], [0.0, 0.5]]])
-        V = np.array([[[1.0], [2.0], [4.0]], [[-1.0], [0.0], [8.0]]])
-        agrees.dot_product_attention(Q, K, V)
+        Q, K = arrays_of([[[1, 0], [2, 1]], [[0, -1], [1, 0]]], [[[1, 1], [0, 2], [1, 0]], [[1, 0], [2, 1], [0, 0.5]]])
+        agrees.dot_product_attention(Q, K, np.array([[[1], [2], [4]], [[-1], [0], [8]]], dtype=float))
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_large_scores(self, agrees):
         """scores in the thousands for one query and small ones for the next give no nan"""
-        Q, K = (
-            np.array([[1000.0, 2.0], [1.0, 0.5], [0.0, 3000.0]]),
-            np.array([[1.0, 0.0], [1.0, 0.5], [-1.0, 1.0], [1.0, -1.0]]),
-        )
-        V = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0], [-1.0, -2.0, -3.0]])
-        agrees.dot_product_attention(Q, K, V)
+        Q, K = arrays_of([[1000, 2], [1, 0.5], [0, 3000]], [[1, 0], [1, 0.5], [-1, 1], [1, -1]])
+        agrees.dot_product_attention(Q, K, np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9], [-1, -2, -3]], dtype=float))
 
     @check(points=0.5, after="test_small_example")
     @given(linked({"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}, batch=(0, 2), elements=floats(-3, 3)))
@@ -231,26 +195,17 @@ class TestDotProductAttention:
     @check(points=0.5, after="test_small_example")
     def test_distinct_and_equal_sizes(self, agrees, rng):
         """sizes that all differ, and sizes that are all the same, batch axes included; many long keys"""
-        for batch, sizes in (
-            ((), (3, 4, 5, 6)),
-            ((2,), (3, 4, 5, 6)),
-            ((), (4, 4, 4, 4)),
-            ((4,), (4, 4, 4, 4)),
-            ((2, 3), (5, 4, 6, 7)),
-            ((), (7, 30, 64, 5)),
-            ((3, 3), (3, 3, 3, 3)),
-        ):
-            drawn = dict(zip(("n_q", "n_k", "d_k", "d_v"), sizes, strict=True))
-            inputs = queries_keys_values(rng, *batch, **drawn)
-            agrees.dot_product_attention(*inputs.values())
+        cases = [((), 3, 4, 5, 6), ((2,), 3, 4, 5, 6), ((), 4, 4, 4, 4), ((4,), 4, 4, 4, 4), ((2, 3), 5, 4, 6, 7)]
+        for batch, *sizes in (*cases, ((), 7, 30, 64, 5), ((3, 3), 3, 3, 3, 3)):
+            agrees.dot_product_attention(*queries_keys_values(rng, batch, *sizes))
 
     @check(points=0.25, after="test_small_example")
     def test_keys_in_another_order(self, student, rng):
         """keys and values shuffled together leave the output as it was, and shuffle the weights"""
-        inputs = queries_keys_values(rng, 2, n_q=3, n_k=5, d_k=4, d_v=6)
+        Q, K, V = queries_keys_values(rng, (2,), 3, 5, 4, 6)
         order = rng.permutation(5)
-        shuffled = {"Q": inputs["Q"], "K": inputs["K"][:, order], "V": inputs["V"][:, order]}
-        output, weights = student.dot_product_attention(*inputs.values())
+        shuffled = {"Q": Q, "K": K[:, order], "V": V[:, order]}
+        output, weights = student.dot_product_attention(Q, K, V)
         moved_output, moved_weights = student.dot_product_attention(*shuffled.values())
         call = "dot_product_attention(Q, K, V)"
         assert_matches(moved_output, output, call=f"output of {call}", **shuffled)
@@ -259,20 +214,17 @@ class TestDotProductAttention:
     @check(points=0.25, after=("test_a_batch", "test_large_scores"))
     def test_large_scores_in_a_batch(self, agrees, rng):
         """scores of very different size in one batch, all positive or all negative"""
-        inputs = queries_keys_values(rng, 2, 3, n_q=4, n_k=5, d_k=3, d_v=2)
+        Q, K, V = queries_keys_values(rng, (2, 3), 4, 5, 3, 2)
         level = np.linspace(-3000, 3000, 2 * 3 * 4).reshape(2, 3, 4, 1)
         # One more entry in each query and key moves all the scores of a query by `level`, which no weight depends on.
-        inputs["Q"] = np.concatenate([inputs["Q"], level], axis=-1)
-        inputs["K"] = np.concatenate([inputs["K"], np.ones((2, 3, 5, 1))], axis=-1)
-        agrees.dot_product_attention(*inputs.values())
+        Q, K = np.concatenate([Q, level], axis=-1), np.concatenate([K, np.ones((2, 3, 5, 1))], axis=-1)
+        agrees.dot_product_attention(Q, K, V)
 
     @check(points=0.25, after="test_small_example")
     def test_one_key_and_float32(self, agrees, rng):
         """a single key, a single query, and float32"""
-        for sizes, dtype in (((3, 1, 2, 4), np.float64), ((1, 1, 1, 1), np.float64), ((4, 5, 3, 6), np.float32)):
-            drawn = queries_keys_values(rng, **dict(zip(("n_q", "n_k", "d_k", "d_v"), sizes, strict=True)))
-            inputs = {name: a.astype(dtype) for name, a in drawn.items()}
-            agrees.dot_product_attention(*inputs.values())
+        for *sizes, dtype in ((3, 1, 2, 4, float), (1, 1, 1, 1, float), (4, 5, 3, 6, np.float32)):
+            agrees.dot_product_attention(*(a.astype(dtype) for a in queries_keys_values(rng, (), *sizes)))
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -309,8 +261,7 @@ class TestEinsumAttention:
     @check(points=0.5, visible=True, after="test_mix_equation_is_there")
     def test_mix_example(self, student):
         """MIX_EQ mixes the values of an example"""
-        weights = np.array([[0.5, 0.5, 0.0], [0.25, 0.25, 0.5]])
-        V = np.array([[10.0, 0.0, 2.0, 4.0], [20.0, 0.0, 4.0, 8.0], [0.0, 10.0, 6.0, 0.0]])
+        weights, V = arrays_of([[0.5, 0.5, 0], [0.25, 0.25, 0.5]], [[10, 0, 2, 4], [20, 0, 4, 8], [0, 10, 6, 0]])
         assert_einsum(student["MIX_EQ"], weights @ V, weights=weights, V=V)
 
     @check(points=0.5, after="test_scores_example")

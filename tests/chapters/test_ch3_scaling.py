@@ -1,11 +1,11 @@
 """The checks of chapter 3: why scores are divided by the square root of d_k."""
 
 import numpy as np
+from inputs import arrays_of, function
 
 from autograder.checking import (
     CheckFailed,
     Rng,
-    Source,
     arrays_nd,
     assert_matches,
     assert_shape,
@@ -76,10 +76,8 @@ class TestScoreVariance:
     @check(points=0.25, visible=True, after="test_four_entries")
     def test_one_and_many_entries(self, student):
         """for 64 entries near 64, and for a single one near 1"""
-        found = student.score_variance(64, 1000, Rng(2))
-        assert_within(found, low=43.0, high=85.0)
-        found = student.score_variance(1, 2000, Rng(3))
-        assert_within(found, low=0.5, high=1.5)
+        assert_within(student.score_variance(64, 1000, Rng(2)), low=43.0, high=85.0)
+        assert_within(student.score_variance(1, 2000, Rng(3)), low=0.5, high=1.5)
 
     @check(points=0.75, after="test_four_entries")
     def test_spread(self, student, rng):
@@ -88,18 +86,15 @@ class TestScoreVariance:
         # bounds are six or more of those away on either side. Entries of variance 1 that are not normal fall out at
         # d_k = 1, pairs that share a vector or an entry at d_k = 16. Ten times the pairs make a tenth of the variance:
         # what always draws 100 is out by a factor of 10, so that few answers tell.
-        for d_k, samples, count, low, high in (
-            (1, SAMPLES, 300, 0.45, 2.1),
-            (16, SAMPLES, 200, 0.45, 1.9),
-            (1, 10 * SAMPLES, 40, 0.15, 3.2),
-        ):
+        cases = (1, SAMPLES, 300, 0.45, 2.1), (16, SAMPLES, 200, 0.45, 1.9), (1, 10 * SAMPLES, 40, 0.15, 3.2)
+        for d_k, samples, count, low, high in cases:
             found = answers(student, rng, d_k, count, samples).std()
             right = d_k * np.sqrt(relative_variance(d_k, samples))
             if not low <= (found / right) ** 2 <= high:
                 raise CheckFailed(
                     f"For d_k = {d_k} and {samples} samples, the answers from {count} generators have a standard deviation "
                     f"of {found:.3g}; with {samples} independent pairs of normal draws it would be about {right:.3g}. Is every "
-                    "pair new, is every entry normal, and does all of it come from `rng`?",
+                    "pair new, is every entry normal, and does all of it come from `rng`?"
                 )
 
     @check(points=0.5, after="test_spread")
@@ -110,9 +105,8 @@ class TestScoreVariance:
             # Six standard errors, and the 1/n by which dividing by n, or a mean taken away, moves the centre.
             slack = d_k * (6 * np.sqrt(relative_variance(d_k) / 60) + 1 / SAMPLES)
             if not abs(found - d_k) <= slack:
-                raise CheckFailed(
-                    f"For d_k = {d_k} the average over 60 generators is {found:.4g}; it should be within {slack:.2g} of {d_k}.",
-                )
+                average = f"For d_k = {d_k} the average over 60 generators is {found:.4g}"
+                raise CheckFailed(f"{average}; it should be within {slack:.2g} of {d_k}.")
 
     test_care = pure(points=0.25, after="test_spread")
 
@@ -132,34 +126,21 @@ class TestScaledDotProductAttention:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example worked by hand: output first, weights second"""
-        Q = np.array([[2.0, 0.0, 0.0, 0.0]])
-        K = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
-        V = np.array([[10.0], [20.0]])
-        agrees.scaled_dot_product_attention(Q, K, V)
+        agrees.scaled_dot_product_attention(*arrays_of([[2, 0, 0, 0]], [[1, 0, 0, 0], [0, 1, 0, 0]], [[10], [20]]))
 
     @check(points=0.75, visible=True, after="test_small_example")
     def test_all_sizes_different(self, agrees):
         """3 queries, 5 keys with 4 entries, values with 2: weights and output"""
-        Q = np.array([[1.0, 0.0, 2.0, -1.0], [0.0, 3.0, 0.0, 1.0], [-1.0, 1.0, 1.0, 0.5]])
-        K = np.array(
-            [
-                [1.0, 0.0, 0.5, 0.0],
-                [0.0, 1.0, 0.0, -1.0],
-                [0.5, -1.0, 1.0, 0.0],
-                [-1.0, 0.0, 0.0, 2.0],
-                [0.0, 0.5, -2.0, 1.0],
-            ]
-        )
-        V = np.array([[1.0, 10.0], [2.0, -20.0], [3.0, 30.0], [-4.0, 40.0], [5.0, 0.0]])
+        Q = np.array([[1, 0, 2, -1], [0, 3, 0, 1], [-1, 1, 1, 0.5]])
+        K = np.array([[1, 0, 0.5, 0], [0, 1, 0, -1], [0.5, -1, 1, 0], [-1, 0, 0, 2], [0, 0.5, -2, 1]])
+        V = np.array([[1, 10], [2, -20], [3, 30], [-4, 40], [5, 0]], dtype=float)
         agrees.scaled_dot_product_attention(Q, K, V)
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, agrees):
         """as many queries as keys as entries"""
-        Q = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [-1.0, 1.0, 0.5]])
-        K = np.array([[2.0, 1.0, 0.0], [0.0, -1.0, 1.0], [1.0, 0.5, 1.5]])
-        V = np.array([[1.0, 10.0, 0.0], [2.0, -20.0, 1.0], [3.0, 30.0, -1.0]])
-        agrees.scaled_dot_product_attention(Q, K, V)
+        Q, K = arrays_of([[1, 0, 2], [0, 3, 0], [-1, 1, 0.5]], [[2, 1, 0], [0, -1, 1], [1, 0.5, 1.5]])
+        agrees.scaled_dot_product_attention(Q, K, np.array([[1, 10, 0], [2, -20, 1], [3, 30, -1]], dtype=float))
 
     @check(points=0.5, visible=True, after="test_all_sizes_different")
     def test_batch(self, agrees):
@@ -174,17 +155,8 @@ class TestScaledDotProductAttention:
     @check(points=0.5, visible=True, after="test_all_sizes_different")
     def test_large_scores(self, agrees):
         """scores in the thousands give no nan, and neither do queries of very different size"""
-        Q = np.array(
-            [
-                [2000.0, 0.0, 1000.0, 0.0],
-                [1.0, 2.0, 0.0, 0.0],
-                [-3000.0, 0.5, -1000.0, 1.0],
-                [0.0, 0.0, 0.0, 3000.0],
-                [0.0, 3000.0, 0.0, 0.0],
-            ]
-        )
-        K = np.array([[1.0, 0.5, 0.0, 0.0], [1.0, 0.0, 0.001, 0.0], [1.001, -1.0, -0.001, 2.0]])
-        V = np.array([[1.0, 2.0], [3.0, -4.0], [-5.0, 60.0]])
+        Q = np.array([[2000, 0, 1000, 0], [1, 2, 0, 0], [-3000, 0.5, -1000, 1], [0, 0, 0, 3000], [0, 3000, 0, 0]])
+        K, V = arrays_of([[1, 0.5, 0, 0], [1, 0, 0.001, 0], [1.001, -1, -0.001, 2]], [[1, 2], [3, -4], [-5, 60]])
         agrees.scaled_dot_product_attention(Q, K, V)
 
     @check(points=0.5, after="test_all_sizes_different")
@@ -206,8 +178,7 @@ class TestScaledDotProductAttention:
     @check(points=0.25, after=("test_batch", "test_large_scores"))
     def test_large_scores_in_a_batch(self, agrees, rng):
         """a batch whose queries have scores thousands apart from one another"""
-        Q, K = rng.normal(size=(2, 4, 3)), rng.normal(size=(2, 5, 3))
-        V = rng.normal(size=(2, 5, 6))
+        Q, K, V = rng.normal(size=(2, 4, 3)), rng.normal(size=(2, 5, 3)), rng.normal(size=(2, 5, 6))
         K[..., 0] = 1.0  # the same for all keys: what Q has there moves all scores of a query alike
         Q[..., 0] = np.array([[9000.0, -9000.0, 2000.0, 0.0], [-3000.0, 500.0, 6000.0, -800.0]])
         agrees.scaled_dot_product_attention(Q, K, V)
@@ -215,12 +186,8 @@ class TestScaledDotProductAttention:
     @check(points=0.25, after="test_all_sizes_different")
     def test_one_of_each_and_float32(self, agrees, rng):
         """a single query, a single key, a single entry; and float32"""
-        for n_q, n_k, d_k, d_v, dtype in (
-            (1, 1, 1, 1, float),
-            (1, 4, 3, 2, float),
-            (3, 1, 2, 4, float),
-            (3, 5, 4, 6, np.float32),
-        ):
+        cases = (1, 1, 1, 1, float), (1, 4, 3, 2, float), (3, 1, 2, 4, float), (3, 5, 4, 6, np.float32)
+        for n_q, n_k, d_k, d_v, dtype in cases:
             Q, K, V = (rng.normal(size=s).astype(dtype) for s in ((n_q, d_k), (n_k, d_k), (n_k, d_v)))
             agrees.scaled_dot_product_attention(Q, K, V)
 
@@ -264,14 +231,9 @@ class TestAttentionEntropy:
     @check(points=0.25, visible=True, after="test_small_example")
     def test_batch(self, agrees):
         """one batch axis, two queries, four keys"""
-        weights = np.array(
-            [
-                [[0.5, 0.25, 0.25, 0.0], [0.1, 0.2, 0.3, 0.4]],
-                [[1.0, 0.0, 0.0, 0.0], [0.0, 0.75, 0.25, 0.0]],
-                [[0.25, 0.25, 0.25, 0.25], [0.9, 0.1, 0.0, 0.0]],
-            ]
-        )
-        agrees.attention_entropy(weights)
+        first = [[0.5, 0.25, 0.25, 0.0], [0.1, 0.2, 0.3, 0.4]]
+        second = [[1.0, 0.0, 0.0, 0.0], [0.0, 0.75, 0.25, 0.0]]
+        agrees.attention_entropy(np.array([first, second, [[0.25, 0.25, 0.25, 0.25], [0.9, 0.1, 0.0, 0.0]]]))
 
     @check(points=0.5, after="test_small_example")
     @given(scores=arrays_nd(2, 4, elements=floats(-3, 3)))
@@ -285,8 +247,7 @@ class TestAttentionEntropy:
         """equal weights on m of n keys have ln m, whichever keys they are"""
         n = 12
         weights = np.array([[1 / m if (7 * j + 5) % n < m else 0.0 for j in range(n)] for m in range(1, n + 1)])
-        found = student.attention_entropy(weights)
-        assert_matches(found, np.log(np.arange(1, n + 1)))
+        assert_matches(student.attention_entropy(weights), np.log(np.arange(1, n + 1)))
 
     @check(points=0.25, after="test_small_example")
     def test_order_of_the_keys(self, student, reference, rng):
@@ -302,14 +263,8 @@ class TestAttentionEntropy:
         """weights too small to matter, a single key, a single query, and float32"""
         saturated = np.array([[1.0, 1e-300, 0.0, 1e-290], [0.5, 0.5, 1e-200, 1e-20]])
         narrow = some_rows(rng, 4, 6, empty=0.0).astype(np.float32)
-        for weights in (
-            saturated,
-            np.ones((3, 1)),
-            np.ones((1, 1)),
-            some_rows(rng, 1, 5),
-            some_rows(rng, 2, 3, 4, 5),
-            narrow,
-        ):
+        one_query, batch = some_rows(rng, 1, 5), some_rows(rng, 2, 3, 4, 5)
+        for weights in (saturated, np.ones((3, 1)), np.ones((1, 1)), one_query, batch, narrow):
             agrees.attention_entropy(weights)
 
     test_care = pure(points=0.25, after="test_without_zeros")
@@ -370,20 +325,19 @@ class TestSoftmaxJacobian:
 
 # What a check hands over as f. Cubes tell every step apart: for x**3 the two-point difference is 3 x**2 + eps**2, and
 # with multiples of 1/4 all of it is exact in floating point, however the difference is written.
-CUBES = Source("def f(x):\n    return (x ** 3).sum()\n", "f")
-MIXED = Source(
-    "def f(x):\n    return float(x[0, 0] ** 3 + 2 * x[0, 1] * x[1, 2] - x[1, 0] * x[1, 0] * x[0, 2] + 5 * x[1, 1])\n",
-    "f",
+CUBES = function("f(x)", "return (x ** 3).sum()")
+MIXED = function(
+    "f(x)", "return float(x[0, 0] ** 3 + 2 * x[0, 1] * x[1, 2] - x[1, 0] * x[1, 0] * x[0, 2] + 5 * x[1, 1])"
 )
-FIRST_AND_LAST = Source("def f(x):\n    return float(x[0] * x[0] * x[-1] - 4 * x[1])\n", "f")
-WAVES = Source("def f(x):\n    return np.sin(x).sum() + np.exp(x[0] - x[-1])\n", "f")
-SIZES = Source(
-    "def f(x):\n    total = 0.0\n    for i in range(len(x)):\n        total = total + (i + 1) * abs(x[i])\n    return total\n",
-    "f",
+FIRST_AND_LAST = function("f(x)", "return float(x[0] * x[0] * x[-1] - 4 * x[1])")
+WAVES = function("f(x)", "return np.sin(x).sum() + np.exp(x[0] - x[-1])")
+SIZES = function(
+    "f(x)", "total = 0.0", "for i in range(len(x)):", "    total = total + (i + 1) * abs(x[i])", "return total"
 )
-THREE_AXES = Source("def f(x):\n    return float(np.einsum('abc,abd,ecd->', x, x, x)) + x[1, 0, 1] ** 3\n", "f")
-FOUR_AXES = Source("def f(x):\n    return float((x ** 3).sum() + 2 * x[0, 0, 1, 0] * x[1, 0, 0, 1])\n", "f")
-LARGEST = Source("def f(x):\n    return max(x.ravel().tolist())\n", "f")
+THREE_AXES = function("f(x)", "return float(np.einsum('abc,abd,ecd->', x, x, x)) + x[1, 0, 1] ** 3")
+THREE_SIZES = function("f(x)", "return float(np.einsum('abc,abd,aed->', x, x, x)) + x[1, 0, 1] ** 3")
+FOUR_AXES = function("f(x)", "return float((x ** 3).sum() + 2 * x[0, 0, 1, 0] * x[1, 0, 0, 1])")
+LARGEST = function("f(x)", "return max(x.ravel().tolist())")
 
 
 @exercise("numerical_gradient", points=4)
@@ -402,64 +356,52 @@ class TestNumericalGradient:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example worked by hand: cubes, and a step of 0.5"""
-        x = np.array([2.0, 1.0])
-        agrees.numerical_gradient(CUBES, x, eps=0.5)
+        agrees.numerical_gradient(CUBES, np.array([2.0, 1.0]), eps=0.5)
 
     @check(points=0.75, visible=True, after="test_small_example")
     def test_matrix(self, agrees):
         """a matrix, square or not: one slope for each entry, and f sees the whole matrix"""
-        wide = np.array([[1.0, -2.0, 0.5], [3.0, 1.5, -1.0]])
-        square = np.array([[0.5, 2.0, -1.0], [1.5, -0.5, 3.0], [1.0, -2.0, 0.25]])
+        wide, square = arrays_of([[1, -2, 0.5], [3, 1.5, -1]], [[0.5, 2, -1], [1.5, -0.5, 3], [1, -2, 0.25]])
         for x in (wide, square):
             agrees.numerical_gradient(MIXED, x, eps=0.25)
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_one_entry_at_a_time(self, agrees):
         """entries that play different parts are moved one at a time"""
-        x = np.array([3.0, -1.0, 2.0, 0.5])
-        agrees.numerical_gradient(FIRST_AND_LAST, x, eps=0.5)
+        agrees.numerical_gradient(FIRST_AND_LAST, np.array([3.0, -1.0, 2.0, 0.5]), eps=0.5)
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_step_of_its_own(self, agrees):
         """where no step is named it is small enough for waves"""
-        x = np.array([0.5, 2.0, -1.0])
-        agrees.numerical_gradient(WAVES, x)
+        agrees.numerical_gradient(WAVES, np.array([0.5, 2.0, -1.0]))
 
     @check(points=0.5, after="test_small_example")
     def test_step_as_given(self, agrees, rng):
         """the step is used as given, large or small, for entries of any size"""
         for eps in (0.25, 0.5, 1.0, 2.0):
-            x = rng.integers(-12, 13, size=5) / 4
-            agrees.numerical_gradient(CUBES, x, eps=eps)
+            agrees.numerical_gradient(CUBES, rng.integers(-12, 13, size=5) / 4, eps=eps)
 
     @check(points=0.5, after="test_matrix")
     def test_three_axes(self, agrees, rng):
         """three axes and four, sizes different or equal, and functions that look at single entries"""
-        for shape in ((2, 3, 4), (3, 3, 3)):
-            shaped = THREE_AXES if shape[0] == shape[1] else Source(THREE_AXES.text.replace("ecd", "aed"), "f")
-            x = rng.integers(-4, 5, size=shape) / 4
-            agrees.numerical_gradient(shaped, x, eps=0.5)
+        for shape, f in (((2, 3, 4), THREE_SIZES), ((3, 3, 3), THREE_AXES)):
+            agrees.numerical_gradient(f, rng.integers(-4, 5, size=shape) / 4, eps=0.5)
         for shape, f in (((2, 3), MIXED), ((3, 3), MIXED), ((2, 1, 2, 2), FOUR_AXES)):
-            x = rng.integers(-8, 9, size=shape) / 4
-            agrees.numerical_gradient(f, x, eps=0.5)
+            agrees.numerical_gradient(f, rng.integers(-8, 9, size=shape) / 4, eps=0.5)
 
     @check(points=0.25, after="test_small_example")
     def test_corners(self, agrees, rng):
         """functions with corners, where both points count"""
         for _ in range(2):
-            x = np.append(rng.integers(-8, 9, size=4) / 4, 0.125)
-            agrees.numerical_gradient(SIZES, x, eps=0.5)
-        x = np.array([[1.0, 0.75], [-2.0, 0.5], [0.25, 1.0]])
-        agrees.numerical_gradient(LARGEST, x, eps=0.5)
+            agrees.numerical_gradient(SIZES, np.append(rng.integers(-8, 9, size=4) / 4, 0.125), eps=0.5)
+        agrees.numerical_gradient(LARGEST, np.array([[1.0, 0.75], [-2.0, 0.5], [0.25, 1.0]]), eps=0.5)
 
     @check(points=0.25, after="test_small_example")
     def test_one_entry(self, agrees, rng):
         """a single entry, one axis of length 1, and the step that is used when none is named"""
         for shape in ((1,), (1, 1), (4, 1), (1, 3)):
-            x = rng.integers(-8, 9, size=shape) / 4
-            agrees.numerical_gradient(CUBES, x, eps=1.0)
-        x = rng.normal(size=3)
-        agrees.numerical_gradient(WAVES, x)
+            agrees.numerical_gradient(CUBES, rng.integers(-8, 9, size=shape) / 4, eps=1.0)
+        agrees.numerical_gradient(WAVES, rng.normal(size=3))
 
     test_care = pure(points=0.5, after="test_small_example")
 
@@ -480,50 +422,32 @@ class TestQueryGradient:
     def test_small_example(self, agrees):
         """the example worked by hand"""
         q = np.zeros(4)
-        K = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
-        V, g = np.array([[10.0], [20.0]]), np.array([1.0])
+        K, V, g = arrays_of([[1, 0, 0, 0], [0, 1, 0, 0]], [[10], [20]], [1])
         agrees.query_gradient(q, K, V, g)
 
     @check(points=0.75, visible=True, after="test_small_example")
     def test_all_sizes_different(self, agrees):
         """5 keys with 4 entries, values with 3"""
-        q = np.array([1.0, -0.5, 2.0, 0.0])
-        K = np.array(
-            [
-                [1.0, 0.0, 0.5, 0.0],
-                [0.0, 1.0, 0.0, -1.0],
-                [0.5, -1.0, 1.0, 0.0],
-                [-1.0, 0.0, 0.0, 2.0],
-                [0.0, 0.5, -2.0, 1.0],
-            ]
-        )
-        V = np.array([[1.0, 10.0, 0.0], [2.0, -20.0, 1.0], [3.0, 30.0, -1.0], [-4.0, 40.0, 2.0], [5.0, 0.0, 0.5]])
-        g = np.array([0.5, -1.0, 2.0])
+        q = np.array([1, -0.5, 2, 0])
+        K = np.array([[1, 0, 0.5, 0], [0, 1, 0, -1], [0.5, -1, 1, 0], [-1, 0, 0, 2], [0, 0.5, -2, 1]])
+        V, g = arrays_of([[1, 10, 0], [2, -20, 1], [3, 30, -1], [-4, 40, 2], [5, 0, 0.5]], [0.5, -1, 2])
         agrees.query_gradient(q, K, V, g)
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_all_sizes_equal(self, agrees):
         """as many keys as entries in a key, and values of that size too"""
-        q = np.array([0.5, 1.0, -1.0])
-        K = np.array([[2.0, 1.0, 0.0], [0.0, -1.0, 1.0], [1.0, 0.5, 1.5]])
-        V = np.array([[1.0, 10.0, 0.0], [2.0, -20.0, 1.0], [3.0, 30.0, -1.0]])
-        g = np.array([1.0, 0.5, -2.0])
+        q, K = arrays_of([0.5, 1, -1], [[2, 1, 0], [0, -1, 1], [1, 0.5, 1.5]])
+        V, g = arrays_of([[1, 10, 0], [2, -20, 1], [3, 30, -1]], [1, 0.5, -2])
         agrees.query_gradient(q, K, V, g)
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_equal_values(self, student):
         """where all the values are equal, no query changes the output"""
-        q = np.array([1.0, -2.0])
-        K = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 2.0]])
-        V = np.array([[7.0, -3.0], [7.0, -3.0], [7.0, -3.0]])
-        g = np.array([1.0, 2.0])
-        found = student.query_gradient(q, K, V, g)
-        assert_matches(found, np.zeros(2))
+        q, K, V, g = arrays_of([1, -2], [[1, 0], [0, 1], [0.5, 2]], [[7, -3], [7, -3], [7, -3]], [1, 2])
+        assert_matches(student.query_gradient(q, K, V, g), np.zeros(2))
 
     @check(points=0.5, after="test_small_example")
-    @given(
-        linked({"q": "d_k", "K": "n_k d_k", "V": "n_k d_v", "g": "d_v"}, sides=(1, 5), elements=floats(-3, 3)),
-    )
+    @given(linked({"q": "d_k", "K": "n_k d_k", "V": "n_k d_v", "g": "d_v"}, sides=(1, 5), elements=floats(-3, 3)))
     def test_any_sizes(self, agrees, q, K, V, g):
         """any sizes"""
         agrees.query_gradient(q, K, V, g)
@@ -532,13 +456,10 @@ class TestQueryGradient:
     def test_against_measured_slopes(self, student, reference, rng):
         """it says what attention really does when the query is moved a little"""
         q, K, V, g = rng.normal(size=6), rng.normal(size=(4, 6)), rng.normal(size=(4, 3)), rng.normal(size=3)
-        outputs = [
-            [reference.scaled_dot_product_attention((q + sign * e)[None], K, V)[0][0] @ g for sign in (1, -1)]
-            for e in 1e-5 * np.eye(6)
-        ]
-        measured = np.array([(up - down) / 2e-5 for up, down in outputs])
-        found = student.query_gradient(q, K, V, g)
-        assert_matches(found, measured)
+        steps = 1e-5 * np.eye(6)
+        up, down = (reference.scaled_dot_product_attention(q + s * steps, K, V)[0] @ g for s in (1, -1))
+        measured = (up - down) / 2e-5
+        assert_matches(student.query_gradient(q, K, V, g), measured)
 
     @check(points=0.25, after="test_small_example")
     def test_long_keys(self, agrees, rng):

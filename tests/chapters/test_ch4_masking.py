@@ -1,115 +1,74 @@
 """The checks of chapter 4: who may look where."""
 
 import numpy as np
+from inputs import arrays_of, attend, never_empty
 
-from autograder.checking import CheckFailed, Source, assert_matches, check, exercise, floats, given, linked, pure
+from autograder.checking import CheckFailed, assert_matches, check, exercise, floats, given, linked, pure
 from solutions.ch4_masking import quiz_ch4
 
 
-def attend(text):
-    """A function of one array, to be handed to `is_causal` as source."""
-    return Source(text, "attend")
+def running_sum_and(*lines):
+    """A running sum, and what these lines add to it."""
+    return attend("Y = np.cumsum(X, axis=0)", *lines, "return Y")
+
+
+def attention(keys, mixed):
+    """Attention of each row to ``keys``, which stand for ``mixed`` in its output."""
+    scores = f"    e = np.exp(({keys} * X[i]).sum(axis=1) / X.shape[1])"
+    mix = f"    Y[i] = ({mixed}).sum(axis=0) / e.sum()"
+    return attend("Y = np.zeros_like(X)", "for i in range(len(X)):", scores, mix, "return Y")
 
 
 # Each honest one works row i out from the rows up to i alone, so that also a NaN later on, or an exact comparison, or a
 # sequence cut short, finds nothing. Each leak reacts smoothly to any change of what it peeks at.
 
-CAUSAL_ATTENTION = attend(
-    "def attend(X):\n"
-    "    Y = np.zeros_like(X)\n"
-    "    for i in range(len(X)):\n"
-    "        e = np.exp((X[: i + 1] * X[i]).sum(axis=1) / X.shape[1])\n"
-    "        Y[i] = (e[:, None] * X[: i + 1]).sum(axis=0) / e.sum()\n"
-    "    return Y\n"
-)
-RUNNING_SUM = attend("def attend(X):\n    return np.cumsum(X, axis=0)\n")
-RUNNING_MEAN = attend("def attend(X):\n    return np.cumsum(X, axis=0) / np.arange(1, len(X) + 1)[:, None]\n")
-OWN_ROW_ONLY = attend("def attend(X):\n    return 3 * X - 1\n")
-OWN_ROW_AND_PLACE = attend("def attend(X):\n    return X * np.arange(1, len(X) + 1)[:, None]\n")
+CAUSAL_ATTENTION = attention("X[: i + 1]", "e[:, None] * X[: i + 1]")
+RUNNING_SUM = attend("return np.cumsum(X, axis=0)")
+RUNNING_MEAN = attend("return np.cumsum(X, axis=0) / np.arange(1, len(X) + 1)[:, None]")
+OWN_ROW_ONLY = attend("return 3 * X - 1")
+OWN_ROW_AND_PLACE = attend("return X * np.arange(1, len(X) + 1)[:, None]")
 STRICTLY_BEFORE = attend(
-    "def attend(X):\n"
-    "    Y = np.zeros_like(X)\n"
-    "    for i in range(1, len(X)):\n"
-    "        Y[i] = X[:i].sum(axis=0) / i\n"
-    "    return Y\n"
+    "Y = np.zeros_like(X)", "for i in range(1, len(X)):", "    Y[i] = X[:i].sum(axis=0) / i", "return Y"
 )
-THE_ONE_BEFORE = attend("def attend(X):\n    Y = np.zeros_like(X)\n    Y[1:] = X[:-1]\n    return Y\n")
-ALL_ONES = attend("def attend(X):\n    return np.ones_like(X)\n")
-ALL_SEE_THE_FIRST = attend("def attend(X):\n    return np.repeat(X[:1], len(X), axis=0)\n")
-WINDOW_OF_TWO = attend("def attend(X):\n    Y = 0.5 * X\n    Y[1:] += 0.5 * X[:-1]\n    return Y\n")
-ONE_NUMBER_A_ROW = attend("def attend(X):\n    return np.cumsum(X[:, -1:] - 2 * X[:, :1], axis=0)\n")
+THE_ONE_BEFORE = attend("Y = np.zeros_like(X)", "Y[1:] = X[:-1]", "return Y")
+ALL_ONES = attend("return np.ones_like(X)")
+ALL_SEE_THE_FIRST = attend("return np.repeat(X[:1], len(X), axis=0)")
+WINDOW_OF_TWO = attend("Y = 0.5 * X", "Y[1:] += 0.5 * X[:-1]", "return Y")
+ONE_NUMBER_A_ROW = attend("return np.cumsum(X[:, -1:] - 2 * X[:, :1], axis=0)")
 
-FULL_ATTENTION = attend(
-    "def attend(X):\n"
-    "    Y = np.zeros_like(X)\n"
-    "    for i in range(len(X)):\n"
-    "        e = np.exp((X * X[i]).sum(axis=1) / X.shape[1])\n"
-    "        Y[i] = (e[:, None] * X).sum(axis=0) / e.sum()\n"
-    "    return Y\n"
-)
-MEAN_TAKEN_AWAY = attend("def attend(X):\n    return X - X.mean(axis=0)\n")
-SUM_FROM_THE_END = attend("def attend(X):\n    return np.cumsum(X[::-1], axis=0)[::-1]\n")
-NEXT_ONE_TOO = attend("def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[:-1] += X[1:]\n    return Y\n")
-ALL_SEE_THE_LAST = attend("def attend(X):\n    return np.cumsum(X, axis=0) + 0.5 * X[-1:]\n")
-FIRST_SEES_SECOND = attend(
-    "def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[:1] += 0.5 * X[1:2].sum(axis=0)\n    return Y\n"
-)
-FIRST_SEES_THE_REST = attend(
-    "def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[:1] += X[1:].sum(axis=0)\n    return Y\n"
-)
-LAST_BUT_ONE_SEES_LAST = attend(
-    "def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[-2:-1] += 0.5 * X[-1:]\n    return Y\n"
-)
-SECOND_SEES_FOURTH = attend(
-    "def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[1:2] += 0.5 * X[3:4].sum(axis=0)\n    return Y\n"
-)
-THIRD_SEES_FIFTH = attend(
-    "def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[2:3] += 0.5 * X[4:5].sum(axis=0)\n    return Y\n"
-)
-OUT_OF_THE_LAST_FEATURE = attend(
-    "def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[:-1] += 0.5 * X[1:, -1:]\n    return Y\n"
-)
-INTO_THE_LAST_FEATURE = attend(
-    "def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[:-1, -1] += 0.5 * X[1:].sum(axis=1)\n    return Y\n"
-)
-FROM_FIVE_ROWS_ON = attend(
-    "def attend(X):\n    Y = np.cumsum(X, axis=0)\n    if len(X) >= 5:\n        Y[:-1] += 0.5 * X[1:]\n    return Y\n"
-)
-SHARED_OUT_OVER_ALL = attend(
-    "def attend(X):\n"
-    "    Y = np.zeros_like(X)\n"
-    "    for i in range(len(X)):\n"
-    "        e = np.exp((X * X[i]).sum(axis=1) / X.shape[1])\n"
-    "        Y[i] = (e[: i + 1, None] * X[: i + 1]).sum(axis=0) / e.sum()\n"
-    "    return Y\n"
-)
+FULL_ATTENTION = attention("X", "e[:, None] * X")
+MEAN_TAKEN_AWAY = attend("return X - X.mean(axis=0)")
+SUM_FROM_THE_END = attend("return np.cumsum(X[::-1], axis=0)[::-1]")
+NEXT_ONE_TOO = running_sum_and("Y[:-1] += X[1:]")
+ALL_SEE_THE_LAST = attend("return np.cumsum(X, axis=0) + 0.5 * X[-1:]")
+FIRST_SEES_SECOND = running_sum_and("Y[:1] += 0.5 * X[1:2].sum(axis=0)")
+FIRST_SEES_THE_REST = running_sum_and("Y[:1] += X[1:].sum(axis=0)")
+LAST_BUT_ONE_SEES_LAST = running_sum_and("Y[-2:-1] += 0.5 * X[-1:]")
+SECOND_SEES_FOURTH = running_sum_and("Y[1:2] += 0.5 * X[3:4].sum(axis=0)")
+THIRD_SEES_FIFTH = running_sum_and("Y[2:3] += 0.5 * X[4:5].sum(axis=0)")
+OUT_OF_THE_LAST_FEATURE = running_sum_and("Y[:-1] += 0.5 * X[1:, -1:]")
+INTO_THE_LAST_FEATURE = running_sum_and("Y[:-1, -1] += 0.5 * X[1:].sum(axis=1)")
+FROM_FIVE_ROWS_ON = attend("Y = np.cumsum(X, axis=0)", "if len(X) >= 5:", "    Y[:-1] += 0.5 * X[1:]", "return Y")
+SHARED_OUT_OVER_ALL = attention("X", "e[: i + 1, None] * X[: i + 1]")
 SUMS_KEPT = attend(
-    "def attend(X):\n"
-    "    Y = 20 + np.cumsum(X, axis=0)\n"
-    "    taken = 0.2 * X[1:] @ np.arange(1, X.shape[1] + 1) / X.shape[1]\n"
-    "    Y[:-1, 0] += taken\n"
-    "    Y[:-1, 1] -= taken\n"
-    "    return Y\n"
+    "Y = 20 + np.cumsum(X, axis=0)",
+    "taken = 0.2 * X[1:] @ np.arange(1, X.shape[1] + 1) / X.shape[1]",
+    "Y[:-1, 0] += taken",
+    "Y[:-1, 1] -= taken",
+    "return Y",
 )
 LENGTHS_KEPT = attend(
-    "def attend(X):\n"
-    "    Y = np.cumsum(X, axis=0)\n"
-    "    angle = X[1:] @ np.arange(1, X.shape[1] + 1) / X.shape[1]\n"
-    "    a, b = Y[:-1, 0].copy(), Y[:-1, 1].copy()\n"
-    "    Y[:-1, 0] = np.cos(angle) * a - np.sin(angle) * b\n"
-    "    Y[:-1, 1] = np.sin(angle) * a + np.cos(angle) * b\n"
-    "    return Y\n"
+    "Y = np.cumsum(X, axis=0)",
+    "angle = X[1:] @ np.arange(1, X.shape[1] + 1) / X.shape[1]",
+    "a, b = Y[:-1, 0].copy(), Y[:-1, 1].copy()",
+    "Y[:-1, 0] = np.cos(angle) * a - np.sin(angle) * b",
+    "Y[:-1, 1] = np.sin(angle) * a + np.cos(angle) * b",
+    "return Y",
 )
-A_FAINT_LEAK = attend("def attend(X):\n    Y = np.cumsum(X, axis=0)\n    Y[:-1] += 0.005 * X[1:]\n    return Y\n")
+A_FAINT_LEAK = running_sum_and("Y[:-1] += 0.005 * X[1:]")
 
-SIX_ROWS = np.array([
-    [0.5, -1.0, 2.0],
-    [1.5, 0.5, -0.5],
-    [-1.0, 1.5, 1.0],
-    [2.0, -0.5, 0.5],
-    [-1.5, -2.0, 1.5],
-    [1.0, 2.0, -1.5],
-])  # fmt: skip
+SHAPES = {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v", "keep": "n_q n_k"}
+SIX_ROWS = np.array([[0.5, -1, 2], [1.5, 0.5, -0.5], [-1, 1.5, 1], [2, -0.5, 0.5], [-1.5, -2, 1.5], [1, 2, -1.5]])
 
 
 def some_rows(rng, n, d):
@@ -120,15 +79,7 @@ def some_rows(rng, n, d):
 def judge_all(student, X, *cases):
     """Each case is a function and whether it is causal."""
     for function, honest in cases:
-        found = student.is_causal(function, X)
-        assert_matches(found, honest, dtype=False)
-
-
-def never_empty(mask):
-    """The mask, with the first key allowed in each row that would have nothing."""
-    mask = mask.copy()
-    mask[..., 0] |= ~mask.any(axis=-1)
-    return mask
+        assert_matches(student.is_causal(function, X), honest, dtype=False)
 
 
 @exercise("causal_mask", points=2)
@@ -171,8 +122,7 @@ class TestCausalMask:
         """any number of queries and keys"""
         for n_q in (1, 2, 5, 9):
             for more in (0, 1, int(rng.integers(2, 6)), n_q + int(rng.integers(1, 4))):
-                n_k = n_q + more
-                agrees.causal_mask(n_q, n_k)
+                agrees.causal_mask(n_q, n_q + more)
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -237,25 +187,24 @@ class TestMaskedSoftmax:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example worked by hand"""
-        scores = np.array([1.0, 2.0, 3.0])
-        mask = np.array([True, True, False])
-        agrees.masked_softmax(scores, mask)
+        scores = np.array([1, 2, 3], dtype=float)
+        agrees.masked_softmax(scores, np.array([1, 1, 0], dtype=bool))
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_each_row_by_itself(self, agrees):
         """each row has its own allowed places, negative scores among them"""
-        scores = np.array([[-2.0, -1.0, 0.0, -3.0], [0.5, 2.0, -1.0, 1.5], [-4.0, -2.5, -2.0, -3.0]])
-        mask = np.array([[True, True, False, True], [False, True, True, True], [True, False, False, True]])
+        scores = np.array([[-2, -1, 0, -3], [0.5, 2, -1, 1.5], [-4, -2.5, -2, -3]])
+        mask = np.array([[1, 1, 0, 1], [0, 1, 1, 1], [1, 0, 0, 1]], dtype=bool)
         agrees.masked_softmax(scores, mask)
-        scores = np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 1.0], [-1.0, 3.0, 2.0]])
-        mask = np.array([[True, False, False], [True, True, False], [True, True, True]])
+        scores = np.array([[1, 0, 2], [0, 0, 1], [-1, 3, 2]], dtype=float)
+        mask = np.array([[1, 0, 0], [1, 1, 0], [1, 1, 1]], dtype=bool)
         agrees.masked_softmax(scores, mask)
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_nothing_allowed(self, agrees):
         """a row with nothing allowed has only zeros"""
-        scores = np.array([[1.0, 3.0, 2.0], [2.0, 0.0, 1.0]])
-        mask = np.array([[True, True, False], [False, False, False]])
+        scores = np.array([[1, 3, 2], [2, 0, 1]], dtype=float)
+        mask = np.array([[1, 1, 0], [0, 0, 0]], dtype=bool)
         agrees.masked_softmax(scores, mask)
         scores, mask = np.array([3.0, 1.0, 1.0, 2.0]), np.zeros(4, dtype=bool)
         agrees.masked_softmax(scores, mask)
@@ -263,39 +212,29 @@ class TestMaskedSoftmax:
     @check(points=0.25, visible=True, after="test_each_row_by_itself")
     def test_a_mask_that_stretches(self, agrees):
         """a batch of scores under one mask for all, and under one row a sequence"""
-        scores = np.array([[[1.0, 0.0, -1.0], [2.0, 1.0, 0.5]], [[0.0, 2.0, 1.0], [-1.0, 1.0, 3.0]]])
-        mask = np.array([[True, True, False], [True, True, True]])
+        scores = np.array([[[1, 0, -1], [2, 1, 0.5]], [[0, 2, 1], [-1, 1, 3]]])
+        mask = np.array([[1, 1, 0], [1, 1, 1]], dtype=bool)
         agrees.masked_softmax(scores, mask)
-        mask = np.array([[[True, True, False]], [[True, False, False]]])
+        mask = np.array([[[1, 1, 0]], [[1, 0, 0]]], dtype=bool)
         agrees.masked_softmax(scores, mask)
 
     @check(points=0.5, visible=True, after="test_each_row_by_itself")
     def test_large_scores(self, agrees):
         """rows near 1000 and near -1000 keep their own weights"""
-        scores = np.array(
-            [
-                [-1000.0, -999.5, -996.0, -998.5],
-                [990.0, 992.0, 991.0, 994.0],
-                [0.0, 1.0, 2.0, 1.0],
-                [-900.0, 1000.0, -1000.0, -950.0],
-            ]
-        )
-        mask = np.array(
-            [[True, True, False, True], [True, True, True, False], [False, True, True, True], [True, True, False, True]]
-        )
-        agrees.masked_softmax(scores, mask)
+        rows = [-1000, -999.5, -996, -998.5], [990, 992, 991, 994], [0, 1, 2, 1], [-900, 1000, -1000, -950]
+        mask = np.array([[1, 1, 0, 1], [1, 1, 1, 0], [0, 1, 1, 1], [1, 1, 0, 1]], dtype=bool)
+        agrees.masked_softmax(np.array(rows), mask)
 
     @check(points=0.5, after="test_nothing_allowed")
     def test_a_nan_still_shows(self, student, reference, rng):
         """a NaN among the allowed scores still shows, in its row and in no other"""
         scores = rng.uniform(-2, 2, size=(3, 4))
         scores[1, 2] = np.nan
-        mask = np.array([[True, False, True, True], [True, True, True, True], [False, False, False, False]])
+        mask = np.array([[1, 0, 1, 1], [1, 1, 1, 1], [0, 0, 0, 0]], dtype=bool)
         found = np.asarray(student.masked_softmax(scores, mask))
         if found.shape != scores.shape or not np.isnan(found[1]).any():
-            raise CheckFailed(
-                "The scores of row 1 have an allowed NaN among them, and its weights are ordinary numbers."
-            )
+            why = "The scores of row 1 have an allowed NaN among them, and its weights are ordinary numbers."
+            raise CheckFailed(why)
         right = reference.masked_softmax(scores, mask)
         call = "masked_softmax(scores, mask)[[0, 2]]"
         assert_matches(found[[0, 2]], right[[0, 2]], call=call, scores=scores, mask=mask)
@@ -314,8 +253,7 @@ class TestMaskedSoftmax:
         for shape in ((2, 3, 5), (4, 4), (3, 2, 4, 6), (3, 1)):
             level = rng.permutation(np.linspace(-995, 995, int(np.prod(shape[:-1])))).reshape(*shape[:-1], 1)
             scores = level + rng.uniform(-2.4, 2.4, size=shape)
-            mask = never_empty(rng.random(shape[-2:]) < 0.6)
-            agrees.masked_softmax(scores, mask)
+            agrees.masked_softmax(scores, never_empty(rng.random(shape[-2:]) < 0.6))
 
     @check(points=0.25, after="test_nothing_allowed")
     def test_float32(self, agrees, rng):
@@ -343,62 +281,42 @@ class TestMaskedAttention:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example worked by hand"""
-        Q = np.array([[2.0, 0.0, 0.0, 0.0]])
-        K = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [3.0, 0.0, 0.0, 0.0]])
-        V = np.array([[10.0], [20.0], [90.0]])
-        mask = np.array([[True, True, False]])
-        agrees.masked_attention(Q, K, V, mask)
+        Q, K, V = arrays_of([[2, 0, 0, 0]], [[1, 0, 0, 0], [0, 1, 0, 0], [3, 0, 0, 0]], [[10], [20], [90]])
+        agrees.masked_attention(Q, K, V, np.array([[1, 1, 0]], dtype=bool))
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_causal(self, agrees):
         """three positions that do not look ahead, every size the same"""
-        Q = np.array([[1.0, 0.5, -1.0], [0.0, -2.0, 1.0], [1.5, 1.0, 0.0]])
-        K = np.array([[-1.0, 1.0, 0.0], [0.5, 1.0, -1.0], [2.0, 0.0, 1.0]])
-        V = np.array([[1.0, 2.0, -3.0], [4.0, -5.0, 6.0], [-7.0, 8.0, 9.0]])
-        mask = np.array([[True, False, False], [True, True, False], [True, True, True]])
-        agrees.masked_attention(Q, K, V, mask)
+        Q, K = arrays_of([[1, 0.5, -1], [0, -2, 1], [1.5, 1, 0]], [[-1, 1, 0], [0.5, 1, -1], [2, 0, 1]])
+        V = np.array([[1, 2, -3], [4, -5, 6], [-7, 8, 9]], dtype=float)
+        agrees.masked_attention(Q, K, V, np.array([[1, 0, 0], [1, 1, 0], [1, 1, 1]], dtype=bool))
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_no_mask(self, agrees):
         """with no mask every key may be seen"""
-        Q = np.array([[1.0, 0.5, -1.0, 2.0], [0.0, -2.0, 1.0, 0.5]])
-        K = np.array([[-1.0, 1.0, 0.0, 0.5], [0.5, 1.0, -1.0, 1.0], [2.0, 0.0, 1.0, -1.0]])
-        V = np.array([[1.0, 2.0], [4.0, -5.0], [-7.0, 8.0]])
-        agrees.masked_attention(Q, K, V)
+        Q, K = arrays_of([[1, 0.5, -1, 2], [0, -2, 1, 0.5]], [[-1, 1, 0, 0.5], [0.5, 1, -1, 1], [2, 0, 1, -1]])
+        agrees.masked_attention(Q, K, np.array([[1, 2], [4, -5], [-7, 8]], dtype=float))
 
     @check(points=0.5, visible=True, after="test_causal")
     def test_a_padded_batch(self, agrees):
         """two sequences, with a mask of shape (B, 1, n_k)"""
-        Q = np.array([[[1.0, 2.0], [0.5, -1.0]], [[-1.0, 1.0], [2.0, 0.0]]])
-        K = np.array([[[1.0, 0.0], [0.0, 1.0], [-1.0, 0.5]], [[0.5, 0.5], [1.0, -1.0], [2.0, 1.0]]])
-        V = np.array([
-            [[1.0, 0.0, 2.0, 5.0], [0.0, 3.0, 1.0, -1.0], [9.0, 9.0, 9.0, 9.0]],
-            [[2.0, 1.0, 0.0, 4.0], [7.0, 7.0, 7.0, 7.0], [8.0, -8.0, 8.0, 8.0]],
-        ])  # fmt: skip
-        mask = np.array([[[True, True, False]], [[True, False, False]]])
-        agrees.masked_attention(Q, K, V, mask)
+        Q = np.array([[[1, 2], [0.5, -1]], [[-1, 1], [2, 0]]])
+        K = np.array([[[1, 0], [0, 1], [-1, 0.5]], [[0.5, 0.5], [1, -1], [2, 1]]])
+        V = np.array([[[1, 0, 2, 5], [0, 3, 1, -1], [9] * 4], [[2, 1, 0, 4], [7] * 4, [8, -8, 8, 8]]], dtype=float)
+        agrees.masked_attention(Q, K, V, np.array([[[1, 1, 0]], [[1, 0, 0]]], dtype=bool))
 
     @check(points=0.25, visible=True, after="test_causal")
     def test_large_scores(self, agrees):
         """scores near 900 and near -1000, forbidden ones beside them"""
-        Q = np.array([[30.0, 0.0, 0.0, 0.0], [-33.2, 1.0, 0.0, 0.0], [0.0, 1900.0, 0.0, 0.0], [0.0, -1900.0, 0.0, 0.0]])
-        K = np.array([[60.0, 1.0, 0.0, 0.0], [60.1, -1.0, 0.5, 0.0], [60.2, 0.0, 1.0, 2.0]])
-        V = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, -6.0], [7.0, -8.0, 9.0]])
-        mask = np.array([[True, True, False], [False, True, True], [True, True, False], [True, True, False]])
-        agrees.masked_attention(Q, K, V, mask)
+        Q = np.array([[30, 0, 0, 0], [-33.2, 1, 0, 0], [0, 1900, 0, 0], [0, -1900, 0, 0]])
+        K, V = arrays_of([[60, 1, 0, 0], [60.1, -1, 0.5, 0], [60.2, 0, 1, 2]], [[1, 2, 3], [4, 5, -6], [7, -8, 9]])
+        agrees.masked_attention(Q, K, V, np.array([[1, 1, 0], [0, 1, 1], [1, 1, 0], [1, 1, 0]], dtype=bool))
 
     @check(points=0.5, after="test_causal")
-    @given(
-        linked(
-            {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v", "keep": "n_q n_k"},
-            batch=(0, 2),
-            elements=floats(-1, 1),
-        )
-    )
+    @given(linked(SHAPES, batch=(0, 2), elements=floats(-1, 1)))
     def test_any_sizes_and_mask(self, agrees, Q, K, V, keep):
         """any sizes, any batch axes, any mask"""
-        mask = never_empty(keep > 0)
-        agrees.masked_attention(Q, K, V, mask)
+        agrees.masked_attention(Q, K, V, never_empty(keep > 0))
 
     @check(points=0.5, after="test_a_padded_batch")
     def test_masks_of_many_shapes(self, agrees, rng):
@@ -408,26 +326,18 @@ class TestMaskedAttention:
             K = rng.uniform(-1, 1, size=(*lead, n_k, 4))
             V = 3 * rng.normal(size=(*lead, n_k, 2))
             Q /= np.maximum(1.0, np.abs(Q).sum(axis=-1, keepdims=True) / 4)
-            shapes = ((n_q, n_k), (*lead, 1, n_k), (*lead, n_q, n_k), (*lead[:-1], 1, n_q, n_k), (1, n_k), (n_k,))
-            for shape in shapes:
-                mask = never_empty(rng.random(shape) < 0.6)
-                agrees.masked_attention(Q, K, V, mask)
+            for shape in ((n_q, n_k), (*lead, 1, n_k), (*lead, n_q, n_k), (*lead[:-1], 1, n_q, n_k), (1, n_k), (n_k,)):
+                agrees.masked_attention(Q, K, V, never_empty(rng.random(shape) < 0.6))
             agrees.masked_attention(Q, K, V)
 
     @check(points=0.5, after="test_causal")
     def test_long_keys_and_float32(self, agrees, rng):
         """long keys, a single key, and float32"""
-        for n_q, n_k, d_k, d_v, dtype in (
-            (5, 9, 64, 3, np.float64),
-            (4, 1, 3, 2, np.float64),
-            (1, 6, 1, 1, np.float64),
-            (3, 5, 4, 6, np.float32),
-        ):
-            Q = rng.uniform(-1, 1, size=(n_q, d_k)).astype(dtype)
-            K = (rng.uniform(-1, 1, size=(n_k, d_k)) / d_k**0.25).astype(dtype)
-            V = rng.normal(size=(n_k, d_v)).astype(dtype)
-            mask = never_empty(rng.random((n_q, n_k)) < 0.5)
-            agrees.masked_attention(Q, K, V, mask)
+        cases = (5, 9, 64, 3, float), (4, 1, 3, 2, float), (1, 6, 1, 1, float), (3, 5, 4, 6, np.float32)
+        for n_q, n_k, d_k, d_v, dtype in cases:
+            Q, K = rng.uniform(-1, 1, size=(n_q, d_k)), rng.uniform(-1, 1, size=(n_k, d_k)) / d_k**0.25
+            inputs = (a.astype(dtype) for a in (Q, K, rng.normal(size=(n_k, d_v))))
+            agrees.masked_attention(*inputs, never_empty(rng.random((n_q, n_k)) < 0.5))
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -446,21 +356,19 @@ class TestCombineMasks:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """a triangle and one sequence with two real keys"""
-        causal = np.array([[True, False, False], [True, True, False], [True, True, True]])
-        padding = np.array([[[True, True, False]]])
-        agrees.combine_masks(causal, padding)
+        causal = np.array([[1, 0, 0], [1, 1, 0], [1, 1, 1]], dtype=bool)
+        agrees.combine_masks(causal, np.array([[[1, 1, 0]]], dtype=bool))
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_a_batch(self, agrees):
         """three sequences of different lengths, one of them empty"""
         causal = np.tri(4, dtype=bool)
-        padding = np.array([[[True, True, True, False]], [[True, False, False, False]], [[False, False, False, False]]])
-        agrees.combine_masks(causal, padding)
+        agrees.combine_masks(causal, np.array([[[1, 1, 1, 0]], [[1, 0, 0, 0]], [[0, 0, 0, 0]]], dtype=bool))
 
     @check(points=0.25, visible=True, after="test_small_example")
     def test_fewer_queries_than_keys(self, agrees):
         """two queries and five keys, and a single query"""
-        causal = np.array([[True, True, True, True, False], [True, True, True, True, True]])
+        causal = np.array([[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]], dtype=bool)
         padding = np.array([[[True, True, False, False, False]], [[True] * 5], [[True, True, True, True, False]]])
         agrees.combine_masks(causal, padding)
         agrees.combine_masks(causal[1:], padding[:2])
@@ -472,8 +380,7 @@ class TestCombineMasks:
             causal = reference.causal_mask(n_q, n_k)
             drawn = rng.integers(0, n_k + 1, size=batch)
             for lengths in (drawn, n_k - drawn):  # two questions of one shape have two answers
-                padding = reference.padding_mask(lengths, n_k)
-                agrees.combine_masks(causal, padding)
+                agrees.combine_masks(causal, reference.padding_mask(lengths, n_k))
 
     test_care = pure(points=0.25, after="test_small_example")
 

@@ -5,8 +5,9 @@ import inspect
 import heatmap
 import matplotlib as mpl
 import numpy as np
+from inputs import arrays_of, attend, moved_weights, never_empty
 
-from autograder.checking import CheckFailed, Source, assert_matches, check, exercise, given, linked, pure
+from autograder.checking import CheckFailed, assert_matches, check, exercise, given, linked, pure
 from solutions.ch5_multi_head import quiz_ch5
 
 mpl.use("Agg")  # the references draw where the checks run, and that may have no screen
@@ -65,15 +66,9 @@ class TestSplitHeads:
     @check(points=0.5, after="test_batch_axes")
     def test_the_ends(self, agrees, rng):
         """a single head, heads of one column, a single position, and float32"""
-        for shape, h, dtype in (
-            ((4, 5), 1, np.float64),
-            ((3, 6), 6, np.float64),
-            ((1, 8), 4, np.float64),
-            ((2, 5, 3), 1, np.float64),
-            ((2, 3, 8), 4, np.float32),
-        ):
-            X = rng.normal(size=shape).astype(dtype)
-            agrees.split_heads(X, h)
+        for shape, h in (((4, 5), 1), ((3, 6), 6), ((1, 8), 4), ((2, 5, 3), 1)):
+            agrees.split_heads(rng.normal(size=shape), h)
+        agrees.split_heads(rng.normal(size=(2, 3, 8)).astype(np.float32), 4)
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -123,32 +118,19 @@ class TestMergeHeads:
     @check(points=0.5, after="test_batch_axes")
     def test_the_ends(self, agrees, rng):
         """a single head, heads of one column, a single position, and float32"""
-        for shape, dtype in (
-            ((1, 4, 5), np.float64),
-            ((6, 3, 1), np.float64),
-            ((4, 1, 2), np.float64),
-            ((2, 1, 5, 3), np.float64),
-            ((2, 4, 3, 2), np.float32),
-        ):
-            agrees.merge_heads(rng.normal(size=shape).astype(dtype))
+        for shape in ((1, 4, 5), (6, 3, 1), (4, 1, 2), (2, 1, 5, 3)):
+            agrees.merge_heads(rng.normal(size=shape))
+        agrees.merge_heads(rng.normal(size=(2, 4, 3, 2)).astype(np.float32))
 
     test_care = pure(points=0.25, after="test_small_example")
 
 
 def layer(rng, n_q, n_k, d_model, h, d_k, d_v, batch=(), dtype=np.float64):
     """Two random sequences and the four matrices; scores stay between -4 and 4, as a mask's contract asks."""
-
-    def draw(*shape):
-        return rng.uniform(-1, 1, size=shape).astype(dtype)
-
-    inputs = {
-        "X_q": draw(*batch, n_q, d_model),
-        "X_kv": draw(*batch, n_k, d_model),
-        "W_Q": draw(d_model, h * d_k),
-        "W_K": draw(d_model, h * d_k),
-        "W_V": draw(d_model, h * d_v),
-        "W_O": draw(h * d_v, d_model),
-    }
+    sequences = {"X_q": (*batch, n_q, d_model), "X_kv": (*batch, n_k, d_model)}
+    matrices = {"W_Q": (d_model, h * d_k), "W_K": (d_model, h * d_k), "W_V": (d_model, h * d_v)}
+    shapes = {**sequences, **matrices, "W_O": (h * d_v, d_model)}
+    inputs = {name: rng.uniform(-1, 1, size=shape).astype(dtype) for name, shape in shapes.items()}
     Q, K = inputs["X_q"] @ inputs["W_Q"], inputs["X_kv"] @ inputs["W_K"]
     # |score| <= |q| |k| / sqrt(d_k), and each head has at most as much of a row as the whole row.
     longest = np.linalg.norm(Q, axis=-1).max() * np.linalg.norm(K, axis=-1).max() / np.sqrt(d_k)
@@ -156,53 +138,25 @@ def layer(rng, n_q, n_k, d_model, h, d_k, d_v, batch=(), dtype=np.float64):
     return inputs
 
 
-def one_more(W, h, value):
-    """W with a row more and, for each of the h heads, a column more; where these meet stands ``value``, else 0."""
-    wider = np.pad(W.reshape(len(W), h, -1), ((0, 1), (0, 0), (0, 1)))
-    wider[-1, :, -1] = value
-    return wider.reshape(len(W) + 1, -1)
-
-
 def moved(inputs, h, level):
     """The same with ``level`` added to every score: X has a feature more, always 1, and each head a column for it."""
-    d_k = inputs["W_Q"].shape[1] // h + 1
-    return {
-        "X_q": np.pad(inputs["X_q"], ((0, 0), (0, 1)), constant_values=1.0),
-        "X_kv": np.pad(inputs["X_kv"], ((0, 0), (0, 1)), constant_values=1.0),
-        "W_Q": one_more(inputs["W_Q"], h, 40.0),
-        "W_K": one_more(inputs["W_K"], h, level * np.sqrt(d_k) / 40.0),
-        "W_V": one_more(inputs["W_V"], h, 1.0),
-        "W_O": one_more(inputs["W_O"].T, h, 1.0).T,
-    }
-
-
-def self_attention(inputs):
-    """The same with both sequences one and the same."""
-    return {**inputs, "X_kv": inputs["X_q"]}
+    wider = {name: np.pad(inputs[name], ((0, 0), (0, 1)), constant_values=1.0) for name in ("X_q", "X_kv")}
+    return wider | moved_weights(inputs, h, level)
 
 
 def allowed(rng, *shape):
     """A random mask in which every row has a key."""
-    mask = rng.random(shape) < 0.5
-    mask[..., 0] |= ~mask.any(axis=-1)
-    return mask
+    return never_empty(rng.random(shape) < 0.5)
 
 
-SMALL = {
-    "X_q": np.array([[1.0, 0.0, 2.0], [0.0, -1.0, 1.0]]),
-    "X_kv": np.array([[1.0, 1.0, 0.0], [-1.0, 0.0, 1.0], [0.0, 2.0, 1.0], [0.5, 0.0, -1.0]]),
-    "W_Q": np.array([[0.5, 0.0, -1.0, 0.5], [0.0, 1.0, 0.5, 0.0], [-0.5, 0.5, 0.0, 1.0]]),
-    "W_K": np.array([[1.0, 0.5, 0.0, -0.5], [0.0, -1.0, 1.0, 0.5], [0.5, 0.0, 0.5, -1.0]]),
-    "W_V": np.array([[1.0, 0.0, 2.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, -1.0, 1.0, 0.0], [3.0, 0.0, 0.0, 1.0, -2.0, 0.0]]),
-    "W_O": np.array([
-        [1.0, 0.0, 0.0],
-        [0.0, 2.0, 0.0],
-        [0.0, 0.0, -1.0],
-        [1.0, 1.0, 0.0],
-        [0.0, 0.5, 0.0],
-        [0.0, 1.0, 3.0],
-    ]),
-}  # fmt: skip
+SMALL = arrays_of(  # X_q, X_kv, W_Q, W_K, W_V, W_O
+    [[1, 0, 2], [0, -1, 1]],
+    [[1, 1, 0], [-1, 0, 1], [0, 2, 1], [0.5, 0, -1]],
+    [[0.5, 0, -1, 0.5], [0, 1, 0.5, 0], [-0.5, 0.5, 0, 1]],
+    [[1, 0.5, 0, -0.5], [0, -1, 1, 0.5], [0.5, 0, 0.5, -1]],
+    [[1, 0, 2, 0, 0, 1], [0, 1, 0, -1, 1, 0], [3, 0, 0, 1, -2, 0]],
+    [[1, 0, 0], [0, 2, 0], [0, 0, -1], [1, 1, 0], [0, 0.5, 0], [0, 1, 3]],
+)
 
 
 @exercise("multi_head_attention", points=6, leans_on=("split_heads", "merge_heads"))
@@ -222,55 +176,40 @@ class TestMultiHeadAttention:
     def test_small_example(self, agrees):
         """the example worked by hand"""
         eye = np.eye(2)
-        W_K, W_O = np.array([[3.0, 0.0], [0.0, 0.0]]), np.array([[1.0, 0.0], [2.0, 1.0]])
+        W_K, W_O = arrays_of([[3, 0], [0, 0]], [[1, 0], [2, 1]])
         agrees.multi_head_attention(eye, eye, eye, W_K, eye, W_O, 2)
 
     @check(points=0.75, visible=True, after="test_small_example")
     def test_heads_of_several_columns(self, agrees):
         """two sequences, two heads, d_k of 2 and d_v of 3"""
-        agrees.multi_head_attention(*SMALL.values(), 2)
+        agrees.multi_head_attention(*SMALL, 2)
 
     @check(points=0.5, visible=True, after="test_heads_of_several_columns")
     def test_a_mask_for_all_heads(self, agrees):
         """a causal mask, the same for every head"""
-        agrees.multi_head_attention(*self_attention(SMALL).values(), 2, np.array([[True, False], [True, True]]))
+        X, _, *matrices = SMALL
+        agrees.multi_head_attention(X, X, *matrices, 2, np.array([[True, False], [True, True]]))
 
     @check(points=0.5, visible=True, after="test_a_mask_for_all_heads")
     def test_a_mask_for_each_head(self, agrees):
         """a mask that differs from head to head"""
-        mask = np.array(
-            [
-                [[True, True, False, False], [False, True, True, True]],
-                [[False, False, True, True], [True, False, False, True]],
-            ]
-        )
-        agrees.multi_head_attention(*SMALL.values(), 2, mask)
+        mask = np.array([[[1, 1, 0, 0], [0, 1, 1, 1]], [[0, 0, 1, 1], [1, 0, 0, 1]]], dtype=bool)
+        agrees.multi_head_attention(*SMALL, 2, mask)
 
     @check(points=0.5, visible=True, after="test_heads_of_several_columns")
     def test_a_batch(self, agrees):
         """two pairs of sequences, and a mask of shape (B, 1, n_q, n_k)"""
-        inputs = {
-            **SMALL,
-            "X_q": np.stack([SMALL["X_q"], SMALL["X_q"][::-1] - 0.5]),
-            "X_kv": np.stack([SMALL["X_kv"], 0.5 * SMALL["X_kv"] + 0.25]),
-        }
-        agrees.multi_head_attention(*inputs.values(), 2)
-        mask = np.array(
-            [
-                [[[True, True, True, False], [False, True, False, True]]],
-                [[[True, False, False, False], [True, True, False, True]]],
-            ]
-        )
-        agrees.multi_head_attention(*inputs.values(), 2, mask)
+        X_q, X_kv, *matrices = SMALL
+        sequences = np.stack([X_q, X_q[::-1] - 0.5]), np.stack([X_kv, 0.5 * X_kv + 0.25])
+        agrees.multi_head_attention(*sequences, *matrices, 2)
+        mask = np.array([[[[1, 1, 1, 0], [0, 1, 0, 1]]], [[[1, 0, 0, 0], [1, 1, 0, 1]]]], dtype=bool)
+        agrees.multi_head_attention(*sequences, *matrices, 2, mask)
 
     @check(points=0.75, after="test_heads_of_several_columns")
     def test_any_sizes(self, agrees, rng):
         """three heads or more, every size another one, with and without a batch"""
-        for n_q, n_k, d_model, h, d_k, d_v, batch in (
-            (4, 5, 7, 3, 2, 6, ()),
-            (5, 3, 10, 4, 6, 2, (2,)),
-            (2, 6, 5, 3, 4, 1, (2, 3)),
-        ):
+        cases = (4, 5, 7, 3, 2, 6, ()), (5, 3, 10, 4, 6, 2, (2,)), (2, 6, 5, 3, 4, 1, (2, 3))
+        for n_q, n_k, d_model, h, d_k, d_v, batch in cases:
             agrees.multi_head_attention(*layer(rng, n_q, n_k, d_model, h, d_k, d_v, batch).values(), h)
 
     @check(points=0.5, after="test_heads_of_several_columns")
@@ -283,36 +222,30 @@ class TestMultiHeadAttention:
     def test_masks_of_many_shapes(self, agrees, rng):
         """one mask for all, one a head, one a sequence, one a key"""
         for n_q, n_k, h, batch in ((4, 5, 3, ()), (4, 4, 3, ()), (2, 4, 3, (2,)), (3, 3, 3, (3,)), (2, 5, 3, (2, 4))):
-            inputs = layer(rng, n_q, n_k, 6, h, 2, 4, batch)
+            inputs = layer(rng, n_q, n_k, 6, h, 2, 4, batch).values()
             for shape in ((n_q, n_k), (h, n_q, n_k), (1, n_k), (h, 1, n_k)):
-                agrees.multi_head_attention(*inputs.values(), h, allowed(rng, *shape))
+                agrees.multi_head_attention(*inputs, h, allowed(rng, *shape))
             if batch:
                 for shape in ((*batch, 1, n_q, n_k), (*batch, 1, 1, n_k), (*batch, h, n_q, n_k), (h, n_q, n_k)):
-                    agrees.multi_head_attention(*inputs.values(), h, allowed(rng, *shape))
+                    agrees.multi_head_attention(*inputs, h, allowed(rng, *shape))
 
     @check(points=0.5, after=("test_heads_of_several_columns", "test_a_mask_for_all_heads"))
     def test_large_scores(self, reference, agrees, rng):
         """scores above 709, where exp is too large for any float, and masked ones near 1000 and near -1000"""
         inputs = layer(rng, 3, 4, 5, 3, 2, 4)
-        Q = reference.split_heads(inputs["X_q"] @ inputs["W_Q"], 3)
-        K = reference.split_heads(inputs["X_kv"] @ inputs["W_K"], 3)
+        Q, K = (reference.split_heads(inputs[X] @ inputs[W], 3) for X, W in (("X_q", "W_Q"), ("X_kv", "W_K")))
         scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(2)
         inputs["W_K"] = inputs["W_K"] * 2000 / scores.flat[np.abs(scores).argmax()]  # the farthest from 0 becomes 2000
         agrees.multi_head_attention(*inputs.values(), 3)
-        mask = np.array([[True, True, False, True], [False, True, True, False], [False, False, True, False]])
+        mask = np.array([[1, 1, 0, 1], [0, 1, 1, 0], [0, 0, 1, 0]], dtype=bool)
         for level in (-997.0, 997.0):
             agrees.multi_head_attention(*moved(layer(rng, 3, 4, 5, 3, 3, 4), 3, level).values(), 3, mask)
 
     @check(points=0.5, after="test_heads_of_several_columns")
     def test_the_ends(self, agrees, rng):
         """a single head, heads of one column, one query, one key, and float32"""
-        for n_q, n_k, d_model, h, d_k, d_v, dtype in (
-            (3, 4, 5, 1, 2, 3, np.float64),
-            (4, 3, 6, 5, 1, 1, np.float64),
-            (1, 5, 4, 3, 2, 2, np.float64),
-            (4, 1, 4, 3, 2, 5, np.float64),
-            (3, 5, 6, 3, 4, 2, np.float32),
-        ):
+        sizes = (3, 4, 5, 1, 2, 3), (4, 3, 6, 5, 1, 1), (1, 5, 4, 3, 2, 2), (4, 1, 4, 3, 2, 5), (3, 5, 6, 3, 4, 2)
+        for (n_q, n_k, d_model, h, d_k, d_v), dtype in zip(sizes, [float] * 4 + [np.float32], strict=True):
             inputs = layer(rng, n_q, n_k, d_model, h, d_k, d_v, (), dtype)
             agrees.multi_head_attention(*inputs.values(), h)
             agrees.multi_head_attention(*inputs.values(), h, allowed(rng, n_q, n_k))
@@ -335,39 +268,19 @@ class TestHeadContributions:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example worked by hand"""
-        heads = np.array([[[1.0]], [[10.0]]])
-        W_O = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
-        agrees.head_contributions(heads, W_O)
+        agrees.head_contributions(*arrays_of([[[1]], [[10]]], [[1, 2, 3], [4, 5, 6]]))
 
     @check(points=0.75, visible=True, after="test_small_example")
     def test_heads_of_several_columns(self, agrees):
         """three heads of two columns, four positions, one head silent"""
-        heads = np.array([
-            [[1.0, 2.0], [0.0, -1.0], [3.0, 0.0], [0.5, 0.5]],
-            [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]],
-            [[-2.0, 1.0], [4.0, 0.0], [0.0, 1.0], [1.0, -3.0]],
-        ])  # fmt: skip
-        W_O = np.array([
-            [1.0, 0.0, 2.0, 0.0, -1.0],
-            [0.0, 1.0, 0.0, 3.0, 0.0],
-            [5.0, 0.0, 0.0, 1.0, 1.0],
-            [0.0, -2.0, 1.0, 0.0, 0.0],
-            [2.0, 0.0, 0.0, -1.0, 4.0],
-            [0.0, 1.0, 1.0, 0.0, 2.0],
-        ])  # fmt: skip
-        agrees.head_contributions(heads, W_O)
+        first, last = arrays_of([[1, 2], [0, -1], [3, 0], [0.5, 0.5]], [[-2, 1], [4, 0], [0, 1], [1, -3]])
+        W_O = [1, 0, 2, 0, -1], [0, 1, 0, 3, 0], [5, 0, 0, 1, 1], [0, -2, 1, 0, 0], [2, 0, 0, -1, 4], [0, 1, 1, 0, 2]
+        agrees.head_contributions(np.array([first, np.zeros((4, 2)), last]), np.array(W_O, dtype=float))
 
     @check(points=0.75, after="test_heads_of_several_columns")
     def test_any_sizes(self, agrees, rng):
         """any sizes, all of them the same among them"""
-        for h, n_q, d_v, d_model in (
-            (3, 4, 2, 5),
-            (4, 2, 3, 7),
-            (3, 3, 3, 9),
-            (3, 3, 3, 3),
-            (4, 4, 4, 4),
-            (5, 3, 6, 2),
-        ):
+        for h, n_q, d_v, d_model in (3, 4, 2, 5), (4, 2, 3, 7), (3, 3, 3, 9), (3, 3, 3, 3), (4, 4, 4, 4), (5, 3, 6, 2):
             heads, W_O = rng.normal(size=(h, n_q, d_v)), rng.normal(size=(h * d_v, d_model))
             agrees.head_contributions(heads, W_O)
 
@@ -384,30 +297,25 @@ class TestHeadContributions:
     @check(points=0.5, after="test_small_example")
     def test_the_ends(self, agrees, rng):
         """a single head, heads of one column, a single position, and float32"""
-        for h, n_q, d_v, d_model, dtype in (
-            (1, 3, 2, 4, np.float64),
-            (5, 2, 1, 3, np.float64),
-            (3, 1, 2, 1, np.float64),
-            (3, 4, 2, 5, np.float32),
-        ):
+        cases = (1, 3, 2, 4, float), (5, 2, 1, 3, float), (3, 1, 2, 1, float), (3, 4, 2, 5, np.float32)
+        for h, n_q, d_v, d_model, dtype in cases:
             heads, W_O = rng.normal(size=(h, n_q, d_v)).astype(dtype), rng.normal(size=(h * d_v, d_model)).astype(dtype)
             agrees.head_contributions(heads, W_O)
 
     test_care = pure(points=0.25, after="test_small_example")
 
 
-def scores_match(student, reference, weights, *names):
-    """The scores of these names against the reference's."""
-    right = reference.pattern_scores(weights)
-    assert_matches(student.pattern_scores(weights), {name: right[name] for name in names})
+THREE, FOUR = arrays_of(
+    [[1, 0, 0], [0.8, 0.2, 0], [0, 0.5, 0.5]],
+    [[0.1, 0.2, 0.3, 0.4], [0.5, 0, 0.25, 0.25], [0, 0.7, 0.05, 0.25], [0.3, 0.1, 0.55, 0.05]],
+)
 
 
-FOUR = np.array([
-    [0.1, 0.2, 0.3, 0.4],
-    [0.5, 0.0, 0.25, 0.25],
-    [0.0, 0.7, 0.05, 0.25],
-    [0.3, 0.1, 0.55, 0.05],
-])  # fmt: skip
+def score_matches(student, reference, name):
+    """The score of this name against the reference's."""
+    for weights in (THREE, FOUR):
+        found, right = student.pattern_scores(weights), reference.pattern_scores(weights)
+        assert_matches(found, {name: right[name]})
 
 
 @exercise("pattern_scores", points=4)
@@ -426,35 +334,31 @@ class TestPatternScores:
     @check(points=0.5, visible=True)
     def test_copying(self, student, reference):
         """how much the largest weight takes"""
-        scores_match(student, reference, np.array([[1.0, 0.0, 0.0], [0.8, 0.2, 0.0], [0.0, 0.5, 0.5]]), "copying")
-        scores_match(student, reference, FOUR, "copying")
+        score_matches(student, reference, "copying")
 
     @check(points=0.5, visible=True)
     def test_uniform(self, student, reference):
         """how much lies as an even spread would have it"""
-        scores_match(student, reference, np.array([[1.0, 0.0, 0.0], [0.8, 0.2, 0.0], [0.0, 0.5, 0.5]]), "uniform")
-        scores_match(student, reference, FOUR, "uniform")
+        score_matches(student, reference, "uniform")
 
     @check(points=0.5, visible=True)
     def test_local(self, student, reference):
         """how much stays next door"""
-        scores_match(student, reference, np.array([[1.0, 0.0, 0.0], [0.8, 0.2, 0.0], [0.0, 0.5, 0.5]]), "local")
-        scores_match(student, reference, FOUR, "local")
+        score_matches(student, reference, "local")
 
     @check(points=0.5, visible=True)
     def test_previous(self, student, reference):
         """how much goes one step back"""
-        scores_match(student, reference, np.array([[1.0, 0.0, 0.0], [0.8, 0.2, 0.0], [0.0, 0.5, 0.5]]), "previous")
-        scores_match(student, reference, FOUR, "previous")
+        score_matches(student, reference, "previous")
 
     @check(points=0.5, visible=True, after=("test_copying", "test_uniform", "test_local", "test_previous"))
     def test_pure_patterns(self, agrees):
         """heads that do one thing only"""
-        agrees.pattern_scores(np.eye(5))
-        agrees.pattern_scores(np.full((4, 4), 0.25))
-        agrees.pattern_scores(np.eye(6, k=-1) + np.outer(np.eye(6)[0], np.eye(6)[0]))
-        agrees.pattern_scores(np.eye(5, k=1) + np.outer(np.eye(5)[4], np.eye(5)[4]))
-        agrees.pattern_scores(np.outer(np.ones(5), np.eye(5)[3]))
+        own, even, all_on_one = np.eye(5), np.full((4, 4), 0.25), np.outer(np.ones(5), np.eye(5)[3])
+        before = np.eye(6, k=-1) + np.outer(np.eye(6)[0], np.eye(6)[0])
+        after = np.eye(5, k=1) + np.outer(np.eye(5)[4], np.eye(5)[4])
+        for weights in (own, even, before, after, all_on_one):
+            agrees.pattern_scores(weights)
 
     @check(points=0.75, after="test_pure_patterns")
     def test_any_weights(self, agrees, rng):
@@ -475,24 +379,25 @@ class TestPatternScores:
 SENTENCE = ["The", "cat", "sat", "on", "the", "mat"]
 TRANSLATION = ["Die", "Katze", "saß", "auf", "der", "Matte", "."]
 ECHO = ["no", "no", "yes", "no"]
-DRAW = "plot_attention(weights, query_tokens, key_tokens)"
 
 
 def look(student, reference, weights, queries, keys, probe=LOOK):
     """What the student's picture shows, piece by piece, against what the reference's shows."""
     right = reference.probe(probe, "plot_attention", weights, queries, keys)
     found = student.probe(probe, "plot_attention", weights, queries, keys)
-    inputs = {"weights": weights, "query_tokens": queries, "key_tokens": keys}
-    draw = DRAW if probe == LOOK else f"{DRAW[:-1]}, ax=ax)"
-    kind = f"the type of {draw}" if probe == LOOK else f"what {draw} returned"
-    assert_matches(found["returned"], right["returned"], call=kind, **inputs)
-    assert_matches(
-        found["drawn"], right["drawn"], call=f"what is drawn in {'these Axes' if probe == LOOK else 'ax'}", **inputs
-    )
-    assert_matches(found["across"], right["across"], call="the row of labels, from the left,", **inputs)
-    assert_matches(found["down"], right["down"], call="the column of labels, from the top,", **inputs)
-    where = "what is drawn where the labels meet (NaN: nothing, or a border)"
-    assert_matches(found["shown"], right["shown"], call=where, **inputs)
+    draw, where = "plot_attention(weights, query_tokens, key_tokens", "in these Axes"
+    kind = f"the type of {draw})"
+    if probe != LOOK:
+        kind, where = f"what {draw}, ax=ax) returned", "in ax"
+    for piece, call in {
+        "returned": kind,
+        "drawn": f"what is drawn {where}",
+        "across": "the row of labels, from the left,",
+        "down": "the column of labels, from the top,",
+        "shown": "what is drawn where the labels meet (NaN: nothing, or a border)",
+    }.items():
+        inputs = {"weights": weights, "query_tokens": queries, "key_tokens": keys}
+        assert_matches(found[piece], right[piece], call=call, **inputs)
 
 
 @exercise("plot_attention", points=3)
@@ -543,27 +448,18 @@ class TestPlotAttention:
     test_care = pure(points=0.25, after="test_small_example")
 
 
-def attend(text):
-    """A function of one array, to be handed over as source."""
-    return Source(text, "attend")
-
-
-ATTENTION = attend(
-    "def attend(X):\n    e = np.exp(X @ X.T / X.shape[1])\n    return e / e.sum(axis=1, keepdims=True) @ X\n"
-)
-RUNNING_SUM = attend("def attend(X):\n    return np.cumsum(X, axis=0)\n")
-OWN_ROW = attend("def attend(X):\n    return 3 * X - 1\n")
-MEAN_TAKEN_AWAY = attend("def attend(X):\n    return X - X.mean(axis=0)\n")
-MEAN_FOR_ALL = attend("def attend(X):\n    return np.repeat(X.mean(axis=0, keepdims=True), len(X), axis=0)\n")
-PLACE_ADDED = attend("def attend(X):\n    return X + np.arange(len(X))[:, None] ** 2\n")
-FIRST_ROW_COUNTS = attend("def attend(X):\n    return X + 0.5 * X[:1]\n")
-NEIGHBOURS = attend("def attend(X):\n    Y = X.copy()\n    Y[1:] -= 2 * X[:-1]\n    return Y\n")
-ONE_NUMBER_A_ROW = attend("def attend(X):\n    return np.cumsum(X[:, :1], axis=0) * np.array([[1.0, -3.0]])\n")
-CAUSAL = attend(
-    "def attend(X):\n    e = np.tril(np.exp(X @ X.T / X.shape[1]))\n    return e / e.sum(axis=1, keepdims=True) @ X\n"
-)
-ONE_FEATURE = attend("def attend(X):\n    Y = 2 * X\n    Y[:, -1] = np.cumsum(Y[:, -1])\n    return Y\n")
-SHUFFLED_FEATURES = attend("def attend(X):\n    return np.cumsum(X, axis=0) * np.arange(1, X.shape[1] + 1)\n")
+ATTENTION = attend("e = np.exp(X @ X.T / X.shape[1])", "return e / e.sum(axis=1, keepdims=True) @ X")
+RUNNING_SUM = attend("return np.cumsum(X, axis=0)")
+OWN_ROW = attend("return 3 * X - 1")
+MEAN_TAKEN_AWAY = attend("return X - X.mean(axis=0)")
+MEAN_FOR_ALL = attend("return np.repeat(X.mean(axis=0, keepdims=True), len(X), axis=0)")
+PLACE_ADDED = attend("return X + np.arange(len(X))[:, None] ** 2")
+FIRST_ROW_COUNTS = attend("return X + 0.5 * X[:1]")
+NEIGHBOURS = attend("Y = X.copy()", "Y[1:] -= 2 * X[:-1]", "return Y")
+ONE_NUMBER_A_ROW = attend("return np.cumsum(X[:, :1], axis=0) * np.array([[1.0, -3.0]])")
+CAUSAL = attend("e = np.tril(np.exp(X @ X.T / X.shape[1]))", "return e / e.sum(axis=1, keepdims=True) @ X")
+ONE_FEATURE = attend("Y = 2 * X", "Y[:, -1] = np.cumsum(Y[:, -1])", "return Y")
+SHUFFLED_FEATURES = attend("return np.cumsum(X, axis=0) * np.arange(1, X.shape[1] + 1)")
 
 FIVE_ROWS = np.array([[1.0, -2.0, 0.5], [0.0, 1.0, 2.0], [3.0, 0.5, -1.0], [-1.5, 2.0, 0.0], [0.5, -0.5, 4.0]])
 ROUND = np.array([2, 0, 3, 4, 1])  # no two rows simply change places, so that undoing it is another shuffle
@@ -589,25 +485,22 @@ class TestEquivarianceGap:
     @check(points=0.5, visible=True, after="test_small_example")
     def test_nothing_to_find(self, agrees):
         """attention does not care about the order, and neither does a function of each row alone"""
-        agrees.equivariance_gap(ATTENTION, FIVE_ROWS, ROUND)
-        agrees.equivariance_gap(OWN_ROW, FIVE_ROWS, ROUND)
-        agrees.equivariance_gap(MEAN_TAKEN_AWAY, FIVE_ROWS, ROUND)
+        for function in (ATTENTION, OWN_ROW, MEAN_TAKEN_AWAY):
+            agrees.equivariance_gap(function, FIVE_ROWS, ROUND)
 
     @check(points=0.5, visible=True, after="test_small_example")
     def test_something_to_find(self, agrees):
         """positions added to the rows, and a causal mask"""
-        agrees.equivariance_gap(PLACE_ADDED, FIVE_ROWS, ROUND)
-        agrees.equivariance_gap(CAUSAL, FIVE_ROWS, ROUND)
+        for function in (PLACE_ADDED, CAUSAL):
+            agrees.equivariance_gap(function, FIVE_ROWS, ROUND)
         agrees.equivariance_gap(NEIGHBOURS, FIVE_ROWS, np.array([1, 2, 0, 4, 3]))
         agrees.equivariance_gap(FIRST_ROW_COUNTS, np.array([[6.0, 4.0], [2.0, 1.0], [5.0, -3.0]]), np.array([1, 2, 0]))
 
     @check(points=0.75, after="test_something_to_find")
     def test_many_functions(self, agrees, rng):
         """functions that care a lot, a little, in one feature only, or not at all"""
-        for function in (
-            RUNNING_SUM, FIRST_ROW_COUNTS, MEAN_FOR_ALL, NEIGHBOURS, ONE_NUMBER_A_ROW, CAUSAL, ONE_FEATURE, ATTENTION,
-            SHUFFLED_FEATURES,
-        ):  # fmt: skip
+        care = RUNNING_SUM, FIRST_ROW_COUNTS, MEAN_FOR_ALL, NEIGHBOURS, ONE_NUMBER_A_ROW, CAUSAL, ONE_FEATURE
+        for function in (*care, ATTENTION, SHUFFLED_FEATURES):
             agrees.equivariance_gap(function, rng.normal(size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))
 
     @check(points=0.5, after="test_something_to_find")

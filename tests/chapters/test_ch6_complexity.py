@@ -1,8 +1,9 @@
 """The checks of chapter 6: what attention costs, and how to pay less."""
 
 import numpy as np
+from inputs import arrays_of, function
 
-from autograder.checking import Source, assert_matches, check, exercise, floats, given, integers, linked, pure
+from autograder.checking import assert_matches, check, exercise, floats, given, integers, linked, pure
 from solutions.ch6_complexity import quiz_ch6
 
 EXACTLY = {"rtol": 1e-12, "atol": 1e-6}  # counts, perhaps written as floats
@@ -14,18 +15,15 @@ N_Q, N_K, BLOCK, LIMIT_MB = 2200, 2700, 64, 20
 
 SHAPES = {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}
 
-ADD_ONE = Source("def add_one(X):\n    return np.asarray(X) + 1\n", "add_one")
-EXP = Source("def exp(X):\n    return np.exp(X)\n", "exp")
-ELU = Source("def elu_plus_one(X):\n    return np.where(X > 0, X + 1, np.exp(np.minimum(X, 0)))\n", "elu_plus_one")
-SQUARES = Source("def squares(X):\n    return 0.5 + np.asarray(X) ** 2\n", "squares")
-BOTH_SIGNS = Source(
-    "def both_signs(X):\n    return np.concatenate([np.exp(X), np.exp(-np.asarray(X))], axis=-1)\n", "both_signs"
-)
-THREE_SUMS = Source(
-    "def three_sums(X):\n"
-    "    total = np.sum(X, axis=-1, keepdims=True)\n"
-    "    return np.concatenate([np.exp(total / 4), 1 + total**2, np.ones_like(total)], axis=-1)\n",
-    "three_sums",
+ADD_ONE = function("add_one(X)", "return np.asarray(X) + 1")
+EXP = function("exp(X)", "return np.exp(X)")
+ELU = function("elu_plus_one(X)", "return np.where(X > 0, X + 1, np.exp(np.minimum(X, 0)))")
+SQUARES = function("squares(X)", "return 0.5 + np.asarray(X) ** 2")
+BOTH_SIGNS = function("both_signs(X)", "return np.concatenate([np.exp(X), np.exp(-np.asarray(X))], axis=-1)")
+THREE_SUMS = function(
+    "three_sums(X)",
+    "total = np.sum(X, axis=-1, keepdims=True)",
+    "return np.concatenate([np.exp(total / 4), 1 + total**2, np.ones_like(total)], axis=-1)",
 )
 
 
@@ -33,7 +31,7 @@ def arrays(seed, n_q, n_k, d_k, d_v, batch=()):
     """Q, K and V with numbers of one digit after the point."""
     rng = np.random.default_rng(seed)
     shapes = ((n_q, d_k), (n_k, d_k), (n_k, d_v))
-    return [np.round(rng.uniform(-2, 2, size=(*batch, *shape)), 1) for shape in shapes]
+    return [rng.uniform(-2, 2, size=(*batch, *shape)).round(1) for shape in shapes]
 
 
 @exercise("attention_cost", points=2)
@@ -68,9 +66,8 @@ class TestAttentionCost:
     @check(points=0.75, after="test_small_example")
     def test_any_sizes(self, agrees, rng):
         """sizes from small to those of real models"""
-        cases = [(1024, 1024, 64, 64), (512, 2048, 128, 32)]
-        cases += [tuple(int(n) for n in rng.integers(1, 60, size=4)) for _ in range(4)]
-        for sizes in cases:
+        drawn = rng.integers(1, 60, size=(4, 4)).tolist()
+        for sizes in ((1024, 1024, 64, 64), (512, 2048, 128, 32), *drawn):
             agrees.attention_cost(*sizes)
 
     test_care = pure(points=0.25, after="test_small_example")
@@ -108,9 +105,7 @@ class TestLayerFlops:
     @check(points=1, after="test_small_example")
     def test_any_sizes(self, agrees, rng):
         """sizes from small to those of real models"""
-        cases = [(1024, 512), (2048, 512), (64, 64), (7, 1)]
-        cases += [tuple(int(n) for n in rng.integers(2, 100, size=2)) for _ in range(4)]
-        for sizes in cases:
+        for sizes in ((1024, 512), (2048, 512), (64, 64), (7, 1), *rng.integers(2, 100, size=(4, 2)).tolist()):
             agrees.layer_flops(*sizes)
 
     test_care = pure(points=0.5, after="test_small_example")
@@ -149,9 +144,8 @@ class TestSlidingWindowMask:
     @check(points=0.75, after="test_small_example")
     def test_any_sizes(self, agrees, rng):
         """any number of positions, any window"""
-        cases = [(1, 1), (2, 1), (5, 4), (12, 100), (9, 2), (40, 11)]
-        cases += [(int(n), int(rng.integers(1, n + 3))) for n in rng.integers(5, 16, size=5)]
-        for n, window in cases:
+        drawn = [(n, int(rng.integers(1, n + 3))) for n in rng.integers(5, 16, size=5).tolist()]
+        for n, window in ((1, 1), (2, 1), (5, 4), (12, 100), (9, 2), (40, 11), *drawn):
             agrees.sliding_window_mask(n, window)
 
     test_care = pure(points=0.5, after="test_small_example")
@@ -161,8 +155,7 @@ def mapped(agrees, Q, K, V, feature_map, *, shown=False):
     """Linear attention with this feature map; ``shown`` where the notebook does not define it and the student sees its text."""
     name = "np.exp" if feature_map is EXP else feature_map.name
     text = {name: feature_map} if shown else {}
-    by_name = agrees(call=f"linear_attention(Q, K, V, {name})", **text, Q=Q, K=K, V=V)
-    by_name.linear_attention(Q, K, V, feature_map)
+    agrees(call=f"linear_attention(Q, K, V, {name})", **text, Q=Q, K=K, V=V).linear_attention(Q, K, V, feature_map)
 
 
 @exercise("linear_attention", points=5)
@@ -182,26 +175,22 @@ class TestLinearAttention:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example: one query, two keys"""
-        Q, K, V = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0], [2.0, 0.0]]), np.array([[11.0], [22.0]])
-        mapped(agrees, Q, K, V, ADD_ONE)
+        mapped(agrees, *arrays_of([[1, 0]], [[0, 1], [2, 0]], [[11], [22]]), ADD_ONE)
 
     @check(points=0.75, visible=True, after="test_small_example")
     def test_several_queries(self, agrees):
         """three queries, four keys, and features made by exp"""
-        Q, K, V = arrays(61, 3, 4, 2, 5)
-        mapped(agrees, Q, K, V, EXP)
+        mapped(agrees, *arrays(61, 3, 4, 2, 5), EXP)
 
     @check(points=0.5, visible=True, after="test_several_queries")
     def test_more_features_than_columns(self, agrees):
         """a feature map that makes six features out of three numbers"""
-        Q, K, V = arrays(62, 2, 5, 3, 4)
-        mapped(agrees, Q, K, V, BOTH_SIGNS, shown=True)
+        mapped(agrees, *arrays(62, 2, 5, 3, 4), BOTH_SIGNS, shown=True)
 
     @check(points=0.5, visible=True, after="test_several_queries")
     def test_batch(self, agrees):
         """a batch of two, each with its own keys and values"""
-        Q, K, V = arrays(63, 2, 3, 4, 2, batch=(2,))
-        mapped(agrees, Q, K, V, EXP)
+        mapped(agrees, *arrays(63, 2, 3, 4, 2, batch=(2,)), EXP)
 
     @check(points=0.5, after="test_several_queries")
     @given(linked(SHAPES, sides=(1, 4), batch=(0, 2), elements=floats(-1, 2)), examples=12)
@@ -243,9 +232,7 @@ class TestChunkedAttention:
     @check(points=0.5, visible=True)
     def test_small_example(self, agrees):
         """the example: three keys in blocks of two"""
-        Q = np.array([[2.0, 0.0, 0.0, 0.0]])
-        K = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [3.0, 0.0, 0.0, 0.0]])
-        V = np.array([[10.0], [20.0], [90.0]])
+        Q, K, V = arrays_of([[2, 0, 0, 0]], [[1, 0, 0, 0], [0, 1, 0, 0], [3, 0, 0, 0]], [[10], [20], [90]])
         agrees.chunked_attention(Q, K, V, 2)
 
     @check(points=0.5, visible=True, after="test_small_example")
@@ -258,15 +245,13 @@ class TestChunkedAttention:
     @check(points=0.5, visible=True, after="test_several_queries")
     def test_batch(self, agrees):
         """a batch of two, in blocks of two"""
-        Q, K, V = arrays(66, 2, 3, 4, 3, batch=(2,))
-        agrees.chunked_attention(Q, K, V, 2)
+        agrees.chunked_attention(*arrays(66, 2, 3, 4, 3, batch=(2,)), 2)
 
     @check(points=0.5, visible=True, after="test_several_queries")
     def test_large_scores(self, agrees):
         """scores near 1000 and near -2000, and queries that differ as much"""
-        Q = np.array([[30.0], [-60.0], [0.5]])
-        K = np.array([[33.0], [33.1], [33.05], [33.2], [33.0]])
-        V = np.array([[1.0, 5.0], [2.0, 1.0], [3.0, 4.0], [4.0, 1.0], [5.0, 2.0]])
+        Q, K = arrays_of([[30], [-60], [0.5]], [[33], [33.1], [33.05], [33.2], [33]])
+        V = np.array([[1, 5], [2, 1], [3, 4], [4, 1], [5, 2]], dtype=float)
         for block_size in (2, 3):
             agrees.chunked_attention(Q, K, V, block_size)
 
@@ -311,9 +296,7 @@ class TestDecodeStep:
     @check(points=0.75, visible=True)
     def test_small_example(self, agrees):
         """the example: one position in the cache, and a second one"""
-        q, k, v = np.array([2.0, 0.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0, 0.0]), np.array([20.0])
-        cache_K, cache_V = np.array([[1.0, 0.0, 0.0, 0.0]]), np.array([[10.0]])
-        agrees.decode_step(q, k, v, cache_K, cache_V)
+        agrees.decode_step(*arrays_of([2, 0, 0, 0], [0, 1, 0, 0], [20], [[1, 0, 0, 0]], [[10]]))
 
     @check(points=0.75, visible=True, after="test_small_example")
     def test_longer_cache(self, agrees):
@@ -345,8 +328,7 @@ class TestDecodeStep:
         """five steps, each with the caches that the step before returned"""
         caches = their_caches = np.zeros((0, 3)), np.zeros((0, 4))
         for _ in range(5):
-            q, k = rng.normal(size=(2, 3)).round(2)
-            v = rng.normal(size=4).round(2)
+            q, k, v = (rng.normal(size=size).round(2) for size in (3, 3, 4))
             right, *their_caches = reference.decode_step(q, k, v, *their_caches)
             found = student.decode_step(q, k, v, *caches)
             assert_matches(found, (right, *their_caches))

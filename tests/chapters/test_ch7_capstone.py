@@ -3,54 +3,31 @@
 import inspect
 
 import numpy as np
+from inputs import arrays_of, moved_weights
 
 from autograder.checking import CheckFailed, assert_matches, check, exercise, given, integers, pure
 
 
+def numbers(rng, *shape):
+    """Random numbers with one digit after the point."""
+    return rng.uniform(-1.2, 1.2, size=shape).round(1) + 0.0
+
+
 def some_weights(rng, d_model, h, d_k, d_v):
     """The four matrices of one attention, small numbers with two digits."""
-    shapes = {
-        "W_Q": (d_model, h * d_k),
-        "W_K": (d_model, h * d_k),
-        "W_V": (d_model, h * d_v),
-        "W_O": (h * d_v, d_model),
-    }
+    shapes = {name: (d_model, h * d) for name, d in (("W_Q", d_k), ("W_K", d_k), ("W_V", d_v))}
+    shapes["W_O"] = (h * d_v, d_model)
     return {name: rng.uniform(-0.6, 0.6, size=shape).round(2) + 0.0 for name, shape in shapes.items()}
 
 
 def some_case(rng, B, n_q, n_k, d_model, h, d_k, d_v):
     """Target, memory and weights; the cross-attention's heads are one column wider than those of the self-attention."""
-    return (
-        rng.uniform(-1.2, 1.2, size=(B, n_q, d_model)).round(1) + 0.0,
-        rng.uniform(-1.2, 1.2, size=(B, n_k, d_model)).round(1) + 0.0,
-        {"self": some_weights(rng, d_model, h, d_k, d_v), "cross": some_weights(rng, d_model, h, d_k + 1, d_v + 1)},
-    )
+    target, memory = numbers(rng, B, n_q, d_model), numbers(rng, B, n_k, d_model)
+    first = some_weights(rng, d_model, h, d_k, d_v)
+    return target, memory, {"self": first, "cross": some_weights(rng, d_model, h, d_k + 1, d_v + 1)}
 
 
-def one_more(W, h, value):
-    """W with a row more and, for each of the h heads, a column more; where these meet stands ``value``, else 0."""
-    wider = np.pad(W.reshape(len(W), h, -1), ((0, 1), (0, 0), (0, 1)))
-    wider[-1, :, -1] = value
-    return wider.reshape(len(W) + 1, -1)
-
-
-def moved(weights, h, level):
-    """The weights for a feature more, always 1, that adds ``level`` to every score and is 1 again in the output."""
-    wider = {}
-    for which, W in weights.items():
-        d_k = W["W_Q"].shape[1] // h + 1
-        wider[which] = {
-            "W_Q": one_more(W["W_Q"], h, 40.0),
-            "W_K": one_more(W["W_K"], h, level * np.sqrt(d_k) / 40.0),
-            "W_V": one_more(W["W_V"], h, 1.0),
-            "W_O": one_more(W["W_O"].T, h, 1.0 / h).T,
-        }
-    return wider
-
-
-def as_dtype(weights, dtype):
-    """The weights in another dtype."""
-    return {which: {name: W.astype(dtype) for name, W in four.items()} for which, four in weights.items()}
+SEEDS, ONE_TO_3 = integers(0, 9999), integers(1, 3)
 
 
 @exercise("decoder_attention", points=8)
@@ -74,8 +51,7 @@ class TestDecoderAttention:
             "self": {"W_Q": zeros, "W_K": zeros, "W_V": eye, "W_O": eye},
             "cross": {"W_Q": first, "W_K": first, "W_V": eye, "W_O": 10 * eye},
         }
-        target = np.array([[[2.0, 0.0], [0.0, 4.0]]])
-        memory = np.array([[[1.0, 0.0], [0.0, 1.0], [3.0, 3.0]]])
+        target, memory = arrays_of([[[2, 0], [0, 4]]], [[[1, 0], [0, 1], [3, 3]]])
         agrees.decoder_attention(target, memory, weights, 1, np.array([2]))
 
     @check(points=1, visible=True, after="test_small_example")
@@ -113,16 +89,9 @@ class TestDecoderAttention:
 
     @check(points=1, after="test_small_example")
     @given(
-        examples=12,
-        B=integers(1, 3),
-        n_q=integers(1, 4),
-        n_k=integers(1, 5),
-        d_model=integers(1, 4),
-        h=integers(1, 3),
-        d_k=integers(1, 3),
-        d_v=integers(1, 3),
-        seed=integers(0, 9999),
-    )
+        B=ONE_TO_3, n_q=integers(1, 4), n_k=integers(1, 5), d_model=integers(1, 4), h=ONE_TO_3, d_k=ONE_TO_3, d_v=ONE_TO_3,
+        seed=SEEDS, examples=12,
+    )  # fmt: skip
     def test_any_sizes(self, agrees, B, n_q, n_k, d_model, h, d_k, d_v, seed):
         """any sizes and lengths"""
         rng = np.random.default_rng(seed)
@@ -130,14 +99,14 @@ class TestDecoderAttention:
         agrees.decoder_attention(target, memory, weights, h, rng.integers(1, n_k + 1, size=B))
 
     @check(points=0.5, after="test_nothing_padded")
-    @given(t=integers(1, 3), more=integers(1, 3), seed=integers(0, 9999), examples=8)
+    @given(t=ONE_TO_3, more=ONE_TO_3, seed=SEEDS, examples=8)
     def test_no_future(self, student, t, more, seed):
         """what is written later changes no earlier row"""
         rng = np.random.default_rng(seed)
         target, memory, weights = some_case(rng, 2, t + more, 4, 3, 2, 2, 1)
         lengths = rng.integers(1, 5, size=2)
         later = target.copy()
-        later[:, t:] = rng.uniform(-1.2, 1.2, size=later[:, t:].shape).round(1) + 0.0
+        later[:, t:] = numbers(rng, *later[:, t:].shape)
         one = student.decoder_attention(target, memory, weights, 2, lengths)
         two = student.decoder_attention(later, memory, weights, 2, lengths)
         inputs = {"target": target, "later": later, "memory": memory, "weights": weights, "memory_lengths": lengths}
@@ -145,7 +114,7 @@ class TestDecoderAttention:
         assert_matches(rows_up_to(two, t), rows_up_to(one, t), call=call, **inputs)
 
     @check(points=0.5, after="test_other_padding")
-    @given(B=integers(1, 3), n_k=integers(2, 5), h=integers(1, 3), seed=integers(0, 9999), examples=8)
+    @given(B=ONE_TO_3, n_k=integers(2, 5), h=ONE_TO_3, seed=SEEDS, examples=8)
     def test_padding_is_never_read(self, student, agrees, B, n_k, h, seed):
         """whatever the padding holds, and however much of it there is, the output is the same"""
         rng = np.random.default_rng(seed)
@@ -154,7 +123,7 @@ class TestDecoderAttention:
         agrees.decoder_attention(target, memory, weights, h, lengths)
         padded = np.arange(n_k + 2) >= lengths[:, None]
         longer = np.concatenate([memory, memory[:, :2]], axis=1)
-        longer[padded] = rng.uniform(-1.2, 1.2, size=(padded.sum(), 4)).round(1) + 0.0
+        longer[padded] = numbers(rng, padded.sum(), 4)
         one = student.decoder_attention(target, memory, weights, h, lengths)
         two = student.decoder_attention(target, longer, weights, h, lengths)
         inputs = {"target": target, "memory": memory, "longer": longer, "weights": weights, "memory_lengths": lengths}
@@ -164,8 +133,9 @@ class TestDecoderAttention:
     def test_float32_and_extremes(self, agrees, rng):
         """float32, long keys, a batch that agrees with its sequences one by one, sizes of one, scores near 1000 and -1000"""
         target, memory, weights = some_case(rng, 2, 4, 6, 5, 3, 2, 4)
-        target32, memory32 = target.astype(np.float32), memory.astype(np.float32)
-        agrees.decoder_attention(target32, memory32, as_dtype(weights, np.float32), 3, np.array([6, 2]))
+        target, memory = target.astype(np.float32), memory.astype(np.float32)
+        narrow = {which: {name: W.astype(np.float32) for name, W in four.items()} for which, four in weights.items()}
+        agrees.decoder_attention(target, memory, narrow, 3, np.array([6, 2]))
         target, memory, weights = some_case(rng, 3, 5, 4, 2, 4, 16, 1)
         lengths = np.array([1, 4, 3])
         agrees.decoder_attention(target, memory, weights, 4, lengths)
@@ -177,7 +147,8 @@ class TestDecoderAttention:
         for level in (-995.0, 995.0):
             target, memory, weights = some_case(rng, 2, 3, 5, 4, 3, 2, 2)
             target, memory = (np.pad(X, ((0, 0), (0, 0), (0, 1)), constant_values=1.0) for X in (target, memory))
-            agrees.decoder_attention(target, memory, moved(weights, 3, level), 3, np.array([4, 2]))
+            wider = {which: moved_weights(W, 3, level, out=1 / 3) for which, W in weights.items()}
+            agrees.decoder_attention(target, memory, wider, 3, np.array([4, 2]))
 
     test_care = pure(points=0.5, after="test_small_example")
 
@@ -296,9 +267,8 @@ def matrices_returned(student, n, d_model):
     try:
         return matrices_of(head, d_model)
     except NotAsAsked as error:
-        raise CheckFailed(
-            f"What previous_token_head returned is not what is asked for: {str(error).rstrip('.')}."
-        ) from None
+        why = f"What previous_token_head returned is not what is asked for: {str(error).rstrip('.')}."
+        raise CheckFailed(why) from None
 
 
 @exercise("previous_token_head", points=6)
@@ -320,8 +290,7 @@ class TestPreviousTokenHead:
     def test_four_matrices_that_fit(self, student):
         """four matrices whose sizes fit together"""
         found = student.probe(SIZES, "previous_token_head", 3, 7)
-        fits = {"W_Q": "fits", "W_K": "fits", "W_V": "fits", "W_O": "fits"}
-        assert_matches(found, fits)
+        assert_matches(found, dict.fromkeys(("W_Q", "W_K", "W_V", "W_O"), "fits"))
         student.when_graded(matrices_returned, 3, 7)
 
     @check(points=1.5, visible=True, after="test_four_matrices_that_fit")
@@ -354,7 +323,6 @@ class TestPreviousTokenHead:
     @check(points=0.5, after="test_small_example")
     def test_a_long_sequence(self, student, rng):
         """a sequence of 40 positions: the weights are still sharp enough"""
-        tokens = rng.integers(0, 6, size=40)
-        probed(student, tokens, 46)
+        probed(student, rng.integers(0, 6, size=40), 46)
 
     test_care = pure(points=0.5, after="test_a_token_that_comes_back")

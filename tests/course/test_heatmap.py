@@ -34,13 +34,18 @@ def values(ax):
     return heatmap.read(ax, WEIGHTS)["shown"]
 
 
+def assert_whole(ax):
+    """Every label is read in its place, and every weight where two of them meet."""
+    found = heatmap.read(ax, WEIGHTS)
+    assert (found["down"], found["across"]) == ("sat | on", "the | cat | the")
+    assert np.array_equal(found["shown"], WEIGHTS)
+
+
 def test_an_image_with_labels(ax):
     """Labels are read from the top and from the left, equal ones each for itself, with the value where they meet."""
     ax.imshow(WEIGHTS)
     label(ax)
-    found = heatmap.read(ax, WEIGHTS)
-    assert (found["down"], found["across"]) == ("sat | on", "the | cat | the")
-    assert np.array_equal(found["shown"], WEIGHTS)
+    assert_whole(ax)
 
 
 def test_the_same_picture_by_other_means(ax):
@@ -59,9 +64,7 @@ def test_the_same_picture_by_other_means(ax):
     assert np.array_equal(values(ax), WEIGHTS)
 
 
-@pytest.mark.parametrize(
-    "scaled", [100 * WEIGHTS, -WEIGHTS, np.log(WEIGHTS + 0.01), WEIGHTS.astype(np.float32)], ids=str
-)
+@pytest.mark.parametrize("scaled", [100 * WEIGHTS, -WEIGHTS, np.log(WEIGHTS + 0.01), np.float32(WEIGHTS)], ids=str)
 def test_any_scale_is_as_good_as_another(ax, scaled):
     """What rises, or falls, with the weights everywhere shows the weights."""
     ax.imshow(scaled)
@@ -126,9 +129,7 @@ def test_labels_written_beside_the_axes_count(ax):
     for i, token in enumerate(ROWS):
         ax.text(-0.8, i, token)
         ax.text(1, i, "inside")
-    found = heatmap.read(ax, WEIGHTS)
-    assert (found["down"], found["across"]) == ("sat | on", "the | cat | the")
-    assert np.array_equal(found["shown"], WEIGHTS)
+    assert_whole(ax)
 
 
 def test_annotations_count_as_text_does(ax):
@@ -140,9 +141,7 @@ def test_annotations_count_as_text_does(ax):
     for i, token in enumerate(ROWS):
         ax.annotate(token, (-0.5, i), xytext=(-6, 0), textcoords="offset points", ha="right", va="center")
         ax.annotate("inside", (1, i))
-    found = heatmap.read(ax, WEIGHTS)
-    assert (found["down"], found["across"]) == ("sat | on", "the | cat | the")
-    assert np.array_equal(found["shown"], WEIGHTS)
+    assert_whole(ax)
 
 
 def test_labels_on_a_secondary_axis_count(ax):
@@ -154,9 +153,7 @@ def test_labels_on_a_secondary_axis_count(ax):
     beside = ax.secondary_yaxis("right")
     beside.set_yticks(range(2), ROWS)
     ax.inset_axes((0.8, 0.8, 0.2, 0.2)).set_xticks((0, 1), ["no", "label"])
-    found = heatmap.read(ax, WEIGHTS)
-    assert (found["down"], found["across"]) == ("sat | on", "the | cat | the")
-    assert np.array_equal(found["shown"], WEIGHTS)
+    assert_whole(ax)
     above.set_visible(False)
     assert not heatmap.read(ax, WEIGHTS)["across"]
 
@@ -177,8 +174,7 @@ def test_what_is_not_there_is_told(ax):
 
 def draw(weights, rows, columns, ax=None):
     """A right one."""
-    if ax is None:
-        _, ax = plt.subplots()
+    ax = plt.subplots()[1] if ax is None else ax
     ax.imshow(weights)
     ax.set_xticks(range(len(columns)), columns)
     ax.set_yticks(range(len(rows)), rows)
@@ -188,13 +184,12 @@ def draw(weights, rows, columns, ax=None):
 def test_a_probe_leaves_no_figure_behind():
     """The figures that a probed function made are closed, those that were there stay."""
     mine = plt.figure()
-    try:
-        found = heatmap.probe(draw, WEIGHTS, ROWS, COLUMNS)
-        assert found["returned"] == "Axes"
-        assert np.array_equal(found["shown"], WEIGHTS)
-        assert plt.get_fignums() == [mine.number]
-    finally:
-        plt.close(mine)
+    found = heatmap.probe(draw, WEIGHTS, ROWS, COLUMNS)
+    open_now = plt.get_fignums()
+    plt.close(mine)
+    assert open_now == [mine.number]
+    assert found["returned"] == "Axes"
+    assert np.array_equal(found["shown"], WEIGHTS)
 
 
 def test_a_probe_with_axes_tells_whose_axes_came_back():
@@ -207,12 +202,14 @@ def test_a_probe_with_axes_tells_whose_axes_came_back():
         draw(weights, rows, columns, ax=plt.gca())
         return ax
 
-    assert heatmap.probe_with_axes(draw, WEIGHTS, ROWS, COLUMNS)["returned"] == "ax"
-    found = heatmap.probe_with_axes(elsewhere, WEIGHTS, ROWS, COLUMNS)
-    assert (found["returned"], found["drawn"]) == ("other Axes", "nothing")
-    found = heatmap.probe_with_axes(current, WEIGHTS, ROWS, COLUMNS)
-    assert (found["returned"], found["drawn"]) == ("ax", "nothing")
-    assert heatmap.probe_with_axes(lambda *_, **__: None, WEIGHTS, ROWS, COLUMNS)["returned"] == "NoneType"
+    for function, returned, drawn in (
+        (draw, "ax", "something"),
+        (elsewhere, "other Axes", "nothing"),
+        (current, "ax", "nothing"),
+        (lambda *_, **__: None, "NoneType", "nothing"),
+    ):
+        found = heatmap.probe_with_axes(function, WEIGHTS, ROWS, COLUMNS)
+        assert (found["returned"], found["drawn"]) == (returned, drawn)
 
 
 def test_its_text_stands_by_itself():

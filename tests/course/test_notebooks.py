@@ -1,12 +1,10 @@
 """What holds for every chapter's source notebook: its form, its cells, and that it agrees with solutions and checks."""
 
 import ast
-import importlib.util
 import inspect
 import itertools
 import json
 import re
-import sys
 import textwrap
 from functools import cache
 
@@ -16,7 +14,7 @@ from nbclient import NotebookClient
 
 from autograder.course import load_course
 from autograder.examples.record import recorded
-from autograder.judging.loader import ChapterChecks
+from autograder.judging.loader import load_checks
 from autograder.misconception import alternatives_in, misconceptions_in
 from autograder.notebook import read_notebook, splice
 from tests.support import ROOT
@@ -36,12 +34,7 @@ def raw(chapter):
 @cache
 def checks_of(chapter):
     """The chapter's checks, as the grader knows them."""
-    path = COURSE.checks(chapter)
-    spec = importlib.util.spec_from_file_location(f"content_{chapter}", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # else Python finds no source for the classes that are sent along with a probe
-    spec.loader.exec_module(module)
-    return ChapterChecks.of(COURSE, chapter, module)
+    return load_checks(COURSE, chapter)
 
 
 def cells(chapter, kind=None):
@@ -60,9 +53,9 @@ def role(cell):
     return "stub" if data.get("solution") else "check" if data.get("grade") else ""
 
 
-def stubs(chapter):
-    """The stub cells by the name of their exercise."""
-    return {cell["metadata"]["nbgrader"]["grade_id"]: cell for cell in cells(chapter, "code") if role(cell) == "stub"}
+def grade_id(cell):
+    """What nbgrader calls the cell."""
+    return cell["metadata"]["nbgrader"]["grade_id"]
 
 
 def solved(chapter):
@@ -112,33 +105,25 @@ def test_the_notebook_names_its_chapter(chapter):
 def test_only_stubs_and_checks_are_known_to_nbgrader(chapter):
     """Stubs can be edited and hold no points; checks are locked and hold them; grade ids are unique."""
     graded = [cell for cell in cells(chapter) if "nbgrader" in cell["metadata"]]
-    ids = [cell["metadata"]["nbgrader"]["grade_id"] for cell in graded]
+    ids = [grade_id(cell) for cell in graded]
     assert len(set(ids)) == len(ids)
     for cell in graded:
         is_check = role(cell) == "check"
         expected = {"grade": is_check, "locked": is_check, "schema_version": 3, "solution": not is_check, "task": False}
-        found = dict(cell["metadata"]["nbgrader"])
-        found.pop("grade_id")
-        assert found.pop("points", None) is None or is_check
-        assert found == expected
+        found = cell["metadata"]["nbgrader"]
+        assert is_check or found.get("points") is None
+        assert {key: found[key] for key in found.keys() - {"grade_id", "points"}} == expected
         assert cell["cell_type"] == "code"
 
 
 def test_every_exercise_has_its_stub_and_its_check(chapter):
     """The exercises stand in the order of their checks, each stub with its check cell right below it."""
-    code = cells(chapter)
-    order = []
-    for stub, after in itertools.pairwise(code):
-        if role(stub) != "stub":
-            continue
-        name = stub["metadata"]["nbgrader"]["grade_id"]
-        order.append(name)
-        assert role(after) == "check"
-        assert after["metadata"]["nbgrader"]["grade_id"] == f"check_{name}"
-        by_name = bool(checks_of(chapter).specs[name].answers)
-        assert source(after) == (f'check("{name}")' if by_name else f"check({name})")
-    assert order == list(checks_of(chapter).specs)
-    assert sum(role(cell) == "check" for cell in code) == len(order)
+    pairs = [(cell, below) for cell, below in itertools.pairwise(cells(chapter)) if role(cell) == "stub"]
+    assert [grade_id(stub) for stub, _ in pairs] == list(checks_of(chapter).specs)
+    for (stub, below), spec in zip(pairs, checks_of(chapter).specs.values(), strict=True):
+        assert (role(below), grade_id(below)) == ("check", f"check_{grade_id(stub)}")
+        assert source(below) == (f'check("{spec.name}")' if spec.answers else f"check({spec.name})")
+    assert sum(role(cell) == "check" for cell in cells(chapter)) == len(pairs)
 
 
 def test_points_are_those_of_the_checks(chapter):
@@ -146,14 +131,12 @@ def test_points_are_those_of_the_checks(chapter):
     before = ""
     for cell in cells(chapter):
         if role(cell) == "stub":
-            spec = checks_of(chapter).specs[cell["metadata"]["nbgrader"]["grade_id"]]
-            wanted = rf"★+ · \d+ minutes · {spec.points:g} points?\b"
-            assert re.search(wanted, before), (
-                f"above {spec.name} there is no line like: ★ · 5 minutes · {spec.points:g} points"
-            )
+            points = f"{checks_of(chapter).specs[grade_id(cell)].points:g} points"
+            found = re.search(rf"★+ · \d+ minutes · {points}?\b", before)
+            assert found, f"above {grade_id(cell)} there is no line like: ★ · 5 minutes · {points}"
         elif role(cell) == "check":
-            name = cell["metadata"]["nbgrader"]["grade_id"].removeprefix("check_")
-            assert cell["metadata"]["nbgrader"]["points"] == checks_of(chapter).specs[name].points
+            spec = checks_of(chapter).specs[grade_id(cell).removeprefix("check_")]
+            assert cell["metadata"]["nbgrader"]["points"] == spec.points
         before = source(cell)
 
 
@@ -172,15 +155,15 @@ def test_the_opening_lists_every_exercise(chapter):
 
 def test_stubs_agree_with_the_references(chapter):
     """A stub has the reference's signature and docstring, to the letter, and nothing else but its blank end."""
-    for name, cell in stubs(chapter).items():
-        spec = checks_of(chapter).specs[name]
+    for cell in (cell for cell in cells(chapter, "code") if role(cell) == "stub"):
+        spec = checks_of(chapter).specs[grade_id(cell)]
         tree = ast.parse(source(cell))
         if spec.answers:
             assert all(isinstance(s, ast.Assign) and s.value.value is None for s in tree.body)
             assert tuple(s.targets[0].id for s in tree.body) == spec.answers
             continue
         [stub] = tree.body
-        [reference] = ast.parse(inspect.getsource(checks_of(chapter).references[name])).body
+        [reference] = ast.parse(inspect.getsource(checks_of(chapter).references[spec.name])).body
         assert ast.unparse(stub.args) == ast.unparse(reference.args)
         assert ast.unparse(stub.returns) == ast.unparse(reference.returns)
         assert ast.get_docstring(stub) == ast.get_docstring(reference)
@@ -190,19 +173,19 @@ def test_stubs_agree_with_the_references(chapter):
 
 def test_no_solution_stands_in_the_notebook(chapter):
     """No line of a solution, right or wrong, is in any cell, and no answer of the quiz is given away."""
-    modules = COURSE.alternatives(chapter), COURSE.misconceptions(chapter)
-    written = [a.function for a in alternatives_in(modules[0])] + [m.function for m in misconceptions_in(modules[1])]
+    checks = checks_of(chapter)
+    written = [*alternatives_in(COURSE.alternatives(chapter)), *misconceptions_in(COURSE.misconceptions(chapter))]
     secret = set()
-    for spec in checks_of(chapter).specs.values():
+    for spec in checks.specs.values():
         if not spec.answers:
-            secret |= lines_of(checks_of(chapter).references[spec.name], at_least=12)
-    for function in written:
-        secret |= {line for line in lines_of(function, at_least=25) if not line.startswith(("for ", "return {"))}
+            secret |= lines_of(checks.references[spec.name], at_least=12)
+    for one in written:
+        secret |= {line for line in lines_of(one.function, at_least=25) if not line.startswith(("for ", "return {"))}
     texts = {cell["id"]: re.sub(r"\s+", "", source(cell)) for cell in cells(chapter)}
     for line in secret:
         for cell_id, text in texts.items():
             assert re.sub(r"\s+", "", line) not in text, f"cell {cell_id} holds a line of a solution: {line}"
-    for variable in {v for spec in checks_of(chapter).specs.values() for v in spec.answers}:
+    for variable in {v for spec in checks.specs.values() for v in spec.answers}:
         for cell_id, text in texts.items():
             assert not re.search(rf"\b{variable}=(?!None)", text), f"cell {cell_id} gives {variable} away"
 
@@ -218,28 +201,18 @@ def lines_of(function, *, at_least):
 def test_every_picture_is_told_in_words(chapter):
     """The text below a picture says what it shows, for a reader who cannot see it."""
     code = cells(chapter)
-    for cell, below in zip(code, [*code[1:], None], strict=True):
+    assert "plt.subplots" not in source(code[-1])
+    for cell, below in itertools.pairwise(code):
         if cell["cell_type"] == "code" and "plt.subplots" in source(cell):
-            assert below is not None, cell["id"]
             assert below["cell_type"] == "markdown", cell["id"]
             assert source(below).startswith("**What the picture shows.**"), cell["id"]
 
 
-def test_hints_are_three(chapter):
-    """Every exercise has three hints, and no two are the same."""
-    for name, spec in checks_of(chapter).specs.items():
-        assert len(set(spec.hints)) == 3, name
-
-
 def test_hints_and_messages_hold_no_marks_that_a_card_would_show_raw(chapter):
-    """They are told as they are written: backticks make code, but stars, formulas and links would stay what they are."""
-    checks = checks_of(chapter)
-    told = {name: list(spec.hints) for name, spec in checks.specs.items()}
-    for name, wrong in checks.misconceptions.items():
-        told[name] += [misconception.message for misconception in wrong]
+    """A card shows them as they are written: backticks make code, but stars, formulas and links would stay what they are."""
     raw_marks = re.compile(r"(?<![\w*(])\*{1,2}[^\s*][^*]*\*|\$[^$]+\$|\]\(")
-    for name, texts in told.items():
-        for text in texts:
+    for name, spec in checks_of(chapter).specs.items():
+        for text in (*spec.hints, *(wrong.message for wrong in checks_of(chapter).misconceptions.get(name, []))):
             found = raw_marks.search(re.sub(r"`[^`\n]+`", "", text))
             assert not found, f"{name}: {found[0]} in: {text}"
 

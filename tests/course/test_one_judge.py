@@ -21,8 +21,7 @@ MUTANTS = 12  # of each function, spread evenly over all of them
 
 def solutions(checks, chapter):
     """Every wrong and every right solution that the authors know, and mutants that nobody named: exercise, name, names."""
-    known = [*known_misconceptions(COURSE, chapter), *known_alternatives(COURSE, chapter)]
-    for one in known:
+    for one in (*known_misconceptions(COURSE, chapter), *known_alternatives(COURSE, chapter)):
         answers = checks.specs[one.exercise].answers
         yield one.exercise, one.name, one.function() if answers else {one.exercise: one.function}
     for spec in checks.specs.values():

@@ -55,14 +55,12 @@ def marks(url: str, chapter: str) -> dict[str, Any]:
         for submission in book.assignment_submissions(chapter):
             [notebook] = submission.notebooks
             assert submission.student_id not in found
+            grades = [(g.name, g.auto_score, g.manual_score, bool(g.needs_manual_grade)) for g in notebook.grades]
             found[submission.student_id] = {
                 "timestamp": submission.timestamp,
                 "score": submission.score,
                 "penalty": notebook.late_submission_penalty,
-                "grades": sorted(
-                    (grade.name, grade.auto_score, grade.manual_score, bool(grade.needs_manual_grade))
-                    for grade in notebook.grades
-                ),
+                "grades": sorted(grades),
                 "comments": sorted((comment.name, comment.comment) for comment in notebook.comments),
             }
         assert sorted(found) == sorted(student.id for student in book.students)

@@ -58,40 +58,28 @@ MESSAGES = {
 }
 
 
+def encoded(values: dict[str, Any]) -> dict[str, Any]:
+    """Each of these values as it stands in the file."""
+    return {name: encode_value(value) for name, value in values.items()}
+
+
 def call_step(function: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
     """A step that calls ``function``."""
-    return {
-        "call": {
-            "function": function,
-            "args": [encode_value(a) for a in args],
-            "kwargs": {k: encode_value(v) for k, v in kwargs.items()},
-            "hold": False,
-        }
-    }
+    arguments = {"args": [encode_value(a) for a in args], "kwargs": encoded(kwargs)}
+    return {"call": {"function": function, **arguments, "hold": False}}
 
 
 def matches(step: int, value: Any, call: str = "", path: tuple[Any, ...] = (), **inputs: Any) -> dict[str, Any]:
     """A step that holds the result of ``step`` against ``value``."""
-    return {
-        "assert": "matches",
-        "actual": {"step": step, "path": list(path)},
-        "expected": {"value": encode_value(value)},
-        "rtol": 1e-5,
-        "atol": 1e-6,
-        "call": call,
-        "inputs": {name: encode_value(v) for name, v in inputs.items()},
-    }
+    actual, expected = {"step": step, "path": list(path)}, {"value": encode_value(value)}
+    shown = {"call": call, "inputs": encoded(inputs)}
+    return {"assert": "matches", "actual": actual, "expected": expected, "rtol": 1e-5, "atol": 1e-6, **shown}
 
 
 def holds(name: str, step: int, call: str = "", params: dict[str, Any] | None = None, **inputs: Any) -> dict[str, Any]:
     """A step that asserts a property of the result of ``step``."""
-    return {
-        "assert": name,
-        "actual": {"step": step, "path": []},
-        "params": params or {},
-        "call": call,
-        "inputs": {k: encode_value(v) for k, v in inputs.items()},
-    }
+    shown = {"call": call, "inputs": encoded(inputs)}
+    return {"assert": name, "actual": {"step": step, "path": []}, "params": params or {}, **shown}
 
 
 def check_entry(
@@ -122,41 +110,22 @@ def exercise_entry(signature: str, checks: list[Any], misconceptions: list[Any] 
 
 def softmax_entry() -> dict[str, Any]:
     """Four visible checks of softmax, worth 3 of its 4 points, with four misconceptions."""
+
+    def example(x: np.ndarray, call: str = "softmax(x)", **axis: int) -> list[dict[str, Any]]:
+        return [call_step("softmax", x, **axis), matches(0, softmax(x, **axis), call, x=x)]
+
+    far_apart = "rows of very different size each keep their own weights"
+    along_0 = example(TALL, "softmax(x, axis=0)", axis=0)
+    sums = [call_step("softmax", TALL), holds("sums_to_one", 0, "softmax(x)", x=TALL)]
     checks = [
-        check_entry(
-            "test_small_example",
-            "the example worked by hand",
-            [call_step("softmax", SMALL), matches(0, softmax(SMALL), "softmax(x)", x=SMALL)],
-        ),
-        check_entry(
-            "test_sums",
-            "each row sums to 1",
-            [call_step("softmax", TALL), holds("sums_to_one", 0, "softmax(x)", x=TALL)],
-            0,
-        ),
-        check_entry(
-            "test_far_apart",
-            "rows of very different size each keep their own weights",
-            [call_step("softmax", FAR_APART), matches(0, softmax(FAR_APART), "softmax(x)", x=FAR_APART)],
-        ),
-        check_entry(
-            "test_axis",
-            "another axis",
-            [call_step("softmax", TALL, axis=0), matches(0, softmax(TALL, 0), "softmax(x, axis=0)", x=TALL)],
-            after=("test_far_apart",),
-        ),
+        check_entry("test_small_example", "the example worked by hand", example(SMALL)),
+        check_entry("test_sums", "each row sums to 1", sums, points=0),
+        check_entry("test_far_apart", far_apart, example(FAR_APART)),
+        check_entry("test_axis", "another axis", along_0, after=("test_far_apart",)),
     ]
+    calls = [(SMALL, {}), (TALL, {}), (FAR_APART, {}), (TALL, {"axis": 0})]
     wrong = [
-        misconception(
-            function.__name__,
-            message,
-            [
-                outcome(function, SMALL),
-                outcome(function, TALL),
-                outcome(function, FAR_APART),
-                outcome(function, TALL, axis=0),
-            ],
-        )
+        misconception(function.__name__, message, [outcome(function, x, **axis) for x, axis in calls])
         for function, message in MESSAGES.items()
     ]
     return exercise_entry("softmax(x, axis=-1)", checks, wrong)
@@ -164,13 +133,9 @@ def softmax_entry() -> dict[str, Any]:
 
 def quiz_entry() -> dict[str, Any]:
     """Two answers, a choice and a number, of which only the form is looked at."""
-    choice = {
-        "assert": "one_of",
-        "actual": {"step": 0, "path": []},
-        "params": {"choices": ["a", "b", "c"]},
-        "call": "q1",
-    }
-    number = {"assert": "is_number", "actual": {"step": 0, "path": []}, "params": {}, "call": "q2"}
+    step = {"actual": {"step": 0, "path": []}}
+    choice = {"assert": "one_of", **step, "params": {"choices": ["a", "b", "c"]}, "call": "q1"}
+    number = {"assert": "is_number", **step, "params": {}, "call": "q2"}
     checks = [
         check_entry("test_q1_given", "question 1 has an answer", [{"variable": "q1"}, choice], 0),
         check_entry("test_q2_given", "question 2 has an answer", [{"variable": "q2"}, number], 0),

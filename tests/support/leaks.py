@@ -53,15 +53,11 @@ def secrets_of(course: Course, chapter: str) -> tuple[dict[str, str], dict[str, 
         for node in (node for node in cls.body if isinstance(node, ast.FunctionDef)):
             seen = any("visible" in ast.unparse(decorator) for decorator in node.decorator_list)
             (published if seen else hidden).append(ast.unparse(ast.Module(node.body[1:], [])))
-    allowed = (
-        "\n".join(published) + _readable(course.source(chapter)) + course.checks(chapter).read_text().split("class ")[0]
-    )
-    sources = {
-        "a hidden check": hidden,
-        "a reference solution": _code(course.root / "solutions" / f"{chapter}.py"),
-        "a misconception": _code(course.root / "solutions" / "misconceptions" / f"{chapter}.py"),
-        "an alternative": _code(course.root / "solutions" / "alternatives" / f"{chapter}.py"),
-    }
+    beginning = course.checks(chapter).read_text().split("class ")[0]
+    allowed = "\n".join(published) + _readable(course.source(chapter)) + beginning
+    folders = {"a reference solution": ".", "a misconception": "misconceptions", "an alternative": "alternatives"}
+    sources = {what: _code(course.root / "solutions" / folder / f"{chapter}.py") for what, folder in folders.items()}
+    sources = {"a hidden check": hidden, **sources}
     lines = {_squeezed(line): what for what, texts in sources.items() for text in texts for line in text.splitlines()}
     public = _squeezed(allowed)
     lines = {line: what for line, what in lines.items() if len(line) >= SHORTEST and line not in public}
@@ -80,8 +76,8 @@ def _code(path: Path) -> list[str]:
     bodies = []
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
-            has_docstring = ast.get_docstring(node) is not None
-            bodies.append(ast.unparse(ast.Module(node.body[1:] if has_docstring else node.body, [])))
+            body = node.body if ast.get_docstring(node) is None else node.body[1:]
+            bodies.append(ast.unparse(ast.Module(body, [])))
         elif isinstance(node, ast.Assign) and ast.unparse(node.value).startswith("quiz("):
             [table] = [keyword.value for keyword in node.value.keywords if keyword.arg == "questions"]
             answers = [next(k.value for k in question.keywords if k.arg == "right") for question in table.values]
@@ -103,9 +99,8 @@ def _readable(path: Path) -> str:
         inside = "\n".join(_strings(json.loads(raw)))
     except ValueError:
         inside = ""
-    return "\n".join(
-        [raw, html.unescape(raw), inside, html.unescape(inside), re.sub(r"<[^>]*>", "", html.unescape(raw))]
-    )
+    plain = html.unescape(raw)
+    return "\n".join([raw, plain, inside, html.unescape(inside), re.sub(r"<[^>]*>", "", plain)])
 
 
 def _strings(value: object) -> Iterator[str]:

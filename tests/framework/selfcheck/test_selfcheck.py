@@ -266,7 +266,7 @@ class TestSelfLearners:
     def clone(self, tmp_path, monkeypatch):
         """A copy of this course's first chapter, as git would check it out."""
         course = tmp_path / "clone"
-        parts = [f"source/{self.CHAPTER}", "solutions", "course_config.py", f"tests/chapters/test_{self.CHAPTER}.py"]
+        parts = [f"source/{self.CHAPTER}", "solutions", "course_config.py", "tests/chapters"]
         for part in parts:
             target = course / part
             target.parent.mkdir(parents=True, exist_ok=True)
