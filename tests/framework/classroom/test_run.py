@@ -58,14 +58,7 @@ def test_a_class_is_graded_and_given_back(course):
 def test_what_has_not_changed_is_not_run_again(course, opened):
     """The same command twice runs nothing the second time, changes no byte, and runs what a student handed in anew."""
     hand_in(course, "ada", document(course, **RIGHT))
-    hand_in(
-        course,
-        "bob",
-        document(
-            course,
-            **RIGHT,
-        ),
-    )
+    hand_in(course, "bob", document(course, **RIGHT))
     first = grade_class(course, CHAPTER, handed_in(course, CHAPTER))
     files = {p: p.read_bytes() for kind in ("autograded", "feedback") for p in (course.root / kind).rglob("*.*")}
     opened.clear()
@@ -80,14 +73,7 @@ def test_what_has_not_changed_is_not_run_again(course, opened):
 def test_an_interrupted_run_goes_on(course, opened):
     """Ctrl-C keeps what was graded, in the gradebook too, and the same command goes on from there."""
     for student in ("ada", "bob", "cyd"):
-        hand_in(
-            course,
-            student,
-            document(
-                course,
-                **RIGHT,
-            ),
-        )
+        hand_in(course, student, document(course, **RIGHT))
         # Every notebook differs, as real ones do; equal bytes would be answered by one stored verdict.
         hand_in(
             course, student, document(course, **{**RIGHT, "quiz_ch1_units": f"# {student}\n" + RIGHT["quiz_ch1_units"]})

@@ -253,11 +253,7 @@ class TestRemarks:
         named = replace(verdict(failed, message="You misread\nit."), misconception="misread")
         assert remarks(named) == [("prose", "You misread it.")]
         unnamed = verdict(failed, check("failed", "b"), message="It\nis 3.\nx = 1\nf(x)\nA cell was copied.")
-        assert remarks(unnamed) == [
-            ("prose", "It is 3."),
-            ("verbatim", "x = 1\nf(x)"),
-            ("prose", "A cell was copied."),
-        ]
+        assert remarks(unnamed) == [("prose", "It is 3."), ("verbatim", "x = 1\nf(x)"), ("prose", "A cell was copied.")]
 
     def test_without_a_message_it_names_the_first_check(self):
         """A title can be told where nothing else may; of a pass there is nothing to say."""
