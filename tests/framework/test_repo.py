@@ -87,11 +87,11 @@ def test_no_machine_is_named():
     """No file names a folder of somebody's machine, or a host to fetch packages from: a clone works anywhere."""
     machine = re.compile(r"/(home|Users)/\w+/|/root/|\bC:\\Users|(index-url|find-links|registry)\s*[=:]\s*\S*//")
     # Paths that tests and the jail use as what they are: a place that must not be readable, or a mount inside the jail.
-    allowed = {Path("tests/framework/test_repo.py")}
+    allowed = ("tests/framework/test_repo.py", "tests/framework/security/")
     found = [
         f"{path}:{number}: {line.strip()[:100]}"
         for path, text in _texts()
-        if path not in allowed and path.parts[:3] != ("tests", "framework", "security")
+        if not path.as_posix().startswith(allowed)
         for number, line in enumerate(text.splitlines(), start=1)
         if machine.search(line)
     ]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import json
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -114,17 +115,14 @@ class TestReadingTheFile:
         assert len(examples.exercises["softmax"].misconceptions) == 4
         assert examples.exercises["quiz_ch9"].answers == ("q1", "q2")
 
-    def test_a_missing_file_is_named(self, tmp_path):
-        """The sentence says which file is not there."""
-        with pytest.raises(ExamplesError, match=r"There is no file .*examples\.json"):
-            load_examples(tmp_path / "examples.json")
-
     @pytest.mark.parametrize(
         "text", ["", "{", "\x00", '{"format": 1}', '{"format": 1, "chapter": "c", "exercises": 3}']
     )
-    def test_a_damaged_file_says_how_to_get_another(self, tmp_path, text):
+    def test_a_missing_file_is_named_and_a_damaged_one_says_how_to_get_another(self, tmp_path, text):
         """Broken JSON and missing parts both end in the same advice."""
         path = tmp_path / "examples.json"
+        with pytest.raises(ExamplesError, match=r"There is no file .*examples\.json"):
+            load_examples(path)
         path.write_text(text)
         with pytest.raises(ExamplesError, match=r"(cannot be read|damaged).*Fetch the chapter again"):
             load_examples(path)
@@ -398,19 +396,11 @@ class TestFunctionSession:
         assert answer.value.tolist() == [0.5, 0.5]
         assert x.tolist() == [1, 1]
 
-    def test_an_exit_is_an_error_of_the_students(self):
-        """exit() inside a function does not end the notebook."""
-
-        def leave():
-            raise SystemExit(3)
-
-        assert FunctionSession({"leave": leave}).call(Call("leave")).error.type == "SystemExit"
-
-    def test_a_name_that_is_no_function_is_told(self):
-        """A missing name is a NameError, a number under that name a TypeError."""
-        session = FunctionSession({"softmax": 3})
-        assert session.call(Call("softmax")).error.type == "TypeError"
-        assert session.call(Call("other")).error.type == "NameError"
+    def test_what_ends_or_is_no_function_is_an_error_of_the_students(self):
+        """exit() does not end the notebook; a missing name is a NameError, a number under that name a TypeError."""
+        session = FunctionSession({"softmax": 3, "leave": sys.exit})
+        errors = {name: session.call(Call(name)).error.type for name in ("leave", "softmax", "other")}
+        assert errors == {"leave": "SystemExit", "softmax": "TypeError", "other": "NameError"}
         assert session.value("other").error.type == "NameError"
         assert session.value("softmax") == Answer(3)
 
@@ -421,13 +411,12 @@ class TestFunctionSession:
             def __str__(self):
                 raise RuntimeError
 
-        def huge():
-            raise ValueError("\x1b[31m" + "x" * 10_000)
+        def fails(error):
+            raise error
 
-        def rude():
-            raise Rude
-
-        session = FunctionSession({"huge": huge, "rude": rude})
+        session = FunctionSession(
+            {"huge": lambda: fails(ValueError("\x1b[31m" + "x" * 10_000)), "rude": lambda: fails(Rude())}
+        )
         message = session.call(Call("huge")).error.message
         assert len(message) <= 500
         assert "\x1b" not in message

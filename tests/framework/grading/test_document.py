@@ -140,24 +140,14 @@ class TestOutcomes:
         assert stopped["evalue"] == "This cell ran out of time and was stopped."
 
 
-class TestVerdict:
-    @pytest.mark.parametrize("score", [0.0, 0.1 + 0.2, 1 / 3, 1.5, 2.0])
-    def test_nbgrader_reads_the_same_score(self, released, score):
-        """The partial score and the message stand together, and nbgrader's own reading gives exactly that score."""
-        checks = (CheckResult("a", "shape", "failed", "It has <b>the wrong</b> shape: 4"),)
-        exercise = ExerciseVerdict("to_kelvin", score, 2.0, "partial", message="7", checks=checks)
-        result = restored(released, Released(released))
-        write_verdict(result, [exercise])
-        nbformat.validate(nbformat.from_dict(result))
-        marked = nbformat.from_dict(cell(result, "check_to_kelvin"))
-        assert determine_grade(marked) == (score, 2.0)
-        shown = json.dumps(marked["outputs"])
-        assert "&lt;b&gt;the wrong" in shown
-        assert "✗ shape" in marked["outputs"][1]["data"]["text/plain"]
-
-    def test_a_score_above_the_cells_points_is_not_written(self, released):
-        """NumPy numbers and rounding never make nbgrader refuse a cell."""
-        exercise = ExerciseVerdict("to_kelvin", 2.0000000001, 2.0, "passed")
-        result = restored(released, Released(released))
-        write_verdict(result, [exercise])
-        assert determine_grade(nbformat.from_dict(cell(result, "check_to_kelvin"))) == (2.0, 2.0)
+@pytest.mark.parametrize("score", [0.0, 0.1 + 0.2, 1 / 3, 1.5, 2.0, 2.0000000001])
+def test_nbgrader_reads_the_same_score(released, restore, score):
+    """Score and message stand together; nbgrader's own reading gives that score, never above the points, which it refuses."""
+    checks = (CheckResult("a", "shape", "failed", "It has <b>the wrong</b> shape: 4"),)
+    result = restore(released)
+    write_verdict(result, [ExerciseVerdict("to_kelvin", score, 2.0, "partial", message="7", checks=checks)])
+    nbformat.validate(nbformat.from_dict(result))
+    marked = nbformat.from_dict(cell(result, "check_to_kelvin"))
+    assert determine_grade(marked) == (min(score, 2.0), 2.0)
+    assert "&lt;b&gt;the wrong" in json.dumps(marked["outputs"])
+    assert "✗ shape" in marked["outputs"][1]["data"]["text/plain"]
