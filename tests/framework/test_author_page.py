@@ -20,17 +20,10 @@ SNIPPETS = dict(re.findall(r"^```python\n# ([^\n]*)\n(.*?)^```$", PAGE, re.DOTAL
 
 def cell(name, source, **kind):
     """A cell that nbgrader knows as ``name``."""
-    nbgrader = {
-        "grade_id": name,
-        "schema_version": 3,
-        "grade": False,
-        "locked": False,
-        "solution": False,
-        "task": False,
-    }
+    nbgrader = {**dict.fromkeys(("grade", "locked", "solution", "task"), False), **kind}
     return {
         "cell_type": "code", "id": name.replace("_", "-"), "execution_count": None, "outputs": [], "source": source,
-        "metadata": {"nbgrader": {**nbgrader, **kind}},
+        "metadata": {"nbgrader": {"grade_id": name, "schema_version": 3, **nbgrader}},
     }  # fmt: skip
 
 
@@ -63,8 +56,7 @@ def test_the_exercise_of_the_page_is_whole(course):
     [found] = audit(course, [CHAPTER], mutants=False)
     softmax, quiz = found.exercises
     for exercise in (softmax, quiz):
-        assert exercise.reference_ok
-        assert exercise.blank_ok
+        assert (exercise.reference_ok, exercise.blank_ok) == (True, True)
         assert [exercise.rejected, exercise.uncaught, exercise.misnamed, exercise.flaky] == [{}, (), {}, {}]
     assert (softmax.misconceptions, softmax.alternatives) == (1, 1)
     assert (quiz.misconceptions, quiz.alternatives) == (2, 3)

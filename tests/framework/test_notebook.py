@@ -19,6 +19,7 @@ from autograder.notebook import (
     splice,
 )
 
+KEYS = ["cells", "metadata", "nbgrader", "source", "cell_type", "grade_id", "solution", "points"]
 STUB = 'def softmax(x, axis=-1):\n    """Weights."""\n    raise NotImplementedError\n'
 QUIZ = 'q1 = None  # "a", "b" or "c"\nq2 = None\n'
 
@@ -71,11 +72,8 @@ class TestReading:
         assert RELEASED.cells[3].points == 4
         assert RELEASED.exercises() == ["softmax", "quiz_ch1"]
         assert [(c.index, c.name) for c in RELEASED.code_cells()] == [(1, "cell 1"), (2, "softmax"), (4, "quiz_ch1")]
-
-    def test_a_plain_cell_is_numbered_as_jupyter_numbers_it(self):
-        """Markdown cells do not count in a cell's number, check cells do."""
         nb = notebook(stub("softmax", STUB), check("softmax"), {"cell_type": "markdown", "source": ""}, code("x = 1"))
-        assert nb.code_cells()[-1].name == "cell 3"
+        assert nb.code_cells()[-1].name == "cell 3"  # as Jupyter numbers it: check cells count, Markdown cells do not
 
     @pytest.mark.parametrize(
         ("data", "words"),
@@ -104,15 +102,19 @@ class TestReading:
         assert words in str(caught.value)
         assert str(caught.value).startswith("ch1.ipynb ")
 
-    def test_a_missing_file_a_folder_and_a_pipe_are_refused(self, tmp_path):
-        """What is not a regular file is never opened."""
-        with pytest.raises(NotebookError, match=r"There is no file gone\.ipynb"):
-            read_notebook(tmp_path / "gone.ipynb")
-        with pytest.raises(NotebookError, match=r" is a folder, not a notebook\. Name the \.ipynb file in it\."):
-            read_notebook(tmp_path)
+    @pytest.mark.parametrize(
+        ("name", "words"),
+        [
+            ("gone.ipynb", r"There is no file gone\.ipynb"),
+            ("", r" is a folder, not a notebook\. Name the \.ipynb file in it\."),
+            ("pipe.ipynb", r"^pipe\.ipynb is not a regular file, so it was not opened\."),
+        ],
+    )
+    def test_what_is_no_regular_file_is_refused(self, tmp_path, name, words):
+        """It is never opened."""
         os.mkfifo(tmp_path / "pipe.ipynb")
-        with pytest.raises(NotebookError, match=r"^pipe\.ipynb is not a regular file, so it was not opened\."):
-            read_notebook(tmp_path / "pipe.ipynb")
+        with pytest.raises(NotebookError, match=words):
+            read_notebook(tmp_path / name)
 
     def test_an_absurd_file_is_refused_unread(self, tmp_path, monkeypatch):
         """A file above the limit is not taken into memory, and the student is told how to make it small."""
@@ -176,15 +178,7 @@ class TestReading:
     @given(
         st.recursive(
             st.none() | st.booleans() | st.floats() | st.text(),
-            lambda x: (
-                st.lists(x)
-                | st.dictionaries(
-                    st.sampled_from(
-                        ["cells", "metadata", "nbgrader", "source", "cell_type", "grade_id", "solution", "points"]
-                    ),
-                    x,
-                )
-            ),
+            lambda x: st.lists(x) | st.dictionaries(st.sampled_from(KEYS), x),
         )
     )
     def test_no_json_crashes_the_reader(self, content):
@@ -206,30 +200,25 @@ class TestReading:
             assert str(error).endswith((".", "?", ".ipynb"))  # noqa: PT017
 
 
-class TestDuplicates:
-    def test_a_copied_cell_runs_twice_and_is_told(self):
-        """Both copies run in order, the last is the stub, and the id is listed once."""
-        nb = notebook(stub("softmax", "first"), stub("softmax", "second"), check("softmax"), check("softmax"))
-        assert [c.source for c in nb.code_cells()] == ["first", "second"]
-        assert nb.stub("softmax").source == "second"
-        assert nb.duplicates() == ["softmax", "check_softmax"]
-        assert nb.exercises() == ["softmax"]
+def test_a_copied_cell_runs_twice_and_is_told():
+    """Both copies run in order, the last is the stub, and the id is listed once."""
+    nb = notebook(stub("softmax", "first"), stub("softmax", "second"), check("softmax"), check("softmax"))
+    assert [c.source for c in nb.code_cells()] == ["first", "second"]
+    assert nb.stub("softmax").source == "second"
+    assert nb.duplicates() == ["softmax", "check_softmax"]
+    assert nb.exercises() == ["softmax"]
 
 
-class TestSplice:
-    def test_code_goes_into_its_stub_and_outputs_go(self):
-        """Solved notebooks are made by putting code into stubs; the original stays as it was."""
-        original = document(stub("softmax", STUB), check("softmax"))
-        original["cells"][1]["outputs"] = [{"output_type": "stream"}]
-        solved = splice(original, {"softmax": "def softmax(x): return x"})
-        assert solved["cells"][0]["source"] == "def softmax(x): return x"
-        assert solved["cells"][1]["outputs"] == []
-        assert original["cells"][0]["source"] == STUB
-
-    def test_an_exercise_that_is_not_there_is_an_error(self):
-        """Code for a stub that does not exist is not dropped in silence."""
-        with pytest.raises(NotebookError, match="no stub cell called softmax"):
-            splice(document(code("x = 1")), {"softmax": "..."})
+def test_code_goes_into_its_stub_and_outputs_go():
+    """Solved notebooks are made by putting code into stubs; the original stays as it was, and no code is dropped in silence."""
+    original = document(stub("softmax", STUB), check("softmax"))
+    original["cells"][1]["outputs"] = [{"output_type": "stream"}]
+    solved = splice(original, {"softmax": "def softmax(x): return x"})
+    assert solved["cells"][0]["source"] == "def softmax(x): return x"
+    assert solved["cells"][1]["outputs"] == []
+    assert original["cells"][0]["source"] == STUB
+    with pytest.raises(NotebookError, match="no stub cell called softmin"):
+        splice(original, {"softmin": "..."})
 
 
 class TestBlank:
@@ -272,15 +261,18 @@ class TestBlank:
         """A body, a lambda, an alias, an import, even a syntax error: the student has begun."""
         assert "softmax" not in blank(stub("softmax", source))
 
-    def test_the_function_may_stand_in_another_cell(self):
-        """A student who wrote the function below the stub, or deleted the stub cell, has begun."""
-        body = code("def softmax(x):\n    return x")
-        assert "softmax" not in blank(stub("softmax", STUB), body)
-        assert "softmax" not in blank(body)
-
-    @pytest.mark.parametrize("cells", [[code("print(1)")], [stub("softmax", "def my_softmax(x):\n    return x")]])
-    def test_a_function_that_is_gone_is_told_and_not_passed_over(self, cells):
-        """A deleted stub, or one whose function got another name, is judged: the student hears that it is missing."""
+    @pytest.mark.parametrize(
+        "cells",
+        [
+            [stub("softmax", STUB), code("def softmax(x):\n    return x")],
+            [code("def softmax(x):\n    return x")],
+            [code("print(1)")],
+            [stub("softmax", "def my_softmax(x):\n    return x")],
+        ],
+        ids=["below the stub", "in place of the stub", "no stub and no function", "under another name"],
+    )
+    def test_a_function_elsewhere_or_gone_is_not_passed_over(self, cells):
+        """Who wrote it in another cell has begun; who deleted or renamed it hears that it is missing."""
         assert "softmax" not in blank(*cells)
 
     def test_cells_that_were_handed_out_are_nobodys_attempt(self):
@@ -304,13 +296,10 @@ class TestBlank:
     @pytest.mark.parametrize(
         "source",
         [
-            "-" * 50_000 + "1",
-            "(" * 5000,
-            "x = " + "1+" * 50_000 + "1",
-            "def softmax(x): \0",
+            "-" * 50_000 + "1", "(" * 5000, "x = " + "1+" * 50_000 + "1", "def softmax(x): \0",
             "if 0:\n    pass\n" + "elif 0:\n    pass\n" * 1200,
         ],
-    )
+    )  # fmt: skip
     def test_code_that_is_hard_on_the_parser_is_only_text(self, source):
         """Hostile nesting neither crashes nor hangs the reader, and counts as an attempt."""
         assert "softmax" not in blank(stub("softmax", "softmax = 1\n" + source + "\nsoftmax"))
@@ -320,8 +309,7 @@ class TestChapter:
     @pytest.fixture
     def course(self, tmp_path):
         for chapter, names in {"ch1_a": ["softmax", "mean"], "ch2_b": ["scores"]}.items():
-            path = tmp_path / f"{chapter}.ipynb"
-            path.write_text(json.dumps(document(*[stub(n, STUB) for n in names])))
+            (tmp_path / f"{chapter}.ipynb").write_text(json.dumps(document(*[stub(n, STUB) for n in names])))
         return SimpleNamespace(
             chapters=["ch1_a", "ch2_b", "ch3_c"],
             source=lambda chapter: tmp_path / f"{chapter}.ipynb",

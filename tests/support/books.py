@@ -48,6 +48,11 @@ def make_empty(url: str) -> None:
         book.db.commit()
 
 
+def book_of(course: Course) -> Gradebook:
+    """The gradebook beside the mini course ``course``, opened."""
+    return Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", "mini")
+
+
 def marks(url: str, chapter: str) -> dict[str, Any]:
     """Everything that ``chapter`` has in the gradebook at ``url``, by student: no row of it may be lost or doubled."""
     with Gradebook(url, "mini") as book:

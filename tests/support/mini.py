@@ -21,13 +21,22 @@ WRONG_SIGN = "def to_kelvin(celsius):\n    return celsius - 273.15"
 MAX_SCORE = 6.0
 
 
-def copy_course(folder: Path, **files: str) -> Course:
-    """The mini course in ``folder``; ``files`` gives extra lines for its configuration."""
-    shutil.copytree(MINI_COURSE, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-    config = folder / "course_config.py"
-    config.write_text(config.read_text() + files.pop("config", ""))
-    assert not files
+def copy_course(folder: Path, *, config: str = "", files: dict[str, str] | None = None) -> Course:
+    """The mini course in ``folder``, with ``config`` below its configuration, and with ``files``, by path, written over it."""
+    ignored = shutil.ignore_patterns("__pycache__", ".autograder", ".course_secret")
+    shutil.copytree(MINI_COURSE, folder, dirs_exist_ok=True, ignore=ignored)
+    with (folder / "course_config.py").open("a") as configuration:
+        configuration.write(config)
+    for name, text in (files or {}).items():
+        (folder / name).write_text(text, encoding="utf-8")
     return load_course(folder)
+
+
+def change(path: Path, old: str, new: str) -> None:
+    """Edit one place of a file."""
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
 
 
 def document(course: Course, **code: str) -> dict[str, Any]:

@@ -117,11 +117,14 @@ def test_what_cannot_be_meant_is_refused_with_file_and_line(body, options, sente
         exercise("it", **options)(type("TestIt", (), body))
 
 
-def test_a_solution_without_a_docstring_is_refused_with_its_place():
+@pytest.mark.parametrize(
+    ("mark", "words"),
+    [
+        (misconception_of, r"test_decorators\.py, line \d+: untitled has no docstring: .* student should"),
+        (alternative_of, "what is different in this right solution"),
+    ],
+)
+def test_a_solution_without_a_docstring_is_refused_with_its_place(mark, words):
     """A misconception without a message would tell the student nothing."""
-    with pytest.raises(
-        CourseError, match=r"test_decorators\.py, line \d+: untitled has no docstring: .* student should"
-    ):
-        misconception_of("softmax")(untitled)
-    with pytest.raises(CourseError, match="what is different in this right solution"):
-        alternative_of("softmax")(untitled)
+    with pytest.raises(CourseError, match=words):
+        mark("softmax")(untitled)

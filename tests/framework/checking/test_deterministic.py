@@ -1,10 +1,10 @@
 """The same questions for everybody: what is drawn hangs on the seed alone."""
 
 import json
-import subprocess
-import sys
 
 import pytest
+
+from tests.support.commands import python
 
 DRAW = """
 import json, sys
@@ -30,11 +30,7 @@ def draw(tmp_path):
     (tmp_path / "full_of_numbers.py").write_text("\n".join(f"n{i} = {i * 7919 % 999983}" for i in range(400)))
 
     def run(*modules):
-        done = subprocess.run(
-            [sys.executable, "-c", DRAW, *modules], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+        return json.loads(python("-c", DRAW, *modules, cwd=tmp_path, status=0).stdout)
 
     return run
 

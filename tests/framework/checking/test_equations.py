@@ -26,33 +26,20 @@ def test_every_spelling_of_the_right_sum_is_right(equation):
     assert reason(equation) == ""
 
 
-def test_another_order_is_told_by_its_shape():
-    """A result on its side is told as a wrong shape."""
-    assert reason("ia,ja->ji") == "It has shape (4, 2); it should have shape (2, 4)."
-
-
-def test_without_an_arrow_the_rule_is_told():
-    """Where NumPy chose the order of the result, the message says by which rule."""
-    assert reason("ja,ia").endswith(
-        "Without `->`, NumPy keeps the letters that occur once, in alphabetical order; after `->` you choose the order."
-    )
-
-
-def test_a_letter_of_two_sizes_is_named():
-    """A letter that stands for two lengths is named with both, in place of NumPy's own message."""
-    assert reason("ia,aj->ij") == (
-        "NumPy cannot use the equation 'ia,aj->ij': the letter a stands for an axis of size 3 and for one of size 4."
-    )
-
-
-def test_too_few_letters_are_counted():
-    """An array with another number of axes than letters is told with both numbers."""
-    assert reason("i,ja->ij") == "NumPy cannot use the equation 'i,ja->ij': 'i' is 1 letter for an array of 2 axes."
-
-
-def test_what_numpy_says_is_passed_on():
-    """Any other complaint of NumPy's comes through."""
-    assert "output subscript 'k' which never appeared" in reason("ia,ja->k")
+@pytest.mark.parametrize(
+    ("equation", "words"),
+    [
+        ("ia,ja->ji", "It has shape (4, 2); it should have shape (2, 4)."),
+        ("ja,ia", "Without `->`, NumPy keeps the letters that occur once, in alphabetical order; after `->` you choose the order."),
+        ("ia,aj->ij", "NumPy cannot use the equation 'ia,aj->ij': the letter a stands for an axis of size 3 and for one of size 4."),
+        ("i,ja->ij", "NumPy cannot use the equation 'i,ja->ij': 'i' is 1 letter for an array of 2 axes."),
+        ("ia,ja->k", "output subscript 'k' which never appeared"),
+    ],
+    ids=["another order", "no arrow", "a letter of two sizes", "too few letters", "any other complaint of NumPy's"],
+)  # fmt: skip
+def test_what_is_wrong_is_told_by_shapes_rules_and_letters(equation, words):
+    """The shape that came out, the rule by which NumPy chose its order, or both sizes, in place of NumPy's own message."""
+    assert words in reason(equation)
 
 
 @pytest.mark.parametrize("equation", ["i" * 101, "ia;ja->ij", "ia,ja->ij\n", "__import__('os')", "ïa,ja->ij", "\x00"])

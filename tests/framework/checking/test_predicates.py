@@ -20,16 +20,12 @@ def test_an_answer_that_is_no_choice_is_told_so(answer, words):
     assert words in evaluate("one_of", answer, params={"choices": ["a", "b"]}).reason
 
 
-def test_a_number_that_is_too_large_is_told_so():
-    """One of a hundred digits is a number; one that no float holds is told as what it is."""
+def test_a_property_needs_no_reference_and_says_what_it_found():
+    """Rows that do not sum to one are shown; of two large numbers, one that no float holds is told as what it is."""
+    assert "found [1.5, 1]" in evaluate("sums_to_one", np.array([[1.0, 0.5], [0.5, 0.5]])).reason
     assert evaluate("is_number", 10**100) is None
     found = evaluate("is_number", Opaque("int"))
     assert found.reason == "It is a whole number of more than 307 digits, which is too large; write a number."
-
-
-def test_rows_that_do_not_sum_to_one_are_shown():
-    """A property needs no reference, and says what it found."""
-    assert "found [1.5, 1]" in evaluate("sums_to_one", np.array([[1.0, 0.5], [0.5, 0.5]])).reason
 
 
 @pytest.mark.parametrize(

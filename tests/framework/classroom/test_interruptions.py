@@ -27,10 +27,8 @@ SIZE = 24
 
 def graders():
     """The grading processes that this one has."""
-    children = psutil.Process().children()
-    return [
-        child for child in children if child.is_running() and any("grading.pool" in word for word in child.cmdline())
-    ]
+    running = [child for child in psutil.Process().children() if child.is_running()]
+    return [child for child in running if any("grading.pool" in word for word in child.cmdline())]
 
 
 def start(course):
@@ -71,9 +69,8 @@ def running_in(group, path):
 def test_a_run_killed_again_and_again_ends_like_an_undisturbed_one(tmp_path):
     """At random moments the whole group is killed, or told to stop; the same command goes on, to the very same cells."""
     calm, stormy = (with_book(copy_course(tmp_path / name)) for name in ("calm", "stormy"))
-    (stormy.root / ".course_secret").write_text("the same for both")
-    (calm.root / ".course_secret").write_text("the same for both")
     for course in (calm, stormy):
+        (course.root / ".course_secret").write_text("the same for both")
         class_of_many(course, SIZE)
     started = time.monotonic()
     assert start(calm).wait() == 1  # some of the class handed in half a file

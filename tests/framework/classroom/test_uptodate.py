@@ -3,8 +3,6 @@
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 
 import pytest
 
@@ -14,6 +12,7 @@ from autograder.gradebook import writer
 from autograder.grading.verdict_cache import VerdictCache
 from tests.framework.classroom.conftest import cells, class_of_many, given_back
 from tests.support.books import with_book
+from tests.support.commands import python
 from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
 
 
@@ -52,6 +51,12 @@ def again(course):
     return grade_class(course, CHAPTER, handed_in(course, CHAPTER))
 
 
+@pytest.fixture
+def kept(graded):
+    """The file in which stands what has been graded, entered and given back."""
+    return VerdictCache.of(graded, CHAPTER).folder / "uptodate.jsonl"
+
+
 def test_an_unchanged_class_is_not_written_again(graded, entered, monkeypatch):
     """Nothing is decoded, drawn or entered the second time, and the verdicts are the same, the ungradable one's too."""
     before = given_back(graded)
@@ -70,7 +75,7 @@ def test_nothing_heavy_is_imported_for_an_unchanged_class(graded):
         f"grade_class(course, {CHAPTER!r}, handed_in(course, {CHAPTER!r}), workers=2);"
         "print(*{name.partition('.')[0] for name in sys.modules})"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=graded.root, capture_output=True, text=True, check=True)
+    done = python("-c", code, cwd=graded.root, status=0)
     heavy = {"numpy", "pytest", "nbgrader", "nbformat", "sqlalchemy", "jinja2", "hypothesis", "multiprocessing"}
     assert set(done.stdout.split()) & heavy == set()
 
@@ -87,19 +92,17 @@ def spoil_notebook(course):
     path.write_text("{}")
 
 
-def spoil_book(course):
-    """Take one student's submission out of the gradebook."""
+def spoil_book(course, statement="DELETE FROM grade"):
+    """Take one student's grades out of the gradebook."""
+    mine = "SELECT part.id FROM submitted_notebook AS part "
+    mine += "JOIN submitted_assignment AS s ON s.id = part.assignment_id WHERE s.student_id = 's001'"
     with sqlite3.connect(course.root / "gradebook.db") as book:
-        book.execute("DELETE FROM grade WHERE notebook_id IN (SELECT part.id FROM submitted_notebook AS part "
-                     "JOIN submitted_assignment AS s ON s.id = part.assignment_id WHERE s.student_id = 's001')")  # fmt: skip
+        book.execute(f"{statement} WHERE notebook_id IN ({mine})")
 
 
 def spoil_score(course):
     """Change one score behind everybody's back."""
-    with sqlite3.connect(course.root / "gradebook.db") as book:
-        book.execute("UPDATE grade SET auto_score = auto_score + 1 WHERE notebook_id IN "
-                     "(SELECT part.id FROM submitted_notebook AS part JOIN submitted_assignment AS s "
-                     "ON s.id = part.assignment_id WHERE s.student_id = 's001')")  # fmt: skip
+    spoil_book(course, "UPDATE grade SET auto_score = auto_score + 1")
 
 
 @pytest.mark.parametrize("spoil", [spoil_page, spoil_notebook, spoil_book, spoil_score])
@@ -140,10 +143,9 @@ def test_another_time_of_handing_in_is_entered(graded, entered):
     assert entered == ["s000"]
 
 
-def test_a_file_cut_short_costs_its_last_lines_only(graded, entered):
+def test_a_file_cut_short_costs_its_last_lines_only(graded, entered, kept):
     """Half a line, as a power cut may leave it, is not believed and spoils no other."""
-    path = VerdictCache.of(graded, CHAPTER).folder / "uptodate.jsonl"
-    path.write_text(path.read_text()[:-40])
+    kept.write_text(kept.read_text()[:-40])
     again(graded)
     assert len(entered) == 1
     entered.clear()
@@ -151,25 +153,24 @@ def test_a_file_cut_short_costs_its_last_lines_only(graded, entered):
     assert entered == []
 
 
-def test_the_file_stays_small(graded):
+def test_the_file_stays_small(graded, kept):
     """However often a class is graded, a submission keeps one line, and so does each outcome that is in use."""
-    path = VerdictCache.of(graded, CHAPTER).folder / "uptodate.jsonl"
-    unused = '{"outcome": "unused", "exercise": {"name": "gone", "score": 0, "max_score": 1, "status": "failed", "checks": []}}\n'
-    path.write_text(path.read_text() * 60 + unused)
+    gone = {"name": "gone", "score": 0, "max_score": 1, "status": "failed", "checks": []}
+    unused = json.dumps({"outcome": "unused", "exercise": gone})
+    kept.write_text(kept.read_text() * 60 + f"{unused}\n")
     before = again(graded)
-    lines = [json.loads(line) for line in path.read_text().splitlines() if line]
+    lines = [json.loads(line) for line in kept.read_text().splitlines() if line]
     outcomes = {line["outcome"] for line in lines if "outcome" in line}
     assert outcomes == {name for line in lines if "student" in line for name in line["verdict"]["exercises"]}
     assert len(lines) == 4 + len(outcomes)
     assert again(graded) == before
 
 
-def test_an_outcome_that_is_missing_is_looked_up_elsewhere(graded, entered):
+def test_an_outcome_that_is_missing_is_looked_up_elsewhere(graded, entered, kept):
     """A line whose outcomes are gone, as those of a power cut may be, is not believed; the verdict is the same."""
     before = again(graded)
-    path = VerdictCache.of(graded, CHAPTER).folder / "uptodate.jsonl"
-    lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join(line for line in lines if not line.startswith('{"outcome"')))
+    lines = kept.read_text().splitlines(keepends=True)
+    kept.write_text("".join(line for line in lines if not line.startswith('{"outcome"')))
     assert again(graded) == before
     assert sorted(entered) == ["s000", "s001", "s002"]
     entered.clear()
@@ -177,13 +178,11 @@ def test_an_outcome_that_is_missing_is_looked_up_elsewhere(graded, entered):
     assert entered == []
 
 
-def test_lines_of_another_version_are_passed_by(graded, entered):
+def test_lines_of_another_version_are_passed_by(graded, entered, kept):
     """What an older or newer version wrote is not understood, and stops nothing."""
-    path = VerdictCache.of(graded, CHAPTER).folder / "uptodate.jsonl"
-    path.write_text("".join(path.read_text().splitlines(keepends=True)) + (
-        '{"student": "s000", "base": "older", "key": "ab", "verdict": null}\n'
-        '{"outcome": "newer", "exercise": {"colour": "green", "checks": []}}\n'
-        '{"outcome": "newer", "exercise": null}\n[]\n7\n'
-    ))  # fmt: skip
+    with kept.open("a") as lines:
+        lines.write('{"student": "s000", "base": "older", "key": "ab", "verdict": null}\n')
+        lines.write('{"outcome": "newer", "exercise": {"colour": "green", "checks": []}}\n')
+        lines.write('{"outcome": "newer", "exercise": null}\n[]\n7\n')
     again(graded)
     assert entered == ["s000"]

@@ -6,9 +6,8 @@ from autograder.feedback.disclosure import disclosed_exercise
 from autograder.render import Card, card_html, card_text
 from autograder.verdict import CheckResult, ExerciseVerdict
 
-SEEN = CheckResult(
-    "seen", "an open check", "failed", "It is 3.\nx = 1", visible=True, reason="It is 3.", example="x = 1"
-)
+FOUND = {"message": "It is 3.\nx = 1", "reason": "It is 3.", "example": "x = 1"}
+SEEN = CheckResult("seen", "an open check", "failed", visible=True, **FOUND)
 UNSEEN = CheckResult("unseen", "a closed check", "failed", "It is 7.\ny = 99", reason="It is 7.", example="y = 99")
 
 

@@ -19,69 +19,64 @@ def released(course):
     return json.loads(course.source(CHAPTER).read_text())
 
 
+@pytest.fixture
+def restore(released):
+    """Makes the notebook that is graded of one that was handed in; it has to be one."""
+
+    def run(submitted):
+        result = restored(submitted, Released(released))
+        nbformat.validate(nbformat.from_dict(result))
+        return result
+
+    return run
+
+
 def ids(notebook):
     """The grade ids of a document in order."""
     return [c["metadata"]["nbgrader"]["grade_id"] for c in notebook["cells"] if "nbgrader" in c["metadata"]]
 
 
 class TestRestored:
-    def test_a_sound_submission_keeps_its_cells(self, course, released):
+    def test_a_sound_submission_keeps_its_cells(self, course, restore):
         """The student's sources stay, what they changed of locked cells does not."""
         submitted = document(course, **RIGHT)
         cell(submitted, "check_to_kelvin")["source"] = "print('full marks')"
         cell(submitted, "check_to_kelvin")["metadata"]["nbgrader"]["points"] = 1000
-        result = restored(submitted, Released(released))
+        result = restore(submitted)
         assert cell(result, "to_kelvin")["source"] == RIGHT["to_kelvin"]
         assert cell(result, "check_to_kelvin")["source"] == "check(to_kelvin)"
         assert cell(result, "check_to_kelvin")["metadata"]["nbgrader"]["points"] == 2
-        nbformat.validate(nbformat.from_dict(result))
 
-    def test_the_last_of_a_copied_cell_keeps_its_id(self, course, released):
+    def test_the_last_of_a_copied_cell_keeps_its_id(self, course, released, restore):
         """A copy stays as a plain cell above, so that it still runs in order; the copied ids are noted."""
         submitted = document(course, **RIGHT)
         first = submitted["cells"].index(cell(submitted, "to_kelvin"))
         submitted["cells"].insert(first, copy.deepcopy(submitted["cells"][first]))
-        result = restored(submitted, Released(released))
+        result = restore(submitted)
         assert ids(result) == ids(released)
         assert [c["source"] for c in result["cells"]].count(RIGHT["to_kelvin"]) == 2
         assert result["metadata"]["autograder"]["copied"] == ["to_kelvin"]
-        assert restored(result, Released(released)) == result
-        nbformat.validate(nbformat.from_dict(result))
+        assert restore(result) == result
 
-    def test_a_deleted_check_cell_comes_back_below_its_stub(self, course, released):
+    def test_a_deleted_check_cell_comes_back_below_its_stub(self, course, restore):
         """Marks have a place to stand even where the student deleted it, or the stub as well."""
         submitted = document(course, **RIGHT)
         for gone in ("check_to_kelvin", "mean_kelvin", "check_mean_kelvin"):
             submitted["cells"].remove(cell(submitted, gone))
-        result = restored(submitted, Released(released))
-        assert ids(result) == [
-            "to_kelvin",
-            "check_to_kelvin",
-            "quiz_ch1_units",
-            "check_quiz_ch1_units",
-            "check_mean_kelvin",
-        ]
+        order = "to_kelvin check_to_kelvin quiz_ch1_units check_quiz_ch1_units check_mean_kelvin"
+        assert ids(restore(submitted)) == order.split()
 
-    def test_whatever_the_cells_hold_the_result_is_a_notebook(self, released):
+    def test_whatever_the_cells_hold_the_result_is_a_notebook(self, restore):
         """Odd ids, kinds, metadata and sources become valid nbformat 4.5."""
+        unknown, stub = {"grade_id": "unknown", "grade": True}, {"grade_id": "to_kelvin", "solution": True}
         cells = [
             {"cell_type": "code", "id": "a b", "source": ["x = 1\n", "y"], "metadata": 3},
             {"cell_type": "code", "id": "same", "source": None},
-            {
-                "cell_type": "heading",
-                "id": "same",
-                "source": "h",
-                "metadata": {"nbgrader": {"grade_id": "unknown", "grade": True}},
-            },
-            {
-                "cell_type": "markdown",
-                "source": "a",
-                "metadata": {"nbgrader": {"grade_id": "to_kelvin", "solution": True}},
-            },
+            {"cell_type": "heading", "id": "same", "source": "h", "metadata": {"nbgrader": unknown}},
+            {"cell_type": "markdown", "source": "a", "metadata": {"nbgrader": stub}},
             "junk",
         ]
-        result = restored({"cells": cells}, Released(released))
-        nbformat.validate(nbformat.from_dict(result))
+        result = restore({"cells": cells})
         assert "nbgrader" not in result["cells"][2]["metadata"]
         assert result["cells"][3]["cell_type"] == "code"
 
@@ -126,16 +121,11 @@ class TestOutcomes:
     @pytest.mark.parametrize(
         "output",
         [
-            None,
-            3,
-            {},
-            {"output_type": "stream"},
-            {"output_type": "display_data", "data": 3},
-            {"output_type": "error"},
+            None, 3, {}, {"output_type": "stream"}, {"output_type": "display_data", "data": 3}, {"output_type": "error"},
             {"output_type": "execute_result", "data": {"text/plain": {"a": 1}}},
             {"output_type": "error", "traceback": [1, "x"]},
         ],
-    )
+    )  # fmt: skip
     def test_malformed_outputs_do_no_harm(self, released, output):
         """A hostile child may send any shape of output; what is kept is valid nbformat."""
         self.shown(released, output)
@@ -150,24 +140,14 @@ class TestOutcomes:
         assert stopped["evalue"] == "This cell ran out of time and was stopped."
 
 
-class TestVerdict:
-    @pytest.mark.parametrize("score", [0.0, 0.1 + 0.2, 1 / 3, 1.5, 2.0])
-    def test_nbgrader_reads_the_same_score(self, released, score):
-        """The partial score and the message stand together, and nbgrader's own reading gives exactly that score."""
-        checks = (CheckResult("a", "shape", "failed", "It has <b>the wrong</b> shape: 4"),)
-        exercise = ExerciseVerdict("to_kelvin", score, 2.0, "partial", message="7", checks=checks)
-        result = restored(released, Released(released))
-        write_verdict(result, [exercise])
-        nbformat.validate(nbformat.from_dict(result))
-        marked = nbformat.from_dict(cell(result, "check_to_kelvin"))
-        assert determine_grade(marked) == (score, 2.0)
-        shown = json.dumps(marked["outputs"])
-        assert "&lt;b&gt;the wrong" in shown
-        assert "✗ shape" in marked["outputs"][1]["data"]["text/plain"]
-
-    def test_a_score_above_the_cells_points_is_not_written(self, released):
-        """NumPy numbers and rounding never make nbgrader refuse a cell."""
-        exercise = ExerciseVerdict("to_kelvin", 2.0000000001, 2.0, "passed")
-        result = restored(released, Released(released))
-        write_verdict(result, [exercise])
-        assert determine_grade(nbformat.from_dict(cell(result, "check_to_kelvin"))) == (2.0, 2.0)
+@pytest.mark.parametrize("score", [0.0, 0.1 + 0.2, 1 / 3, 1.5, 2.0, 2.0000000001])
+def test_nbgrader_reads_the_same_score(released, restore, score):
+    """Score and message stand together; nbgrader's own reading gives that score, never above the points, which it refuses."""
+    checks = (CheckResult("a", "shape", "failed", "It has <b>the wrong</b> shape: 4"),)
+    result = restore(released)
+    write_verdict(result, [ExerciseVerdict("to_kelvin", score, 2.0, "partial", message="7", checks=checks)])
+    nbformat.validate(nbformat.from_dict(result))
+    marked = nbformat.from_dict(cell(result, "check_to_kelvin"))
+    assert determine_grade(marked) == (min(score, 2.0), 2.0)
+    assert "&lt;b&gt;the wrong" in json.dumps(marked["outputs"])
+    assert "✗ shape" in marked["outputs"][1]["data"]["text/plain"]

@@ -31,12 +31,8 @@ def png(width=2, height=1, *, end=b"IEND"):
 
 def picture(data, **more):
     """An output that shows ``data`` as an image."""
-    return {
-        "output_type": "display_data",
-        "metadata": {},
-        "data": {"image/png": data, "text/plain": "<Figure>"},
-        **more,
-    }
+    shown = {"image/png": data, "text/plain": "<Figure>"}
+    return {"output_type": "display_data", "metadata": {}, "data": shown, **more}
 
 
 @pytest.fixture
@@ -95,23 +91,24 @@ def test_anything_else_is_not_shown(drawing, outputs):
     assert [output.get("text") for output in shown(drawing, outputs)] == [f"{NOT_DRAWN}\n"]
 
 
-def test_a_cell_that_was_changed_is_run(drawing):
-    """What a student wrote there themselves is run like any other cell."""
-    outputs = shown(drawing, [picture(png())], source=DRAW.replace("now", "otherwise"))
-    assert [output["text"] for output in outputs] == ["drawn otherwise\n"]
-
-
-def test_a_cell_whose_names_are_used_elsewhere_is_run(drawing):
-    """Where other code mentions a name that the picture cell makes, that cell has to run."""
-    outputs = shown(drawing, [picture(png())], elsewhere="again = bars")
-    assert [output["text"] for output in outputs] == ["drawn now\n"]
+@pytest.mark.parametrize(
+    ("more", "printed"),
+    [
+        ({"source": DRAW.replace("now", "otherwise")}, "drawn otherwise\n"),
+        ({"elsewhere": "again = bars"}, "drawn now\n"),
+    ],
+    ids=["changed", "its names used elsewhere"],
+)
+def test_a_cell_that_does_more_than_draw_is_run(drawing, more, printed):
+    """What a student wrote there is run like any other cell, and so is what other code mentions a name of."""
+    assert [output["text"] for output in shown(drawing, [picture(png())], **more)] == [printed]
 
 
 @pytest.mark.parametrize("stored", [[], [picture(png())]])
 def test_a_course_may_have_everything_drawn(drawing, stored):
     """``c.Course.redraw_pictures`` asks for pictures that the jail drew, whatever the notebook brings along."""
-    config = drawing.root / "course_config.py"
-    config.write_text(config.read_text() + "c.Course.redraw_pictures = True\n")
+    with (drawing.root / "course_config.py").open("a") as config:
+        config.write("c.Course.redraw_pictures = True\n")
     outputs = shown(load_course(drawing.root), stored)
     assert [output["text"] for output in outputs] == ["drawn now\n"]
 
@@ -121,8 +118,7 @@ def test_a_tag_of_the_students_own_changes_nothing(drawing):
     notebook = document(drawing, **RIGHT)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
-            cell["metadata"]["tags"] = ["picture"]
-            cell["outputs"] = [picture(png())]
+            cell["metadata"]["tags"], cell["outputs"] = ["picture"], [picture(png())]
     path = hand_in(drawing, "eve", notebook)
     [done] = grade(drawing, [Job(path, "eve", CHAPTER)])
     assert load_document(path.read_bytes())["cells"][1]["metadata"]["tags"] == ["picture"]

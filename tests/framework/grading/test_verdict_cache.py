@@ -17,21 +17,24 @@ VERDICT = Verdict(
 CELLS = (CellOutcome(1, ({"output_type": "stream"},), StudentError("E", "m", lineno=2), "timeout"), CellOutcome(2))
 
 
-def test_what_was_kept_comes_back_whole(course):
-    """A verdict and its cells are the same after a round through the disk."""
-    cache = VerdictCache.of(course, CHAPTER)
+@pytest.fixture
+def cache(course):
+    """What is kept of the chapter's verdicts."""
+    return VerdictCache.of(course, CHAPTER)
+
+
+def key_of(course, notebook=b"notebook", asked=()):
+    """The key under which a verdict on ``notebook`` would be kept now."""
+    return VerdictCache.of(course, CHAPTER, asked).key(notebook)
+
+
+def test_what_was_kept_comes_back_whole(cache):
+    """A verdict and its cells are the same after a round through the disk; half a file, after a power cut, is no verdict."""
     key = cache.key(b"notebook")
     assert cache.load(key) is None
     cache.save(key, VERDICT, CELLS)
     assert cache.load(key) == VERDICT
     assert cache.load_cells(key) == CELLS
-
-
-def test_a_file_cut_short_is_made_again(course):
-    """Whatever a power cut left behind is not believed."""
-    cache = VerdictCache.of(course, CHAPTER)
-    key = cache.key(b"notebook")
-    cache.save(key, VERDICT, CELLS)
     for name in (f"{key}.json", f"{key}.cells.json"):
         path = cache.folder / name
         path.write_bytes(path.read_bytes()[:-20])
@@ -39,9 +42,8 @@ def test_a_file_cut_short_is_made_again(course):
     assert cache.load_cells(key) is None
 
 
-def test_an_ungradable_notebook_is_tried_again(course):
+def test_an_ungradable_notebook_is_tried_again(cache):
     """What could not be graded is never answered from the cache."""
-    cache = VerdictCache.of(course, CHAPTER)
     cache.save("key", Verdict("a", "ada", CHAPTER, "ungradable", "why", 0.0, 6.0, None), ())
     assert cache.load("key") is None
 
@@ -49,35 +51,28 @@ def test_an_ungradable_notebook_is_tried_again(course):
 @pytest.mark.parametrize(
     "name",
     [
-        f"tests/chapters/test_{CHAPTER}.py",
-        f"solutions/{CHAPTER}.py",
-        f"solutions/misconceptions/{CHAPTER}.py",
+        f"tests/chapters/test_{CHAPTER}.py", f"solutions/{CHAPTER}.py", f"solutions/misconceptions/{CHAPTER}.py",
         f"source/{CHAPTER}/{CHAPTER}.ipynb",
     ],
-)
+)  # fmt: skip
 def test_a_change_to_the_course_changes_every_key(course, name):
     """Checks, references, misconceptions and the notebook itself decide a verdict, so they are part of its key."""
-    before = VerdictCache.of(course, CHAPTER).key(b"notebook")
-    path = course.root / name
-    path.write_text(path.read_text() + "\n")
-    assert VerdictCache.of(course, CHAPTER).key(b"notebook") != before
+    before = key_of(course)
+    assert key_of(load_course(course.root)) == before, "a fresh process finds what the last one kept"
+    with (course.root / name).open("a") as file:
+        file.write("\n")
+    assert key_of(course) != before
 
 
 def test_limits_secret_options_and_bytes_change_the_key(course, monkeypatch):
     """So do the submission itself, what it may use, the secret that inputs are drawn from, and what was asked for."""
-    keys = {VerdictCache.of(course, CHAPTER).key(b"notebook"), VerdictCache.of(course, CHAPTER).key(b"other")}
-    keys.add(VerdictCache.of(course, CHAPTER, ("visible",)).key(b"notebook"))
+    keys = {key_of(course), key_of(course, b"other"), key_of(course, asked=("visible",))}
     monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", "another")
-    keys.add(VerdictCache.of(course, CHAPTER).key(b"notebook"))
+    keys.add(key_of(course))
     monkeypatch.delenv("AUTOGRADER_COURSE_SECRET")
     course.call_seconds = 1.0
-    keys.add(VerdictCache.of(course, CHAPTER).key(b"notebook"))
+    keys.add(key_of(course))
     assert len(keys) == 5
-
-
-def test_the_key_is_the_same_in_the_next_run(course):
-    """A fresh process finds what the last one kept."""
-    assert VerdictCache.of(course, CHAPTER).key(b"x") == VerdictCache.of(load_course(course.root), CHAPTER).key(b"x")
 
 
 def test_an_atomic_write_leaves_no_litter(tmp_path):

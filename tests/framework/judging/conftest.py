@@ -1,17 +1,14 @@
-"""A course of its own, small enough to read, and stand-ins for students made of functions."""
+"""Stand-ins for students, made of functions."""
 
-import shutil
+from types import FunctionType
 
 import numpy as np
 import pytest
 
-from autograder.course import load_course
 from autograder.judging.functions import FunctionSession, FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
-from tests.support import MINI_COURSE
-
-MINI = MINI_COURSE
+from tests.support.mini import CHAPTER, RIGHT
 
 
 class Student(FunctionSubject):
@@ -19,11 +16,10 @@ class Student(FunctionSubject):
 
     def __init__(self, label="student", blank=(), **names):
         super().__init__(label, names)
-        self.blank, self.names, self.opened = frozenset(blank), names, 0
+        self.blank, self.names = frozenset(blank), names
 
     def open(self, *, memory_mb=None):  # noqa: ARG002 - a call carries its own limit
         """A session over the dictionary."""
-        self.opened += 1
         return Sitting(self.names)
 
 
@@ -32,16 +28,11 @@ class Sitting(FunctionSession):
 
     def __init__(self, namespace):
         namespace = dict(namespace)
-        for name, function in namespace.items():
-            if callable(function):
-                # Each function sees the others through its own globals, as cells of one notebook do.
-                globals_ = {**function.__globals__, **namespace}
-                namespace[name] = type(function)(
-                    function.__code__, globals_, name, function.__defaults__, function.__closure__
-                )
-        for function in namespace.values():
-            if callable(function):
-                function.__globals__.update(namespace)
+        functions = {name: value for name, value in namespace.items() if callable(value)}
+        for name, f in functions.items():  # each sees the others through globals of its own, as cells of a notebook do
+            namespace[name] = FunctionType(f.__code__, dict(f.__globals__), name, f.__defaults__, f.__closure__)
+        for name in functions:
+            namespace[name].__globals__.update(namespace)
         super().__init__(namespace, call_seconds=0.5)
 
     def substitute(self, name, function):
@@ -52,19 +43,11 @@ class Sitting(FunctionSession):
 
 
 @pytest.fixture
-def mini(tmp_path):
-    """The mini course, in a folder of its own."""
-    folder = tmp_path / "mini"
-    shutil.copytree(MINI, folder, ignore=shutil.ignore_patterns("__pycache__", ".autograder", ".course_secret"))
-    return load_course(folder)
-
-
-@pytest.fixture
-def grade(mini):
+def grade(course):
     """Grade one student's functions: ``grade(to_kelvin=…)["to_kelvin"]`` is the exercise's verdict."""
 
     def run(*, only=None, visible_only=False, blank=(), **namespace):
-        judge = Judge(load_checks(mini, "ch1_units"))
+        judge = Judge(load_checks(course, CHAPTER))
         student = Student(blank=blank, **{**right(), **namespace})
         return {v.name: v for v in judge.judge(student, only=only, visible_only=visible_only)}
 
@@ -73,23 +56,6 @@ def grade(mini):
 
 def right():
     """Everything as it should be."""
-
-    def to_kelvin(celsius):
-        return celsius + 273.15
-
-    def mean_kelvin(celsius):
-        return np.mean(to_kelvin(celsius), axis=-1)
-
-    return {"to_kelvin": to_kelvin, "mean_kelvin": _loose(mean_kelvin), "q1": "b", "q2": 0.0}
-
-
-def _loose(function):
-    # A closure would tie the inner call to this file's function; a notebook's functions meet by name.
-    code = compile(
-        "import numpy as np\ndef mean_kelvin(celsius):\n    return np.mean(to_kelvin(celsius), axis=-1)\n",
-        "<cell>",
-        "exec",
-    )
-    namespace: dict = {}
-    exec(code, namespace)  # noqa: S102 - the text above
-    return namespace[function.__name__]
+    names = {"np": np}
+    exec("\n\n".join(RIGHT.values()), names)  # noqa: S102 - a closure would tie functions together that meet by name
+    return {name: names[name] for name in ("to_kelvin", "mean_kelvin", "q1", "q2")}

@@ -89,9 +89,9 @@ def test_every_assertion_finds_the_call_that_returned_its_value():
         assert_matches(found + 1, x)
 
 
-def test_the_spelling_of_parts_functions_and_generators():
-    """An index for a part, the parameter's name for a function, and how to make the generator."""
-    student, _ = fixtures()
+def test_the_spelling_of_parts_functions_generators_and_variables():
+    """An index for a part, the parameter's name for a function, how to make the generator, and a variable by its name."""
+    student, _ = fixtures(q1=7)
     x = np.array([1.0])
     first, others = student.pair(x, rng=Rng(3), f=Source("def f(x):\n    return x\n", "f"))
     text, inputs = spelling_of(others["twice"])
@@ -99,6 +99,7 @@ def test_the_spelling_of_parts_functions_and_generators():
     assert list(inputs) == ["x", "f"]
     assert spelling_of(first)[0].endswith("[0]")
     assert spelling_of(first.copy()) == ("", {})
+    assert spelling_of(student["q1"]) == ("q1", {})
 
 
 def test_a_tolerance_follows_from_the_inputs_that_are_found():
@@ -109,10 +110,3 @@ def test_a_tolerance_follows_from_the_inputs_that_are_found():
     assert_matches(student.softmax(x), softmax(x.astype(np.float64)))
     with pytest.raises(CheckFailed):
         agrees.softmax(x.astype(np.float64))
-
-
-def test_a_variable_is_spelled_by_its_name():
-    """An answer of a quiz or an equation."""
-    session = FunctionSession({"q1": 7})
-    value = StudentProxy(Conversation(lambda: session))["q1"]
-    assert spelling_of(value) == ("q1", {})

@@ -25,9 +25,14 @@ def downhill(x):
 DOWNHILL = Misconception("downhill", "slope", "It goes down.", downhill)
 
 
-def asked(function):
-    """What a function answers to all the calls."""
-    return list(zip(CALLS, FunctionSession({"slope": function}).batch(CALLS), strict=True))
+def asked(function, calls=CALLS):
+    """What a function answers to the calls."""
+    return list(zip(calls, FunctionSession({"slope": function}).batch(calls), strict=True))
+
+
+def known(*wrong, calls=CALLS):
+    """What names these mistakes, or the one, by the answers to the calls."""
+    return diagnosis_of("slope", {"slope": lambda x: x}, wrong or [DOWNHILL], calls)
 
 
 def test_probes_tell_where_there_are_some():
@@ -40,10 +45,9 @@ def test_probes_tell_where_there_are_some():
 
 def test_a_mistake_is_named_in_whatever_form_it_comes():
     """Two functions that return different numbers and do the same wrong thing are the same mistake."""
-    known = diagnosis_of("slope", {"slope": lambda x: x}, [DOWNHILL], CALLS)
-    found = known.explain(asked(lambda x: -100 * x))
+    found = known().explain(asked(lambda x: -100 * x))
     assert (found.name, found.message) == ("downhill", "It goes down.")
-    assert known.explain(asked(steeper)) is None
+    assert known().explain(asked(steeper)) is None
 
 
 def test_what_does_the_same_is_grouped_together():
@@ -75,19 +79,15 @@ def other_intercept(a, b, c):
 def named(function, *wrong):
     """What a student with this function is told, where these mistakes are known."""
     plan = [Call("line", values) for values in ((2.0, 3.0, 1.0), (2.0, -3.0, 1.0), (-1.0, 4.0, 2.0))]
-    known = [Misconception(w.__name__, "line", w.__name__, w) for w in wrong]
+    mistakes = [Misconception(w.__name__, "line", w.__name__, w) for w in wrong]
     session = FunctionSession({"line": function})
-    found = diagnosis_of("line", {"line": line}, known, plan).explain([(call, session.call(call)) for call in plan])
+    found = diagnosis_of("line", {"line": line}, mistakes, plan).explain([(c, session.call(c)) for c in plan])
     return found.name if found else ""
 
 
 def test_two_mistakes_at_once_are_told_where_each_of_them_shows():
-    """A slope and an intercept of the wrong sign: both sentences are true."""
+    """Both sentences are true then; where one hides the other, its sentence would tell of what nobody can see."""
     assert named(lambda a, b, c: -a * b - c, other_slope, other_intercept) == "other_slope+other_intercept"
-
-
-def test_two_mistakes_that_hide_each_other_are_not_told():
-    """Where one alone is wrong and both together are right, its sentence would tell of what nobody can see."""
     assert named(lambda a, b, c: a * abs(b) + c, other_slope, steep_side_lost) == ""
 
 
@@ -100,18 +100,16 @@ def in_place(x):
 def test_who_changes_the_inputs_besides_makes_the_same_mistake():
     """The known mistake explains the values; that the input is changed is another check's to say."""
     calls = [call for call in CALLS if not call.probe]
-    answers = list(zip(calls, FunctionSession({"slope": in_place}).batch(calls), strict=True))
+    answers = asked(in_place, calls)
     assert answers[0][1].changed == ("0",)
-    assert diagnosis_of("slope", {"slope": lambda x: x}, [DOWNHILL], calls).explain(answers).name == "downhill"
+    assert known(calls=calls).explain(answers).name == "downhill"
     exactly = Misconception("in_place", "slope", "It goes down, and writes there.", in_place)
-    known = diagnosis_of("slope", {"slope": lambda x: x}, [DOWNHILL, exactly], calls)
-    assert known.explain(answers).name == "in_place"
+    assert known(DOWNHILL, exactly, calls=calls).explain(answers).name == "in_place"
 
 
 def test_two_mistakes_that_no_question_tells_apart_are_not_named():
     """Where two messages fit equally well, neither is guessed; where they share their words, these are true."""
     twin = Misconception("twin", "slope", "Another story.", downhill)
     same = Misconception("same", "slope", DOWNHILL.message, downhill)
-    answers = asked(downhill)
-    assert diagnosis_of("slope", {"slope": lambda x: x}, [DOWNHILL, twin], CALLS).explain(answers) is None
-    assert diagnosis_of("slope", {"slope": lambda x: x}, [DOWNHILL, same], CALLS).explain(answers).name == "downhill"
+    assert known(DOWNHILL, twin).explain(asked(downhill)) is None
+    assert known(DOWNHILL, same).explain(asked(downhill)).name == "downhill"

@@ -89,16 +89,37 @@ def test_arguments_of_another_function_do_not_blame_the_graded_one():
     assert "graded signature" in text
 
 
-def test_the_line_that_raised_is_shown():
-    """A student finds the line again."""
-    text = explain("ZeroDivisionError", "division by zero", line="    return total / 0", function="mean")
-    assert "In the line `return total / 0`:" in text
+@pytest.mark.parametrize(
+    ("error", "known", "words"),
+    [
+        (
+            ("ZeroDivisionError", "division by zero"),
+            {"line": "    return total / 0"},
+            "In the line `return total / 0`:",
+        ),
+        (("NameError", "name 'weigths' is not defined"), {"known": ["weights", "scores"]}, "Did you mean `weights`?"),
+    ],
+    ids=["the line that raised", "a slip in a name of the notebook"],
+)
+def test_what_is_known_besides_the_error_is_told_too(error, known, words):
+    """A student finds the line again, and the name that was meant."""
+    assert words in explain(*error, function="f", **known)
 
 
-def test_a_misspelt_name_gets_the_nearest_one_that_exists():
-    """The names of the notebook are known, so a slip can be set right."""
-    text = explain("NameError", "name 'weigths' is not defined", function="f", known=["weights", "scores"])
-    assert "Did you mean `weights`?" in text
+@pytest.mark.parametrize(
+    ("kind", "message", "cell", "text"),
+    [
+        ("KeyError", "odd", "softmax", "f stopped with KeyError: odd (in cell softmax)."),
+        ("KeyError", "odd", "cell 3", "f stopped with KeyError: odd (in cell 3)."),
+        ("ValueError", "odd", "f", "f stopped with ValueError: odd."),
+        ("CustomError", "odd", "", "f stopped with CustomError: odd."),
+        (NOT_AS_ASKED, "it is a list", "", "What f returned is not what is asked for: it is a list."),
+    ],
+    ids=["by its name", "by its number", "named once", "an unknown error", "what a probe could not look at"],
+)
+def test_what_has_no_explanation_is_told_as_it_is_and_where(kind, message, cell, text):
+    """Silent rather than wrong; and a function whose result a probe could not look at did not stop."""
+    assert explain(kind, message, function="f", cell=cell) == text
 
 
 def test_the_nearest_name_is_found_among_thousands():
@@ -116,24 +137,6 @@ def test_long_names_are_not_compared():
     assert nearest(word[::-1], names) == ""
     assert nearest("ab" * 15, [f"{'ab' * 15}{n}" for n in range(5000)]).startswith("abab")
     assert time.process_time() - started < 5
-
-
-def test_a_cell_is_named_once():
-    """A cell goes by its own name, or by its number."""
-    assert explain("KeyError", "odd", function="f", cell="softmax") == "f stopped with KeyError: odd (in cell softmax)."
-    assert explain("KeyError", "odd", function="f", cell="cell 3") == "f stopped with KeyError: odd (in cell 3)."
-    assert explain("ValueError", "odd", function="f", cell="f") == "f stopped with ValueError: odd."
-
-
-def test_what_a_probe_could_not_look_at_is_no_error_of_the_code():
-    """The function did not stop: it gave back something else."""
-    text = explain(NOT_AS_ASKED, "it is a list", function="boxes")
-    assert text == "What boxes returned is not what is asked for: it is a list."
-
-
-def test_an_unknown_error_is_told_without_a_guess():
-    """Silent rather than wrong."""
-    assert explain("CustomError", "odd", function="f") == "f stopped with CustomError: odd."
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What a submission deserves, check by check: points, status, words, and nothing of one student in another's."""
 
 import pickle
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import ClassVar
@@ -15,26 +16,21 @@ from autograder.judging.judge import Judge, _Helped
 from autograder.judging.loader import ChapterChecks, load_checks
 from autograder.judging.values import arrived
 from autograder.sandbox.protocol import Call
-
-from .conftest import Student, right
+from tests.framework.judging.conftest import Student, right
 
 
 def test_a_right_notebook_earns_everything(grade):
     """Every check passes and nothing is said."""
-    found = grade()
-    assert [(v.score, v.max_score, v.status, v.message) for v in found.values()] == [
-        (2.0, 2.0, "passed", ""),
-        (3.0, 3.0, "passed", ""),
-        (1.0, 1.0, "passed", ""),
-    ]
+    found = [(v.score, v.max_score, v.status, v.message) for v in grade().values()]
+    assert found == [(points, points, "passed", "") for points in (2.0, 3.0, 1.0)]
 
 
 def test_a_recognised_mistake_is_named_and_told(grade):
-    """The misconception's docstring is what the student hears."""
+    """The misconception's docstring is what the student hears; what waits for a failed check is not tried."""
     verdict = grade(to_kelvin=lambda celsius: celsius - 273.15)["to_kelvin"]
-    assert verdict.misconception == "wrong_sign"
+    assert (verdict.status, verdict.misconception) == ("failed", "wrong_sign")
     assert verdict.message.startswith("You subtracted the offset.")
-    assert verdict.status == "failed"
+    assert [c.status for c in verdict.checks] == ["failed", "not_tried", "not_tried"]
 
 
 def test_an_unknown_mistake_is_shown_but_not_named(grade):
@@ -42,12 +38,6 @@ def test_an_unknown_mistake_is_shown_but_not_named(grade):
     verdict = grade(to_kelvin=lambda celsius: celsius + 300.0)["to_kelvin"]
     assert verdict.misconception is None
     assert "to_kelvin(x) gave  [300]" in verdict.message
-
-
-def test_a_check_that_waits_is_not_tried(grade):
-    """The first red line is the one to read."""
-    statuses = [c.status for c in grade(to_kelvin=lambda celsius: celsius - 273.15)["to_kelvin"].checks]
-    assert statuses == ["failed", "not_tried", "not_tried"]
 
 
 def test_a_blank_exercise_is_not_attempted_and_never_diagnosed(grade):
@@ -59,17 +49,15 @@ def test_a_blank_exercise_is_not_attempted_and_never_diagnosed(grade):
 def test_a_function_that_only_raises_is_an_error_without_a_diagnosis(grade):
     """The error is explained; no misconception is read into it."""
     verdict = grade(to_kelvin=lambda celsius: celsius @ np.ones((9, 9)))["to_kelvin"]
-    assert verdict.status == "error"
-    assert verdict.misconception is None
+    assert (verdict.status, verdict.misconception) == ("error", None)
     assert "to_kelvin stopped with ValueError" in verdict.message
     assert "x = " in verdict.message or "celsius = np.array" in verdict.message
 
 
-def test_a_missing_function_says_so(mini):
+def test_a_missing_function_says_so(course):
     """No function, no riddle."""
-    namespace = right()
-    del namespace["to_kelvin"]
-    [found] = Judge(load_checks(mini, "ch1_units")).judge(Student(**namespace), only=frozenset({"to_kelvin"}))
+    others = {name: value for name, value in right().items() if name != "to_kelvin"}
+    [found] = Judge(load_checks(course, "ch1_units")).judge(Student(**others), only=frozenset({"to_kelvin"}))
     assert found.status == "error"
     assert "There is no function called to_kelvin" in found.message
 
@@ -87,77 +75,64 @@ def test_an_endless_loop_costs_its_own_exercise_only(grade):
     assert found["mean_kelvin"].status == "passed"
 
 
-def test_a_changed_input_is_named_with_its_parameter(grade):
+def in_place(celsius):
     """Right numbers do not excuse writing into the caller's array."""
+    celsius += 273.15
+    return celsius
 
-    def to_kelvin(celsius):
-        celsius += 273.15
-        return celsius
 
-    verdict = grade(to_kelvin=to_kelvin)["to_kelvin"]
-    care = verdict.checks[-1]
-    assert care.status == "failed"
-    assert "to_kelvin changes its input `celsius`" in care.message
+def put_back(celsius):
+    """What the caller finds afterwards is what counts."""
+    celsius += 273.15
+    answer = celsius.copy()
+    celsius -= 273.15
+    return answer
+
+
+def forgetful(celsius, seen=[]):  # noqa: B006 - that is the mistake
+    """Right the first time only."""
+    seen.append(1)
+    return celsius + 273.15 + (len(seen) > 3)
+
+
+def one_array(celsius, shelf={}):  # noqa: B006 - that is the mistake
+    """A result has to stay valid after later calls."""
+    return np.add(celsius, 273.15, out=shelf.setdefault(celsius.shape, np.empty(celsius.shape)))
+
+
+def another_shape(celsius):
+    """The numbers are the same, and the caller's array is not what it was."""
+    shape = celsius.shape
+    celsius.shape = (-1, 1)
+    return (celsius + 273.15).reshape(shape)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (in_place, "to_kelvin changes its input `celsius`"),
+        (forgetful, "two different answers to the same question"),
+        (one_array, "hand out one array again and again"),
+        (another_shape, "after the call it is not what it was before"),
+    ],
+)
+def test_a_lack_of_care_is_told_and_costs_its_own_check(grade, function, words):
+    """Inputs that are changed, and answers that depend on earlier calls, fail the check of care; nothing false is said."""
+    verdict = grade(to_kelvin=function)["to_kelvin"]
+    assert verdict.checks[-1].status == "failed"
+    assert words in verdict.checks[-1].message
     assert verdict.score == 1.5
 
 
 def test_an_input_changed_and_put_back_is_right(grade):
     """What the caller finds afterwards is what counts."""
-
-    def to_kelvin(celsius):
-        celsius += 273.15
-        answer = celsius.copy()
-        celsius -= 273.15
-        return answer
-
-    assert grade(to_kelvin=to_kelvin)["to_kelvin"].status == "passed"
-
-
-def test_right_the_first_time_only_is_wrong(grade):
-    """A function that remembers earlier calls fails the check of care."""
-    seen = []
-
-    def forgetful(celsius):
-        seen.append(1)
-        return celsius + 273.15 + (len(seen) > 3)
-
-    verdict = grade(to_kelvin=forgetful)["to_kelvin"]
-    assert verdict.checks[-1].status == "failed"
-    assert "two different answers to the same question" in verdict.checks[-1].message
-
-
-def test_one_array_handed_out_again_and_again_is_wrong(grade):
-    """A result has to stay valid after later calls."""
-    shelf = {}
-
-    def to_kelvin(celsius):
-        out = shelf.setdefault(celsius.shape, np.empty(celsius.shape))
-        np.add(celsius, 273.15, out=out)
-        return out
-
-    verdict = grade(to_kelvin=to_kelvin)["to_kelvin"]
-    assert verdict.checks[-1].status == "failed"
-    assert "hand out one array again and again" in verdict.checks[-1].message
-
-
-def test_an_input_given_another_shape_counts_as_changed(grade):
-    """The numbers are the same, and the caller's array is not what it was; nothing is said that does not hold."""
-
-    def to_kelvin(celsius):
-        shape = celsius.shape
-        celsius.shape = (-1, 1)
-        return (celsius + 273.15).reshape(shape)
-
-    care = grade(to_kelvin=to_kelvin)["to_kelvin"].checks[-1]
-    assert care.status == "failed"
-    assert "after the call it is not what it was before" in care.message
+    assert grade(to_kelvin=put_back)["to_kelvin"].status == "passed"
 
 
 def test_a_random_answer_is_wrong(grade):
     """NumPy's global random state must not matter."""
-    verdict = grade(to_kelvin=lambda celsius: celsius + 273.15 + np.random.normal())[  # noqa: NPY002 - that is the mistake
-        "to_kelvin"
-    ]
+    noise = np.random.normal
+    verdict = grade(to_kelvin=lambda celsius, noise=noise: celsius + 273.15 + noise())["to_kelvin"]
     assert verdict.score < verdict.max_score
 
 
@@ -171,13 +146,10 @@ def test_only_and_visible_only_keep_to_what_was_asked(grade):
 
 def test_follow_through_counts_a_mistake_once(grade):
     """A right function over a wrong earlier one earns full marks, and the feedback says why."""
-    found = grade(to_kelvin=lambda celsius: celsius - 273.15)
-    assert found["mean_kelvin"].status == "passed"
-    assert found["mean_kelvin"].score == 3.0
-    assert (
-        "is right in itself: with a right to_kelvin underneath it earns 3 of 3 points"
-        in found["mean_kelvin"].follow_through
-    )
+    found = grade(to_kelvin=lambda celsius: celsius - 273.15)["mean_kelvin"]
+    assert (found.status, found.score) == ("passed", 3.0)
+    why = "is right in itself: with a right to_kelvin underneath it earns 3 of 3 points"
+    assert why in found.follow_through
 
 
 def test_only_an_earlier_function_that_was_asked_is_at_fault():
@@ -192,25 +164,18 @@ def test_only_an_earlier_function_that_was_asked_is_at_fault():
 
 def test_follow_through_does_not_help_a_function_that_is_wrong_itself(grade):
     """A wrong function stays wrong with the right one underneath."""
-    found = grade(to_kelvin=lambda c: c - 273.15, mean_kelvin=lambda celsius: np.mean(celsius, axis=-1))
-    assert found["mean_kelvin"].score < 3.0
-    assert found["mean_kelvin"].follow_through is None
-    assert found["mean_kelvin"].misconception == "stays_in_celsius"
+    found = grade(to_kelvin=lambda c: c - 273.15, mean_kelvin=lambda celsius: np.mean(celsius, axis=-1))["mean_kelvin"]
+    assert (found.follow_through, found.misconception) == (None, "stays_in_celsius")
+    assert found.score < 3.0
 
 
-def test_a_wrong_choice_is_told_with_the_marks(grade):
-    """Each wrong choice of a quiz has its own message."""
-    verdict = grade(q1="a")["quiz_ch1_units"]
+@pytest.mark.parametrize(("answer", "words"), [("a", "Nothing boils at absolute zero"), (None, "still None")])
+def test_a_wrong_or_missing_answer_costs_its_own_question_only(grade, answer, words):
+    """Each wrong choice of a quiz has its own message, told with the marks; so has an answer that is not there."""
+    verdict = grade(q1=answer)["quiz_ch1_units"]
     assert verdict.score == 0.5
-    assert "Nothing boils at absolute zero" in verdict.message
-    assert "Nothing boils at absolute zero" in next(c for c in verdict.checks if c.name == "test_q1").message
-
-
-def test_an_unanswered_question_leaves_the_others_their_points(grade):
-    """One None costs its own question only."""
-    verdict = grade(q1=None)["quiz_ch1_units"]
-    assert verdict.score == 0.5
-    assert "still None" in verdict.message
+    assert words in verdict.message
+    assert words in next(c for c in verdict.checks if c.status == "failed").message
 
 
 @pytest.mark.parametrize("answer", [[], {}, "x" * 10_000, float("nan"), np.ones(3), object()])
@@ -227,20 +192,11 @@ def test_odd_answers_are_wrong_and_never_our_crash(grade, answer):
 def test_a_number_of_hundreds_of_digits_is_wrong_and_nothing_more(grade, number, told):
     """It is told as what it is, and the exercises beside it keep their marks."""
     found = grade(to_kelvin=lambda _celsius: number, q2=number)
-    assert {name: verdict.score for name, verdict in found.items()} == {
-        "to_kelvin": 0.0,
-        "mean_kelvin": 3.0,  # by follow-through
-        "quiz_ch1_units": 0.5,
-    }
+    scores = {"to_kelvin": 0.0, "mean_kelvin": 3.0, "quiz_ch1_units": 0.5}  # the second by follow-through
+    assert {name: verdict.score for name, verdict in found.items()} == scores
     assert grade(mean_kelvin=lambda _celsius: [number])["mean_kelvin"].status == "failed"
-    assert told in told_of(number)
-
-
-def told_of(number):
-    """What is told of ``number`` where another one is right."""
-    with pytest.raises(CheckFailed) as failed:
+    with pytest.raises(CheckFailed, match=re.escape(told)):
         assert_matches(arrived(number), np.float64(3.0))
-    return str(failed.value)
 
 
 @pytest.mark.parametrize("room", ["diagnosis.Diagnosis.explain", "scoring.answer_signature", "loader.wrong_answers"])
@@ -275,17 +231,13 @@ def test_grading_twice_gives_the_same_verdicts(grade):
     assert grade(**wrong) == grade(**wrong)
 
 
-def test_one_student_leaves_no_trace_in_the_next(mini):
+def test_one_student_leaves_no_trace_in_the_next(course):
     """A class of three: the wrong one in the middle changes nothing for the last."""
-    students = [
-        Student("a", **right()),
-        Student("b", **{**right(), "to_kelvin": lambda _c: None}),
-        Student("c", **right()),
-    ]
-    judge = Judge(load_checks(mini, "ch1_units"))
-    found = [(s.label, sum(e.score for e in judge.judge(s))) for s in students]
-    assert found[0][1] == found[2][1] == 6.0
-    assert found[1][1] < 6.0
+    judge = Judge(load_checks(course, "ch1_units"))
+    students = [Student(**right()), Student(**{**right(), "to_kelvin": lambda _c: None}), Student(**right())]
+    first, wrong, last = (sum(verdict.score for verdict in judge.judge(student)) for student in students)
+    assert first == last == 6.0
+    assert wrong < 6.0
 
 
 class Numbered(Student):
@@ -307,7 +259,7 @@ class Numbered(Student):
         return self.serials.setdefault(pickle.dumps((answer.value, answer.error, answer.changed)), len(self.serials))
 
 
-def outcomes(mini, students):
+def outcomes(course, students):
     """What each student deserves, and how often each check was run."""
     ran = Counter()
     plain = ChapterChecks.run_check
@@ -316,7 +268,7 @@ def outcomes(mini, students):
         ran[now, exercise, check] += 1
         plain(checks, exercise, check, student)
 
-    judge, found = Judge(load_checks(mini, "ch1_units")), {}
+    judge, found = Judge(load_checks(course, "ch1_units")), {}
     with mock.patch.object(ChapterChecks, "run_check", counting):
         for student in students:
             now = student.label
@@ -324,37 +276,31 @@ def outcomes(mini, students):
     return found, ran
 
 
-def test_students_who_answer_alike_are_checked_once(mini):
+def test_students_who_answer_alike_are_checked_once(course):
     """A check that looks at the planned answers only is not run again for the same answers, and its outcome is the same."""
     class_ = [Numbered("first", **right()), Numbered("second", **right())]
-    found, ran = outcomes(mini, class_)
+    found, ran = outcomes(course, class_)
     assert found["first"] == found["second"]
     again = {(exercise, check) for who, exercise, check in ran if who == "second"}
     # Care asks more than was planned, and a quiz has no plan: these are for everybody.
     assert {check for exercise, check in again if exercise != "quiz_ch1_units"} == {"test_care"}
 
 
-def test_whoever_answers_otherwise_is_checked(mini):
+def test_whoever_answers_otherwise_is_checked(course):
     """A digit in the last place, or an input changed, is another answer: the verdict is what it would be alone."""
     slightly = {**right(), "to_kelvin": lambda celsius: celsius + 273.15 + 1e-13}
     wrong = {**right(), "to_kelvin": lambda celsius: celsius + 273.0}
-
-    def changing(celsius):
-        celsius += 273.15
-        return celsius
-
-    class_ = [("right", right()), ("slightly", slightly), ("wrong", wrong), ("right again", right())]
-    class_ += [("changing", {**right(), "to_kelvin": changing}), ("wrong again", wrong)]
-    found, ran = outcomes(mini, [Numbered(label, **code) for label, code in class_])
-    alone, _ = {}, None
-    for label, code in class_:
-        alone |= outcomes(mini, [Student(label, **code)])[0]
-    assert found == alone
+    changing = {**right(), "to_kelvin": in_place}
+    class_ = {"right": right(), "slightly": slightly, "wrong": wrong, "right again": right()}
+    class_ |= {"changing": changing, "wrong again": wrong}
+    found, ran = outcomes(course, [Numbered(label, **code) for label, code in class_.items()])
+    for label, code in class_.items():
+        assert outcomes(course, [Student(label, **code)])[0] == {label: found[label]}
     assert found["wrong"] == found["wrong again"]
     assert any(who == "slightly" for who, _exercise, check in ran if "care" not in check)
 
 
-def test_care_is_taken_of_everybody(mini):
+def test_care_is_taken_of_everybody(course):
     """Who answers the planned questions alike and then otherwise is found out, whoever was right before."""
     calls = Counter()
 
@@ -363,18 +309,11 @@ def test_care_is_taken_of_everybody(mini):
         return celsius + 273.15 + (calls[celsius.tobytes()] > 1)
 
     sly = {**right(), "to_kelvin": unsteady}
-    found, _ = outcomes(mini, [Numbered("right", **right()), Numbered("sly", **sly)])
+    found, _ = outcomes(course, [Numbered("right", **right()), Numbered("sly", **sly)])
     assert found["right"][0].status == "passed"
     care = found["sly"][0].checks[-1]
     assert (care.name, care.status) == ("test_care", "failed")
     assert "two different answers to the same question" in care.message
-
-
-def test_checks_that_cannot_be_read_are_the_courses_error(mini):
-    """A typing slip in a check file is told to the author, with the file."""
-    mini.checks("ch1_units").write_text("import nothing_of_this_name\n")
-    with pytest.raises(CourseError, match=r"test_ch1_units\.py cannot be run"):
-        load_checks(mini, "ch1_units")
 
 
 def with_checks_of(course, text):
@@ -402,9 +341,12 @@ class TestToKelvin:
 '''
 
 
-def test_every_case_of_a_parametrized_check_counts(mini):
+POINTS = "    @check(points=2)"
+
+
+def test_every_case_of_a_parametrized_check_counts(course):
     """A function that is right in the last case only, or in all but one, does not pass."""
-    judge = Judge(load_checks(with_checks_of(mini, CASES), "ch1_units"))
+    judge = Judge(load_checks(with_checks_of(course, CASES), "ch1_units"))
 
     def status(to_kelvin):
         [verdict] = judge.judge(Student(**{**right(), "to_kelvin": to_kelvin}), only=frozenset({"to_kelvin"}))
@@ -418,38 +360,18 @@ def test_every_case_of_a_parametrized_check_counts(mini):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        (
-            "reference, low",
-            "reference, tmp_path, low",
-            r"TestToKelvin.test_cases asks for the fixture 'tmp_path', which grading does not",
-        ),
+        ("reference, low", "reference, tmp_path, low", r"TestToKelvin.test_cases asks for the fixture 'tmp_path', which grading does not"),
         ("reference, low", "refernce, low", "asks for the fixture 'refernce'"),
-        (
-            "    @check(points=2)",
-            "    @check(points=2)\n    @pytest.mark.skip",
-            "marked with pytest.mark.skip, which grading does not know",
-        ),
+        (POINTS, f"{POINTS}\n    @pytest.mark.skip", "marked with pytest.mark.skip, which grading does not know"),
         ("[0.0, 10.0]", "[]", "parametrized with no case at all"),
         ("[0.0, 10.0]", "[0.0, pytest.param(1.0, marks=pytest.mark.xfail)]", "a case marked with pytest.mark.xfail"),
         ("[0.0, 10.0])", "[0.0], indirect=True)", "indirect"),
         ("(2.0, 3.0,", "(2.0,", "2 names, and one case has 1 values"),
-        (
-            "    @check(points=2)",
-            "    def setup_method(self):\n        pass\n\n    @check(points=2)",
-            "has a setup_method",
-        ),
+        (POINTS, f"    def setup_method(self):\n        pass\n\n{POINTS}", "has a setup_method"),
     ],
-)
-def test_what_grading_does_not_know_is_refused_when_the_file_is_read(mini, old, new, told):
+)  # fmt: skip
+def test_what_grading_does_not_know_is_refused_when_the_file_is_read(course, old, new, told):
     """In a sentence with file and line, by whoever reads the checks: it would else change what a check means."""
     assert old in CASES
     with pytest.raises(CourseError, match=rf"test_ch1_units\.py, line \d+.*{told}"):
-        load_checks(with_checks_of(mini, CASES.replace(old, new)), "ch1_units")
-
-
-def test_points_that_do_not_add_up_are_the_courses_error(mini):
-    """The points of the checks are the points of the exercise."""
-    path = mini.checks("ch1_units")
-    path.write_text(path.read_text().replace('"to_kelvin", points=2', '"to_kelvin", points=5'))
-    with pytest.raises(CourseError, match="add up to 2; the exercise 'to_kelvin' has 5"):
-        load_checks(mini, "ch1_units")
+        load_checks(with_checks_of(course, CASES.replace(old, new)), "ch1_units")

@@ -1,17 +1,17 @@
 """A chapter's files as they are read: what a check file may import, and which files may be missing."""
 
 import shutil
-import subprocess
 import sys
 
 from autograder.audit import audit
-from autograder.course import load_course
 from autograder.grading.verdict_cache import VerdictCache
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
 from autograder.judging.solutions import known_alternatives, known_misconceptions
-from tests.framework.judging.conftest import MINI, Student, right
+from tests.framework.judging.conftest import Student, right
 from tests.support import ROOT
+from tests.support.commands import python
+from tests.support.mini import CHAPTER, copy_course
 
 CHECKS = """
 import offsets
@@ -30,11 +30,10 @@ class TestToKelvin:
 
 def course_with(folder, offset):
     """A copy of the mini course whose check file imports a module beside it."""
-    shutil.copytree(MINI, folder, ignore=shutil.ignore_patterns("__pycache__", ".autograder", ".course_secret"))
-    chapters = folder / "tests" / "chapters"
-    (chapters / "test_ch1_units.py").write_text(CHECKS, encoding="utf-8")
-    (chapters / "offsets.py").write_text(f"WRONG = {offset}\n", encoding="utf-8")
-    return load_course(folder)
+    chapters = "tests/chapters"
+    return copy_course(
+        folder, files={f"{chapters}/test_{CHAPTER}.py": CHECKS, f"{chapters}/offsets.py": f"WRONG = {offset}\n"}
+    )
 
 
 def hint(course):
@@ -55,12 +54,7 @@ def test_pytest_finds_the_modules_beside_a_check_file_too(tmp_path):
     """And the course's solutions, from whichever folder it is started."""
     for folder, offset, code in (("one", 0.0, 0), ("other", 1.0, 1)):
         path = course_with(tmp_path / folder, offset).checks("ch1_units")
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "autograder.judging.plugin", "--import-mode=importlib"]
-        done = subprocess.run(
-            [*command, "-c", str(ROOT / "pyproject.toml"), str(path)],
-            cwd=tmp_path, env={"PYTHONPATH": str(ROOT), "PATH": ""}, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == code, done.stdout + done.stderr
+        python("-m", "pytest", "-q", "-c", ROOT / "pyproject.toml", path, cwd=tmp_path, status=code, PATH="")
 
 
 def test_a_kept_verdict_depends_on_the_modules_beside_the_checks(tmp_path):

@@ -1,7 +1,6 @@
 """Calls through a probe: what cannot leave the place where a student's code runs is looked at there."""
 
 import json
-import shutil
 import sys
 
 import numpy as np
@@ -21,8 +20,9 @@ from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.judging.values import key_of
 from autograder.misconception import Misconception
 from autograder.sandbox.protocol import Call
-from tests.framework.judging.conftest import MINI, Student
+from tests.framework.judging.conftest import Student
 from tests.support import ROOT
+from tests.support.mini import copy_course
 
 LOOK = "def probe(function, n):\n    return {'made': [item.size for item in function(n)]}\n"
 
@@ -135,37 +135,47 @@ class TestBoxes:
 
     test_care = pure(points=0.5)
 '''
-SOLUTION = "class Box:\n    def __init__(self, size):\n        self.size = size\n\n\n"
-SOLUTION += "def boxes(n):\n    return [Box(i + 1) for i in range(n)]\n"
-WRONG = "from autograder.misconception import misconception_of\nfrom solutions.ch1_units import Box\n\n\n"
-WRONG += '@misconception_of("boxes")\ndef from_nought(n):\n    """You began at 0."""\n'
-WRONG += "    return [Box(i) for i in range(n)]\n"
+SOLUTION = """
+class Box:
+    def __init__(self, size):
+        self.size = size
+
+
+def boxes(n):
+    return [Box(i + 1) for i in range(n)]
+"""
+WRONG = '''
+from autograder.misconception import misconception_of
+from solutions.ch1_units import Box
+
+
+@misconception_of("boxes")
+def from_nought(n):
+    """You began at 0."""
+    return [Box(i) for i in range(n)]
+'''
+CHECK_FILE, SOLUTION_FILE = "tests/chapters/test_ch1_units.py", "solutions/ch1_units.py"
+WRONG_FILE, ALTERNATIVES_FILE = "solutions/misconceptions/ch1_units.py", "solutions/alternatives/ch1_units.py"
 
 
 @pytest.fixture
-def course(tmp_path):
-    """A course whose one exercise is looked at through a probe."""
-    folder = tmp_path / "probed"
-    shutil.copytree(MINI, folder, ignore=shutil.ignore_patterns("__pycache__", ".autograder", ".course_secret"))
-    (folder / "tests/chapters/test_ch1_units.py").write_text(CHECKS.format(look=LOOK), encoding="utf-8")
-    (folder / "solutions/ch1_units.py").write_text(SOLUTION, encoding="utf-8")
-    (folder / "solutions/misconceptions/ch1_units.py").write_text(WRONG, encoding="utf-8")
-    (folder / "solutions/alternatives/ch1_units.py").write_text("", encoding="utf-8")
-    return load_course(folder)
+def probed(tmp_path):
+    """A course whose one exercise is looked at through a probe; other files may stand in place of its own."""
+    files = {CHECK_FILE: CHECKS.format(look=LOOK), SOLUTION_FILE: SOLUTION, WRONG_FILE: WRONG, ALTERNATIVES_FILE: ""}
+    return lambda others=(): copy_course(tmp_path / "probed", files=files | dict(others))
 
 
 def graded(course, function):
     """The verdict on one function."""
-    found = []
-    found.extend(Judge(load_checks(course, "ch1_units")).judge(Student(boxes=function)))
-    return found[0]
+    [verdict] = Judge(load_checks(course, "ch1_units")).judge(Student(boxes=function))
+    return verdict
 
 
-def test_a_probed_exercise_is_graded(course):
+def test_a_probed_exercise_is_graded(probed):
     """Right earns all of it, care included; a known mistake is named."""
-    assert (graded(course, boxes).score, graded(course, boxes).status) == (2.0, "passed")
-    verdict = graded(course, from_nought)
-    assert (verdict.score, verdict.misconception) == (0.0, "from_nought")
+    right, wrong = graded(probed(), boxes), graded(probed(), from_nought)
+    assert (right.score, right.status) == (2.0, "passed")
+    assert (wrong.score, wrong.misconception) == (0.0, "from_nought")
 
 
 def examples_of(course):
@@ -173,11 +183,10 @@ def examples_of(course):
     return parse_examples(json.loads(json.dumps(recorded(load_checks(course, "ch1_units"))))).exercises
 
 
-def test_a_visible_probe_is_recorded_and_replayed(course):
+def test_a_visible_probe_is_recorded_and_replayed(probed):
     """The text of the probe goes with the example, so that a student's own check looks through it, and names the mistake."""
-    exercises = examples_of(course)
-    exercise = exercises["boxes"]
-    assert exercise.checks[0].steps[0].probe == LOOK
+    exercises = examples_of(probed())
+    assert exercises["boxes"].checks[0].steps[0].probe == LOOK
     assert replay(exercises, Student(boxes=boxes))[0].status == "passed"
     [verdict] = replay(exercises, Student(boxes=from_nought))
     assert (verdict.status, verdict.misconception) == ("failed", "from_nought")
@@ -196,15 +205,13 @@ def probe(function, n):
 """
 
 
-def test_what_a_probe_cannot_look_at_fails_the_check_and_nobody_is_said_to_have_stopped(course):
+def test_what_a_probe_cannot_look_at_fails_the_check_and_nobody_is_said_to_have_stopped(probed):
     """A sentence of the probe's own tells what was returned; graded or tried at home, it is a failure and no error."""
-    checks = CHECKS.format(look=REFUSES)
-    (course.root / "tests/chapters/test_ch1_units.py").write_text(checks, encoding="utf-8")
+    course, student = probed({CHECK_FILE: CHECKS.format(look=REFUSES)}), Student(boxes=lambda n: (Box(1),) * n)
     words = "What boxes returned is not what is asked for: it is of type tuple."
-    verdict = graded(course, lambda n: (Box(1),) * n)
-    assert (verdict.status, verdict.checks[0].status) == ("failed", "failed")
-    assert verdict.checks[0].reason == words
-    [tried] = replay(examples_of(course), Student(boxes=lambda n: (Box(1),) * n))
+    [verdict] = Judge(load_checks(course, "ch1_units")).judge(student)
+    assert (verdict.status, verdict.checks[0].status, verdict.checks[0].reason) == ("failed", "failed", words)
+    [tried] = replay(examples_of(course), student)
     assert tried.checks[0].status == "failed"
     assert words in tried.checks[0].message
 
@@ -217,18 +224,17 @@ class TestBoxes:
     @check(points=1)
     def test_three(self, student, reference):
         """three, and five"""
-        assert_matches(student.boxes(3), {{"made": 3}}, call="boxes(3)")
-        assert_matches(student.boxes(5), {{"made": 5}}, call="boxes(5)")
+        assert_matches(student.boxes(3), {"made": 3}, call="boxes(3)")
+        assert_matches(student.boxes(5), {"made": 5}, call="boxes(5)")
 
     test_care = pure(points=1)
 '''
 
 
-def test_a_dictionary_handed_out_again_is_noticed_where_a_function_takes_whole_numbers_only(course):
+def test_a_dictionary_handed_out_again_is_noticed_where_a_function_takes_whole_numbers_only(probed):
     """There are no arrays to turn round, so another question of the plan comes between the two."""
-    (course.root / "tests/chapters/test_ch1_units.py").write_text(NUMBERS.format(), encoding="utf-8")
-    (course.root / "solutions/ch1_units.py").write_text("def boxes(n):\n    return {'made': n}\n", encoding="utf-8")
-    (course.root / "solutions/misconceptions/ch1_units.py").write_text("", encoding="utf-8")
+    solution = "def boxes(n):\n    return {'made': n}\n"
+    course = probed({CHECK_FILE: NUMBERS, SOLUTION_FILE: solution, WRONG_FILE: ""})
     assert graded(course, lambda n: {"made": n}).score == 2
     shelf = {}
 
@@ -236,9 +242,9 @@ def test_a_dictionary_handed_out_again_is_noticed_where_a_function_takes_whole_n
         shelf["made"] = n
         return shelf
 
-    verdict = graded(course, boxes_again)
-    assert verdict.checks[-1].status == "failed"
-    assert "two different answers to the same question" in verdict.checks[-1].message
+    care = graded(course, boxes_again).checks[-1]
+    assert care.status == "failed"
+    assert "two different answers to the same question" in care.message
 
 
 def test_arrays_changed_under_a_probe_are_noticed():
@@ -272,9 +278,7 @@ def zeros_beside_a_forged_look(n, d_model):  # noqa: ARG001 - what the exercise 
 def test_what_a_function_wrote_into_the_probe_is_not_believed():
     """Chapter 7 looks at the four matrices on the trusted side too: sizes that fit earn their points, forged rows none."""
     subject = Student(previous_token_head=zeros_beside_a_forged_look)
-    found = []
-    only = frozenset({"previous_token_head"})
-    found.extend(Judge(load_checks(load_course(ROOT), "ch7_capstone")).judge(subject, only=only))
-    [verdict] = found
+    judge = Judge(load_checks(load_course(ROOT), "ch7_capstone"))
+    [verdict] = judge.judge(subject, only=frozenset({"previous_token_head"}))
     assert verdict.score == 0.5
     assert "differs" in next(c.message for c in verdict.checks if c.status == "failed")

@@ -6,11 +6,12 @@ import pytest
 
 from autograder.checking import choice, number, quiz
 from autograder.checking.decorators import exercises_of
-from autograder.course import CourseError, load_course
+from autograder.course import CourseError
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
 from autograder.judging.solutions import known_alternatives, known_misconceptions, reference_functions
-from tests.framework.judging.conftest import MINI, Student
+from tests.framework.judging.conftest import Student
+from tests.support.mini import change, copy_course
 
 TABLE = '''
 from autograder.checking import choice, number, quiz
@@ -35,13 +36,12 @@ quiz_ch1 = quiz(
 @pytest.fixture
 def course(tmp_path):
     """A course that is a quiz and nothing else, with no file of misconceptions or alternatives."""
-    folder = tmp_path / "quizzed"
-    ignore = shutil.ignore_patterns("__pycache__", ".autograder", ".course_secret", "misconceptions", "alternatives")
-    shutil.copytree(MINI, folder, ignore=ignore)
     checks = "from solutions.ch1_units import quiz_ch1\n\nTestQuiz = quiz_ch1.checks()\n"
-    (folder / "tests/chapters/test_ch1_units.py").write_text(checks, encoding="utf-8")
-    (folder / "solutions/ch1_units.py").write_text(TABLE, encoding="utf-8")
-    return load_course(folder)
+    files = {"tests/chapters/test_ch1_units.py": checks, "solutions/ch1_units.py": TABLE}
+    course = copy_course(tmp_path / "quizzed", files=files)
+    for solutions in ("misconceptions", "alternatives"):
+        shutil.rmtree(course.root / "solutions" / solutions)
+    return course
 
 
 def graded(course, **answers):
@@ -67,16 +67,11 @@ def test_each_question_has_a_visible_check_and_a_hidden_one_that_waits_for_it():
     ]
 
 
-def test_right_answers_earn_everything(course):
-    """A letter as people write it, and a number near enough."""
+def test_right_answers_earn_everything_and_wrong_ones_nothing(course):
+    """A letter as people write it, and a number near enough, are right; of a wrong one only what was answered is said."""
     assert graded(course, q1=" (B) ", q2=0.2549).score == 1
-
-
-def test_wrong_answers_are_told_as_such_and_earn_nothing(course):
-    """What was answered is said, and not what is right."""
     verdict = graded(course, q1="d", q2=0.3)
-    assert verdict.score == 0
-    assert verdict.misconception is None
+    assert (verdict.score, verdict.misconception) == (0, None)
     assert [c.message for c in verdict.checks[2:]] == ["'d' is not the answer.", "0.3 is not the answer."]
 
 
@@ -133,7 +128,6 @@ def test_a_table_that_cannot_be_meant_is_refused_with_its_place(questions, sente
 
 def test_a_broken_table_is_the_courses_error_in_its_own_words(course):
     """Who grades or audits the course reads the sentence once, not wrapped in another."""
-    path = course.root / "solutions" / "ch1_units.py"
-    path.write_text(TABLE.replace('right="b", ', ""), encoding="utf-8")
+    change(course.root / "solutions" / "ch1_units.py", 'right="b", ', "")
     with pytest.raises(CourseError, match=r"^\S*solutions/ch1_units\.py, line 4: the quiz 'quiz_ch1', question q1"):
         load_checks(course, "ch1_units")

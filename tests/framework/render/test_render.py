@@ -41,10 +41,8 @@ class Reader(HTMLParser):
 
     def __init__(self, fragment):
         super().__init__()
-        self.tags = []
-        self.words = []
-        self._unheard = 0
-        self._style = False
+        self.tags, self.words = [], []
+        self._unheard, self._style = 0, False
         self.feed(fragment)
         self.text = re.sub(r"\s+", " ", "".join(self.words))
 
@@ -86,40 +84,34 @@ class TestText:
         )
 
     def test_a_pass_is_praised_and_says_what_comes_next(self):
-        """One plain line of praise, the next exercise, and the hidden inputs."""
+        """One plain line of praise, the next exercise, and the hidden inputs; with nothing left, the chapter is over."""
         text = card_text(softmax_card(by_hand.softmax, next_up="soft_lookup", hints_left=2))
         assert " ".join(text.split()).endswith(
             "Well done: everything that is tried here holds. Next comes soft_lookup. "
             "The grader also tries inputs that you cannot see."
         )
         assert "hint" not in text
-
-    def test_the_last_exercise_says_so(self):
-        """With nothing left to do, the chapter is over."""
-        text = " ".join(card_text(softmax_card(by_hand.softmax)).split())
-        assert "That was the last exercise of this chapter." in text
+        last = " ".join(card_text(softmax_card(by_hand.softmax)).split())
+        assert "That was the last exercise of this chapter." in last
 
     @pytest.mark.parametrize(
-        ("card", "line"),
+        ("outcome", "card", "line"),
         [
-            (Card(verdict(check(), status="passed", score=1.0), points=1), "softmax   1 of 1 point"),
-            (Card(verdict(check(), check("failed"), score=1.0), points=2), "softmax   1 of 2 points"),
-            (Card(verdict(check(), check("failed"), max_score=0.0), points=2), "softmax   1 of 2 checks hold"),
-            (Card(verdict(check("not_tried"), status="not_attempted"), points=2), "softmax   not attempted yet"),
-            (Card(verdict(check("not_tried"), status="error"), points=2), "softmax   not found"),
-            (
-                Card(verdict(check("not_tried"), status="not_attempted"), graded=True),
-                "softmax   0 of 1 point, not attempted",
-            ),
-            (Card(verdict(check("not_tried"), status="error"), graded=True), "softmax   0 of 1 point, not found"),
-            (Card(verdict(check("failed"), score=1 / 3), graded=True), "softmax   0.33 of 1 point"),
-            (Card(verdict(check(), status="passed"), well_formed_only=True), "softmax   every answer is well formed"),
-            (Card(verdict(check("failed")), well_formed_only=True), "softmax   not finished yet"),
+            (verdict(check(), status="passed", score=1.0), {"points": 1}, "1 of 1 point"),
+            (verdict(check(), check("failed"), score=1.0), {"points": 2}, "1 of 2 points"),
+            (verdict(check(), check("failed"), max_score=0.0), {"points": 2}, "1 of 2 checks hold"),
+            (verdict(check("not_tried"), status="not_attempted"), {"points": 2}, "not attempted yet"),
+            (verdict(check("not_tried"), status="error"), {"points": 2}, "not found"),
+            (verdict(check("not_tried"), status="not_attempted"), {"graded": True}, "0 of 1 point, not attempted"),
+            (verdict(check("not_tried"), status="error"), {"graded": True}, "0 of 1 point, not found"),
+            (verdict(check("failed"), score=1 / 3), {"graded": True}, "0.33 of 1 point"),
+            (verdict(check(), status="passed"), {"well_formed_only": True}, "every answer is well formed"),
+            (verdict(check("failed")), {"well_formed_only": True}, "not finished yet"),
         ],
     )
-    def test_the_first_line_says_how_far_it_is(self, card, line):
+    def test_the_first_line_says_how_far_it_is(self, outcome, card, line):
         """Points where there are any, words where there are none."""
-        assert card_text(card).splitlines()[0] == line
+        assert card_text(Card(outcome, **card)).splitlines()[0] == f"softmax   {line}"
 
     def test_a_quiz_promises_no_more_than_was_looked_at(self):
         """Well formed is all that is said before the marks, and hidden inputs are not spoken of."""
@@ -152,13 +144,8 @@ class TestText:
         assert "✗ two\n      The same as above." in text
 
     def test_a_hint_is_numbered(self):
-        """A hint says which of how many it is."""
-        assert hint_text(HintCard("softmax", 2, 3, "Look at `keepdims`.")) == (
-            "softmax   hint 2 of 3\n  Look at `keepdims`."
-        )
-
-    def test_indented_lines_of_a_message_keep_their_shape(self):
-        """A small table or code in a message is not filled into prose."""
+        """A hint says which of how many it is; a small table or code in it is not filled into prose."""
+        assert hint_text(HintCard("softmax", 2, 3, "Look at it.")) == "softmax   hint 2 of 3\n  Look at it."
         text = hint_text(HintCard("softmax", 1, 1, "See:\n\n    x = 1\n    y = 2\n\nThen think."))
         assert "\n      x = 1\n      y = 2\n" in text
 
@@ -166,9 +153,8 @@ class TestText:
         """The message does not repeat the note, nor what the check says; the note comes last, and no hint or praise does."""
         failed = check("failed", "an open check", message="It is 3.\nx = 1", reason="It is 3.", example="x = 1")
         note = "Your softmax does better: with a right scores underneath it earns 1 of 3 points."
-        told = verdict(
-            check(), failed, check("not_tried", "a later check"), score=1.0, message=f"{note}\nIt is 3.\nx = 1"
-        )
+        later = check("not_tried", "a later check")
+        told = verdict(check(), failed, later, score=1.0, message=f"{note}\nIt is 3.\nx = 1")
         assert card_text(Card(replace(told, follow_through=note), hints_left=2, graded=True)).splitlines() == [
             "softmax   1 of 3 points",
             "  ✓ a check",
@@ -194,10 +180,8 @@ class TestText:
 
     def test_each_answer_of_a_quiz_is_explained_once(self):
         """Below the question that it is about, and not again in the exercise's own message."""
-        wrong = [
-            check("failed", f"question {n}", reason=f"{n} is not the answer. It asks for\na key {n}.", message="m")
-            for n in (1, 2)
-        ]
+        reason = "{0} is not the answer. It asks for\na key {0}."
+        wrong = [check("failed", f"question {n}", reason=reason.format(n), message="m") for n in (1, 2)]
         text = card_text(Card(verdict(*wrong, message="It asks for\na key 1.\nIt asks for\na key 2.")))
         assert [text.count(f"a key {n}.") for n in (1, 2)] == [1, 1]
 
@@ -208,22 +192,9 @@ class TestText:
 
     def test_paragraphs_flow_and_lists_keep_their_items(self):
         """Line breaks of the source inside a sentence go; numbered and dashed lines each begin a line of their own."""
-        text = hint_text(
-            HintCard("f", 1, 1, "Two\nthings.\n1. One\nmore.\n2. Two.\n\nThey add up to\n1. So:\n- a\n- b")
-        )
-        assert text.splitlines()[1:] == [
-            "  Two things.",
-            "  ",
-            "  1. One more.",
-            "  ",
-            "  2. Two.",
-            "  ",
-            "  They add up to 1. So:",
-            "  ",
-            "  - a",
-            "  ",
-            "  - b",
-        ]
+        hint = "Two\nthings.\n1. One\nmore.\n2. Two.\n\nThey add up to\n1. So:\n- a\n- b"
+        blocks = ["Two things.", "1. One more.", "2. Two.", "They add up to 1. So:", "- a", "- b"]
+        assert hint_text(HintCard("f", 1, 1, hint)).partition("\n")[2] == "\n  \n".join(f"  {text}" for text in blocks)
 
 
 @pytest.mark.parametrize(
@@ -253,17 +224,12 @@ class TestRemarks:
         named = replace(verdict(failed, message="You misread\nit."), misconception="misread")
         assert remarks(named) == [("prose", "You misread it.")]
         unnamed = verdict(failed, check("failed", "b"), message="It\nis 3.\nx = 1\nf(x)\nA cell was copied.")
-        assert remarks(unnamed) == [
-            ("prose", "It is 3."),
-            ("verbatim", "x = 1\nf(x)"),
-            ("prose", "A cell was copied."),
-        ]
+        assert remarks(unnamed) == [("prose", "It is 3."), ("verbatim", "x = 1\nf(x)"), ("prose", "A cell was copied.")]
 
     def test_without_a_message_it_names_the_first_check(self):
         """A title can be told where nothing else may; of a pass there is nothing to say."""
-        assert remarks(verdict(check(), check("failed", "b"), check("failed", "c"))) == [
-            ("prose", "This does not hold: b.")
-        ]
+        told = remarks(verdict(check(), check("failed", "b"), check("failed", "c")))
+        assert told == [("prose", "This does not hold: b.")]
         assert remarks(verdict(check(), status="passed")) == []
 
 
@@ -297,25 +263,21 @@ class TestHtml:
 
     def test_dollar_signs_are_left_alone(self):
         """MathJax is told to keep away: a student's `$` is a dollar."""
-        [section] = [
-            attributes for tag, attributes in Reader(card_html(softmax_card(by_hand.softmax))).tags if tag == "section"
-        ]
+        tags = Reader(card_html(softmax_card(by_hand.softmax))).tags
+        [section] = [attributes for tag, attributes in tags if tag == "section"]
         assert {"mathjax_ignore", "tex2jax_ignore"} <= set(section["class"].split())
 
     def test_a_screen_reader_hears_each_outcome_in_words(self):
-        """The signs are hidden from it and replaced by words; the card has a name."""
-        reader = Reader(card_html(softmax_card(by_hand.one_maximum)))
+        """The signs, one before each line for the eye, are hidden from it and replaced by words; the card has a name."""
+        html = card_html(softmax_card(by_hand.one_maximum))
+        assert (html.count(">✓<"), html.count(">✗<"), html.count(">·<")) == (2, 1, 1)
+        reader = Reader(html)
         assert "holds: the example worked by hand" in reader.text
         assert "does not hold: rows of very different size" in reader.text
         assert "not tried: another axis" in reader.text
         assert not set("✓✗·") & set(reader.text)
         labels = [attributes.get("aria-label") for tag, attributes in reader.tags if tag == "section"]
         assert labels == ["softmax: 1 of 3 points here, 1 more when it is graded"]
-
-    def test_the_eye_sees_signs_and_not_only_colours(self):
-        """Each line begins with its own sign."""
-        html = card_html(softmax_card(by_hand.one_maximum))
-        assert (html.count(">✓<"), html.count(">✗<"), html.count(">·<")) == (2, 1, 1)
 
     def test_the_case_is_preformatted_and_code_is_marked(self):
         """Columns stay columns, and what stands between backticks is code."""

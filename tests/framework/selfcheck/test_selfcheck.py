@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import numpy as np
 import pytest
 
-import autograder
 from autograder import selfcheck
 from autograder.selfcheck import lookup
+from tests.support import ROOT
 from tests.support import examples_by_hand as by_hand
+from tests.support.commands import python
 
-ROOT = Path(autograder.__file__).parents[1]
 SETUP = "import numpy as np\nfrom autograder import check, hint\n"
 RIGHT = """
 def softmax(x, axis=-1):
@@ -33,8 +31,8 @@ def beside_the_notebook(tmp_path, monkeypatch):
     """A folder with a chapter's examples, and a student who has done nothing yet."""
     by_hand.write_chapter(tmp_path)
     monkeypatch.chdir(tmp_path)
-    for name in ("JPY_SESSION_NAME", "NBGRADER_VALIDATING", "NBGRADER_EXECUTION"):
-        monkeypatch.delenv(name, raising=False)
+    for name in [name for name in os.environ if name.startswith(("JPY_", "JUPYTER", "NBGRADER"))]:
+        monkeypatch.delenv(name)
     monkeypatch.setattr(selfcheck, "_passed", set())
     monkeypatch.setattr(selfcheck, "_hints_given", {})
     return tmp_path
@@ -53,19 +51,9 @@ def notebook(capsys):
     return run
 
 
-def process(command, folder, **more):
-    """A real process in ``folder``, with this checkout of the framework and settings of its own."""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("JUPYTER", "NBGRADER"))}
-    environment |= {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(folder / ".ipython"), "HOME": str(folder), **more}
-    return subprocess.run(
-        [sys.executable, *command],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-    )
+def process(folder, *command):
+    """A real process in ``folder``, with settings of its own."""
+    return python(*command, cwd=folder, IPYTHONDIR=str(folder / ".ipython"), HOME=str(folder))
 
 
 def said(kind, run, code):
@@ -73,6 +61,12 @@ def said(kind, run, code):
     with pytest.raises(kind) as raised:
         run(code)
     return str(raised.value)
+
+
+def script(folder, code):
+    """What becomes of a script that defines softmax and checks it."""
+    (folder / "cells.py").write_text(f"{SETUP}{code}\ncheck(softmax)\n")
+    return process(folder, "cells.py")
 
 
 class TestCheck:
@@ -83,14 +77,11 @@ class TestCheck:
         assert "Next comes mean_of." in out
 
     def test_a_wrong_function_raises_with_the_whole_card(self, notebook):
-        """Where nothing is displayed, the exception's text is the card."""
+        """Where nothing is displayed, the exception's text is the card; what knows about failing asserts knows about it."""
+        assert issubclass(selfcheck.CheckFailed, AssertionError)
         text = said(selfcheck.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)")
         assert text.startswith("softmax   1 of 3 points here, 1 more when it is graded\n  ✓ the example")
         assert "You subtracted one maximum for the whole array." in text
-
-    def test_a_failure_is_an_assertion_error(self):
-        """Whatever knows about failing asserts knows about a failing check."""
-        assert issubclass(selfcheck.CheckFailed, AssertionError)
 
     @pytest.mark.parametrize(
         "code",
@@ -98,17 +89,13 @@ class TestCheck:
             "check('softmax')",
             "mine = softmax\ncheck(mine)",
             "softmax = lambda *a, f=softmax, **k: f(*a, **k)\ncheck(softmax)",
+            f"{RIGHT.replace('def softmax', 'def stable')}\nsoftmax = stable\ncheck(softmax)",
         ],
-        ids=["by its name", "under another name", "a lambda bound to its name"],
+        ids=["by its name", "under another name", "a lambda bound to its name", "a def of another name bound to it"],
     )
     def test_the_exercise_is_found(self, notebook, code):
-        """A name, another name for the function, and a lambda all lead to the exercise."""
+        """A name, another name for the function, and whatever is bound to the name all lead to the exercise."""
         assert notebook(f"{RIGHT}\n{code}").startswith("softmax ")
-
-    def test_a_function_of_another_name_is_found_by_what_it_is_bound_to(self, notebook):
-        """`softmax = stable` is softmax, whatever its def line says."""
-        renamed = RIGHT.replace("def softmax", "def stable")
-        assert notebook(f"{renamed}\nsoftmax = stable\ncheck(softmax)").startswith("softmax ")
 
     def test_the_object_given_is_the_one_tried(self, notebook):
         """An older function that is handed over is tried, not the newer one of that name."""
@@ -119,9 +106,7 @@ class TestCheck:
     @pytest.mark.parametrize("body", ["raise NotImplementedError", "pass", "...", '"""Says."""'])
     def test_a_stub_is_not_attempted(self, beside_the_notebook, body):
         """With or without its raise, an empty function is told gently that it is still to be written."""
-        module = beside_the_notebook / "cells.py"
-        module.write_text(f"{SETUP}def softmax(x, axis=-1):\n    {body}\ncheck(softmax)\n")
-        done = process(["cells.py"], beside_the_notebook)
+        done = script(beside_the_notebook, f"def softmax(x, axis=-1):\n    {body}")
         assert done.returncode == 1
         assert "CheckFailed: softmax   not attempted yet" in done.stderr
         assert 'hint("softmax") has 3 hints left.' in done.stderr
@@ -129,10 +114,8 @@ class TestCheck:
 
     def test_prints_stay_and_warnings_go(self, notebook, capsys):
         """What a student prints to see what happens is seen; what goes to stderr would cost marks under nbgrader."""
-        code = RIGHT.replace(
-            "return", "print('looking', x.shape)\n    np.log(-1.0)\n    sys.stderr.write('oh')\n    return"
-        )
-        out = notebook(f"import sys\n{code}\ncheck(softmax)")
+        looks = "print('looking', x.shape)\n    np.log(-1.0)\n    sys.stderr.write('oh')\n    return"
+        out = notebook(f"import sys\n{RIGHT.replace('return', looks)}\ncheck(softmax)")
         assert "looking (2, 3)" in out
         assert capsys.readouterr().err == ""
 
@@ -234,19 +217,20 @@ class TestUnhelpfulSituations:
         """A slip in the call is answered with what was given and what to write."""
         assert sentence in said(selfcheck.CheckProblem, notebook, f"{RIGHT}\n{code}")
 
-    def test_no_examples_say_where_they_belong(self, notebook, beside_the_notebook):
-        """A notebook that was moved without its examples says which file to bring."""
-        (beside_the_notebook / "examples.json").unlink()
+    @pytest.mark.parametrize(
+        ("content", "words"),
+        [
+            (None, ["There is no examples.json in {folder}", "beside the notebook"]),
+            ("{", ["examples.json cannot be read", "Fetch the chapter again"]),
+        ],
+        ids=["none there", "broken"],
+    )
+    def test_examples_that_cannot_be_had_say_what_to_do(self, notebook, beside_the_notebook, content, words):
+        """A notebook that was moved without its examples says which file to bring; a damaged file is named."""
+        path = beside_the_notebook / "examples.json"
+        path.unlink() if content is None else path.write_text(content)
         text = said(selfcheck.CheckProblem, notebook, "check('softmax')")
-        assert f"There is no examples.json in {beside_the_notebook}" in text
-        assert "beside the notebook" in text
-
-    def test_broken_examples_say_so(self, notebook, beside_the_notebook):
-        """A damaged file is named, with what to do."""
-        (beside_the_notebook / "examples.json").write_text("{")
-        text = said(selfcheck.CheckProblem, notebook, "check('softmax')")
-        assert "examples.json cannot be read" in text
-        assert "Fetch the chapter again" in text
+        assert [word for word in words if word.format(folder=path.parent) not in text] == []
 
     def test_the_notebooks_folder_is_found_after_a_chdir(self, notebook, beside_the_notebook, monkeypatch):
         """A student who changed folder in a cell still has examples, where the front end says the notebook is."""
@@ -266,13 +250,10 @@ class TestSelfLearners:
     def clone(self, tmp_path, monkeypatch):
         """A copy of this course's first chapter, as git would check it out."""
         course = tmp_path / "clone"
-        parts = [f"source/{self.CHAPTER}", "solutions", "course_config.py", "tests/chapters"]
-        for part in parts:
-            target = course / part
-            target.parent.mkdir(parents=True, exist_ok=True)
-            source = ROOT / part
+        for folder in (f"source/{self.CHAPTER}", "solutions", "tests/chapters"):
             ignore = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
-            shutil.copytree(source, target, ignore=ignore) if source.is_dir() else shutil.copy(source, target)
+            shutil.copytree(ROOT / folder, course / folder, ignore=ignore)
+        shutil.copy(ROOT / "course_config.py", course)
         monkeypatch.chdir(course / "source" / self.CHAPTER)
         monkeypatch.setenv("PYTHONPATH", str(ROOT))
         monkeypatch.setattr(lookup, "_made", {})
@@ -312,16 +293,13 @@ class TestFrontEnds:
             "print(sorted(m for m in extra if not m.startswith(('_', 'sitecustomize', 'numpy'))))\n"
             "print(sorted({'subprocess', 'multiprocessing', 'fcntl', 'asyncio', 'pytest'} & set(sys.modules)))"
         )
-        done = process(
-            ["-S", "-c", f"import sys; sys.path[:0] = {[str(Path(np.__file__).parents[1])]}\n{code}"],
-            beside_the_notebook,
-        )
+        packages = [str(Path(np.__file__).parents[1])]
+        done = process(beside_the_notebook, "-S", "-c", f"import sys; sys.path[:0] = {packages}\n{code}")
         assert done.stdout.split("\n")[:2] == ["[]", "[]"], done.stderr
 
     def test_a_script_ends_with_the_card_after_two_frames(self, beside_the_notebook):
         """In plain Python the traceback shows the student's line and the call, then the card."""
-        (beside_the_notebook / "cells.py").write_text(f"{SETUP}{WRONG}\ncheck(softmax)\n")
-        done = process(["cells.py"], beside_the_notebook)
+        done = script(beside_the_notebook, WRONG)
         assert done.stdout == ""
         assert done.stderr.count('  File "') == 2
         assert "\nautograder.CheckFailed: softmax   1 of 3 points here" in done.stderr
@@ -330,7 +308,7 @@ class TestFrontEnds:
     def test_an_ipython_terminal_shows_the_card_and_no_frames(self, beside_the_notebook):
         """In IPython's terminal the card stands alone."""
         (beside_the_notebook / "cells.ipy").write_text(f"{SETUP}{WRONG}\ncheck(softmax)\n")
-        done = process(["-m", "IPython", "--colors=NoColor", "cells.ipy"], beside_the_notebook)
+        done = process(beside_the_notebook, "-m", "IPython", "--colors=NoColor", "cells.ipy")
         both = done.stdout + done.stderr
         assert "softmax   1 of 3 points here" in both
         assert "You subtracted one maximum" in both
@@ -340,9 +318,8 @@ class TestFrontEnds:
     @pytest.mark.slow
     def test_a_kernel_gets_a_card_and_a_short_error(self, beside_the_notebook):
         """In a notebook a failure is an HTML card (with text beside it) and one sentence; a pass is the card alone."""
-        cells = run_notebook(
-            beside_the_notebook, [SETUP + WRONG, "check(softmax)", RIGHT, "check(softmax)", "hint(softmax)"]
-        )
+        sources = [SETUP + WRONG, "check(softmax)", RIGHT, "check(softmax)", "hint(softmax)"]
+        cells = run_notebook(beside_the_notebook, sources)
         card, error = cells[1].outputs
         assert card.output_type == "display_data"
         assert "<section" in card.data["text/html"]
@@ -355,46 +332,41 @@ class TestFrontEnds:
         assert "First hint." in given.data["text/html"]
 
 
+@pytest.mark.slow
 class TestValidate:
-    @pytest.mark.slow
     def test_nbgrader_reports_the_failing_cell_with_its_card(self, beside_the_notebook):
-        """A real `nbgrader validate` names the cell and prints every line of the card; warnings alone fail nothing."""
-        write_assignment(beside_the_notebook, WRONG)
-        done = process(["-m", "nbgrader", "validate", "chapter.ipynb"], beside_the_notebook)
-        assert "VALIDATION FAILED ON 1 CELL(S)!" in done.stdout
-        assert "    check(softmax)" in done.stdout
-        card = done.stdout[done.stdout.index("    softmax   1 of 3 points here") :]
+        """A real `nbgrader validate` names the cell and prints every line of the card."""
+        told = validated(beside_the_notebook, WRONG)
+        assert "VALIDATION FAILED ON 1 CELL(S)!" in told
+        assert "    check(softmax)" in told
+        card = told[told.index("    softmax   1 of 3 points here") :]
         assert "You subtracted one maximum for the whole array." in card
         assert "..." not in card
-        assert "Traceback" not in done.stdout
+        assert "Traceback" not in told
 
-    @pytest.mark.slow
     def test_nbgrader_is_content_with_a_right_notebook(self, beside_the_notebook):
         """A right function passes, though it warns and prints to stderr."""
-        write_assignment(beside_the_notebook, RIGHT.replace("return", "np.log(np.zeros(1))\n    return"))
-        done = process(["-m", "nbgrader", "validate", "chapter.ipynb"], beside_the_notebook)
-        assert "Success! Your notebook passes all the tests." in done.stdout, done.stdout
+        warns = RIGHT.replace("return", "np.log(np.zeros(1))\n    return")
+        assert "Success! Your notebook passes all the tests." in validated(beside_the_notebook, warns)
 
-    @pytest.mark.slow
     def test_a_blank_notebook_does_not_validate(self, beside_the_notebook):
         """A stub is no pass."""
-        write_assignment(beside_the_notebook, BLANK)
-        done = process(["-m", "nbgrader", "validate", "chapter.ipynb"], beside_the_notebook)
-        assert "VALIDATION FAILED" in done.stdout
-        assert "softmax   not attempted yet" in done.stdout
+        told = validated(beside_the_notebook, BLANK)
+        assert "VALIDATION FAILED" in told
+        assert "softmax   not attempted yet" in told
 
 
 def run_notebook(folder, sources):
     """The cells of a notebook after a real kernel ran them."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     nbformat.write(notebook, folder / "chapter.ipynb")
-    done = process(["-m", "jupyter", "execute", "--allow-errors", "--inplace", "chapter.ipynb"], folder)
+    done = process(folder, "-m", "jupyter", "execute", "--allow-errors", "--inplace", "chapter.ipynb")
     assert done.returncode == 0, done.stderr
     return nbformat.read(folder / "chapter.ipynb", as_version=4).cells
 
 
-def write_assignment(folder, answer):
-    """A notebook with one stub, filled in, and its graded cell, as nbgrader releases it."""
+def validated(folder, answer):
+    """What ``nbgrader validate`` says of a notebook with one stub, filled in, and its graded cell, as it is released."""
 
     def cell(source, grade_id, *, grade):
         about = {"grade_id": grade_id, "grade": grade, "solution": not grade, "locked": grade, "schema_version": 3}
@@ -408,3 +380,4 @@ def write_assignment(folder, answer):
     ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), folder / "chapter.ipynb")
+    return process(folder, "-m", "nbgrader", "validate", "chapter.ipynb").stdout
