@@ -73,6 +73,12 @@ def test_where_exp_leaves_float64():
     assert_told("ch1", "reading-softmax", "-746")
 
 
+def test_weights_of_four_scores():
+    """Chapter 1: in the picture of softmax the scores 0 and -1 keep small shares."""
+    weights = softmax(np.array([2.0, 0.0, 1.8, -1.0]))
+    assert_told("ch1", "reading-softmax", f"{weights[1]:.3f}", f"{weights[3]:.3f}")
+
+
 def test_what_temperature_leaves_to_the_others():
     """Chapter 1: the weights at low temperatures, and how much of the square is decided at three of them."""
     shares = [soft_lookup(np.ones(1), np.array([[2.0], [0.0], [1.0]]), np.eye(3), t)[0] for t in (0.1, 10**-1.5)]
