@@ -1,0 +1,237 @@
+"""Numbers that the prose of chapters 0 to 3 tells, computed: each is worked out here and looked for where it is told."""
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+
+from autograder.course import load_course
+from solutions.ch1_weighted_averaging import soft_lookup, softmax
+from solutions.ch3_scaling import (
+    attention_entropy,
+    numerical_gradient,
+    query_gradient,
+    scaled_dot_product_attention,
+    score_variance,
+    softmax_jacobian,
+)
+from tests.support import ROOT
+
+COURSE = load_course(ROOT)
+EXAMPLE_Q, EXAMPLE_K = np.array([1.0, 0.0, 1.0]), np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.8]])
+EXAMPLE_V = np.array([[10.0, 20.0], [30.0, 40.0], [50.0, 60.0]])
+
+
+@cache
+def cells(chapter):
+    """The source of every cell of a chapter, by its id."""
+    [name] = [c for c in COURSE.finished_chapters() if c.startswith(chapter)]
+    notebook = json.loads(COURSE.source(name).read_text(encoding="utf-8"))
+    return {cell["id"]: "".join(cell["source"]) for cell in notebook["cells"]}
+
+
+def assert_told(chapter, cell, *numbers):
+    """The cell holds each of the numbers, as written."""
+    for number in numbers:
+        assert number in cells(chapter)[cell], f"{chapter}, {cell}: {number} is computed, but something else is told"
+
+
+def random_scores(d_k):
+    """The scores of chapter 3's picture of entropies, not scaled: 400 random queries, 32 random keys."""
+    rng = np.random.default_rng(6)
+    return rng.standard_normal((400, d_k)) @ rng.standard_normal((32, d_k)).T
+
+
+def test_shares_of_the_first_picture():
+    """Chapter 0: Cleo spends six sevenths on books; of Ada and Ben, Ada has more on sweets and less on the bus."""
+    ada, ben, cleo = (np.array(row) / sum(row) for row in ([1, 3, 4], [2, 2, 6], [6, 0.5, 0.5]))
+    assert cleo[0] == pytest.approx(6 / 7)
+    assert ada[1] > ben[1]
+    assert ada[2] < ben[2]
+    assert_told("ch0", "reading-rows", "six sevenths")
+
+
+def test_one_more_point_multiplies_ratios_and_not_weights():
+    """Chapter 1: between keys one point apart the ratio is e; a score raised by one does not multiply its weight by e."""
+    before, after = softmax(np.array([1.0, 2.0, 3.0])), softmax(np.array([1.0, 2.0, 4.0]))
+    assert before[2] / before[1] == pytest.approx(np.e)
+    assert after[2] / after[1] == pytest.approx(np.e**2)
+    assert after[2] < np.e * before[2]
+    assert_told("ch1", "softmax", f"{before[2]:.4f} / {before[1]:.4f}", f"{np.e:.3f}")
+    assert_told("ch1", "deep-print", f"{before[2]:.4f}", f"{round(before[2], 4) * 2.718:.2f}")
+
+
+def test_where_exp_leaves_float64():
+    """Chapter 1: exp overflows beyond 709.78, and 746 below zero it is exactly 0."""
+    limit = np.log(np.finfo(np.float64).max)
+    with np.errstate(all="ignore"):
+        assert np.isfinite(np.exp(709.78))
+        assert np.isinf(np.exp(709.79))
+        assert np.exp(-746.0) == 0 < np.exp(-745.0)
+    assert_told("ch1", "softmax-traps", f"exp({limit:.2f})", "1.8 · 10³⁰⁸")
+    assert_told("ch1", "reading-softmax", "-746")
+
+
+def test_weights_of_four_scores():
+    """Chapter 1: in the picture of softmax the scores 0 and -1 keep small shares."""
+    weights = softmax(np.array([2.0, 0.0, 1.8, -1.0]))
+    assert_told("ch1", "reading-softmax", f"{weights[1]:.3f}", f"{weights[3]:.3f}")
+
+
+def test_what_temperature_leaves_to_the_others():
+    """Chapter 1: the weights at low temperatures, and how much of the square is decided at three of them."""
+    shares = [soft_lookup(np.ones(1), np.array([[2.0], [0.0], [1.0]]), np.eye(3), t)[0] for t in (0.1, 10**-1.5)]
+    assert 1 - shares[0] == pytest.approx(0.00005, abs=5e-6)
+    assert 1 - shares[1] < 1e-13
+
+    keys = np.array([[1.0, 0.0], [0.0, 1.5], [-1.0, -1.0]])
+    side = np.linspace(-2, 2, 101)
+    queries = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    decided = [np.mean(softmax(queries @ keys.T / t).max(axis=1) > 0.9) for t in (0.1, 0.5, 2.0)]
+    assert decided[0] == pytest.approx(0.92, abs=0.005)
+    assert 0.57 < decided[1] < 0.6
+    assert decided[2] < 0.01
+    assert_told("ch1", "reading-soft", "92 %", "just under 60 %", "less than 1 %")
+
+
+def test_the_worked_example_that_circulates():
+    """Chapters 2 and 3: its right weights and outputs, with and without the root, and what its own weights would make."""
+    plain = softmax(EXAMPLE_K @ EXAMPLE_Q)
+    supplied = plain * EXAMPLE_V[:, 0]
+    printed = np.array([0.5308, 0.0874, 0.3818]) @ EXAMPLE_V
+    assert_told(
+        "ch2", "reading-worked", *(f"{x:.2f}" for x in [*supplied, *printed]), *(f"{x:.4f}" for x in plain @ EXAMPLE_V)
+    )
+    assert_told("ch2", "reading-worked", f"{100 * supplied[2] / supplied.sum():.0f} %")
+
+    output, weights = scaled_dot_product_attention(EXAMPLE_Q[None], EXAMPLE_K, EXAMPLE_V)
+    assert_told("ch3", "printed-reading", *(f"{x:.4f}" for x in [*weights[0], *output[0]]))
+
+
+def test_norm_and_angle():
+    """Chapter 2: the key [3, 4] has norm 5, lies 53 degrees off [1, 0], and scores more than [1, 0] itself."""
+    q, k = np.array([1.0, 0.0]), np.array([3.0, 4.0])
+    angle = np.degrees(np.arccos(q @ k / np.linalg.norm(q) / np.linalg.norm(k)))
+    assert q @ k > q @ q
+    assert_told("ch2", "deep-dot", f"norm {np.linalg.norm(k):.0f}", f"{angle:.0f}°")
+
+
+def test_how_far_two_random_scores_lie_apart():
+    """Chapter 3: with 64 entries, more than a third of all pairs of scores are 10 or more apart, and e^10 is 22026."""
+    rng = np.random.default_rng(1)
+    q, k, other = rng.standard_normal((3, 20000, 64))
+    apart = np.mean(np.abs(np.sum(q * (k - other), axis=1)) >= 10)
+    assert 0.35 < apart < 0.4
+    assert_told("ch3", "growth", "more than a third", f"{np.exp(10):.0f}")
+
+
+def test_the_root_does_nothing_about_a_single_query_of_large_norm():
+    """Chapter 3: three times the query has three times the scores, scaled or not."""
+    rng = np.random.default_rng(2)
+    q, keys = rng.standard_normal(64), rng.standard_normal((20000, 64))
+    assert np.var(keys @ q) == pytest.approx(q @ q, rel=0.05)
+    assert np.std(keys @ (3 * q) / 8) == pytest.approx(3 * np.std(keys @ q / 8))
+
+
+def test_variances_with_a_condition_broken():
+    """Chapter 3: mean 1, variance 4, and a key that is the query, for 64 entries."""
+    rng = np.random.default_rng(8)
+    a, b = rng.standard_normal((2, 20000, 64))
+    for queries, keys, variance, mean in (
+        (a, b, 64, 0),
+        (a + 1, b + 1, 192, 64),
+        (2 * a, 2 * b, 1024, 0),
+        (a, a, 128, 64),
+    ):
+        scores = np.sum(queries * keys, axis=1)
+        assert np.var(scores) == pytest.approx(variance, rel=0.06)
+        assert np.mean(scores) == pytest.approx(mean, abs=1)
+        assert_told("ch3", "deep-assumptions-reading", str(variance))
+    assert score_variance(64, 2000, rng) == pytest.approx(64, rel=0.2)
+
+
+def test_the_best_of_eight_random_keys():
+    """Chapter 3: the weights in the picture of saturation, plain and scaled."""
+    plain, best, last = [], [], []
+    for d_k in (4, 64, 1024):
+        rng = np.random.default_rng(4)
+        query, keys = rng.standard_normal((1, d_k)), rng.standard_normal((8, d_k))
+        plain.append(softmax(query @ keys.T).max())
+        scaled = scaled_dot_product_attention(query, keys, np.eye(8))[1]
+        best.append(scaled.max())
+        last.append(scaled.min())
+    assert 0.29 < min(best) < max(best) < 0.41
+    assert min(last) > 0.02
+    assert_told("ch3", "reading-saturation", f"{plain[0]:.3f}", f"{plain[1]:.3f}", "0.3 to 0.4", "more than 0.02")
+
+
+def test_entropies_of_random_queries():
+    """Chapter 3: 3 nats when scaled; at 512 entries, not scaled, how many queries have made up their mind."""
+    for d_k in (1, 4, 64, 512):
+        assert attention_entropy(softmax(random_scores(d_k) / np.sqrt(d_k))).mean() == pytest.approx(3, abs=0.15)
+    weights = softmax(random_scores(512))
+    entropy = attention_entropy(weights).mean()
+    half, nearly = (np.sum(weights.max(axis=1) > share) for share in (0.5, 0.9))
+    assert_told(
+        "ch3", "reading-entropy", f"{entropy:.2f}", f"{np.exp(entropy):.2f}", f"{half} of the 400", f"{nearly} give"
+    )
+
+    rng = np.random.default_rng(1)
+    normal = attention_entropy(softmax(2 * rng.standard_normal((20000, 32)))).mean()
+    at_4 = attention_entropy(softmax(random_scores(4))).mean()
+    assert_told("ch3", "deep-entropy", f"{normal:.2f}", f"{at_4:.2f}", f"{np.log(32) - 2:.2f}")
+
+
+def test_slopes_of_a_saturated_softmax():
+    """Chapter 3: the largest slope for the scores as they are and times 16, and those of the middle table."""
+    scores = np.array([1.0, 0.5, 0.0, -0.5])
+    tables = [np.abs(softmax_jacobian(softmax(factor * scores))) for factor in (1, 4, 16)]
+    assert tables[1][:2, :2].min() > 0.1
+    assert tables[1][2:].max() == pytest.approx(0.016, abs=5e-4)
+    assert_told("ch3", "reading-jacobian", f"{tables[0].max():.3f}", "0.016", f"{tables[2].max():.4f}")
+
+
+def test_what_a_saturated_softmax_still_passes_on():
+    """Chapter 3: the values' slopes are the weights, and the best value's is 1, where query and keys have next to none."""
+    rng = np.random.default_rng(4)
+    query, keys, values = 16 * rng.standard_normal((1, 64)), rng.standard_normal((8, 64)), rng.standard_normal((8, 1))
+    slopes = numerical_gradient(lambda v: scaled_dot_product_attention(query, keys, v)[0].item(), values)
+    assert slopes.max() == pytest.approx(1, abs=1e-3)
+    assert np.linalg.norm(query_gradient(query[0], keys, values, np.ones(1))) < 1e-3
+
+
+def test_errors_of_measured_slopes():
+    """Chapter 3: a V with its tip below 1e-10, the best step near 1e-5, and a gradient check below 1e-10."""
+    errors = {
+        eps: abs(numerical_gradient(np.exp, np.array(1.0), eps=eps).item() - np.e) for eps in (1e-1, 1e-2, 1e-5, 1e-11)
+    }
+    assert errors[1e-1] / errors[1e-2] == pytest.approx(100, rel=0.01)
+    assert errors[1e-5] < 1e-10 < errors[1e-11]
+    ahead = min(abs((np.exp(1 + eps) - np.e) / eps - np.e) for eps in 10.0 ** np.arange(-12, 0.5, 0.5))
+    assert ahead > errors[1e-5]
+    assert_told("ch3", "deep-why-square", f"{1e6 * (1e-16 / 2) ** (1 / 3):.1f} \\cdot 10^{{-6}}")
+
+    scores = np.array([2.0, 0.0, 1.8])
+    measured = [numerical_gradient(lambda s, i=i: softmax(s)[i], scores) for i in range(3)]
+    assert np.abs(measured - softmax_jacobian(softmax(scores))).max() < 1e-10
+
+
+def test_gradients_as_a_lottery():
+    """Chapter 3: the gradient that reaches a query, scaled and not, in the picture's own draws."""
+    medians, plain = {}, {}
+    for d_k in (8, 32, 128, 512, 2048):
+        rng = np.random.default_rng(9)
+        sizes, unscaled, root = [], [], np.sqrt(d_k)
+        for _ in range(100):
+            query, keys = rng.standard_normal(d_k), rng.standard_normal((16, d_k))
+            values, wish = rng.standard_normal((16, 4)), rng.standard_normal(4)
+            sizes.append(np.linalg.norm(query_gradient(query, keys, values, wish)))
+            unscaled.append(root * np.linalg.norm(query_gradient(root * query, keys, values, wish)))
+        low, medians[d_k], high = np.quantile(sizes, (0.1, 0.5, 0.9))
+        assert medians[d_k] == pytest.approx(0.5, abs=0.05)
+        assert medians[d_k] / 3 < low < high < 3 * medians[d_k]
+        plain[d_k] = np.array(unscaled)
+    assert np.median(plain[32]) / medians[32] == pytest.approx(2.3, abs=0.1)
+    assert np.mean(plain[2048] < medians[2048] / 1000) == pytest.approx(0.6, abs=0.02)
+    assert np.mean(plain[2048] > medians[2048] * 10) == pytest.approx(1 / 8, abs=0.02)
