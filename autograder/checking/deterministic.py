@@ -14,14 +14,14 @@ from hypothesis.internal.conjecture import providers
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["steady_draws"]
+__all__ = ["deterministic_draws"]
 
 _LOCAL, _CACHE = "_get_local_constants", "CONSTANTS_CACHE"
 _own: list[Any] = []
 
 
 @contextmanager
-def steady_draws() -> Iterator[None]:
+def deterministic_draws() -> Iterator[None]:
     """Within it, Hypothesis draws nothing from the text of modules; a version that never did is left as it is."""
     if not (hasattr(providers, _LOCAL) and hasattr(providers, _CACHE) and hasattr(providers, "Constants")):
         yield

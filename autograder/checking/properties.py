@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from autograder.checking.asserts import CheckStopped
-from autograder.checking.deterministic import steady_draws
+from autograder.checking.deterministic import deterministic_draws
 
 __all__ = [
     "arrays_nd", "draw_seed", "drawing", "drawn_from", "floats", "given", "integers", "linked", "probabilities",
@@ -183,7 +183,7 @@ def _drawn(strategy: Any, examples: int, seed: int) -> list[dict[str, Any]]:
     def collect(values: dict[str, Any]) -> None:
         found.append(values)
 
-    with steady_draws():
+    with deterministic_draws():
         collect()
     return found
 
@@ -210,7 +210,7 @@ def _smallest(strategy: Any, seed: int, check: Callable[[dict[str, Any]], None],
             raise
 
     # Hypothesis raises the failure again, or reports that it did not repeat: ours is in `best` either way.
-    with suppress(Exception, _EnoughError), steady_draws():
+    with suppress(Exception, _EnoughError), deterministic_draws():
         attempt()
     return min(best, key=_length)
 
