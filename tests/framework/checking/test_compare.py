@@ -89,15 +89,11 @@ def test_the_wrong_half_of_a_pair_is_named():
 
 
 def test_a_failure_reads_like_a_case_that_can_be_pasted():
-    """The inputs as Python, the call, what came back and what should have."""
+    """The inputs as Python, the call, what came back and what should have; an empty array is pasted with its shape."""
     finding = matches(np.array([1.0, 0.0]), np.array([0.25, 0.75]))
     assert describe_failure(finding, call="softmax(x)", inputs={"x": np.array([0.0, 2.5])}, with_reason=False) == (
         "x = np.array([0.0, 2.5])\nsoftmax(x) gave  [1, 0]\nit should be     [0.25, 0.75]"
     )
-
-
-def test_an_empty_array_is_pasted_with_its_shape():
-    """A cache with nothing in it yet still has columns."""
     assert paste("cache", np.zeros((0, 3))) == "cache = np.zeros((0, 3))"
 
 

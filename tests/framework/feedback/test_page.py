@@ -91,14 +91,13 @@ def test_hidden_checks_tell_what_the_course_discloses(setting, told):
 
 def test_what_the_code_put_out_is_on_the_page():
     """Printed text, results, errors and pictures are shown, each said in words."""
-    text = page(
-        outputs=[
-            {"output_type": "stream", "name": "stdout", "text": "printed <here>"},
-            {"output_type": "execute_result", "data": {"text/plain": "array([1])"}},
-            {"output_type": "display_data", "data": {"image/png": "iVBO\nRw==", "text/plain": "<Figure size 1x1>"}},
-            {"output_type": "error", "ename": "NameError", "evalue": "x", "traceback": ["NameError: x"]},
-        ]
-    )
+    outputs = [
+        {"output_type": "stream", "name": "stdout", "text": "printed <here>"},
+        {"output_type": "execute_result", "data": {"text/plain": "array([1])"}},
+        {"output_type": "display_data", "data": {"image/png": "iVBO\nRw==", "text/plain": "<Figure size 1x1>"}},
+        {"output_type": "error", "ename": "NameError", "evalue": "x", "traceback": ["NameError: x"]},
+    ]
+    text = page(outputs=outputs)
     for words in ("printed &lt;here&gt;", "array([1])", 'src="data:image/png;base64,iVBORw=="', "NameError: x"):
         assert words in text
     assert 'alt="A figure that your code drew: &lt;Figure size 1x1&gt;"' in text

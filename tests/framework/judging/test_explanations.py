@@ -27,10 +27,7 @@ def raised(code):
         ("np.einsum('ij,jd->id', np.ones((2, 3, 4)), np.ones((2, 4, 5)))", "`...` for those in front"),
         ("np.einsum('ij,jd->ix', np.ones((2, 3)), np.ones((3, 5)))", "only letters that stand before it"),
         ("np.einsum('ij,jd->id', np.ones((2, 3)), np.ones((4, 5)))", "a letter must stand for one size everywhere"),
-        (
-            "np.einsum('bij,bjk,bkl->bil', *map(np.ones, [(2, 3, 4), (5, 4, 3), (2, 3, 2)]))",
-            "a letter must stand for one size",
-        ),
+        ("np.einsum('bij,bjk,bkl->bil', *map(np.ones, [(2, 3, 4), (5, 4, 3), (2, 3, 2)]))", "must stand for one size"),
         ("np.ones((2, 3)).sum() @ np.ones((3, 2))", "What stands left of `@` is a single number or None"),
         ("np.ones((2, 3)) @ None", "What stands right of `@` is a single number or None"),
         ("np.ones((2, 3, 4)) @ np.ones((5, 4, 6))", "in (2,3,4) and (5,4,6) they do not: lined up from the right"),

@@ -197,22 +197,16 @@ class TestUnhelpfulSituations:
             ("check('softmx')", "No exercise of ch9_by_hand is called `softmx`. Did you mean check(softmax)?"),
             ("check('quiz_ch1')", 'Did you mean check("quiz_ch9")?'),
             ("check(len)", "called `len`. The exercises here are: softmax, mean_of, quiz_ch9."),
-            (
-                "check(softmax(np.ones(3)))",
-                "given a value of type ndarray, not a function. Name the function itself, without",
-            ),
+            ("check(softmax(np.ones(3)))", "given a value of type ndarray, not a function. Name the function itself, without"),
             ("check(None)", "given None, which is what a function without a `return` gives"),
             ("check(int)", "given the class int, not a function"),
             ("check()", "check needs to be told which exercise: write one of softmax, mean_of, quiz_ch9"),
-            (
-                "softmax = np.ones(3)\ncheck(softmax)",
-                "`softmax` is now a value of type ndarray, and no function any more.",
-            ),
+            ("softmax = np.ones(3)\ncheck(softmax)", "`softmax` is now a value of type ndarray, and no function any more."),
             ("q1 = 'b'\ncheck(q1)", 'given the text of an answer. Write check("quiz_ch9")'),
             ("hint('softmx')", "Did you mean hint(softmax)?"),
             ("hint()", "hint needs to be told which exercise"),
         ],
-    )
+    )  # fmt: skip
     def test_each_gets_a_sentence_that_says_what_to_do(self, notebook, code, sentence):
         """A slip in the call is answered with what was given and what to write."""
         assert sentence in said(selfcheck.CheckProblem, notebook, f"{RIGHT}\n{code}")
