@@ -17,6 +17,7 @@ __all__ = ["MAX_MARKDOWN", "prose", "verbatim"]
 
 MAX_MARKDOWN = 20_000  # characters: far above any page of prose, and below what makes a Markdown parser slow
 _LINK = re.compile(r"(?:https?://|mailto:|#)", re.IGNORECASE)
+_FOLD = re.compile(r"\s*(?:<details>\s*<summary>([^<>&]*)</summary>|</details>)\s*")
 _PICTURE = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=\s]+\Z")
 
 
@@ -40,6 +41,13 @@ class _Renderer(mistune.HTMLRenderer):
 
     def __init__(self) -> None:
         super().__init__(escape=True)
+
+    def block_html(self, html: str) -> str:
+        """Raw markup as text, but for what folds an answer away: it can do nothing else."""
+        fold = _FOLD.fullmatch(html)
+        if fold is None:
+            return super().block_html(html)
+        return "</details>\n" if fold[1] is None else f"<details><summary>{fold[1]}</summary>\n"
 
     def heading(self, text: str, level: int, **attrs: Any) -> str:
         """A heading below the page's own title."""

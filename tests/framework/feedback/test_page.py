@@ -7,6 +7,7 @@ import pytest
 
 from autograder.feedback.disclosure import disclosed
 from autograder.feedback.page import feedback_page, reason_page
+from autograder.feedback.prose import prose
 from autograder.grading.document import Released, restored, write_outcomes, write_verdict
 from autograder.sandbox.protocol import CellOutcome
 from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
@@ -177,3 +178,17 @@ def test_prose_by_the_megabyte_is_shown_and_not_read_as_markdown():
     text = feedback_page("A course", verdict, document)
     assert len(text) < 20 << 20
     assert text.count("the rest of this text is left out here") == 3
+
+
+def test_an_answer_can_be_folded_away_and_nothing_else_acts():
+    """``<details>`` with a plain summary folds what stands in it, Markdown included; any other markup is shown as text."""
+    html = str(prose("<details><summary>Answer</summary>\n\nIt is *two*.\n\n</details>\n\nNext."))
+    assert html.startswith("<details><summary>Answer</summary>")
+    assert "<em>two</em>" in html
+    assert html.index("</details>") < html.index("Next.")
+    for hostile in (
+        '<details open ontoggle="alert(1)"><summary>a</summary>\n',
+        "<details><summary><img src=x onerror=alert(1)></summary>\n",
+        "<details><script>alert(1)</script>\n",
+    ):
+        assert "&lt;details" in str(prose(hostile)), hostile
