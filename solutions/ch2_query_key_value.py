@@ -98,8 +98,7 @@ quiz_ch2 = quiz(
             wrong={
                 ("a", "q2_as_wide_as_the_queries"): """
                 Question 2: the output has the rows of the queries, but not their width: it is made of values, and these are 5
-                wide. You can read that it has "the shape of the queries" in print, and it is true only when d_v happens to be
-                d_k.""",
+                wide. It has "the shape of the queries" only when d_v happens to be d_k.""",
                 ("b", "q2_a_row_for_each_key"): """
                 Question 2: that has a row for each key. The ones who ask get an answer each: 4 queries, so 4 rows in the
                 output, and 4 rows of weights with a column for each of the 6 keys.""",
@@ -147,7 +146,7 @@ quiz_ch2 = quiz(
                 that these scores give.""",
                 ("c", "q5_zero_score_zero_weight"): """
                 Question 5: a score of 0 does not mean a weight of 0: exp(0) is 1. Only differences between scores count, and
-                0 lies just 2 below the best. A softmax never gives exactly 0.""",
+                0 lies just 2 below the best. No softmax of such scores gives exactly 0.""",
                 ("d", "q5_shares"): """
                 Question 5: 2 / 3.8 would be a share of the scores, without exp. Softmax weights are shares of exp(2), exp(0)
                 and exp(1.8).""",

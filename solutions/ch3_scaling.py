@@ -152,8 +152,8 @@ quiz_ch3 = quiz(
             right="b",
             wrong={
                 ("a", "vectors_of_length_1"): """
-                A vector of length 1 and d_k entries has entries of size about 1/sqrt(d_k), so that its dot products have a
-                variance near 1/d_k and not d_k. The rule in this chapter starts from the entries, not from the length.""",
+                A vector of norm 1 and d_k entries has entries of size about 1/sqrt(d_k), so that its dot products have a
+                variance near 1/d_k and not d_k. The rule in this chapter starts from the entries, not from the norm.""",
                 ("c", "only_for_large_d_k"): """
                 The variance is exactly d_k for every d_k, 1 included: in the picture of your own function the line was straight
                 from the start. It is the bell shape of the scores that needs many entries, not their variance.""",

@@ -207,7 +207,7 @@ quiz_ch6 = quiz(
             wrong={
                 ("a", "a_window_is_exact"): """
                 Question 3: A sliding window gives weight 0 to what lies further back. Unless these weights were 0 anyway, the
-                output is another one: your own picture shows how far off.""",
+                output is another one.""",
                 ("b", "linear_is_exact"): """
                 Question 3: Linear attention has other weights: dot products of features in place of exp(score). It is exact for
                 what it defines, but that is not softmax attention.""",
