@@ -1,6 +1,5 @@
 """Numbers that the prose of chapters 4 to 7 tells, computed: each is worked out here and looked for where it is told."""
 
-import json
 from functools import cache
 from types import SimpleNamespace
 
@@ -8,7 +7,6 @@ import numpy as np
 import pytest
 from nbconvert.filters.markdown import markdown2html
 
-from autograder.course import load_course
 from solutions.ch1_weighted_averaging import softmax
 from solutions.ch3_scaling import scaled_dot_product_attention
 from solutions.ch4_masking import causal_mask, masked_attention
@@ -27,23 +25,7 @@ from solutions.ch6_complexity import (
     sliding_window_mask,
 )
 from solutions.ch7_capstone import decoder_attention, previous_token_head
-from tests.support import ROOT
-
-COURSE = load_course(ROOT)
-
-
-@cache
-def cells(chapter):
-    """The source of every cell of a chapter, by its id."""
-    [name] = [c for c in COURSE.finished_chapters() if c.startswith(chapter)]
-    notebook = json.loads(COURSE.source(name).read_text(encoding="utf-8"))
-    return {cell["id"]: "".join(cell["source"]) for cell in notebook["cells"]}
-
-
-def assert_told(chapter, cell, *numbers):
-    """The cell holds each of the numbers, as written."""
-    for number in numbers:
-        assert number in cells(chapter)[cell], f"{chapter}, {cell}: {number} is computed, but something else is told"
+from tests.support.prose import assert_says, cells
 
 
 @cache
@@ -58,20 +40,20 @@ def run(chapter, *names):
 def test_floats_at_the_edge():
     """Chapter 4: exp(-746) is 0 in float64; near 1e9 float32 is 64 apart; -1e9 is -inf in float16."""
     assert np.exp(-745.0) > 0 == np.exp(-746.0)
-    assert_told("ch4", "softmax", "exp(-746)")
+    assert_says("ch4", "softmax", "exp(-746)")
     assert np.spacing(np.float32(0.999e9)) == 64
-    assert_told("ch4", "reading-empty", "64 apart")
+    assert_says("ch4", "reading-empty", "64 apart")
     with np.errstate(over="ignore"):
         assert np.isinf(np.float16(-1e9))
     assert np.finfo(np.float16).max == 65504
-    assert_told("ch4", "deep-published", "65504")
+    assert_says("ch4", "deep-published", "65504")
 
 
 def test_ways_to_forbid_a_score():
     """Chapter 4: crossing out leaves a sum of 0.33, a score of 0 makes a weight of 0.09, and an empty row goes six ways."""
     scores = np.array([1.0, 2.0, 3.0])
     assert f"{softmax(scores)[:2].sum():.2f}" == "0.33"
-    assert_told("ch4", "softmax", ", ".join(f"{w:.4f}" for w in softmax(np.array([1.0, 2.0, 0.0]))), "| 0.33 |")
+    assert_says("ch4", "softmax", ", ".join(f"{w:.4f}" for w in softmax(np.array([1.0, 2.0, 0.0]))), "| 0.33 |")
     ways = run("ch4", "imports", "pictures", "given-softmax", "picture-empty").three_ways
     for kind, last in ((np.float64, "0.665, 0.245 and 0.090"), (np.float32, "a third each")):
         removed, replaced, added = ways(kind).values()
@@ -79,7 +61,7 @@ def test_ways_to_forbid_a_score():
         assert replaced == pytest.approx(1 / 3)
         told = "{:.3f}, {:.3f} and {:.3f}".format(*added)
         assert told == last or added == pytest.approx(1 / 3)
-        assert_told("ch4", "reading-empty", last)
+        assert_says("ch4", "reading-empty", last)
 
 
 def test_a_changed_last_word():
@@ -93,7 +75,7 @@ def test_a_changed_last_word():
         for mask in (None, parts.LOOK_BACK)
     )
     assert not causal[:5].any()
-    assert_told("ch4", "reading-change", f"{free.min():.2f} to {free.max():.2f}", f"by {causal[5]:.2f}")
+    assert_says("ch4", "reading-change", f"{free.min():.2f} to {free.max():.2f}", f"by {causal[5]:.2f}")
 
 
 def test_what_each_head_adds():
@@ -104,9 +86,9 @@ def test_what_each_head_adds():
     adds = dict(zip(toy.HEADS, parts, strict=True))
     the, cat, _, on, mat = range(5)
     assert output[2, :5].argmax() == cat
-    assert_told("ch5", "reading-contributions", f"{output[2, cat]:.2f} of {output[2, :5].sum():.2f}")
+    assert_says("ch5", "reading-contributions", f"{output[2, cat]:.2f} of {output[2, :5].sum():.2f}")
     assert {f"{adds[name][2, cat]:.2f}" for name in ("previous", "grammar")} == {"0.96"}
-    assert_told("ch5", "reading-contributions", f"*on*, {output[4, on]:.2f}", f"*the*, {output[4, the]:.2f}")
+    assert_says("ch5", "reading-contributions", f"*on*, {output[4, on]:.2f}", f"*the*, {output[4, the]:.2f}")
     assert f"{adds['previous'][4, on]:.2f}" == "0.96"
     assert {f"{adds['grammar'][4, noun]:.2f}" for noun in (cat, mat)} == {"0.49"}
     sources = [f"{adds[name][4, the]:.2f}" for name in ("same word", "first", "next door", "everybody")]
@@ -115,7 +97,7 @@ def test_what_each_head_adds():
     average = weights.mean(axis=0)
     assert average.max() < 0.41 < average.max() + 0.01
     assert average.min() > 0.03
-    assert_told("ch5", "reading-sentence", "nothing above 0.41")
+    assert_says("ch5", "reading-sentence", "nothing above 0.41")
 
 
 def test_pattern_scores_of_two_heads():
@@ -123,9 +105,9 @@ def test_pattern_scores_of_two_heads():
     toy, rng = run("ch5", "imports", "toy-layer"), np.random.default_rng(5)
     near = pattern_scores(softmax(np.where(abs(toy.steps) <= 1, 2.0, -2.0)))
     others = sorted(float(near[key]) for key in ("copying", "uniform", "previous"))
-    assert_told("ch5", "reading-patterns", f"({near['local']:.2f})", f"from {others[0]:.2f} to {others[-1]:.2f}")
+    assert_says("ch5", "reading-patterns", f"({near['local']:.2f})", f"from {others[0]:.2f} to {others[-1]:.2f}")
     chance = pattern_scores(softmax(rng.normal(size=(6, 6))))
-    assert_told("ch5", "reading-patterns", ", ".join(f"{key} {score:.2f}" for key, score in chance.items()))
+    assert_says("ch5", "reading-patterns", ", ".join(f"{key} {score:.2f}" for key, score in chance.items()))
 
 
 def test_gaps_of_five_functions():
@@ -139,23 +121,23 @@ def test_gaps_of_five_functions():
         lambda A: np.cumsum(A, axis=0) / np.arange(1.0, 7.0)[:, None],
     )
     assert equivariance_gap(lambda A: masked_attention(A, A, A)[0], rows, perm) < 1e-12
-    assert_told("ch5", "reading-gap", *(f"{equivariance_gap(f, rows, perm):.2f}" for f in functions))
+    assert_says("ch5", "reading-gap", *(f"{equivariance_gap(f, rows, perm):.2f}" for f in functions))
 
 
 def test_what_a_layer_costs():
     """Chapter 6: how much more a layer costs when n doubles, and what share the part with n² has."""
     for n in (128, 1024, 8192):
         ratio = layer_flops(2 * n, 512) / layer_flops(n, 512)
-        assert_told("ch6", "reading-layer", f"×{ratio:.2f} at n = {n}")
+        assert_says("ch6", "reading-layer", f"×{ratio:.2f} at n = {n}")
     for n in (128, 8192):
-        assert_told(
+        assert_says(
             "ch6",
             "reading-layer",
             f"{2 * attention_cost(n, n, 512, 512)['multiply_adds'] / layer_flops(n, 512):.0%}".replace("%", " %"),
         )
-    assert_told("ch6", "deep-cache", f"{2 * 32 * 4096 * 2:,} bytes".replace(",", " "))
+    assert_says("ch6", "deep-cache", f"{2 * 32 * 4096 * 2:,} bytes".replace(",", " "))
     assert 4096 * 2 * 32 * 4096 * 2 == 2 * 2**30
-    assert_told("ch6", "history", f"{(224 * 224 // 196) ** 2:,}".replace(",", " "))
+    assert_says("ch6", "history", f"{(224 * 224 // 196) ** 2:,}".replace(",", " "))
 
 
 def test_the_counter():
@@ -171,7 +153,7 @@ def test_the_counter():
     assert 1 < blocks["multiply_adds"] / plain["multiply_adds"] < 1.05
     assert count(np.tensordot, np.ones((2, 4)), np.ones((4, 3)), 1)["multiply_adds"] == 0
     pairs = [int(sliding_window_mask(n, 16).sum()) for n in (64, 128, 256, 512)]
-    assert_told("ch6", "reading-window", f"slope is {counter.slope([64, 128, 256, 512], pairs):.2f}")
+    assert_says("ch6", "reading-window", f"slope is {counter.slope([64, 128, 256, 512], pairs):.2f}")
 
 
 def test_linear_attention_can_be_sharp():
@@ -181,7 +163,7 @@ def test_linear_attention_can_be_sharp():
     K = np.linspace(-2, 2, 21)[:, None] * q
     _, exact = scaled_dot_product_attention(q, K, np.eye(21))
     best = [exact[0, -1]] + [linear_attention(q, K, np.eye(21), f)[0, -1] for f in (elu, lambda X: np.exp(4 * X))]
-    assert_told("ch6", "reading-sharpness", *(f"gets {b:.2f}" for b in best[1:]), f"best key {best[0]:.2f}")
+    assert_says("ch6", "reading-sharpness", *(f"gets {b:.2f}" for b in best[1:]), f"best key {best[0]:.2f}")
     assert exact[0, :10].sum() < 0.005
 
 
@@ -201,7 +183,7 @@ def test_m_features_find_m_keys_at_most(n):
         assert own[-1] <= 8 / n
         assert np.linalg.matrix_rank(weights) <= 8
     if n == 256:
-        assert_told("ch6", "reading-sharpness", f"n = 256 with {own[0]:.2f} and {own[1]:.2f}")
+        assert_says("ch6", "reading-sharpness", f"n = 256 with {own[0]:.2f} and {own[1]:.2f}")
 
 
 def test_the_translator():
@@ -210,7 +192,7 @@ def test_the_translator():
     weights, target, memory = toy.TRANSLATOR, toy.TARGET, toy.MEMORY
     read, padded, empty = (decoder_attention(target, memory, weights, 1, np.array([n]))[0, :, :4] for n in (4, 6, 0))
     assert [f"{x:.2f}" for x in np.diag(read)] == ["0.96", "0.96", "0.96", "1.00"]
-    assert_told("ch7", "reading-translator", "*the* gets 0.96", "full stop gets 1.00", f"{padded[0, 0]:.2f}")
+    assert_says("ch7", "reading-translator", "*the* gets 0.96", "full stop gets 1.00", f"{padded[0, 0]:.2f}")
     assert np.diag(padded)[1:].max() < 0.03
     assert not empty.any()
 
@@ -219,7 +201,7 @@ def test_which_position_adds_the_most():
     """Chapter 7: the norms of weight times value."""
     weights, values = np.array([0.80, 0.15, 0.05]), np.array([[0.1, 0.1], [3.0, -1.0], [-4.0, 6.0]])
     norms = np.linalg.norm(weights[:, None] * values, axis=1)
-    assert_told("ch7", "reading-contribution", "{:.2f}, {:.2f} and {:.2f}".format(*norms))
+    assert_says("ch7", "reading-contribution", "{:.2f}, {:.2f} and {:.2f}".format(*norms))
 
 
 @pytest.mark.parametrize("n", [4, 5, 12])
