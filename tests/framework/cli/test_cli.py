@@ -20,7 +20,7 @@ from autograder.release import record_examples
 from autograder.sandbox.confinement import SandboxLost
 from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
 from tests.support.commands import python
-from tests.support.mini import CHAPTER, RIGHT, WRONG_SIGN, copy_course, document, hand_in
+from tests.support.mini import CHAPTER, RIGHT, WRONG_SIGN, change, copy_course, document, hand_in
 
 KEYS = {"notebook", "student", "chapter", "status", "reason", "score", "max_score", "sandbox", "exercises"}
 EXERCISE_KEYS = {"name", "score", "max_score", "status", "misconception", "message", "follow_through", "checks"}
@@ -336,3 +336,16 @@ def test_nothing_in_a_notebook_drives_the_terminal():
     told = verdict_text(verdict("ev\x1b[2Jil", reason="It is\x1b]0;owned\x07 empty."))
     assert told == "evil.ipynb\n  could not be graded: It is empty."
     assert "  - evil: It is empty." in needs_a_person([verdict("ev\x1b[2Jil", reason="It is\x1b[31m empty.")])
+
+
+@pytest.mark.parametrize("verb", ["audit", "release", "grade"])
+def test_a_fixture_that_grading_does_not_have_is_refused_by_every_verb(tmp_path, verb):
+    """In one sentence with its file and line, before anything is graded or released."""
+    course = copy_course(tmp_path / "course")
+    hand_in(course, "ada", document(course, **RIGHT))
+    change(course.checks(CHAPTER), "def test_freezing(self, ", "def test_freezing(self, tmp_path, ")
+    done = run(verb, CHAPTER, cwd=course.root, check=2)
+    said = " ".join(done.stderr.split())
+    assert f"test_{CHAPTER}.py, line " in said
+    assert "asks for the fixture 'tmp_path', which grading does not provide" in said
+    assert "Traceback" not in done.stderr
