@@ -1,6 +1,7 @@
 """One judge: a notebook that checks itself hears what the grader finds on the same calls, to the letter."""
 
 import dataclasses
+import json
 
 import pytest
 
@@ -37,7 +38,9 @@ def test_recorded_checks_are_judged_as_live_ones(chapter):
     """Status, points, mistake and every word are the same, whether the visible checks run live or as they were recorded."""
     checks = load_checks(COURSE, chapter)
     checks.shrinks = False  # a notebook shows the first case that fails, the grader looks for a smaller one
-    examples = parse_examples(recorded(checks)).exercises
+    written = recorded(checks)
+    assert len(json.dumps(written)) < 400_000  # bytes that every student fetches, and each check() reads
+    examples = parse_examples(written).exercises
     right = dict(checks.references)
     for spec in checks.specs.values():
         if spec.answers:
