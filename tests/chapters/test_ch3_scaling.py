@@ -94,8 +94,9 @@ class TestScoreVariance:
     @check(visible=True, after="test_four_entries")
     def test_same_again(self, student):
         """from the same seed the same answer: all that is random comes from `rng`"""
-        once = "score_variance(4, 50, np.random.default_rng(7))"
-        assert_matches(student.measure(AGAIN, "score_variance", 4, 50, Rng(7)), 0.0, call=f"abs({once} - {once})")
+        difference = student.measure(AGAIN, "score_variance", 4, 50, Rng(7))
+        call = "the difference between two answers to score_variance(4, 50, np.random.default_rng(7))"
+        assert_matches(difference, 0.0, call=call)
 
     @check(visible=True, after="test_four_entries")
     def test_scatter(self, student):

@@ -331,8 +331,10 @@ class TestDecodeStep:
 
     @check(visible=True, after="test_longer_cache")
     def test_a_score_far_above_the_others(self, agrees):
-        """a score of nearly 3000 beside two of nearly 0 gives no nan"""
-        agrees.decode_step(*arrays_of([100, 1], [40, 1], [5, 1], [[0, 1], [0, 2]], [[1, 2], [3, -4]]))
+        """a score of 1000, or of 3000, beside two of nearly 0 gives no nan"""
+        for key in (10.0, 30.0):
+            q, k, v, cache_K = arrays_of([142, 1], [key, 1], [5, 1], [[0, 1], [0, 2]])
+            agrees.decode_step(q, k, v, cache_K, np.array([[1.0, 2.0], [3.0, -4.0]]))
 
     @check(points=0.75, after="test_longer_cache")
     def test_any_sizes(self, agrees, rng):

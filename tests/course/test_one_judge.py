@@ -3,6 +3,7 @@
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 
 from autograder.audit.mutants import mutants_of
@@ -56,3 +57,16 @@ def test_recorded_checks_are_judged_as_live_ones(chapter):
             differ.append((exercise, name, {f: (getattr(live, f), getattr(replayed, f)) for f in fields}))
     assert differ == []
     assert wrong > 10  # or nothing was compared
+
+
+def test_a_notebook_notices_random_numbers_that_come_from_elsewhere():
+    """They are as good as any, and differ from run to run: no misconception with answers of its own can stand for them."""
+
+    def score_variance(d_k, n_samples, rng):  # noqa: ARG001 - that is the mistake
+        q, k = np.random.standard_normal((2, n_samples, d_k))  # noqa: NPY002
+        return (q * k).sum(axis=1).var()
+
+    examples = parse_examples(recorded(load_checks(COURSE, "ch3_scaling"))).exercises
+    subject = FunctionSubject("np.random", {"score_variance": score_variance})
+    [verdict] = replay(examples, subject, only=frozenset({"score_variance"}))
+    assert [c.name for c in verdict.checks if c.status != "passed"] == ["test_same_again"]
