@@ -93,10 +93,13 @@ class _Exercise:
             if (v := self._grade(self._with(a.function), self._patience)).status != "passed"
         }
         wrong = self.checks.misconceptions.get(name, [])
+        reasons = dict(self.spec.hidden_only)
         messages = {misconception.name: misconception.message for misconception in wrong}
-        uncaught, misnamed = [], {}
+        uncaught, misnamed, unseen = [], {}, {}
         for misconception in wrong:
             verdict = self._grade(self._with(misconception.function), self._patience)
+            if self._told_well_done(misconception.function):
+                unseen[misconception.name] = reasons.get(misconception.name, "")
             if verdict.score >= verdict.max_score:
                 uncaught.append(misconception.name)
             elif messages.get(verdict.misconception or "") != misconception.message:
@@ -114,6 +117,8 @@ class _Exercise:
             rejected=rejected,
             uncaught=tuple(uncaught),
             misnamed=misnamed,
+            unseen=unseen,
+            needless=tuple(name for name in reasons if name not in unseen),
             flaky=self._flaky(draws),
             by_heart=0.0 if self.spec.answers else self._by_heart(),
         )
@@ -127,9 +132,15 @@ class _Exercise:
     def _right_solutions(self, alternatives: Sequence[Alternative]) -> list[tuple[str, dict[str, Any]]]:
         return [("the reference", self.right), *((a.name, self._with(a.function)) for a in alternatives)]
 
-    def _grade(self, namespace: Mapping[str, Any], seconds: float = _SECONDS) -> Any:
+    def _told_well_done(self, mistake: Callable[..., Any]) -> bool:
+        """Whether a student who makes this mistake hears from ``check()`` that all is well; of a quiz it says nothing yet."""
+        if self.spec.answers:
+            return False
+        return bool(self._grade(self._with(mistake), self._patience, visible_only=True).status == "passed")
+
+    def _grade(self, namespace: Mapping[str, Any], seconds: float = _SECONDS, *, visible_only: bool = False) -> Any:
         subject = FunctionSubject(self.spec.name, namespace, call_seconds=seconds)
-        [verdict] = self.judge.judge(subject, only=frozenset({self.spec.name}))
+        [verdict] = self.judge.judge(subject, only=frozenset({self.spec.name}), visible_only=visible_only)
         if self.judge.scorer.undiagnosed is not None:
             raise self.judge.scorer.undiagnosed
         return verdict

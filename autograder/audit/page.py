@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from autograder.audit.report import HIDDEN_TARGET, VISIBLE_TARGET, ChapterAudit, ExerciseAudit
+from autograder.audit.report import (
+    HIDDEN_TARGET,
+    MISCONCEPTIONS_VISIBLE_TARGET,
+    VISIBLE_TARGET,
+    ChapterAudit,
+    ExerciseAudit,
+)
 
 __all__ = ["audit_page"]
 
@@ -25,7 +31,8 @@ def audit_page(audits: Sequence[ChapterAudit], title: str) -> str:
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Audit: {escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head>\n<body><main>'
         f"<h1>How good are the checks of “{escape(title)}”?</h1>\n<p>Every wrong solution that the authors know has to lose marks "
-        "and be named; every right one has to keep them. Mutants are copies of right solutions with one thing changed by machine: "
+        f"and be named; every right one has to keep them. Visible checks have to see {MISCONCEPTIONS_VISIBLE_TARGET:.0%} of the wrong "
+        "ones of each chapter, its quiz apart, which explains nothing before it is graded. Mutants are copies of right solutions with one thing changed by machine: "
         f"all checks together have to catch {HIDDEN_TARGET:.0%} of them, the visible ones {VISIBLE_TARGET:.0%}.</p>\n{body}</main></body></html>\n"
     )
 
@@ -36,7 +43,7 @@ def _chapter(audit: ChapterAudit) -> str:
     problems = _list(audit.problems, "What falls short", opened=True)
     return (
         f"<section><h2>{escape(audit.chapter)}: {verdict}</h2>\n<table><thead><tr><th>exercise</th>"
-        '<th class="n">right solutions accepted</th><th class="n">mistakes caught</th><th class="n">named</th><th class="n">mutants</th>'
+        '<th class="n">right solutions accepted</th><th class="n">mistakes caught</th><th class="n">named</th><th class="n">seen by visible checks</th><th class="n">mutants</th>'
         '<th class="n">killed</th><th class="n">by visible checks</th>'
         f'<th class="n">points for one answer by heart</th></tr></thead>\n<tbody>{rows}</tbody></table>\n{problems}'
         + "".join(_details(e) for e in audit.exercises)
@@ -50,6 +57,7 @@ def _row(e: ExerciseAudit) -> str:
         f"{e.alternatives - len(e.rejected)} of {e.alternatives}",
         f"{caught} of {e.misconceptions}",
         f"{caught - len(e.misnamed)}",
+        "–" if e.answers else f"{e.misconceptions - len(e.unseen)} of {e.misconceptions}",
         f"{e.mutants}" if e.mutants else "–",
         f"{e.killed:.1%}" if e.mutants else "–",
         f"{e.killed_visibly:.1%}" if e.mutants else "–",
@@ -61,6 +69,9 @@ def _row(e: ExerciseAudit) -> str:
 def _details(e: ExerciseAudit) -> str:
     kills = [f"{check}: {count} wrong solutions and mutants" for check, count in e.kills.items()]
     lists = {
+        "misconceptions that only hidden checks see": [
+            f"{name}: {why or 'no reason given'}" for name, why in e.unseen.items()
+        ],
         "mutants that no check kills": e.survivors,
         "mutants that only hidden checks kill": e.seen_by_hidden_only,
         "mutants that are right, with the reason": [f"{label}: {why}" for label, why in e.equivalent.items()],

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = ["BY_HEART_TARGET", "HIDDEN_TARGET", "VISIBLE_TARGET", "ChapterAudit", "ExerciseAudit"]
+__all__ = [
+    "BY_HEART_TARGET", "HIDDEN_TARGET", "MISCONCEPTIONS_VISIBLE_TARGET", "VISIBLE_TARGET", "ChapterAudit", "ExerciseAudit",
+]  # fmt: skip
 
 HIDDEN_TARGET = 0.99
 VISIBLE_TARGET = 0.90
+MISCONCEPTIONS_VISIBLE_TARGET = 0.97
 BY_HEART_TARGET = 0.5
 
 
@@ -18,7 +21,8 @@ class ExerciseAudit:
     """How one exercise's checks did.
 
     Counts of what was tried, and the names of what went wrong: ``rejected`` alternatives, ``uncaught`` and ``misnamed``
-    misconceptions (the latter with what they were named), ``survivors`` among the mutants (no check kills them),
+    misconceptions (the latter with what they were named), ``unseen`` ones (no visible check sees them; with the author's
+    reason, "" where there is none) and ``needless`` reasons for others, ``survivors`` among the mutants (no check kills them),
     ``seen_by_hidden_only`` (no visible check does), ``equivalent`` mutants with the reason why they are right,
     ``kills`` per check, ``idle`` checks that nothing but they could show to be needed, and ``flaky`` ones. ``by_heart`` is
     the share of the points that a function earns which answers whatever it is asked with one answer that everybody sees.
@@ -35,6 +39,8 @@ class ExerciseAudit:
     rejected: dict[str, str] = field(default_factory=dict)
     uncaught: tuple[str, ...] = ()
     misnamed: dict[str, str] = field(default_factory=dict)
+    unseen: dict[str, str] = field(default_factory=dict)
+    needless: tuple[str, ...] = ()
     survivors: tuple[str, ...] = ()
     seen_by_hidden_only: tuple[str, ...] = ()
     equivalent: dict[str, str] = field(default_factory=dict)
@@ -53,6 +59,11 @@ class ExerciseAudit:
         """The share of non-equivalent mutants that a visible check kills."""
         return _killed([self], visibly=True)
 
+    @property
+    def misconceptions_visible(self) -> float:
+        """The share of the misconceptions that a visible check sees; those of a quiz are told with the marks and not counted."""
+        return _seen([self])
+
     def problems(self) -> list[str]:
         """What falls short, one sentence each."""
         found: list[str] = []
@@ -63,6 +74,16 @@ class ExerciseAudit:
         found += [f"the right solution {n} loses marks: {why}" for n, why in self.rejected.items()]
         found += [f"the misconception {n} keeps full marks." for n in self.uncaught]
         found += [f"the misconception {n} is caught, but told as {o or 'nothing'}." for n, o in self.misnamed.items()]
+        found += [
+            f"no visible check sees the misconception {n}: add a visible input that shows it, or say why there can be none "
+            f'with hidden_only={{"{n}": "…"}}.'
+            for n, why in self.unseen.items()
+            if not why
+        ]
+        found += [
+            f"hidden_only has a reason for {n}, which is no misconception of this exercise that visible checks miss: take it out."
+            for n in self.needless
+        ]
         found += [f"the check {n} refuses a right answer with other inputs: {w}" for n, w in self.flaky.items()]
         if self.by_heart > BY_HEART_TARGET:
             found.append(
@@ -77,6 +98,12 @@ def _killed(exercises: Sequence[ExerciseAudit], *, visibly: bool = False) -> flo
     total = sum(e.mutants for e in exercises)
     missed = sum(len(e.survivors) + visibly * len(e.seen_by_hidden_only) for e in exercises)
     return 1 - missed / total if total else 1.0
+
+
+def _seen(exercises: Sequence[ExerciseAudit]) -> float:
+    """The share of their misconceptions, together, that a visible check sees; those of answers are not counted."""
+    total = sum(e.misconceptions for e in exercises if not e.answers)
+    return 1 - sum(len(e.unseen) for e in exercises) / total if total else 1.0
 
 
 @dataclass(frozen=True)
@@ -103,6 +130,11 @@ class ChapterAudit:
         return _killed(self.exercises, visibly=True)
 
     @property
+    def misconceptions_visible(self) -> float:
+        """The share of the chapter's misconceptions that a visible check sees; those of a quiz are not counted."""
+        return _seen(self.exercises)
+
+    @property
     def problems(self) -> list[str]:
         """What falls short of the targets, one sentence each."""
         found = [p for e in self.exercises for p in e.problems()]
@@ -117,6 +149,12 @@ class ChapterAudit:
             found.append(
                 f"{self.chapter}: the visible checks kill {self.killed_visibly:.1%} of the mutants; the target is {VISIBLE_TARGET:.0%}. "
                 f"Seen by hidden checks only: {names}."
+            )
+        if self.misconceptions_visible < MISCONCEPTIONS_VISIBLE_TARGET:
+            names = ", ".join(f"{e.name}.{name}" for e in self.exercises for name in e.unseen)
+            found.append(
+                f"{self.chapter}: the visible checks see {self.misconceptions_visible:.1%} of the misconceptions; the target is "
+                f"{MISCONCEPTIONS_VISIBLE_TARGET:.0%}. Seen by hidden checks only: {names}."
             )
         return found
 
@@ -136,6 +174,7 @@ class ChapterAudit:
             "exercise",
             "alternatives",
             "misconceptions",
+            "misconceptions by visible",
             "mutants",
             "killed",
             "by visible",
@@ -150,12 +189,17 @@ class ChapterAudit:
             lines += [f"  alive: {label}" for label in e.survivors]
             lines += [f"  kills nothing: {e.name}.{check}" for check in e.idle]
             lines += [f"  equivalent: {label}: {why}" for label, why in e.equivalent.items()]
+            lines += [f"  hidden only: {e.name}.{name}: {why or 'no reason given'}" for name, why in e.unseen.items()]
         lines += [f"  ! {problem}" for problem in self.problems]
         return "\n".join(lines)
 
 
 def _shares(audit: ExerciseAudit | ChapterAudit) -> dict[str, float]:
-    return {"killed": round(audit.killed, 4), "killed_visibly": round(audit.killed_visibly, 4)}
+    return {
+        "killed": round(audit.killed, 4),
+        "killed_visibly": round(audit.killed_visibly, 4),
+        "misconceptions_visible": round(audit.misconceptions_visible, 4),
+    }
 
 
 def _row(e: ExerciseAudit) -> list[str]:
@@ -164,6 +208,7 @@ def _row(e: ExerciseAudit) -> list[str]:
         e.name,
         f"{e.alternatives - len(e.rejected)}/{e.alternatives} accepted",
         f"{caught}/{e.misconceptions} caught, {caught - len(e.misnamed)} named",
+        "–" if e.answers else f"{e.misconceptions - len(e.unseen)}/{e.misconceptions}",
         f"{e.mutants}" + (f" (+{len(e.equivalent)} equivalent)" if e.equivalent else ""),
         f"{e.killed:.1%}" if e.mutants else "–",
         f"{e.killed_visibly:.1%}" if e.mutants else "–",

@@ -34,7 +34,8 @@ class ExerciseSpec:
     """One exercise, as its check class says it.
 
     ``answers`` names the variables of an exercise that has no function; ``leans_on`` the earlier exercises whose
-    functions a student's solution may call; ``equivalent`` the mutants that are right, each with the reason (for the audit).
+    functions a student's solution may call; ``equivalent`` the mutants that are right, and ``hidden_only`` the misconceptions
+    that no visible check can show, each with the reason (for the audit).
     """
 
     name: str
@@ -44,6 +45,7 @@ class ExerciseSpec:
     hints: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     equivalent: tuple[tuple[str, str], ...] = ()
+    hidden_only: tuple[tuple[str, str], ...] = ()
 
     @property
     def visible(self) -> frozenset[str]:
@@ -59,6 +61,7 @@ def exercise(
     hints: Sequence[str] = (),
     answers: Sequence[str] = (),
     equivalent: Mapping[str, str] | None = None,
+    hidden_only: Mapping[str, str] | None = None,
 ) -> Callable[[T], T]:
     """Mark a class as the checks of the exercise ``name``; the points of its checks add up to ``points``.
 
@@ -77,8 +80,8 @@ def exercise(
         if abs(total - points) > 1e-9:
             raise CourseError(f"{where}: the checks' points add up to {total:g}; the exercise {name!r} has {points:g}.")
         texts = tuple(hints) or hints_in(written)
-        right = tuple((equivalent or {}).items())
-        spec = ExerciseSpec(name, float(points), checks, tuple(leans_on), texts, tuple(answers), right)
+        right, hidden = tuple((equivalent or {}).items()), tuple((hidden_only or {}).items())
+        spec = ExerciseSpec(name, float(points), checks, tuple(leans_on), texts, tuple(answers), right, hidden)
         cls.__exercise__ = spec  # type: ignore[attr-defined]
         return cls
 

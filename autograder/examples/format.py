@@ -39,7 +39,7 @@ class CallStep:
     """One call of a function; arguments are encoded values, or ``Ref`` for the result of an earlier step.
 
     ``probe``, where there is one, is source text whose ``probe(function, *args, **kwargs)`` is run beside the function,
-    and ``memory_mb`` what the call may take. ``planned`` holds arguments and keywords as a right solution makes them,
+    ``measured`` says that it measures, and ``memory_mb`` is what the call may take. ``planned`` holds arguments and keywords as a right solution makes them,
     where some are results. ``parts`` is what a right result consists of, with nothing in it, where the check looks at its
     parts; ``unpacked`` says that it takes all of them.
     """
@@ -49,6 +49,7 @@ class CallStep:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     probe: str = ""
     memory_mb: int | None = None
+    measured: bool = False
     planned: tuple[tuple[Any, ...], Mapping[str, Any]] | None = None
     parts: tuple[None, ...] | Mapping[str, None] | None = None
     unpacked: bool = False
@@ -231,6 +232,7 @@ def _step(data: dict[str, Any]) -> Step:
         kwargs={str(name): _argument(value) for name, value in (call.get("kwargs") or {}).items()},
         probe=str(call.get("probe") or ""),
         memory_mb=int(call["memory_mb"]) if call.get("memory_mb") else None,
+        measured=bool(call.get("measured", False)),
         planned=(tuple(planned["args"]), dict(planned["kwargs"])) if planned else None,
         parts=dict.fromkeys(map(str, parts)) if isinstance(parts, list) else (None,) * int(parts or 0) or None,
         unpacked=bool(call.get("unpacked", False)),

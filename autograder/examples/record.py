@@ -58,8 +58,7 @@ def _exercise(checks: ChapterChecks, spec: ExerciseSpec) -> dict[str, Any]:
             for c in visible
         ],
         "misconceptions": [
-            {"name": m.name, "message": m.message}
-            | _known(_answers(checks, spec.name, m.function, questions), right, questions)
+            {"name": m.name, "message": m.message} | _known(checks, spec.name, m.function, questions, right)
             for m in wrong
         ],
         **({"right": [_outcome(answer) for answer in right]} if limited and wrong else {}),
@@ -103,6 +102,11 @@ class _Tape:
         """A call through a probe is written down with the probe's text, which is no secret of the course's."""
         value = self._checks.reference.probe(source, function, *args, **kwargs)
         return self._called(Call(function, args, kwargs, source), value)
+
+    def measure(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
+        """As a probe: only what is asserted of the measurement counts, so none is kept of the reference's or a mistake's."""
+        value = self._checks.reference.probe(source, function, *args, **kwargs)
+        return self._called(Call(function, args, kwargs, source, measured=True), value)
 
     def __getitem__(self, name: str) -> Any:
         value = answered(self._checks.reference[name], lambda: (name, {}))
@@ -159,6 +163,8 @@ class _Tape:
             encoded["planned"] = {"args": [encode_value(a) for a in call.args], "kwargs": kwargs}
         if call.probe:
             encoded["probe"] = call.probe
+        if call.measured:
+            encoded["measured"] = True
         if call.memory_mb is not None:
             encoded["memory_mb"] = call.memory_mb
         if isinstance(value, tuple):
@@ -200,20 +206,38 @@ class _Tuple(tuple[Any, ...]):  # noqa: SLOT001 - it has one more attribute
 
 
 def _answers(
-    checks: ChapterChecks, exercise: str, function: Callable[..., Any] | None, questions: Sequence[Call | str]
+    checks: ChapterChecks,
+    exercise: str,
+    function: Callable[..., Any] | None,
+    questions: Sequence[Call | str],
+    *,
+    limited: bool = False,
 ) -> list[Answer | None]:
-    """What ``function`` (by default the reference) answers to each question; None for a variable."""
+    """What ``function`` (by default the reference) answers to each question.
+
+    None for a variable and for a measurement, and, unless ``limited``, where memory is limited.
+    """
     namespace = checks.references if function is None else {**checks.references, exercise: function}
     session = FunctionSession(namespace, call_seconds=ANSWER_SECONDS)
-    answers = iter(session.batch([question for question in questions if isinstance(question, Call)]))
-    return [next(answers) if isinstance(question, Call) else None for question in questions]
+    calls = [
+        q if isinstance(q, Call) and not q.measured and (limited or q.memory_mb is None) else None for q in questions
+    ]
+    answers = iter(session.batch([call for call in calls if call is not None]))
+    return [None if call is None else next(answers) for call in calls]
 
 
 def _known(
-    answers: Sequence[Answer | None], right: Sequence[Answer | None], questions: Sequence[Call | str]
+    checks: ChapterChecks,
+    exercise: str,
+    mistake: Callable[..., Any],
+    questions: Sequence[Call | str],
+    right: Sequence[Answer | None],
 ) -> dict[str, Any]:
+    answers = _answers(checks, exercise, mistake, questions)
     asked = enumerate(zip(answers, right, questions, strict=True))
     differs = [i for i, (a, r, q) in asked if a and r and isinstance(q, Call) and not same_answer(a, r, q)]
+    if not differs:  # only of such a mistake it matters what it does where memory is limited
+        answers = _answers(checks, exercise, mistake, questions, limited=True)
     return {"outcomes": [_outcome(answer) for answer in answers], "differs": differs}
 
 

@@ -204,7 +204,8 @@ def _called(step: CallStep, student: StudentProxy, results: Sequence[Any]) -> An
     args = [_value(value, results) for value in step.args]
     kwargs = {name: _value(value, results) for name, value in step.kwargs.items()}
     if step.probe:
-        value = student.probe(step.probe, step.function, *args, **kwargs)
+        look = student.measure if step.measured else student.probe
+        value = look(step.probe, step.function, *args, **kwargs)
     else:
         allowed = student if step.memory_mb is None else student.within(step.memory_mb)
         value = getattr(allowed, step.function)(*args, **kwargs)
@@ -217,7 +218,7 @@ def _planned(step: CallStep) -> Call:
     """The call as it is made of a student who is right."""
     args, kwargs = step.planned if step.planned is not None else (step.args, step.kwargs)
     named = {name: decode_value(value) for name, value in kwargs.items()}
-    return Call(step.function, tuple(map(decode_value, args)), named, step.probe, step.memory_mb)
+    return Call(step.function, tuple(map(decode_value, args)), named, step.probe, step.memory_mb, step.measured)
 
 
 def _value(value: Any, results: Sequence[Any]) -> Any:

@@ -127,9 +127,9 @@ def distinguishing_calls(exercise: str, calls: Sequence[Call]) -> list[Call]:
     """The calls whose answers tell one solution of ``exercise`` from another.
 
     Where a function is looked at through probes, what these saw is its answer: what it returned (the weights of a head,
-    a matplotlib Axes) may be right, or wrong in one and the same way, in many forms.
+    a matplotlib Axes) may be right, or wrong in one and the same way, in many forms. A measurement is no answer.
     """
-    own = [call for call in calls if call.function == exercise]
+    own = [call for call in calls if call.function == exercise and not call.measured]
     return [call for call in own if call.probe] or own
 
 

@@ -69,6 +69,14 @@ class StudentProxy:
         """
         return self._ask(Call(function, args, kwargs, source))
 
+    def measure(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
+        """Run ``probe(function, *args, **kwargs)`` of ``source`` as ``probe`` does, where it measures what the function does.
+
+        A measurement, such as how far answers scatter, may come out otherwise for another right function: it is asserted
+        on, and no mistake is named by it.
+        """
+        return self._ask(Call(function, args, kwargs, source, measured=True))
+
     def _names(self) -> Iterable[str]:
         self._conversation.unplanned_calls += 1
         return self._known()

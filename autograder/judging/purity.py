@@ -34,7 +34,7 @@ def pairs_of(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[C
     """Calls of one shape and different numbers: from the plan and its second drawing, the largest inputs first."""
     shapes: dict[Any, list[Call]] = {}
     for call in [*plan, *other]:
-        if call.function == exercise and call.args:
+        if call.function == exercise and call.args and not call.measured:
             shapes.setdefault((call.probe, _form((call.args, dict(call.kwargs)))), []).append(call)
     pairs = []
     for calls in shapes.values():
@@ -45,7 +45,7 @@ def pairs_of(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[C
     if not pairs:
         # Nothing of one shape was drawn twice: the same arrays backwards serve, since answers are compared with themselves.
         # Where there are no arrays to turn, only whole numbers, some other call of the plan comes in between.
-        own = [call for call in plan if call.function == exercise]
+        own = [call for call in plan if call.function == exercise and not call.measured]
         pairs = [(call, _another(call, own)) for call in own]
     # What a probe looks at is dear to make: there, one small pair.
     return pairs[-1:] if pairs and pairs[0][0].probe else pairs[:3]

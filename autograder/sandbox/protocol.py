@@ -62,7 +62,8 @@ class Call:
 
     ``probe``, where there is one, is source text from the trusted side that defines ``probe(function, *args, **kwargs)``:
     it is called in the function's place, beside it, and what it returns is the answer. ``memory_mb``, where it is given,
-    is how much memory the call may take, in MiB, on top of what the notebook holds.
+    is how much memory the call may take, in MiB, on top of what the notebook holds. ``measured`` says that the probe takes
+    a measurement of the function, which may come out otherwise for another right one.
     """
 
     function: str
@@ -70,6 +71,7 @@ class Call:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     probe: str = ""
     memory_mb: int | None = None
+    measured: bool = False
 
 
 class Script(tuple[Call, ...]):  # noqa: SLOT001 - a tuple cannot have slots that hold something

@@ -266,6 +266,13 @@ class TestSoftLookup:
         found = student.soft_lookup(q, K, V, temperature=1e9)
         assert_matches(found, V.mean(axis=0), call="soft_lookup(q, K, V, temperature=1e9)", q=q, K=K, V=V)
 
+    @check(visible=True, after="test_warmer_and_colder")
+    def test_neither_hard_nor_even(self, agrees):
+        """close scores still share when it is very cold, distant ones still differ when it is very hot"""
+        q, V = np.array([1.0, 0.0]), np.array([[10, 0, 1], [0, 20, 2], [5, 5, 30]], dtype=float)
+        agrees.soft_lookup(q, np.array([[0.51, 3], [0.5, -1], [0.49, 2]]), V, temperature=0.02)
+        agrees.soft_lookup(q, np.array([[30.0, 3], [0, -1], [15, 2]]), V, temperature=30.0)
+
     @check(points=0.5, after="test_warmer_and_colder")
     @given(linked({"q": "d_k", "K": "n d_k", "V": "n d_v"}, elements=floats(-3, 3)), temperature=floats(0.2, 5))
     def test_any_sizes_and_temperature(self, agrees, q, K, V, temperature):

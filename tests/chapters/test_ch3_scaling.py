@@ -39,6 +39,18 @@ def answers(student, rng, d_k, count, samples=SAMPLES):
     return np.array(found)
 
 
+# What a notebook can measure by itself: whether one generator gives one answer, and how far those to many scatter.
+AGAIN = """
+def probe(score_variance, d_k, n_samples, rng):
+    first, again = (score_variance(d_k, n_samples, np.random.default_rng(7)) for _ in range(2))
+    return float(np.abs(np.subtract(again, first)).max())
+"""
+SCATTER = """
+def probe(score_variance, d_k, n_samples, rng):
+    return float(np.std([score_variance(d_k, n_samples, own) for own in rng.spawn(20_000 // n_samples)]))
+"""
+
+
 def relative_variance(d_k, samples=SAMPLES):
     """The variance of a right function's answers, in units of d_k squared."""
     return (2 + 6 / d_k) / samples
@@ -78,6 +90,24 @@ class TestScoreVariance:
         """for 64 entries near 64, and for a single one near 1"""
         assert_within(student.score_variance(64, 1000, Rng(2)), low=43.0, high=85.0)
         assert_within(student.score_variance(1, 2000, Rng(3)), low=0.5, high=1.5)
+
+    @check(visible=True, after="test_four_entries")
+    def test_same_again(self, student):
+        """from the same seed the same answer: all that is random comes from `rng`"""
+        difference = student.measure(AGAIN, "score_variance", 4, 50, Rng(7))
+        call = "the difference between two answers to score_variance(4, 50, np.random.default_rng(7))"
+        assert_matches(difference, 0.0, call=call)
+
+    @check(visible=True, after="test_four_entries")
+    def test_scatter(self, student):
+        """from generator to generator the answers scatter, as far as independent pairs of normal draws make them"""
+        # As in test_spread: six standard deviations of what a right function gives, or more, on either side.
+        for d_k, samples, low, high in ((1, 100, 0.4, 2.4), (16, 100, 0.45, 1.9), (4, 1000, 0.1, 4.0)):
+            found = student.measure(SCATTER, "score_variance", d_k, samples, Rng(8))
+            bounds = d_k * np.sqrt(relative_variance(d_k, samples) * np.array([low, high])).round(3)
+            many = f"np.random.default_rng(8).spawn({20_000 // samples})"
+            call = f"np.std([score_variance({d_k}, {samples}, rng) for rng in {many}])"
+            assert_within(found, low=float(bounds[0]), high=float(bounds[1]), call=call)
 
     @check(points=0.75, after="test_four_entries")
     def test_spread(self, student, rng):
@@ -445,6 +475,12 @@ class TestQueryGradient:
         """where all the values are equal, no query changes the output"""
         q, K, V, g = arrays_of([1, -2], [[1, 0], [0, 1], [0.5, 2]], [[7, -3], [7, -3], [7, -3]], [1, 2])
         assert_matches(student.query_gradient(q, K, V, g), np.zeros(2))
+
+    @check(visible=True, after="test_all_sizes_different")
+    def test_scores_above_a_thousand(self, agrees):
+        """scores above 1000 give no nan"""
+        q, K = arrays_of([3000, 1, 0, 0], [[1, 0, 2, 1], [1.001, -1, 0, -1], [1.002, -3, 1, 0]])
+        agrees.query_gradient(q, K, *arrays_of([[10, 0], [-20, 1], [30, 2]], [1, 0.5]))
 
     @check(points=0.5, after="test_small_example")
     @given(linked({"q": "d_k", "K": "n_k d_k", "V": "n_k d_v", "g": "d_v"}, sides=(1, 5), elements=floats(-3, 3)))

@@ -65,6 +65,15 @@ LENGTHS_KEPT = attend(
     "Y[:-1, 1] = np.sin(angle) * a + np.cos(angle) * b",
     "return Y",
 )
+FAINTLY_THE_LAST = running_sum_and("Y[:-1] += 0.01 * X[-1:]")
+ONE_TAKES_FROM_THE_OTHER = running_sum_and("Y[:-1, 0] += 0.5 * X[1:, 2]", "Y[:-1, 1] -= 0.5 * X[1:, 2]")
+TURNED_BY_WHAT_FOLLOWS = attend(
+    "Y = np.cumsum(X, axis=0)",
+    "a, b, angle = Y[:-1, 0].copy(), Y[:-1, 1].copy(), 0.5 * X[1:, 2]",
+    "Y[:-1, 0] = np.cos(angle) * a - np.sin(angle) * b",
+    "Y[:-1, 1] = np.sin(angle) * a + np.cos(angle) * b",
+    "return Y",
+)
 A_FAINT_LEAK = running_sum_and("Y[:-1] += 0.005 * X[1:]")
 
 SHAPES = {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v", "keep": "n_q n_k"}
@@ -224,6 +233,12 @@ class TestMaskedSoftmax:
         rows = [-1000, -999.5, -996, -998.5], [990, 992, 991, 994], [0, 1, 2, 1], [-900, 1000, -1000, -950]
         mask = np.array([[1, 1, 0, 1], [1, 1, 1, 0], [0, 1, 1, 1], [1, 1, 0, 1]], dtype=bool)
         agrees.masked_softmax(np.array(rows), mask)
+
+    @check(visible=True, after="test_nothing_allowed")
+    def test_a_row_of_nan(self, agrees):
+        """a row of NaN, all of them allowed, stays a row of NaN, and spoils no other row"""
+        scores = np.array([[1, 3, 2], [np.nan, np.nan, np.nan], [2, 0, 1]])
+        agrees.masked_softmax(scores, np.array([[1, 1, 0], [1, 1, 1], [0, 0, 0]], dtype=bool))
 
     @check(points=0.5, after="test_nothing_allowed")
     def test_a_nan_still_shows(self, student, reference, rng):
@@ -425,6 +440,12 @@ class TestIsCausal:
         """a leak through one feature only"""
         judge_all(student, SIX_ROWS, (WINDOW_OF_TWO, True), (OUT_OF_THE_LAST_FEATURE, False))
         judge_all(student, SIX_ROWS, (ONE_NUMBER_A_ROW, True), (INTO_THE_LAST_FEATURE, False))
+
+    @check(visible=True, after="test_small_examples")
+    def test_leaks_that_are_easily_overlooked(self, student):
+        """a leak that is faint, one that leaves each row's sum as it was, and one that leaves its length"""
+        judge_all(student, SIX_ROWS, (OWN_ROW_AND_PLACE, True), (FAINTLY_THE_LAST, False))
+        judge_all(student, SIX_ROWS, (ONE_TAKES_FROM_THE_OTHER, False), (TURNED_BY_WHAT_FOLLOWS, False))
 
     @check(points=1, after="test_one_row_leaks")
     def test_leaks_at_one_place(self, student, rng):

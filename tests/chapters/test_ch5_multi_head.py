@@ -205,6 +205,16 @@ class TestMultiHeadAttention:
         mask = np.array([[[[1, 1, 1, 0], [0, 1, 0, 1]]], [[[1, 0, 0, 0], [1, 1, 0, 1]]]], dtype=bool)
         agrees.multi_head_attention(*sequences, *matrices, 2, mask)
 
+    @check(visible=True, after="test_a_mask_for_all_heads")
+    def test_scores_near_a_thousand(self, agrees):
+        """one head with scores near 1000 and one with scores near -1000, forbidden ones among them"""
+        X_q, X_kv, W_Q, W_K = arrays_of(
+            [[1, 0], [1, 2]], [[1, 0], [1, 1], [1, 2]], [[1, 1], [0, 0]], [[998, -998], [-1, 1]]
+        )
+        W_V, W_O = arrays_of([[1, 2], [3, -1]], [[1, 0], [2, 1]])
+        mask = np.array([[1, 1, 0], [0, 1, 1]], dtype=bool)
+        agrees.multi_head_attention(X_q, X_kv, W_Q, W_K, W_V, W_O, 2, mask)
+
     @check(points=0.75, after="test_heads_of_several_columns")
     def test_any_sizes(self, agrees, rng):
         """three heads or more, every size another one, with and without a batch"""

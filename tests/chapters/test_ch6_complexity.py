@@ -34,6 +34,16 @@ def arrays(seed, n_q, n_k, d_k, d_v, batch=()):
     return [rng.uniform(-2, 2, size=(*batch, *shape)).round(1) for shape in shapes]
 
 
+def the_same_few(n_q, n_k):
+    """Q, K and V of one column, in which the same few numbers come again and again: a long example, and short to write.
+
+    Scores are equal or 500 apart, or more, and the other numbers are whole: right answers come out without rounding, and
+    the same for the same query.
+    """
+    few = ([500, -500, 0], n_q), ([3, 1, 2, 1, 3], n_k), ([3, -1, 4, 1, -5], n_k)
+    return [np.resize(np.array(numbers, dtype=float), (n, 1)) for numbers, n in few]
+
+
 @exercise("attention_cost", points=2)
 class TestAttentionCost:
     """How many numbers does the table of scores hold? How many multiply-adds does one of these numbers take? Begin with
@@ -207,6 +217,11 @@ class TestLinearAttention:
         Q, K, V = (a.astype(np.float32) for a in arrays(int(rng.integers(1 << 30)), 3, 5, 4, 2, batch=(3, 2)))
         mapped(agrees, Q, K, V, EXP)
 
+    @check(visible=True, after="test_several_queries")
+    def test_less_than_the_table(self, agrees):
+        """2200 queries and 2700 keys, in half the memory that the table of their weights takes"""
+        mapped(agrees.within(memory_mb=LIMIT_MB), *the_same_few(N_Q, N_K), ADD_ONE)
+
     @check(points=1.25, after="test_several_queries")
     def test_little_memory(self, agrees):
         """thousands of queries and keys, in less memory than one table of them takes"""
@@ -273,6 +288,12 @@ class TestChunkedAttention:
         Q, K, V = (a.astype(np.float32) for a in arrays(int(rng.integers(1 << 30)), 4, 4, 4, 4, batch=(4,)))
         agrees.chunked_attention(Q, K, V, 3)
 
+    @check(visible=True, after="test_several_queries")
+    def test_less_than_the_table(self, agrees):
+        """1600 queries and 2000 keys, in less memory than the table of their scores takes"""
+        # The table, 24 MiB, is held two or three times. It is half as large as the hidden one, as this takes its time.
+        agrees.within(memory_mb=LIMIT_MB).chunked_attention(*the_same_few(1600, 2000), BLOCK)
+
     @check(points=2.5, after="test_several_queries")
     def test_little_memory(self, agrees):
         """thousands of queries and keys, in less memory than one table of them takes"""
@@ -307,6 +328,13 @@ class TestDecodeStep:
     def test_first_step(self, agrees):
         """the first step, with empty caches"""
         agrees.decode_step(*step_inputs(69, 0, 3, 2).values())
+
+    @check(visible=True, after="test_longer_cache")
+    def test_a_score_far_above_the_others(self, agrees):
+        """a score of 1000, or of 3000, beside two of nearly 0 gives no nan"""
+        for key in (10.0, 30.0):
+            q, k, v, cache_K = arrays_of([142, 1], [key, 1], [5, 1], [[0, 1], [0, 2]])
+            agrees.decode_step(q, k, v, cache_K, np.array([[1.0, 2.0], [3.0, -4.0]]))
 
     @check(points=0.75, after="test_longer_cache")
     def test_any_sizes(self, agrees, rng):

@@ -1,7 +1,9 @@
 """One judge: a notebook that checks itself hears what the grader finds on the same calls, to the letter."""
 
 import dataclasses
+import json
 
+import numpy as np
 import pytest
 
 from autograder.audit.mutants import mutants_of
@@ -37,7 +39,9 @@ def test_recorded_checks_are_judged_as_live_ones(chapter):
     """Status, points, mistake and every word are the same, whether the visible checks run live or as they were recorded."""
     checks = load_checks(COURSE, chapter)
     checks.shrinks = False  # a notebook shows the first case that fails, the grader looks for a smaller one
-    examples = parse_examples(recorded(checks)).exercises
+    written = recorded(checks)
+    assert len(json.dumps(written)) < 400_000  # bytes that every student fetches, and each check() reads
+    examples = parse_examples(written).exercises
     right = dict(checks.references)
     for spec in checks.specs.values():
         if spec.answers:
@@ -53,3 +57,16 @@ def test_recorded_checks_are_judged_as_live_ones(chapter):
             differ.append((exercise, name, {f: (getattr(live, f), getattr(replayed, f)) for f in fields}))
     assert differ == []
     assert wrong > 10  # or nothing was compared
+
+
+def test_a_notebook_notices_random_numbers_that_come_from_elsewhere():
+    """They are as good as any, and differ from run to run: no misconception with answers of its own can stand for them."""
+
+    def score_variance(d_k, n_samples, rng):  # noqa: ARG001 - that is the mistake
+        q, k = np.random.standard_normal((2, n_samples, d_k))  # noqa: NPY002
+        return (q * k).sum(axis=1).var()
+
+    examples = parse_examples(recorded(load_checks(COURSE, "ch3_scaling"))).exercises
+    subject = FunctionSubject("np.random", {"score_variance": score_variance})
+    [verdict] = replay(examples, subject, only=frozenset({"score_variance"}))
+    assert [c.name for c in verdict.checks if c.status != "passed"] == ["test_same_again"]

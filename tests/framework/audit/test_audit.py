@@ -85,6 +85,35 @@ def test_a_misconception_told_as_another_is_found_out(course):
     assert found.misnamed == {"wrong_sign": "", "same_in_green": ""}
 
 
+UNSEEN = "no visible check sees the misconception mean_of_everything: add a visible input that shows it"
+NEEDLESS = (
+    "hidden_only has a reason for {}, which is no misconception of this exercise that visible checks miss: take it out."
+)
+SHARE = "the visible checks see 66.7% of the misconceptions; the target is 97%. Seen by hidden checks only: mean_kelvin.mean_of_everything."
+
+
+def test_a_mistake_that_hears_well_done_until_it_is_graded_is_found_out(course):
+    """It is named with and without the author's reason; a reason that is not needed, or for nothing, is found too."""
+    report, found = audited(course, "mean_kelvin")
+    assert (found.unseen, report.misconceptions_visible, report.ok) == ({}, 1.0, True)
+    checks = course.checks("ch1_units")
+    change(checks, 'visible=True, after="test_one_station"', 'after="test_one_station"')
+    report, found = audited(course, "mean_kelvin")
+    assert found.unseen == {"mean_of_everything": ""}
+    assert [UNSEEN in problem for problem in found.problems()] == [True]
+    assert SHARE in report.problems[-1]
+    assert "1/2" in str(report)
+    assert "hidden only: mean_kelvin.mean_of_everything: no reason given" in str(report)
+    assert report.to_json()["misconceptions_visible"] == 0.6667
+    reasons = {"mean_of_everything": "many <stations>", "stays_in_celsius": "?", "nobody": "?"}
+    change(checks, 'leans_on=("to_kelvin",)', f'leans_on=("to_kelvin",), hidden_only={reasons}')
+    report, found = audited(course, "mean_kelvin")
+    assert found.unseen == {"mean_of_everything": "many <stations>"}
+    needless = [f"mean_kelvin: {NEEDLESS.format(name)}" for name in ("stays_in_celsius", "nobody")]
+    assert [*needless, f"ch1_units: {SHARE}"] == report.problems
+    assert "mean_of_everything: many &lt;stations&gt;" in audit_page([report], "Units")
+
+
 def test_the_page_and_the_table_say_what_was_found(course):
     """What falls short is in both, in words."""
     change(course.checks("ch1_units"), "student.to_kelvin(x), reference", "reference.to_kelvin(x), reference")

@@ -30,6 +30,7 @@ from tests.support.examples_by_hand import (
 
 VALUES = [
     np.array([[1.5, np.nan], [np.inf, -np.inf]]), np.array([0.1, 1 / 3], dtype=np.float32), np.array([[True, False]]),
+    np.resize([1.5, np.nan, -0.0], (700, 2)), np.resize([True, False], 1001), np.append(np.zeros(2000), -0.0),
     np.array([1, -2], dtype=np.int64), np.array([1 + 2j, complex(np.nan, np.inf)]), np.array(2.5), np.zeros((0, 3)),
     3, 0.1, float("inf"), 1 + 2j, True, "text", None, (np.ones(2), [1.0, (2,)]), {"weights": {"W_Q": np.eye(2)}, "h": 3},
     Source("def f(x):\n    return x", "f"), Rng(7), Opaque("Axes"),
@@ -80,6 +81,13 @@ class TestValues:
         """A NumPy scalar is written down as the number that it is."""
         assert encode_value(number) == 0.5
 
+    def test_a_long_array_of_the_same_few_numbers_is_short(self):
+        """Thousands of rows, for an example that is about their number, take one line of the file."""
+        assert encode_value(np.resize([1.0, 2.0, 3.0], (5000, 2))) == {
+            "cycle": [1.0, 2.0, 3.0], "dtype": "float64", "shape": [5000, 2]
+        }  # fmt: skip
+        assert "array" in encode_value(np.append(np.zeros(2000), -0.0))
+
     def test_each_decoding_is_a_new_array(self):
         """What one call writes into its inputs reaches no other call."""
         data = encode_value(np.ones(2))
@@ -97,6 +105,7 @@ class TestValues:
         [
             {}, [1], {"float": "much"}, {"dict": 3}, {"array": [1], "dtype": "O", "shape": [1]},
             {"array": [1, 2], "dtype": "float64", "shape": [3]}, {"array": ["one"], "dtype": "float64", "shape": [1]},
+            {"cycle": [], "dtype": "bool", "shape": [9]}, {"cycle": [1], "dtype": "float64", "shape": [10**9, 10**9]},
         ],
     )  # fmt: skip
     def test_damaged_data_is_a_value_error(self, data):

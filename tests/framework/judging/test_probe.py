@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -191,6 +192,63 @@ def test_a_visible_probe_is_recorded_and_replayed(probed):
     [verdict] = replay(exercises, Student(boxes=from_nought))
     assert (verdict.status, verdict.misconception) == ("failed", "from_nought")
     assert "it is 0 where 1 is right" in verdict.checks[0].message
+
+
+MEASURED = {
+    CHECK_FILE: """
+from autograder.checking import assert_within, check, exercise, pure
+
+CALLS = '''
+def probe(f, n):
+    return sum(f(n) for _ in range(10))
+'''
+
+@exercise("f", points=2)
+class TestF:
+    @check(points=1, visible=True)
+    def test_once(self, agrees):
+        \"\"\"one call\"\"\"
+        agrees.f(3)
+
+    @check(visible=True)
+    def test_ten_times(self, student):
+        \"\"\"ten calls\"\"\"
+        assert_within(student.measure(CALLS, "f", 2), low=15, high=25, call="the sum of ten f(2)")
+
+    test_care = pure(points=1)
+""",
+    SOLUTION_FILE: "def f(n):\n    return n\n",
+    WRONG_FILE: """
+from autograder.misconception import misconceptions_of
+
+wrong = misconceptions_of("f")
+
+
+@wrong
+def one_more_of_three(n):
+    'One more than there are.'
+    return 4 if n == 3 else n
+""",
+}
+
+
+@pytest.mark.parametrize("from_the_record", [False, True])
+def test_a_measurement_fails_a_check_and_is_nobody_s_answer(probed, from_the_record):
+    """Out of bounds it is told, live and recorded alike; a mistake is known by plain calls, whatever was measured."""
+    course = probed(MEASURED)
+    checks = load_checks(course, "ch1_units")
+    judge = partial(replay, examples_of(course)) if from_the_record else partial(Judge(checks).judge, visible_only=True)
+
+    def judged(function):
+        [verdict] = judge(Student(f=function))
+        return verdict
+
+    assert judged(lambda n: n).status == "passed"
+    constant = judged(lambda n: 3)  # noqa: ARG005
+    assert [c.status for c in constant.checks][:2] == ["passed", "failed"]
+    assert constant.checks[1].message == "It should be between 15 and 25; found 30.\nthe sum of ten f(2) gave  30"
+    assert judged(lambda n: 4 if n == 3 else 2.1).misconception == "one_more_of_three"
+    assert Judge(checks).judge(Student(f=lambda n: n))[0].score == 2.0  # its care is looked at through plain calls
 
 
 REFUSES = """class NotAsAsked(Exception):
