@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from autograder.checking.contract import Contract
 from autograder.errors import CourseError
 
 __all__ = ["CheckSpec", "ExerciseSpec", "check", "exercise", "exercises_of", "hints_in", "noted", "place_of", "pure"]
@@ -27,6 +28,7 @@ class CheckSpec:
     visible: bool
     after: tuple[str, ...]
     purity: bool = False
+    kinds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,8 @@ class ExerciseSpec:
     """One exercise, as its check class says it.
 
     ``answers`` names the variables of an exercise that has no function; ``leans_on`` the earlier exercises whose
-    functions a student's solution may call; ``equivalent`` the mutants that are right, each with the reason (for the audit).
+    functions a student's solution may call; ``equivalent`` the mutants that are right, each with the reason (for the audit);
+    ``takes`` what the function may be given.
     """
 
     name: str
@@ -44,6 +47,7 @@ class ExerciseSpec:
     hints: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     equivalent: tuple[tuple[str, str], ...] = ()
+    takes: Contract | None = None
 
     @property
     def visible(self) -> frozenset[str]:
@@ -59,6 +63,7 @@ def exercise(
     hints: Sequence[str] = (),
     answers: Sequence[str] = (),
     equivalent: Mapping[str, str] | None = None,
+    takes: Contract | None = None,
 ) -> Callable[[T], T]:
     """Mark a class as the checks of the exercise ``name``; the points of its checks add up to ``points``.
 
@@ -76,9 +81,14 @@ def exercise(
         total = sum(c.points for c in checks)
         if abs(total - points) > 1e-9:
             raise CourseError(f"{where}: the checks' points add up to {total:g}; the exercise {name!r} has {points:g}.")
+        if takes is None and any(c.kinds for c in checks):
+            raise CourseError(
+                f"{where} has a check of every kind of input, and does not say what the exercise {name!r} takes: write "
+                "@exercise(…, takes=Contract({…})), with a line for each argument."
+            )
         texts = tuple(hints) or hints_in(written)
         right = tuple((equivalent or {}).items())
-        spec = ExerciseSpec(name, float(points), checks, tuple(leans_on), texts, tuple(answers), right)
+        spec = ExerciseSpec(name, float(points), checks, tuple(leans_on), texts, tuple(answers), right, takes)
         cls.__exercise__ = spec  # type: ignore[attr-defined]
         return cls
 

@@ -1,19 +1,26 @@
 """The checks of chapter 1: attention is a weighted average."""
 
 import numpy as np
-from inputs import arrays_of
+from inputs import arrays_of, score_kinds, settled
 
 from autograder.checking import (
+    Contract,
+    Kind,
+    array,
     arrays_nd,
     assert_matches,
     assert_sums_to_one,
+    axis_of,
     check,
+    every_kind,
     exercise,
     floats,
     given,
     integers,
     linked,
     pure,
+    real,
+    weights,
 )
 from solutions.ch1_weighted_averaging import quiz_ch1
 
@@ -33,7 +40,7 @@ def something_to_look_up(rng, n, d_k, d_v, margin=0.5):
             return q, K, V
 
 
-@exercise("weighted_average", points=2)
+@exercise("weighted_average", points=2, takes=Contract({"weights": weights("n"), "X": array("n d")}))
 class TestWeightedAverage:
     """Do the example on paper first: every row times its weight, then all of them added up. Those are two steps. What
     shape is there after the first?
@@ -67,20 +74,54 @@ class TestWeightedAverage:
         weights = (np.abs(parts) + 0.1) / (np.abs(parts) + 0.1).sum()
         agrees.weighted_average(weights, X)
 
-    @check(points=0.25, after="test_small_example")
-    def test_many_rows_and_float32(self, agrees, rng):
-        """many rows, large numbers, zeros among the weights, and float32"""
-        for n, d, size, dtype in ((60, 7, 1.0, np.float64), (5, 4, 1e6, np.float64), (4, 4, 1.0, np.float32)):
-            weights = some_weights(rng, n)
-            weights[::3] = 0.0
-            weights = (weights / weights.sum()).astype(dtype)
-            X = (size * rng.uniform(1, 2, size=(n, d))).astype(dtype)
-            agrees.weighted_average(weights, X)
+    test_every_kind = every_kind(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise("hard_lookup", points=2, leans_on=("weighted_average",))
+def scores(values):
+    """The score of each key, for a query q and keys K."""
+    return values["K"] @ values["q"]
+
+
+def no_ties(values, rng):
+    """The same inputs with one key ahead of all the others, and its score not too large."""
+    values = settled(scores, names=("q", "K"))(values, rng)
+    if np.ptp(values["V"]) == 0 and len(values["V"]) > 1:
+        return values
+    found = np.sort(scores(values))
+    return values if len(found) == 1 or found[-1] - found[-2] > 1e-3 * max(1.0, np.abs(found).max()) else None
+
+
+def best_key_last(values, _rng):
+    """The same inputs with the best key at the end."""
+    best = scores(values).argmax()
+    order = np.append(np.delete(np.arange(len(values["K"])), best), best)
+    return {**values, "K": values["K"][order], "V": values["V"][order]}
+
+
+LOOKED_UP = {"q": array("d_k"), "K": array("n d_k"), "V": array("n d_v")}
+
+
+@exercise(
+    "hard_lookup",
+    points=2,
+    leans_on=("weighted_average",),
+    takes=Contract(
+        LOOKED_UP,
+        kinds=[
+            Kind.added(
+                "K: the best key far down",
+                "the best key after more than 300 others",
+                lambda v: len(v["K"]) > 300 and scores(v).argmax() >= 300,
+                best_key_last,
+                sizes={"n": 305},
+            )
+        ],
+        settle=no_ties,
+        never=dict.fromkeys(("q: all zero", "K: all zero", "K: all equal"), "there are never two equally good keys"),
+    ),
+)
 class TestHardLookup:
     """There are three steps: a score for every key, the place of the largest score, the value at that place.
 
@@ -121,17 +162,14 @@ class TestHardLookup:
             q, K, V = something_to_look_up(rng, n, d_k, d_v, margin=0.1)
             agrees.hard_lookup(q, K, V)
 
-    @check(points=0.25, after="test_small_example")
-    def test_one_key_and_float32(self, agrees, rng):
-        """a single key, and float32"""
-        for n, d_k, d_v, dtype in ((1, 3, 2, np.float64), (1, 1, 1, np.float64), (6, 3, 4, np.float32)):
-            q, K, V = (a.astype(dtype) for a in something_to_look_up(rng, n, d_k, d_v))
-            agrees.hard_lookup(q, K, V)
+    test_every_kind = every_kind(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise("softmax", points=4)
+@exercise(
+    "softmax", points=4, takes=Contract({"x": array("... n", low=-1e4, high=1e4), "axis": axis_of("x", default=True)})
+)
 class TestSoftmax:
     """Begin with a single vector, as in the example: exp of every score, then each divided by the sum of all. When that
     works, ask of every sum (and every maximum) whether it belongs to the whole array or to one slice along `axis`.
@@ -211,17 +249,36 @@ class TestSoftmax:
         for x in (np.array([-3.0]), np.array([[7.0], [-7.0], [0.0]]), np.zeros((2, 4)), np.array([[0.0, 1.0, 0.0]])):
             agrees.softmax(x)
 
-    @check(points=0.25, after="test_large_scores")
-    def test_float32(self, agrees, rng):
-        """float32 scores, up to 100"""
-        x = (rng.normal(size=(4, 5)) + np.array([[-95.0], [0.0], [40.0], [95.0]])).astype(np.float32)
-        agrees.softmax(x)
-        agrees.softmax(x.T, axis=0)
+    test_every_kind = every_kind(points=0.25, after="test_large_scores")
 
     test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise("soft_lookup", points=4, leans_on=("weighted_average", "softmax"))
+def tempered(values):
+    """The scores, divided by the temperature."""
+    return scores(values) / values.get("temperature", 1.0)
+
+
+def moved_tempered(values, level):
+    """The same inputs with ``level`` added to each score that is divided by the temperature already."""
+    q, K = values["q"].copy(), values["K"].copy()
+    if len(q) == 1:
+        return None
+    q[-1] = level * values.get("temperature", 1.0)
+    K[:, -1] = 1.0
+    return {**values, "q": q, "K": K}
+
+
+@exercise(
+    "soft_lookup",
+    points=4,
+    leans_on=("weighted_average", "softmax"),
+    takes=Contract(
+        {**LOOKED_UP, "temperature": real(1e-3, 1e3, default=True)},
+        kinds=score_kinds(tempered, moved_tempered, names=("q", "K"), rows=False),
+        settle=settled(tempered, names=("q", "K")),
+    ),
+)
 class TestSoftLookup:
     """Take your steps from `hard_lookup`. Only the middle one is exchanged: do not pick the largest score, but turn all
     the scores into weights.
@@ -294,12 +351,7 @@ class TestSoftLookup:
             K += np.outer(scores - K @ q, q) / (q @ q)
             agrees.soft_lookup(q, K, V, temperature=temperature)
 
-    @check(points=0.25, after="test_small_example")
-    def test_one_key_and_float32(self, agrees, rng):
-        """a single key, and float32"""
-        for n, d_k, d_v, dtype in ((1, 3, 2, np.float64), (1, 1, 1, np.float64), (6, 3, 4, np.float32)):
-            q, K, V = (a.astype(dtype) for a in something_to_look_up(rng, n, d_k, d_v))
-            agrees.soft_lookup(q, K, V, temperature=1.5)
+    test_every_kind = every_kind(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.5, after="test_small_example")
 

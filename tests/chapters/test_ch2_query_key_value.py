@@ -1,7 +1,7 @@
 """The checks of chapter 2: where the weights come from."""
 
 import numpy as np
-from inputs import arrays_of
+from inputs import arrays_of, attention_contract
 
 from autograder.checking import (
     assert_einsum,
@@ -10,6 +10,7 @@ from autograder.checking import (
     assert_string,
     assert_sums_to_one,
     check,
+    every_kind,
     exercise,
     floats,
     given,
@@ -144,7 +145,7 @@ class TestAttentionScores:
     test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise("dot_product_attention", points=4, leans_on=("attention_scores",))
+@exercise("dot_product_attention", points=4, leans_on=("attention_scores",), takes=attention_contract(scaled=False))
 class TestDotProductAttention:
     """It is `soft_lookup` from chapter 1 for many queries at once: scores, weights, mix. You have a function for the
     first step, the notebook hands you `softmax` for the second.
@@ -220,11 +221,7 @@ class TestDotProductAttention:
         Q, K = np.concatenate([Q, level], axis=-1), np.concatenate([K, np.ones((2, 3, 5, 1))], axis=-1)
         agrees.dot_product_attention(Q, K, V)
 
-    @check(points=0.25, after="test_small_example")
-    def test_one_key_and_float32(self, agrees, rng):
-        """a single key, a single query, and float32"""
-        for *sizes, dtype in ((3, 1, 2, 4, float), (1, 1, 1, 1, float), (4, 5, 3, 6, np.float32)):
-            agrees.dot_product_attention(*(a.astype(dtype) for a in queries_keys_values(rng, (), *sizes)))
+    test_every_kind = every_kind(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.25, after="test_small_example")
 

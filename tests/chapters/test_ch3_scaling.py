@@ -1,7 +1,7 @@
 """The checks of chapter 3: why scores are divided by the square root of d_k."""
 
 import numpy as np
-from inputs import arrays_of, function
+from inputs import arrays_of, attention_contract, function
 
 from autograder.checking import (
     CheckFailed,
@@ -12,6 +12,7 @@ from autograder.checking import (
     assert_sums_to_one,
     assert_within,
     check,
+    every_kind,
     exercise,
     floats,
     given,
@@ -111,7 +112,7 @@ class TestScoreVariance:
     test_care = pure(points=0.25, after="test_spread")
 
 
-@exercise("scaled_dot_product_attention", points=4)
+@exercise("scaled_dot_product_attention", points=4, takes=attention_contract())
 class TestScaledDotProductAttention:
     """Four steps: scores for every query and key, the division, the softmax over the keys, the average of the values.
     Write the shape of what you have after each step beside it.
@@ -183,13 +184,7 @@ class TestScaledDotProductAttention:
         Q[..., 0] = np.array([[9000.0, -9000.0, 2000.0, 0.0], [-3000.0, 500.0, 6000.0, -800.0]])
         agrees.scaled_dot_product_attention(Q, K, V)
 
-    @check(points=0.25, after="test_all_sizes_different")
-    def test_one_of_each_and_float32(self, agrees, rng):
-        """a single query, a single key, a single entry; and float32"""
-        cases = (1, 1, 1, 1, float), (1, 4, 3, 2, float), (3, 1, 2, 4, float), (3, 5, 4, 6, np.float32)
-        for n_q, n_k, d_k, d_v, dtype in cases:
-            Q, K, V = (rng.normal(size=s).astype(dtype) for s in ((n_q, d_k), (n_k, d_k), (n_k, d_v)))
-            agrees.scaled_dot_product_attention(Q, K, V)
+    test_every_kind = every_kind(points=0.25, after="test_all_sizes_different")
 
     test_care = pure(points=0.25, after="test_small_example")
 
