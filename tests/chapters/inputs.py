@@ -45,7 +45,7 @@ def function(head, *body):
 attend = partial(function, "attend(X)")  # of one array: what may stand for an attention
 
 
-def score_kinds(scores, move, names=("Q", "K"), rows=True):
+def score_kinds(scores, move, names=("Q", "K"), *, rows=True):
     """Kinds of input that only the scores show: ``scores(values)`` works them out, ``move(values, level)`` adds ``level`` to them.
 
     ``level`` has a number for each row of scores (of which there are several with ``rows``); a row's weights do not depend on
@@ -97,7 +97,7 @@ def score_kinds(scores, move, names=("Q", "K"), rows=True):
     return found if rows else found[:-1]
 
 
-def scores_of(scaled=True):
+def scores_of(*, scaled=True):
     """What works out the scores of the arguments Q and K."""
 
     def scores(values):
@@ -107,7 +107,7 @@ def scores_of(scaled=True):
     return scores
 
 
-def moved_scores(scaled=True):
+def moved_scores(*, scaled=True):
     """What adds a level to each row of scores, by the last entry of each query and key."""
 
     def move(values, level):
@@ -139,12 +139,12 @@ def settled(scores, limit=1e4, names=("Q", "K")):
     return settle
 
 
-def attention_contract(scaled=True, float32=True, **more):
+def attention_contract(*, scaled=True, float32=True, **more):
     """What attention takes: Q, K and V with batch axes, and ``more`` arguments; scores that lie close together stay within 1e4."""
-    scores = scores_of(scaled)
+    scores = scores_of(scaled=scaled)
     arrays = {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}
     return Contract(
         {**{name: array(shape, float32=float32) for name, shape in arrays.items()}, **more},
-        kinds=score_kinds(scores, moved_scores(scaled)),
+        kinds=score_kinds(scores, moved_scores(scaled=scaled)),
         settle=settled(scores),
     )
