@@ -19,7 +19,8 @@ import numpy as np
 
 from autograder.audit.mutants import Mutant
 from autograder.checking.contract import ArrayArgument, Contract, Reading
-from autograder.checking.kinds import Kind, kinds_of
+from autograder.checking.kind import Kind
+from autograder.checking.kinds import kinds_of
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.proxies import StudentProxy

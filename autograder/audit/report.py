@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = ["BY_HEART_TARGET", "HIDDEN_TARGET", "VISIBLE_TARGET", "ChapterAudit", "ExerciseAudit"]
+from autograder.audit.kinds import Kinds
 
+__all__ = ["BY_HEART_TARGET", "HIDDEN_TARGET", "KINDS_TARGET", "VISIBLE_TARGET", "ChapterAudit", "ExerciseAudit"]
+
+_KINDS = ("allowed", "visited", "missing")
 HIDDEN_TARGET = 0.99
 VISIBLE_TARGET = 0.90
+KINDS_TARGET = 0.97  # of the kind-only mutants
 BY_HEART_TARGET = 0.5
 
 
@@ -42,6 +46,7 @@ class ExerciseAudit:
     idle: tuple[str, ...] = ()
     flaky: dict[str, str] = field(default_factory=dict)
     by_heart: float = 0.0
+    kinds: Kinds = field(default_factory=Kinds)
 
     @property
     def killed(self) -> float:
@@ -64,6 +69,11 @@ class ExerciseAudit:
         found += [f"the misconception {n} keeps full marks." for n in self.uncaught]
         found += [f"the misconception {n} is caught, but told as {o or 'nothing'}." for n, o in self.misnamed.items()]
         found += [f"the check {n} refuses a right answer with other inputs: {w}" for n, w in self.flaky.items()]
+        found += [
+            f"no check that is worth points looks at inputs of the kind {kind!r}: a function that is wrong on these alone "
+            "keeps full marks. Let a check ask about one, or rule the kind out in the contract with never={…}."
+            for kind in self.kinds.missing
+        ]
         if self.by_heart > BY_HEART_TARGET:
             found.append(
                 f"one visible answer given to every question earns {self.by_heart:.0%} of the points; let more "
@@ -103,9 +113,21 @@ class ChapterAudit:
         return _killed(self.exercises, visibly=True)
 
     @property
+    def killed_kind_only(self) -> float:
+        """The share of the kind-only mutants that some check kills."""
+        total = sum(e.kinds.mutants for e in self.exercises)
+        return 1 - sum(len(e.kinds.survivors) for e in self.exercises) / total if total else 1.0
+
+    @property
     def problems(self) -> list[str]:
         """What falls short of the targets, one sentence each."""
         found = [p for e in self.exercises for p in e.problems()]
+        if self.killed_kind_only < KINDS_TARGET:
+            names = ", ".join(label for e in self.exercises for label in e.kinds.survivors[:3])
+            found.append(
+                f"{self.chapter}: all checks together kill {self.killed_kind_only:.1%} of the mutants that are wrong on one kind of "
+                f"input only; the target is {KINDS_TARGET:.0%}. Still alive: {names}."
+            )
         if self.killed < HIDDEN_TARGET:
             names = ", ".join(label for e in self.exercises for label in e.survivors[:4])
             found.append(
@@ -126,8 +148,12 @@ class ChapterAudit:
             "chapter": self.chapter,
             "ok": self.ok,
             **_shares(self),
+            "killed_kind_only": round(self.killed_kind_only, 4),
             "problems": self.problems,
-            "exercises": [{**asdict(e), **_shares(e)} for e in self.exercises],
+            "kinds": {
+                key: [f"{e.name}: {kind}" for e in self.exercises for kind in getattr(e.kinds, key)] for key in _KINDS
+            },
+            "exercises": [{**asdict(e), **_shares(e), "kinds": e.kinds.to_json()} for e in self.exercises],
             "seconds": round(self.seconds, 2),
         }
 
@@ -141,13 +167,14 @@ class ChapterAudit:
             "by visible",
             "survivors",
             "by heart",
+            "kinds of input",
         ]
         rows = [heads, *map(_row, self.exercises)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [f"{self.chapter}   {'meets every target' if self.ok else 'falls short'}   ({self.seconds:.1f} s)"]
         lines += ["  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         for e in self.exercises:
-            lines += [f"  alive: {label}" for label in e.survivors]
+            lines += [f"  alive: {label}" for label in (*e.survivors, *e.kinds.survivors)]
             lines += [f"  kills nothing: {e.name}.{check}" for check in e.idle]
             lines += [f"  equivalent: {label}: {why}" for label, why in e.equivalent.items()]
         lines += [f"  ! {problem}" for problem in self.problems]
@@ -169,4 +196,5 @@ def _row(e: ExerciseAudit) -> list[str]:
         f"{e.killed_visibly:.1%}" if e.mutants else "–",
         str(len(e.survivors)),
         "–" if e.answers else f"{e.by_heart:.0%}",
+        f"{len(e.kinds.visited)}/{len(e.kinds.allowed)}" if e.kinds.allowed else "–",
     ]

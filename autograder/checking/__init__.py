@@ -11,7 +11,7 @@ _WORDS = {
     "autograder.checking.contract": "Contract among array axis_of group lengths mask real size weights whole",
     "autograder.checking.decorators": "check exercise pure",
     "autograder.checking.kind_check": "every_kind",
-    "autograder.checking.kinds": "Kind",
+    "autograder.checking.kind": "Kind",
     "autograder.checking.old_spellings": "after careful points visible",
     "autograder.checking.properties": "arrays_nd drawn_from floats given integers linked probabilities",
     "autograder.checking.quizzes": "choice number quiz",

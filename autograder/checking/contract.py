@@ -17,7 +17,7 @@ import numpy as np
 from autograder.errors import CourseError
 
 if TYPE_CHECKING:
-    from autograder.checking.kinds import Kind
+    from autograder.checking.kind import Kind
 
 __all__ = [
     "Argument", "ArrayArgument", "AxisArgument", "ChoiceArgument", "Contract", "GroupArgument", "LengthsArgument",
@@ -181,7 +181,8 @@ class Contract:
     ``sizes`` limits the letters of the shapes (else 1 to 330). ``settle(values, rng)`` makes drawn values keep to what no
     single argument can say, and returns them; None where they cannot be kept. ``kinds`` adds kinds of the author's own,
     ``never`` rules kinds out, each with the limit that forbids it, which the stub has to state. ``spoil`` is how far one
-    entry of the right answer is moved, as a share of the largest, when the audit looks whether a kind is looked at.
+    entry of the right answer is moved, as a share of the largest, when the audit looks whether a kind is looked at. ``draws``
+    says how often each kind is drawn: more than once where a wrong answer may well be right by chance, as a choice among few.
     """
 
     arguments: Mapping[str, Argument]
@@ -191,6 +192,7 @@ class Contract:
     kinds: Sequence[Kind] = ()
     never: Mapping[str, str] = field(default_factory=dict)
     spoil: float = 0.01
+    draws: int = 1
 
     def leaves(self) -> dict[tuple[str, ...], Argument]:
         """Every argument that is no dictionary, by its path: ``("weights", "self", "W_Q")``."""

@@ -12,7 +12,8 @@ from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.contract import Contract
 from autograder.checking.covering import Covering, DrawnInput, cover, draw
 from autograder.checking.decorators import Waits, check, noted
-from autograder.checking.kinds import Kind, kinds_of
+from autograder.checking.kind import Kind
+from autograder.checking.kinds import kinds_of
 from autograder.checking.properties import seed_of, shrinking
 
 __all__ = ["every_kind"]
