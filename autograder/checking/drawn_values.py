@@ -79,7 +79,7 @@ def entries(shape: tuple[int, ...], argument: ArrayArgument, style: str, rng: np
         level = min(largest, 1000.0) * 0.5
         found = rng.uniform(0, 1, size=shape) + float(np.clip(level if high > 0 else -level, low, high))
         flat = found.reshape(-1)
-        flat[1::2] = flat[: count - count % 2 : 2][: len(flat[1::2])] + 1e-6
+        flat[1::2] = flat[: count - count % 2 : 2][: len(flat[1::2])] + 1e-8 * level
         return found
     return ordinary()
 
