@@ -36,7 +36,7 @@ __all__ = ["Covering", "DrawnInput", "cover", "draw"]
 _TRIES = 12  # of drawing one kind alone, until the kind is never met
 _ORDINARY = (2, 3, 4, 5, 6, 7)  # sizes of axes, all different while they last,
 _BESIDE_LONG = (2, 3, 4, 5)  # and beside a long one: a small answer is read once for a whole class
-_MANY = 2000  # entries of an array from which on it gets no batch axes besides
+_MANY = 700  # entries of an array beyond which it gets no batch axes
 
 
 @dataclass(frozen=True)
@@ -128,15 +128,10 @@ class _Drawing:
     def __init__(self, contract: Contract, wish: Wish, rng: np.random.Generator) -> None:
         self.contract, self.wish, self.rng = contract, wish, rng
         self.sizes = self._sizes()
-        self.batch: tuple[int, ...] = ()
-        if (
-            max(
-                (math.prod(self._shape(a.shape)) for a in contract.leaves().values() if isinstance(a, ArrayArgument)),
-                default=0,
-            )
-            < _MANY
-        ):
-            self.batch = wish.batch if wish.batch is not None else self._batch()
+        self.batch = wish.batch if wish.batch is not None else self._batch()
+        arrays = [a for a in contract.leaves().values() if isinstance(a, ArrayArgument)]
+        if any(math.prod(self._shape(a.shape)) > _MANY for a in arrays):
+            self.batch = ()
         self.found: dict[str, Any] = {}
 
     def values(self) -> dict[str, Any]:

@@ -68,7 +68,7 @@ class TestWeightedAverage:
         agrees.weighted_average(*arrays_of([0.7, 0.1, 0.2], [[10, 20, 30], [40, 50, 60], [70, 80, -90]]))
 
     @check(points=0.5, after="test_small_example")
-    @given(linked({"parts": "n", "X": "n d"}, sides=(1, 6)))
+    @given(linked({"parts": "n", "X": "n d"}, sides=(1, 6)), examples=8)
     def test_any_number_of_rows_and_columns(self, agrees, parts, X):
         """any number of rows and columns"""
         weights = (np.abs(parts) + 0.1) / (np.abs(parts) + 0.1).sum()
@@ -119,7 +119,6 @@ LOOKED_UP = {"q": array("d_k"), "K": array("n d_k"), "V": array("n d_v")}
             )
         ],
         settle=no_ties,
-        draws=2,
         never=dict.fromkeys(("q: all zero", "K: all zero", "K: all equal"), "there are never two equally good keys"),
     ),
 )
@@ -216,7 +215,7 @@ class TestSoftmax:
         agrees.softmax(np.array([[0.0, 1.0], [2000.0, 2001.0]]))
 
     @check(points=0.5, after="test_each_row")
-    @given(x=arrays_nd(max_dims=3), shift=floats(-50, 50), axis=integers(-3, 2))
+    @given(x=arrays_nd(max_dims=3), shift=floats(-50, 50), axis=integers(-3, 2), examples=8)
     def test_shift_invariance(self, student, reference, agrees, x, shift, axis):
         """adding the same number to every score changes nothing"""
         axis %= x.ndim
@@ -228,7 +227,7 @@ class TestSoftmax:
     @check(points=0.5, after="test_another_axis")
     def test_every_axis(self, agrees, rng):
         """every axis of arrays with up to four axes, counted from either end"""
-        for shape in ((4,), (3, 5), (4, 4), (2, 3, 4), (3, 3, 3), (2, 3, 4, 5), (2, 40)):
+        for shape in ((4,), (3, 5), (4, 4), (2, 3, 4), (2, 3, 4, 5)):
             x = 3 * rng.normal(size=shape)
             for axis in range(-len(shape), len(shape)):
                 agrees.softmax(x, axis=axis)
@@ -325,7 +324,7 @@ class TestSoftLookup:
         assert_matches(found, V.mean(axis=0), call="soft_lookup(q, K, V, temperature=1e9)", q=q, K=K, V=V)
 
     @check(points=0.5, after="test_warmer_and_colder")
-    @given(linked({"q": "d_k", "K": "n d_k", "V": "n d_v"}, elements=floats(-3, 3)), temperature=floats(0.2, 5))
+    @given(linked({"q": "d_k", "K": "n d_k", "V": "n d_v"}, elements=floats(-3, 3)), temperature=floats(0.2, 5), examples=8)
     def test_any_sizes_and_temperature(self, agrees, q, K, V, temperature):
         """any number of keys, any sizes, any temperature"""
         agrees.soft_lookup(q, K, V, temperature=temperature)
@@ -333,7 +332,7 @@ class TestSoftLookup:
     @check(points=0.25, after="test_small_example")
     def test_long_keys(self, agrees, rng):
         """long keys and many of them, distinct sizes and no temperature named"""
-        for n, d_k, d_v in ((5, 3, 2), (4, 4, 4), (6, 64, 3), (3, 2, 5), (30, 8, 5)):
+        for n, d_k, d_v in ((5, 3, 2), (4, 4, 4), (30, 8, 5)):
             q, K, V = something_to_look_up(rng, n, d_k, d_v, margin=0.1)
             K /= np.sqrt(d_k)
             agrees.soft_lookup(q, K, V)
