@@ -179,7 +179,8 @@ class Contract:
     """What may be handed to a function, argument by argument, in the order of its parameters.
 
     ``sizes`` limits the letters of the shapes (else 1 to 330). ``settle(values, rng)`` makes drawn values keep to what no
-    single argument can say, and returns them; None where they cannot be kept. ``kinds`` adds kinds of the author's own,
+    single argument can say, and returns them; None where they cannot be kept. ``tame(values, rng)`` comes first, before what a
+    kind of the author's own changes: it may make drawn values such that a mistake in them shows. ``kinds`` adds kinds of the author's own,
     ``never`` rules kinds out, each with the limit that forbids it, which the stub has to state. ``spoil`` is how far one
     entry of the right answer is moved, as a share of the largest, when the audit looks whether a kind is looked at. ``draws``
     says how often each kind is drawn: more than once where a wrong answer may well be right by chance, as a choice among few.
@@ -189,6 +190,7 @@ class Contract:
     _: KW_ONLY
     sizes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     settle: Settle | None = None
+    tame: Settle | None = None
     kinds: Sequence[Kind] = ()
     never: Mapping[str, str] = field(default_factory=dict)
     spoil: float = 0.01

@@ -93,16 +93,16 @@ def _compatible(kinds: Sequence[Kind]) -> list[Kind]:
     chosen = [kinds[0]]
     slots = {kinds[0].slot}
     for kind in kinds[1:]:
-        hides = (kind.alone or chosen[0].alone) and not _of_form(kind)
-        if kind.slot not in slots and not hides and not (kind.alone and not _of_form(kind)):
+        hides = (chosen[0].alone and not _of_form(kind)) or kind.alone
+        if kind.slot not in slots and not hides:
             chosen.append(kind)
             slots.add(kind.slot)
     return chosen
 
 
 def _of_form(kind: Kind) -> bool:
-    """Whether a kind is about the form of arrays, and not what they hold: it hides nothing."""
-    return (kind.slot in {"sizes", "batch"} and not kind.alone) or kind.slot.startswith("layout")
+    """Whether a kind is about batch axes or how arrays lie in memory: whatever they hold, it shows."""
+    return kind.slot == "batch" or kind.slot.startswith("layout")
 
 
 def draw(
@@ -113,11 +113,12 @@ def draw(
     for kind in wanted:
         kind.wish(wish, rng)
     values = _Drawing(contract, wish, rng).values()
-    for change in (*wish.after, *([contract.settle] if contract.settle else ())):
-        settled = change(values, rng)
-        if settled is None:
-            return None
-        values = settled
+    for change in (contract.tame, *wish.after, contract.settle):
+        if change is not None:
+            settled = change(values, rng)
+            if settled is None:
+                return None
+            values = settled
     reading = Reading.of(contract, values)
     return DrawnInput(values, frozenset(k.name for k in kinds if k.holds(reading)))
 

@@ -7,6 +7,7 @@ memory layouts, masks, scalars at their ends, defaults. ``Contract(kinds=…)`` 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -132,8 +133,8 @@ def _batch(count: int, phrase: str) -> Kind:
 
 def _of_layout(contract: Contract) -> Iterator[Kind]:
     arrays = {p: a for p, a in contract.leaves().items() if isinstance(a, ArrayArgument) and a.shape}
-    for path in arrays:
-        yield _apart(path)
+    for path, argument in arrays.items():
+        yield _apart(path, argument.shape)
     if arrays and all(a.float32 for a in arrays.values()):
         yield Kind(
             "float32",
@@ -145,12 +146,20 @@ def _of_layout(contract: Contract) -> Iterator[Kind]:
         )
 
 
-def _apart(path: Path) -> Kind:
+def _apart(path: Path, shape: tuple[str, ...]) -> Kind:
+    """An array that lies apart in memory: of two axes or more where it may have them, as only there their order shows."""
+    several = min(2, len(shape))
+
     def holds(reading: Reading) -> bool:
-        return path in reading.values and not reading.values[path].flags.c_contiguous
+        value = reading.values.get(path)
+        if value is None or value.flags.c_contiguous:
+            return False
+        return bool(sum(length > 1 for length in np.shape(value)) >= several)
 
     def wish(asked: Wish, _rng: np.random.Generator) -> None:
         asked.layouts.add(path)
+        if "..." in shape and len(shape) == 2 and not asked.batch:
+            asked.batch = (3,)
 
     phrase = f"{path[-1]} not contiguous in memory, as a transpose or a slice with a step is"
     return Kind(f"{'.'.join(path)}: not contiguous", phrase, holds, wish, slot=f"layout {path}")
@@ -204,4 +213,10 @@ def _of_axis(path: Path, name: str, argument: AxisArgument) -> Iterator[Kind]:
         ("from the end", f"an {name} counted from the end", lambda v, _n: v < 0),
     ]
     for style, phrase, test in styles:
-        yield styled(path, style, phrase, given(test))
+        plain = styled(path, style, phrase, given(test))
+
+        def wish(asked: Wish, rng: np.random.Generator, plain: Kind = plain) -> None:
+            plain.wish(asked, rng)
+            asked.batch = asked.batch or (2, 3)  # an array of one axis has none in the middle
+
+        yield replace(plain, wish=wish)

@@ -81,7 +81,19 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True):
         top = np.abs(scores(values)).max(initial=0.0)
         return 0 < top < 10 and np.abs(values[query]).max() > 1000 and np.abs(values[key]).max() > 0.5
 
+    def one_ahead(values, rng):
+        found = scores(values)
+        if found.shape[-1] < 2 or not found.any():
+            return None
+        return {**values, query: values[query] * (rng.uniform(100, 900) / max(np.abs(found).max(), 1e-3))}
+
     found = [
+        Kind.added(
+            "scores: one far ahead",
+            "a score far ahead of the others",
+            lambda v: np.ptp(scores(v), axis=-1).max() > 50,
+            one_ahead,
+        ),
         Kind.added("scores: far below zero", "all scores far below zero", lambda v: scores(v).max() < -746, below),
         Kind.added("scores: beyond exp's range", "all scores above 709", lambda v: scores(v).min() > 710, above),
         Kind.added(
@@ -139,6 +151,23 @@ def settled(scores, limit=1e4, names=("Q", "K")):
     return settle
 
 
+def tamed(scores, names=("Q", "K"), spread=6.0):
+    """What brings the scores of each row to within ``spread`` of one another, by the array that is the plainer in size.
+
+    Where one score is far ahead, one key has all the weight, and most of what the inputs hold makes no difference.
+    """
+
+    def tame(values, _rng):
+        found = scores(values)
+        widest = np.ptp(found, axis=-1).max(initial=0.0)
+        if widest <= 2 * spread:
+            return values
+        name = min(names, key=lambda name: np.abs(values[name]).max())
+        return {**values, name: (values[name] * (spread / widest)).astype(values[name].dtype)}
+
+    return tame
+
+
 def attention_contract(*, scaled=True, float32=True, **more):
     """What attention takes: Q, K and V with batch axes, and ``more`` arguments; scores that lie close together stay within 1e4."""
     scores = scores_of(scaled=scaled)
@@ -146,5 +175,6 @@ def attention_contract(*, scaled=True, float32=True, **more):
     return Contract(
         {**{name: array(shape, float32=float32) for name, shape in arrays.items()}, **more},
         kinds=score_kinds(scores, moved_scores(scaled=scaled)),
+        tame=tamed(scores),
         settle=settled(scores),
     )

@@ -1,7 +1,7 @@
 """The checks of chapter 1: attention is a weighted average."""
 
 import numpy as np
-from inputs import arrays_of, score_kinds, settled
+from inputs import arrays_of, score_kinds, settled, tamed
 
 from autograder.checking import (
     Contract,
@@ -276,6 +276,7 @@ def moved_tempered(values, level):
     takes=Contract(
         {**LOOKED_UP, "temperature": real(1e-3, 1e3, default=True)},
         kinds=score_kinds(tempered, moved_tempered, names=("q", "K"), rows=False),
+        tame=tamed(tempered, names=("q", "K")),
         settle=settled(tempered, names=("q", "K")),
     ),
 )
@@ -324,7 +325,9 @@ class TestSoftLookup:
         assert_matches(found, V.mean(axis=0), call="soft_lookup(q, K, V, temperature=1e9)", q=q, K=K, V=V)
 
     @check(points=0.5, after="test_warmer_and_colder")
-    @given(linked({"q": "d_k", "K": "n d_k", "V": "n d_v"}, elements=floats(-3, 3)), temperature=floats(0.2, 5), examples=8)
+    @given(
+        linked({"q": "d_k", "K": "n d_k", "V": "n d_v"}, elements=floats(-3, 3)), temperature=floats(0.2, 5), examples=8
+    )
     def test_any_sizes_and_temperature(self, agrees, q, K, V, temperature):
         """any number of keys, any sizes, any temperature"""
         agrees.soft_lookup(q, K, V, temperature=temperature)

@@ -1,7 +1,7 @@
 """The checks of chapter 3: why scores are divided by the square root of d_k."""
 
 import numpy as np
-from inputs import arrays_of, attention_contract, function, score_kinds, settled
+from inputs import arrays_of, attention_contract, function, score_kinds, settled, tamed
 
 from autograder.checking import (
     CheckFailed,
@@ -433,6 +433,7 @@ def moved_scores_of_one(values, level):
     takes=Contract(
         {name: array(shape, float32=False) for name, shape in ONE_QUERY.items()},
         kinds=score_kinds(scores_of_one, moved_scores_of_one, names=("q", "K"), rows=False),
+        tame=tamed(scores_of_one, names=("q", "K")),
         settle=settled(scores_of_one, names=("q", "K")),
     ),
 )
