@@ -13,6 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from autograder.audit.kinds import Kinds, kind_mutants, kinds_visited, loses_marks
 from autograder.audit.mutants import Mutant, mutants_of
 from autograder.audit.report import ChapterAudit, ExerciseAudit
 from autograder.checking.decorators import ExerciseSpec
@@ -35,6 +36,7 @@ _MAX_COSTLY = 100  # of one whose answers are looked at through a probe, or that
 _MANY_QUESTIONS = 400
 _BY_HEART = 5  # visible answers, each of which is tried as the answer to everything
 DRAWS = 20  # sets of inputs on which alternatives must do well
+_KIND_DRAWS = 3  # further sets on each of which a kind-only mutant has to be wrong, to count
 _MORE_DRAWS = 6  # further sets of inputs on which a surviving mutant is compared with the reference,
 _ENOUGH_EQUAL = 1000  # or fewer, once that many questions have equal answers
 
@@ -121,6 +123,7 @@ class _Exercise:
             needless=tuple(name for name in reasons if name not in unseen),
             flaky=self._flaky(draws),
             by_heart=0.0 if self.spec.answers else self._by_heart(),
+            kinds=self._kinds(mutants=mutants),
         )
         return self._with_mutants(result) if mutants and not self.spec.answers else result
 
@@ -162,6 +165,24 @@ class _Exercise:
             verdict = self._grade(self._with(_always(answer.value)), self._patience)
             shares.append(verdict.score / verdict.max_score)
         return max(shares)
+
+    def _kinds(self, *, mutants: bool) -> Kinds:
+        found = kinds_visited(self.checks, self.spec.name)
+        if self.spec.takes is None or not mutants:
+            return found
+        reference = self.checks.references[self.spec.name]
+        total, survivors = 0, []
+        for mutant in kind_mutants(self.spec.takes, reference, self.spec.name):
+            if self._differs(mutant):
+                total += 1
+                if not loses_marks(self.checks, self.spec.name, mutant.function):
+                    survivors.append(mutant.label)
+        return dataclasses.replace(found, mutants=total, survivors=tuple(survivors))
+
+    def _differs(self, mutant: Mutant) -> bool:
+        """Whether a kind-only mutant is wrong on each of a few further sets of inputs: then it is no accident."""
+        other = self._with(mutant.function)
+        return all(not self._alike_on(number, "the reference", self.right, other) for number in range(_KIND_DRAWS))
 
     def _with_mutants(self, result: ExerciseAudit) -> ExerciseAudit:
         killers: dict[str, int] = dict.fromkeys((c.name for c in self.spec.checks), 0)
@@ -231,17 +252,20 @@ class _Exercise:
         """How many further questions ``other`` answered as ``model``, called ``name``, does; 0 where they differ in any."""
         calls = 0
         for number in range(_MORE_DRAWS):
-            plan = self._further_questions(number)
-            if (name, number) not in self._answers:
-                self._answers[name, number] = FunctionSession(model).batch(plan)
-            ours = self._answers[name, number]
-            theirs = FunctionSession(other, call_seconds=self._patience).batch(plan)
-            if not all(same_answer(a, b, c) for a, b, c in zip(ours, theirs, plan, strict=True)):
+            if not self._alike_on(number, name, model, other):
                 return 0
-            calls += len(plan)
+            calls += len(self._further_questions(number))
             if calls >= _ENOUGH_EQUAL:
                 break
         return calls
+
+    def _alike_on(self, number: int, name: str, model: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        plan = self._further_questions(number)
+        if (name, number) not in self._answers:
+            self._answers[name, number] = FunctionSession(model).batch(plan)
+        ours = self._answers[name, number]
+        theirs = FunctionSession(other, call_seconds=self._patience).batch(plan)
+        return all(same_answer(a, b, c) for a, b, c in zip(ours, theirs, plan, strict=True))
 
     def _further_questions(self, number: int) -> list[Call]:
         if number not in self._questions:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from autograder.audit.kinds import Kinds
 from autograder.audit.report import (
     HIDDEN_TARGET,
     MISCONCEPTIONS_VISIBLE_TARGET,
@@ -19,7 +20,7 @@ _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff }
 table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .35rem .6rem; border-bottom: 1px solid #ccc }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums } code { font-size: .9em } .short { color: #8a2c00; font-weight: 600 }
-details { margin: .6rem 0 } summary { cursor: pointer }
+.wide { overflow-x: auto } details { margin: .6rem 0 } summary { cursor: pointer }
 @media (prefers-color-scheme: dark) { body { color: #eee; background: #161616 } th, td { border-color: #444 } .short { color: #ffb08a } }
 """
 
@@ -44,7 +45,7 @@ def _chapter(audit: ChapterAudit) -> str:
     return (
         f"<section><h2>{escape(audit.chapter)}: {verdict}</h2>\n<table><thead><tr><th>exercise</th>"
         '<th class="n">right solutions accepted</th><th class="n">mistakes caught</th><th class="n">named</th><th class="n">seen by visible checks</th><th class="n">mutants</th>'
-        '<th class="n">killed</th><th class="n">by visible checks</th>'
+        '<th class="n">killed</th><th class="n">by visible checks</th><th class="n">kinds of input visited</th>'
         f'<th class="n">points for one answer by heart</th></tr></thead>\n<tbody>{rows}</tbody></table>\n{problems}'
         + "".join(_details(e) for e in audit.exercises)
         + "</section>"
@@ -61,6 +62,7 @@ def _row(e: ExerciseAudit) -> str:
         f"{e.mutants}" if e.mutants else "–",
         f"{e.killed:.1%}" if e.mutants else "–",
         f"{e.killed_visibly:.1%}" if e.mutants else "–",
+        f"{len(e.kinds.visited)} of {len(e.kinds.allowed)}" if e.kinds.allowed else "–",
         "–" if e.answers else f"{e.by_heart:.0%}",
     )
     return f"<tr><td><code>{escape(e.name)}</code></td>" + "".join(f'<td class="n">{c}</td>' for c in cells) + "</tr>"
@@ -77,8 +79,30 @@ def _details(e: ExerciseAudit) -> str:
         "mutants that are right, with the reason": [f"{label}: {why}" for label, why in e.equivalent.items()],
         "which check kills how many": kills,
         "checks that kill nothing": e.idle,
+        "wrong on one kind of input only, and alive": e.kinds.survivors,
     }
-    return "".join(_list(items, f"{e.name}: {title}") for title, items in lists.items())
+    return _matrix(e.kinds, e.name) + "".join(_list(items, f"{e.name}: {title}") for title, items in lists.items())
+
+
+def _matrix(kinds: Kinds, name: str) -> str:
+    """The kinds of input as a table: what is varied across, how it is down."""
+    if not kinds.allowed:
+        return ""
+    split = {kind: kind.partition(": ")[::2] for kind in kinds.allowed}
+    across = list(dict.fromkeys(what for what, _how in split.values()))
+    cells: dict[str, dict[str, str]] = {}
+    for kind, (what, how) in split.items():
+        mark = "✓" if kind in kinds.visited else '<span class="short">hole</span>'
+        cells.setdefault(how or "itself", {})[what] = mark
+    head = "".join(f"<th>{escape(what)}</th>" for what in across)
+    rows = ""
+    for how, marks in cells.items():
+        rows += f"<tr><th>{escape(how)}</th>" + "".join(f"<td>{marks.get(w, '')}</td>" for w in across) + "</tr>"
+    return (
+        f"<details><summary>{escape(name)}: kinds of input, {len(kinds.visited)} of {len(kinds.allowed)} visited; "
+        f"{kinds.mutants - len(kinds.survivors)} of {kinds.mutants} mutants that are wrong on one kind only killed</summary>"
+        f'<div class="wide"><table><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table></div></details>\n'
+    )
 
 
 def _list(items: Sequence[str], title: str, *, opened: bool = False) -> str:

@@ -6,13 +6,18 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from autograder.audit.kinds import Kinds
+
 __all__ = [
-    "BY_HEART_TARGET", "HIDDEN_TARGET", "MISCONCEPTIONS_VISIBLE_TARGET", "VISIBLE_TARGET", "ChapterAudit", "ExerciseAudit",
+    "BY_HEART_TARGET", "HIDDEN_TARGET", "KINDS_TARGET", "MISCONCEPTIONS_VISIBLE_TARGET", "VISIBLE_TARGET", "ChapterAudit",
+    "ExerciseAudit",
 ]  # fmt: skip
 
+_KINDS = ("allowed", "visited", "missing")
 HIDDEN_TARGET = 0.99
 VISIBLE_TARGET = 0.90
 MISCONCEPTIONS_VISIBLE_TARGET = 0.97
+KINDS_TARGET = 0.97  # of the kind-only mutants
 BY_HEART_TARGET = 0.5
 
 
@@ -48,6 +53,7 @@ class ExerciseAudit:
     idle: tuple[str, ...] = ()
     flaky: dict[str, str] = field(default_factory=dict)
     by_heart: float = 0.0
+    kinds: Kinds = field(default_factory=Kinds)
 
     @property
     def killed(self) -> float:
@@ -85,6 +91,11 @@ class ExerciseAudit:
             for n in self.needless
         ]
         found += [f"the check {n} refuses a right answer with other inputs: {w}" for n, w in self.flaky.items()]
+        found += [
+            f"no check that is worth points looks at inputs of the kind {kind!r}: a function that is wrong on these alone "
+            "keeps full marks. Let a check ask about one, or rule the kind out in the contract with never={…}."
+            for kind in self.kinds.missing
+        ]
         if self.by_heart > BY_HEART_TARGET:
             found.append(
                 f"one visible answer given to every question earns {self.by_heart:.0%} of the points; let more "
@@ -135,9 +146,21 @@ class ChapterAudit:
         return _seen(self.exercises)
 
     @property
+    def killed_kind_only(self) -> float:
+        """The share of the kind-only mutants that some check kills."""
+        total = sum(e.kinds.mutants for e in self.exercises)
+        return 1 - sum(len(e.kinds.survivors) for e in self.exercises) / total if total else 1.0
+
+    @property
     def problems(self) -> list[str]:
         """What falls short of the targets, one sentence each."""
         found = [p for e in self.exercises for p in e.problems()]
+        if self.killed_kind_only < KINDS_TARGET:
+            names = ", ".join(label for e in self.exercises for label in e.kinds.survivors[:3])
+            found.append(
+                f"{self.chapter}: all checks together kill {self.killed_kind_only:.1%} of the mutants that are wrong on one kind of "
+                f"input only; the target is {KINDS_TARGET:.0%}. Still alive: {names}."
+            )
         if self.killed < HIDDEN_TARGET:
             names = ", ".join(label for e in self.exercises for label in e.survivors[:4])
             found.append(
@@ -164,8 +187,12 @@ class ChapterAudit:
             "chapter": self.chapter,
             "ok": self.ok,
             **_shares(self),
+            "killed_kind_only": round(self.killed_kind_only, 4),
             "problems": self.problems,
-            "exercises": [{**asdict(e), **_shares(e)} for e in self.exercises],
+            "kinds": {
+                key: [f"{e.name}: {kind}" for e in self.exercises for kind in getattr(e.kinds, key)] for key in _KINDS
+            },
+            "exercises": [{**asdict(e), **_shares(e), "kinds": e.kinds.to_json()} for e in self.exercises],
             "seconds": round(self.seconds, 2),
         }
 
@@ -180,13 +207,14 @@ class ChapterAudit:
             "by visible",
             "survivors",
             "by heart",
+            "kinds of input",
         ]
         rows = [heads, *map(_row, self.exercises)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [f"{self.chapter}   {'meets every target' if self.ok else 'falls short'}   ({self.seconds:.1f} s)"]
         lines += ["  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         for e in self.exercises:
-            lines += [f"  alive: {label}" for label in e.survivors]
+            lines += [f"  alive: {label}" for label in (*e.survivors, *e.kinds.survivors)]
             lines += [f"  kills nothing: {e.name}.{check}" for check in e.idle]
             lines += [f"  equivalent: {label}: {why}" for label, why in e.equivalent.items()]
             lines += [f"  hidden only: {e.name}.{name}: {why or 'no reason given'}" for name, why in e.unseen.items()]
@@ -214,4 +242,5 @@ def _row(e: ExerciseAudit) -> list[str]:
         f"{e.killed_visibly:.1%}" if e.mutants else "–",
         str(len(e.survivors)),
         "–" if e.answers else f"{e.by_heart:.0%}",
+        f"{len(e.kinds.visited)}/{len(e.kinds.allowed)}" if e.kinds.allowed else "–",
     ]

@@ -8,7 +8,10 @@ from typing import Any
 _WORDS = {
     "autograder.checking.asserts": "CheckFailed assert_choice assert_einsum assert_finite assert_matches assert_number "
     "assert_one_of assert_shape assert_string assert_sums_to_one assert_within",
+    "autograder.checking.contract": "Contract among array axis_of group lengths mask real size weights whole",
     "autograder.checking.decorators": "check exercise pure",
+    "autograder.checking.kind_check": "every_kind",
+    "autograder.checking.kind": "Kind",
     "autograder.checking.old_spellings": "after careful points visible",
     "autograder.checking.properties": "arrays_nd drawn_from floats given integers linked probabilities",
     "autograder.checking.quizzes": "choice number quiz",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from autograder.checking.contract import Contract
 from autograder.errors import CourseError
 
 __all__ = ["CheckSpec", "ExerciseSpec", "check", "exercise", "exercises_of", "hints_in", "noted", "place_of", "pure"]
@@ -27,6 +28,7 @@ class CheckSpec:
     visible: bool
     after: tuple[str, ...]
     purity: bool = False
+    kinds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class ExerciseSpec:
 
     ``answers`` names the variables of an exercise that has no function; ``leans_on`` the earlier exercises whose
     functions a student's solution may call; ``equivalent`` the mutants that are right, and ``hidden_only`` the misconceptions
-    that no visible check can show, each with the reason (for the audit).
+    that no visible check can show, each with the reason (for the audit); ``takes`` what the function may be given.
     """
 
     name: str
@@ -46,6 +48,7 @@ class ExerciseSpec:
     answers: tuple[str, ...] = ()
     equivalent: tuple[tuple[str, str], ...] = ()
     hidden_only: tuple[tuple[str, str], ...] = ()
+    takes: Contract | None = None
 
     @property
     def visible(self) -> frozenset[str]:
@@ -62,6 +65,7 @@ def exercise(
     answers: Sequence[str] = (),
     equivalent: Mapping[str, str] | None = None,
     hidden_only: Mapping[str, str] | None = None,
+    takes: Contract | None = None,
 ) -> Callable[[T], T]:
     """Mark a class as the checks of the exercise ``name``; the points of its checks add up to ``points``.
 
@@ -79,9 +83,14 @@ def exercise(
         total = sum(c.points for c in checks)
         if abs(total - points) > 1e-9:
             raise CourseError(f"{where}: the checks' points add up to {total:g}; the exercise {name!r} has {points:g}.")
+        if takes is None and any(c.kinds for c in checks):
+            raise CourseError(
+                f"{where} has a check of every kind of input, and does not say what the exercise {name!r} takes: write "
+                "@exercise(…, takes=Contract({…})), with a line for each argument."
+            )
         texts = tuple(hints) or hints_in(written)
         right, hidden = tuple((equivalent or {}).items()), tuple((hidden_only or {}).items())
-        spec = ExerciseSpec(name, float(points), checks, tuple(leans_on), texts, tuple(answers), right, hidden)
+        spec = ExerciseSpec(name, float(points), checks, tuple(leans_on), texts, tuple(answers), right, hidden, takes)
         cls.__exercise__ = spec  # type: ignore[attr-defined]
         return cls
 

@@ -24,7 +24,7 @@ from autograder.checking.deterministic import deterministic_draws
 
 __all__ = [
     "arrays_nd", "draw_seed", "drawing", "drawn_from", "floats", "given", "integers", "linked", "probabilities",
-    "rng_for",
+    "rng_for", "seed_of", "shrinking",
 ]  # fmt: skip
 
 _SHRINK_RUNS = 100  # by number, never by time: a verdict reads the same on every machine
@@ -47,6 +47,16 @@ def drawing(secret: bytes, *, shrink: bool = True) -> Iterator[None]:
 def rng_for(check: Callable[..., Any]) -> np.random.Generator:
     """The generator that a check draws its own inputs from: a new one, the same at every run."""
     return np.random.default_rng(_seed_number(draw_seed.get(), check.__qualname__))
+
+
+def seed_of(name: str) -> int:
+    """What inputs called ``name`` are drawn from: a number that depends on the secret and the name alone."""
+    return _seed_number(draw_seed.get(), name)
+
+
+def shrinking() -> bool:
+    """Whether a failing input is to be made small, as somebody reads of it."""
+    return _shrinking.get()
 
 
 def floats(low: float = -5.0, high: float = 5.0, *, digits: int = 2) -> st.SearchStrategy[float]:

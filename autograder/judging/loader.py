@@ -128,6 +128,11 @@ class ChapterChecks:
                 raise CourseError(
                     f"{course.checks(chapter)} checks {spec.name!r}, but solutions/{chapter}.py has no function of that name."
                 )
+            if spec.takes is not None:
+                spec.takes.check_arguments(
+                    list(inspect.signature(references[spec.name]).parameters),
+                    f"{course.checks(chapter)}: {spec.name!r}",
+                )
         wrong: dict[str, list[Misconception]] = {spec.name: [] for spec in specs}
         for misconception in known_misconceptions(course, chapter):
             if misconception.exercise not in references:

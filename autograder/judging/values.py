@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.closeness import close
-from autograder.sandbox.guest.wire import MAX_INT_BITS, objects_of
+from autograder.sandbox.guest.wire import MAX_INT_BITS, objects_of, strided
 from autograder.sandbox.protocol import Call, Opaque, Rng, Source
 
 __all__ = ["arrived", "changed_arguments", "copied", "fingerprint", "fresh", "key_of", "remember"]
@@ -24,7 +24,7 @@ def fresh(value: Any) -> Any:
 def copied(value: Any, leaf: Callable[[Any], Any] = lambda value: value) -> Any:
     """A copy of a value: its arrays and containers are new, of everything else it holds what ``leaf`` gives."""
     if isinstance(value, np.ndarray):
-        return value.copy()
+        return value.copy() if value.flags.c_contiguous else strided(value)
     if isinstance(value, dict):
         return {k: copied(v, leaf) for k, v in value.items()}
     if isinstance(value, list):
@@ -86,7 +86,7 @@ def remember(calls: Iterable[Call]) -> None:
 def fingerprint(value: Any) -> Any:
     """A hashable stand-in for a value: equal exactly when the values are, bit for bit."""
     if isinstance(value, np.ndarray):
-        return (value.dtype.str, value.shape, value.tobytes())
+        return (value.dtype.str, value.shape, value.tobytes(), value.flags.c_contiguous)
     if isinstance(value, np.generic):
         return (value.dtype.str, value.tobytes())
     if isinstance(value, dict):

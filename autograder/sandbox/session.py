@@ -149,7 +149,7 @@ class ChildSession:
 
     def probe(self, source: str, call: Call) -> Answer:
         """Run ``probe(function, *args, **kwargs)``, defined by ``source``, inside, where the values live."""
-        encode = Encoder(_sent_as_source, 1 << 32)
+        encode = Encoder(_sent_as_source, 1 << 32, layouts=True)
         name, args, kwargs = _tree_of(call, encode)
         self._note_size(_size_of([call]))
         order = {"do": "probe", "source": source, "name": name, "args": args, "kwargs": kwargs}
@@ -183,7 +183,7 @@ class ChildSession:
         """What asks ``calls``, packed; for a ``Script`` that was done once and for all."""
         kept: dict[bool, tuple[bytes, Size]] = calls.frames if isinstance(calls, Script) else {}
         if hold not in kept:
-            encode = Encoder(_sent_as_source, 1 << 32)
+            encode = Encoder(_sent_as_source, 1 << 32, layouts=True)
             order = {"do": "calls", "hold": hold, "calls": [_tree_of(call, encode) for call in calls]}
             kept[hold] = pack(order, encode.blobs), _size_of(calls)
         frame, size = kept[hold]

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from autograder.checking import Source
+from autograder.checking import Contract, Kind, Source, array
 
 
 def arrays_of(*numbers):
@@ -43,3 +43,138 @@ def function(head, *body):
 
 
 attend = partial(function, "attend(X)")  # of one array: what may stand for an attention
+
+
+def score_kinds(scores, move, names=("Q", "K"), *, rows=True):
+    """Kinds of input that only the scores show: ``scores(values)`` works them out, ``move(values, level)`` adds ``level`` to them.
+
+    ``level`` has a number for each row of scores (of which there are several with ``rows``); a row's weights do not depend on
+    it. ``names`` are the arguments that hold queries and keys.
+    """
+    query, key = names
+
+    def rows_of(values):
+        return scores(values).shape[:-1]
+
+    def below(values, rng):
+        return move(values, -rng.uniform(1000, 8000, size=rows_of(values)))
+
+    def above(values, rng):
+        return move(values, rng.uniform(1000, 8000, size=rows_of(values)))
+
+    def apart(values, rng):
+        rows = rows_of(values)
+        signs = np.where(np.arange(int(np.prod(rows))) % 2, 1, -1).reshape(rows)
+        return move(values, signs * rng.uniform(1000, 8000, size=rows)) if signs.size > 1 else None
+
+    def cancelling(values, rng):
+        Q, K = np.zeros_like(values[query]), values[key].copy()
+        if Q.shape[-1] < 2:
+            return None
+        first, second = rng.uniform(3000, 8000, size=2)
+        Q[..., 0], Q[..., 1] = first, -second
+        K[..., 0] = rng.uniform(0.5, 1.5, size=K.shape[:-1])
+        K[..., 1] = (first * K[..., 0] - rng.uniform(-2, 2, size=K.shape[:-1])) / second
+        return {**values, query: Q, key: K}
+
+    def cancel(values):
+        top = np.abs(scores(values)).max(initial=0.0)
+        return 0 < top < 10 and np.abs(values[query]).max() > 1000 and np.abs(values[key]).max() > 0.5
+
+    def one_ahead(values, rng):
+        found = scores(values)
+        if found.shape[-1] < 2 or not found.any():
+            return None
+        return {**values, query: values[query] * (rng.uniform(100, 900) / max(np.abs(found).max(), 1e-3))}
+
+    found = [
+        Kind.added(
+            "scores: one far ahead",
+            "a score far ahead of the others",
+            lambda v: np.ptp(scores(v), axis=-1).max() > 50,
+            one_ahead,
+        ),
+        Kind.added("scores: far below zero", "all scores far below zero", lambda v: scores(v).max() < -746, below),
+        Kind.added("scores: beyond exp's range", "all scores above 709", lambda v: scores(v).min() > 710, above),
+        Kind.added(
+            "scores: products that nearly cancel", "scores in which large products nearly cancel", cancel, cancelling
+        ),
+        Kind.added(
+            "scores: rows far apart",
+            "some scores above 709 and others below -745",
+            lambda v: scores(v).max() > 710 and scores(v).min() < -746,
+            apart,
+        ),
+    ]
+    return found if rows else found[:-1]
+
+
+def scores_of(*, scaled=True):
+    """What works out the scores of the arguments Q and K."""
+
+    def scores(values):
+        found = values["Q"] @ np.swapaxes(values["K"], -1, -2)
+        return found / np.sqrt(values["Q"].shape[-1]) if scaled else found
+
+    return scores
+
+
+def moved_scores(*, scaled=True):
+    """What adds a level to each row of scores, by the last entry of each query and key."""
+
+    def move(values, level):
+        Q, K = values["Q"].copy(), values["K"].copy()
+        if Q.shape[-1] == 1:
+            return None
+        Q[..., -1] = level * (np.sqrt(Q.shape[-1]) if scaled else 1.0)
+        K[..., -1] = 1.0
+        return {**values, "Q": Q, "K": K}
+
+    return move
+
+
+def settled(scores, limit=1e4, names=("Q", "K")):
+    """What brings scores between 0.3 and ``limit`` in size, by the one of two arrays that is the plainer in size.
+
+    Where all scores are as good as 0, no query says anything; where they lie beyond ``limit``, the contract promises nothing.
+    """
+
+    def settle(values, _rng):
+        top = np.abs(scores(values)).max(initial=0.0)
+        if top == 0 or 0.3 <= top <= limit:
+            return values
+        sizes = {name: np.abs(values[name]).max() for name in names}
+        name = (min if top > limit else max)(sizes, key=sizes.get)
+        found = values[name] * min((8.0 if top > limit else 3.0) / top, 1e6 / sizes[name])
+        return {**values, name: found.astype(values[name].dtype)}
+
+    return settle
+
+
+def tamed(scores, names=("Q", "K"), spread=6.0):
+    """What brings the scores of each row to within ``spread`` of one another, by the array that is the plainer in size.
+
+    Where one score is far ahead, one key has all the weight, and most of what the inputs hold makes no difference.
+    """
+
+    def tame(values, _rng):
+        found = scores(values)
+        widest = np.ptp(found, axis=-1).max(initial=0.0)
+        if widest <= 2 * spread:
+            return values
+        name = min(names, key=lambda name: np.abs(values[name]).max())
+        return {**values, name: (values[name] * (spread / widest)).astype(values[name].dtype)}
+
+    return tame
+
+
+def attention_contract(*, scaled=True, float32=True, **more):
+    """What attention takes: Q, K and V with batch axes, and ``more`` arguments; scores that lie close together stay within 1e4."""
+    scores = scores_of(scaled=scaled)
+    arrays = {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}
+    return Contract(
+        {**{name: array(shape, float32=float32) for name, shape in arrays.items()}, **more},
+        kinds=score_kinds(scores, moved_scores(scaled=scaled)),
+        tame=tamed(scores),
+        settle=settled(scores),
+    )

@@ -1,19 +1,26 @@
 """The checks of chapter 1: attention is a weighted average."""
 
 import numpy as np
-from inputs import arrays_of
+from inputs import arrays_of, score_kinds, settled, tamed
 
 from autograder.checking import (
+    Contract,
+    Kind,
+    array,
     arrays_nd,
     assert_matches,
     assert_sums_to_one,
+    axis_of,
     check,
+    every_kind,
     exercise,
     floats,
     given,
     integers,
     linked,
     pure,
+    real,
+    weights,
 )
 from solutions.ch1_weighted_averaging import quiz_ch1
 
@@ -33,7 +40,7 @@ def something_to_look_up(rng, n, d_k, d_v, margin=0.5):
             return q, K, V
 
 
-@exercise("weighted_average", points=2)
+@exercise("weighted_average", points=2, takes=Contract({"weights": weights("n"), "X": array("n d")}))
 class TestWeightedAverage:
     """Do the example on paper first: every row times its weight, then all of them added up. Those are two steps. What
     shape is there after the first?
@@ -61,26 +68,61 @@ class TestWeightedAverage:
         agrees.weighted_average(*arrays_of([0.7, 0.1, 0.2], [[10, 20, 30], [40, 50, 60], [70, 80, -90]]))
 
     @check(points=0.5, after="test_small_example")
-    @given(linked({"parts": "n", "X": "n d"}, sides=(1, 6)))
+    @given(linked({"parts": "n", "X": "n d"}, sides=(1, 6)), examples=8)
     def test_any_number_of_rows_and_columns(self, agrees, parts, X):
         """any number of rows and columns"""
         weights = (np.abs(parts) + 0.1) / (np.abs(parts) + 0.1).sum()
         agrees.weighted_average(weights, X)
 
-    @check(points=0.25, after="test_small_example")
-    def test_many_rows_and_float32(self, agrees, rng):
-        """many rows, large numbers, zeros among the weights, and float32"""
-        for n, d, size, dtype in ((60, 7, 1.0, np.float64), (5, 4, 1e6, np.float64), (4, 4, 1.0, np.float32)):
-            weights = some_weights(rng, n)
-            weights[::3] = 0.0
-            weights = (weights / weights.sum()).astype(dtype)
-            X = (size * rng.uniform(1, 2, size=(n, d))).astype(dtype)
-            agrees.weighted_average(weights, X)
+    test_every_kind = every_kind(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise("hard_lookup", points=2, leans_on=("weighted_average",))
+def scores(values):
+    """The score of each key, for a query q and keys K."""
+    return values["K"] @ values["q"]
+
+
+def no_ties(values, rng):
+    """The same inputs with one key ahead of all the others, and its score not too large."""
+    values = settled(scores, names=("q", "K"))(values, rng)
+    if np.ptp(values["V"]) == 0 and len(values["V"]) > 1:
+        return values
+    found = np.sort(scores(values))
+    margin = 1e-6 if found.dtype == np.float64 else 1e-3  # far more than rounding takes
+    return values if len(found) == 1 or found[-1] - found[-2] > margin * max(1.0, np.abs(found).max()) else None
+
+
+def best_key_last(values, _rng):
+    """The same inputs with the best key at the end."""
+    best = scores(values).argmax()
+    order = np.append(np.delete(np.arange(len(values["K"])), best), best)
+    return {**values, "K": values["K"][order], "V": values["V"][order]}
+
+
+LOOKED_UP = {"q": array("d_k"), "K": array("n d_k"), "V": array("n d_v")}
+
+
+@exercise(
+    "hard_lookup",
+    points=2,
+    leans_on=("weighted_average",),
+    takes=Contract(
+        LOOKED_UP,
+        kinds=[
+            Kind.added(
+                "K: the best key far down",
+                "the best key after more than 300 others",
+                lambda v: len(v["K"]) > 300 and scores(v).argmax() >= 300,
+                best_key_last,
+                sizes={"n": 305},
+            )
+        ],
+        settle=no_ties,
+        never=dict.fromkeys(("q: all zero", "K: all zero", "K: all equal"), "there are never two equally good keys"),
+    ),
+)
 class TestHardLookup:
     """There are three steps: a score for every key, the place of the largest score, the value at that place.
 
@@ -121,17 +163,14 @@ class TestHardLookup:
             q, K, V = something_to_look_up(rng, n, d_k, d_v, margin=0.1)
             agrees.hard_lookup(q, K, V)
 
-    @check(points=0.25, after="test_small_example")
-    def test_one_key_and_float32(self, agrees, rng):
-        """a single key, and float32"""
-        for n, d_k, d_v, dtype in ((1, 3, 2, np.float64), (1, 1, 1, np.float64), (6, 3, 4, np.float32)):
-            q, K, V = (a.astype(dtype) for a in something_to_look_up(rng, n, d_k, d_v))
-            agrees.hard_lookup(q, K, V)
+    test_every_kind = every_kind(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise("softmax", points=4)
+@exercise(
+    "softmax", points=4, takes=Contract({"x": array("... n", low=-1e4, high=1e4), "axis": axis_of("x", default=True)})
+)
 class TestSoftmax:
     """Begin with a single vector, as in the example: exp of every score, then each divided by the sum of all. When that
     works, ask of every sum (and every maximum) whether it belongs to the whole array or to one slice along `axis`.
@@ -177,7 +216,7 @@ class TestSoftmax:
         agrees.softmax(np.array([[0.0, 1.0], [2000.0, 2001.0]]))
 
     @check(points=0.5, after="test_each_row")
-    @given(x=arrays_nd(max_dims=3), shift=floats(-50, 50), axis=integers(-3, 2))
+    @given(x=arrays_nd(max_dims=3), shift=floats(-50, 50), axis=integers(-3, 2), examples=8)
     def test_shift_invariance(self, student, reference, agrees, x, shift, axis):
         """adding the same number to every score changes nothing"""
         axis %= x.ndim
@@ -189,7 +228,7 @@ class TestSoftmax:
     @check(points=0.5, after="test_another_axis")
     def test_every_axis(self, agrees, rng):
         """every axis of arrays with up to four axes, counted from either end"""
-        for shape in ((4,), (3, 5), (4, 4), (2, 3, 4), (3, 3, 3), (2, 3, 4, 5), (2, 40)):
+        for shape in ((4,), (3, 5), (4, 4), (2, 3, 4), (2, 3, 4, 5)):
             x = 3 * rng.normal(size=shape)
             for axis in range(-len(shape), len(shape)):
                 agrees.softmax(x, axis=axis)
@@ -211,17 +250,37 @@ class TestSoftmax:
         for x in (np.array([-3.0]), np.array([[7.0], [-7.0], [0.0]]), np.zeros((2, 4)), np.array([[0.0, 1.0, 0.0]])):
             agrees.softmax(x)
 
-    @check(points=0.25, after="test_large_scores")
-    def test_float32(self, agrees, rng):
-        """float32 scores, up to 100"""
-        x = (rng.normal(size=(4, 5)) + np.array([[-95.0], [0.0], [40.0], [95.0]])).astype(np.float32)
-        agrees.softmax(x)
-        agrees.softmax(x.T, axis=0)
+    test_every_kind = every_kind(points=0.25, after="test_large_scores")
 
     test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise("soft_lookup", points=4, leans_on=("weighted_average", "softmax"))
+def tempered(values):
+    """The scores, divided by the temperature."""
+    return scores(values) / values.get("temperature", 1.0)
+
+
+def moved_tempered(values, level):
+    """The same inputs with ``level`` added to each score that is divided by the temperature already."""
+    q, K = values["q"].copy(), values["K"].copy()
+    if len(q) == 1:
+        return None
+    q[-1] = level * values.get("temperature", 1.0)
+    K[:, -1] = 1.0
+    return {**values, "q": q, "K": K}
+
+
+@exercise(
+    "soft_lookup",
+    points=4,
+    leans_on=("weighted_average", "softmax"),
+    takes=Contract(
+        {**LOOKED_UP, "temperature": real(1e-3, 1e3, default=True)},
+        kinds=score_kinds(tempered, moved_tempered, names=("q", "K"), rows=False),
+        tame=tamed(tempered, names=("q", "K")),
+        settle=settled(tempered, names=("q", "K")),
+    ),
+)
 class TestSoftLookup:
     """Take your steps from `hard_lookup`. Only the middle one is exchanged: do not pick the largest score, but turn all
     the scores into weights.
@@ -274,7 +333,9 @@ class TestSoftLookup:
         agrees.soft_lookup(q, np.array([[30.0, 3], [0, -1], [15, 2]]), V, temperature=30.0)
 
     @check(points=0.5, after="test_warmer_and_colder")
-    @given(linked({"q": "d_k", "K": "n d_k", "V": "n d_v"}, elements=floats(-3, 3)), temperature=floats(0.2, 5))
+    @given(
+        linked({"q": "d_k", "K": "n d_k", "V": "n d_v"}, elements=floats(-3, 3)), temperature=floats(0.2, 5), examples=8
+    )
     def test_any_sizes_and_temperature(self, agrees, q, K, V, temperature):
         """any number of keys, any sizes, any temperature"""
         agrees.soft_lookup(q, K, V, temperature=temperature)
@@ -282,7 +343,7 @@ class TestSoftLookup:
     @check(points=0.25, after="test_small_example")
     def test_long_keys(self, agrees, rng):
         """long keys and many of them, distinct sizes and no temperature named"""
-        for n, d_k, d_v in ((5, 3, 2), (4, 4, 4), (6, 64, 3), (3, 2, 5), (30, 8, 5)):
+        for n, d_k, d_v in ((5, 3, 2), (4, 4, 4), (30, 8, 5)):
             q, K, V = something_to_look_up(rng, n, d_k, d_v, margin=0.1)
             K /= np.sqrt(d_k)
             agrees.soft_lookup(q, K, V)
@@ -301,12 +362,7 @@ class TestSoftLookup:
             K += np.outer(scores - K @ q, q) / (q @ q)
             agrees.soft_lookup(q, K, V, temperature=temperature)
 
-    @check(points=0.25, after="test_small_example")
-    def test_one_key_and_float32(self, agrees, rng):
-        """a single key, and float32"""
-        for n, d_k, d_v, dtype in ((1, 3, 2, np.float64), (1, 1, 1, np.float64), (6, 3, 4, np.float32)):
-            q, K, V = (a.astype(dtype) for a in something_to_look_up(rng, n, d_k, d_v))
-            agrees.soft_lookup(q, K, V, temperature=1.5)
+    test_every_kind = every_kind(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.5, after="test_small_example")
 

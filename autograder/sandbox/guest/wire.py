@@ -5,6 +5,7 @@ becomes a JSON tree in which scalars stand for themselves and every list starts 
 
     ["l", …] list   ["t", …] tuple   ["d", [key, value], …] dict   ["c", real, imag] complex
     ["a", dtype, shape] array   ["g", dtype] NumPy scalar   (their bytes follow in the frame, in order)
+    ["v", dtype, shape] array that is to lie apart in memory, as a transpose or a slice with a step does
     ["o", type] a value that stays where it is
     ["s", text, name] source text that defines a function   ["r", seed] a seeded random generator
 
@@ -35,6 +36,7 @@ __all__ = [
     "pack",
     "pack_array",
     "parse_head",
+    "strided",
 ]
 
 HEADER = struct.Struct("<IQ")
@@ -65,13 +67,15 @@ class TooBig(ValueError):  # noqa: N818 - people read it in a message, where it 
 class Encoder:
     """Turns values into trees, gathering the bytes of arrays in ``blobs``.
 
-    ``special`` gets what has no tree of its own and returns one, ``["o", type]`` for instance.
+    ``special`` gets what has no tree of its own and returns one, ``["o", type]`` for instance. With ``layouts`` an array
+    that is not contiguous arrives as one that is not either.
     Raises ``TooBig`` past ``max_bytes`` or past 200,000 parts.
     """
 
-    def __init__(self, special: Callable[[Any], list[Any]], max_bytes: int) -> None:
+    def __init__(self, special: Callable[[Any], list[Any]], max_bytes: int, *, layouts: bool = False) -> None:
         self.blobs: list[Any] = []
         self._special = special
+        self._layouts = layouts
         self._room = max_bytes
         self._nodes = MAX_NODES
 
@@ -125,7 +129,9 @@ class Encoder:
         self.blobs.append(raw)
         if short := -len(raw) % ALIGN:
             self.blobs.append(b"\0" * short)
-        return ["g", code] if issubclass(kind, _generic) else ["a", code, list(plain.shape)]
+        if issubclass(kind, _generic):
+            return ["g", code]
+        return ["v" if self._layouts and not value.flags.c_contiguous else "a", code, list(plain.shape)]
 
 
 class Decoder:
@@ -167,6 +173,9 @@ class Decoder:
                 return array
             self.originals.append(array)
             return array.copy()
+        if tag == "v" and len(items) == 2 and self._copy:
+            self.originals.append(self._decode_array(*items))
+            return strided(self.originals[-1])
         if tag == "g" and len(items) == 1:
             return self._decode_array(items[0], [])[()]
         if tag in ("o", "s") and all(type(item) is str for item in items):
@@ -202,6 +211,16 @@ class Decoder:
         if dtype.kind == "b":  # a byte that is neither 0 nor 1 would make a bool that is neither
             return result.view("u1") != 0
         return result
+
+
+def strided(array: Any) -> Any:
+    """The same numbers in an array that is not contiguous: its axes lie in the opposite order, and with gaps between them."""
+    if array.ndim == 0:
+        return array.copy()
+    turned = array.T
+    apart = _empty((*turned.shape[:-1], 2 * turned.shape[-1]), array.dtype)[..., ::2].T
+    apart[...] = array
+    return apart
 
 
 def objects_of(array: Any) -> Any:

@@ -249,3 +249,19 @@ def test_cycles_and_depth_stay_inside():
     loop.append(loop)
     tree = wire.Encoder(opaque, 1 << 20)(loop)
     assert json.dumps(tree).count('"o"') == 1
+
+
+def test_an_array_that_is_not_contiguous_arrives_as_one():
+    """What a student's code meets in memory is what a check handed over, where the trusted side asks for that; nowhere else."""
+    square = np.arange(12.0).reshape(3, 4)
+    for value in (square.T, square[:, ::2], np.arange(10)[::3], np.arange(24).reshape(2, 3, 4).swapaxes(0, 2)):
+        assert not value.flags.c_contiguous
+        for layouts in (True, False):
+            encode = wire.Encoder(opaque, 1 << 20, layouts=layouts)
+            tree = encode(value)
+            found = wire.Decoder(b"".join(encode.blobs), lambda *_: None, copy=True)(tree)
+            np.testing.assert_array_equal(found, value)
+            assert found.flags.c_contiguous is not layouts
+            assert found.flags.writeable
+    with pytest.raises(wire.WireError):  # a student's answer never says how it lies
+        decoded(["v", "<f8", [2]], b"\0" * 16)

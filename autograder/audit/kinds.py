@@ -1,0 +1,239 @@
+"""Whether a chapter's checks look at every kind of input that the contracts of its exercises allow.
+
+The reference, its answer spoilt in one entry on one kind of input alone, has to lose marks: then that kind is visited.
+Kind-only mutants are made by machine: they are right but for numbers that a cast, a clip, a threshold or a rounding changes,
+for rows beyond a limit, for other entries of the batch, or for arrays that lie in memory in another way.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autograder.audit.mutants import Mutant
+from autograder.checking.contract import ArrayArgument, Contract, Reading
+from autograder.checking.kind import Kind
+from autograder.checking.kinds import kinds_of
+from autograder.judging.functions import FunctionSession
+from autograder.judging.loader import ChapterChecks
+from autograder.judging.proxies import StudentProxy
+
+__all__ = ["Kinds", "kind_mutants", "kinds_visited", "loses_marks"]
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """The kinds of input that an exercise's contract allows, and those that its checks look at.
+
+    ``mutants`` counts kind-only mutants, ``survivors`` names those that keep full marks.
+    """
+
+    allowed: tuple[str, ...] = ()
+    visited: tuple[str, ...] = ()
+    mutants: int = 0
+    survivors: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The kinds at which no check looks."""
+        return tuple(kind for kind in self.allowed if kind not in self.visited)
+
+    def to_json(self) -> dict[str, Any]:
+        """The matrix as JSON."""
+        return {
+            "allowed": list(self.allowed),
+            "visited": list(self.visited),
+            "missing": list(self.missing),
+            "mutants": self.mutants,
+            "survivors": list(self.survivors),
+        }
+
+
+def kinds_visited(checks: ChapterChecks, exercise: str) -> Kinds:
+    """Which kinds of input the checks of ``exercise`` look at; nothing where its contract is not declared."""
+    spec = checks.specs[exercise]
+    if spec.takes is None:
+        return Kinds()
+    kinds = kinds_of(spec.takes)
+    reader = _Reader(spec.takes, checks.references[exercise])
+    asked = [reader(c.args, dict(c.kwargs)) for c in checks.plan(exercise) if c.function == exercise]
+    visited = [k.name for k in kinds if any(map(k.holds, asked)) and loses_marks(checks, exercise, _spoilt(reader, k))]
+    return Kinds(tuple(k.name for k in kinds), tuple(visited))
+
+
+def loses_marks(checks: ChapterChecks, exercise: str, function: Function) -> bool:
+    """Whether some check that is worth points fails for ``function``."""
+    spec = checks.specs[exercise]
+    session = FunctionSession(
+        {**checks.right_names(), exercise: function}, call_seconds=checks.course.limits.call_seconds
+    )
+    conversation = checks.converse(exercise, lambda: session)
+    for check in sorted((c for c in spec.checks if c.points), key=lambda c: (not c.kinds, c.purity)):
+        try:
+            checks.run_check(exercise, check.name, StudentProxy(conversation))
+        except Exception:  # noqa: BLE001 - a check that cannot use a value refuses it
+            return True
+    return False
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads calls of one function as its contract sees them."""
+
+    contract: Contract
+    function: Function
+
+    @functools.cached_property
+    def signature(self) -> inspect.Signature:
+        """The parameters, by which places become names."""
+        return inspect.signature(self.function)
+
+    def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a call, by name."""
+        return dict(self.signature.bind(*args, **kwargs).arguments)
+
+    def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Reading:
+        return Reading.of(self.contract, self.bound(args, kwargs))
+
+
+def _spoilt(reader: _Reader, kind: Kind) -> Function:
+    """The reference, which answers wrong on one kind of input, and right on every other."""
+
+    @functools.wraps(reader.function)
+    def spoilt(*args: Any, **kwargs: Any) -> Any:
+        reading = reader(args, kwargs)
+        right = reader.function(*args, **kwargs)
+        return _spoil(right, reader.contract.spoil, zlib.crc32(kind.name.encode())) if kind.holds(reading) else right
+
+    return spoilt
+
+
+def _spoil(value: Any, share: float, number: int) -> Any:
+    """``value`` with one entry moved by ``share`` of the largest; which one depends on ``number``."""
+    if isinstance(value, dict) and value:
+        chosen = list(value)[number % len(value)]
+        return {k: _spoil(v, share, number // 7) if k == chosen else v for k, v in value.items()}
+    if isinstance(value, tuple | list) and value:
+        place = number % len(value)
+        return type(value)(_spoil(v, share, number // 7) if i == place else v for i, v in enumerate(value))
+    array = np.array(value)
+    if not array.size or array.dtype.kind not in "biuf":
+        return value
+    entry = number % array.size
+    if array.dtype.kind == "b":
+        array.flat[entry] = not array.flat[entry]
+    elif array.dtype.kind in "iu":
+        array.flat[entry] += max(1, round(share * abs(int(array.flat[entry])))) if share > 0.01 else 1
+    else:
+        finite = np.abs(array[np.isfinite(array)])
+        largest = float(finite.max()) if finite.size else 0.0
+        array.flat[entry] = np.nan_to_num(array.flat[entry]) + max(share * largest, 0.001)
+    return array if isinstance(value, np.ndarray) else array[()].item()
+
+
+def kind_mutants(contract: Contract, function: Function, name: str) -> Iterator[Mutant]:
+    """Functions that are wrong on some kinds of input only: the reference, given inputs that are not quite those that came."""
+    reader = _Reader(contract, function)
+    for path, argument in contract.leaves().items():
+        if not isinstance(argument, ArrayArgument):
+            continue
+        for label, change in _CHANGES.items():
+            yield Mutant(f"{name}: {'.'.join(path)} {label}", _given(reader, path, change))
+        for axis in range(-sum(a != "..." for a in argument.shape), 0):
+            for limit in (64, 128, 256):
+                label = f"{name}: {'.'.join(path)} without what lies beyond {limit} along axis {axis}"
+                yield Mutant(label, _given(reader, path, functools.partial(_cut, axis=axis, limit=limit)))
+        if "..." in argument.shape:
+            batch = functools.partial(_first_of_batch, axes=sum(a != "..." for a in argument.shape))
+            yield Mutant(f"{name}: {'.'.join(path)} of the first entry of a batch for all", _given(reader, path, batch))
+    yield Mutant(f"{name}: the first answer kept for arrays of the same shapes", _kept_by_shape(reader))
+
+
+def _given(reader: _Reader, path: tuple[str, ...], change: Callable[[np.ndarray], np.ndarray]) -> Function:
+    def changed(tree: Any, keys: tuple[str, ...]) -> Any:
+        if not keys:
+            return change(tree) if isinstance(tree, np.ndarray) else tree
+        return {**tree, keys[0]: changed(tree[keys[0]], keys[1:])} if keys[0] in tree else tree
+
+    @functools.wraps(reader.function)
+    def mutant(*args: Any, **kwargs: Any) -> Any:
+        return reader.function(**changed(reader.bound(args, kwargs), path))
+
+    return mutant
+
+
+def _cut(a: np.ndarray, *, axis: int, limit: int) -> np.ndarray:
+    if a.ndim < -axis or a.shape[axis] <= limit:
+        return a
+    found = a.copy()
+    np.moveaxis(found, axis, 0)[limit:] = 0
+    return found
+
+
+def _first_of_batch(a: np.ndarray, *, axes: int) -> np.ndarray:
+    lead = a.ndim - axes
+    return np.broadcast_to(a[(slice(0, 1),) * lead], a.shape).copy() if lead > 0 else a
+
+
+def _kept_by_shape(reader: _Reader) -> Function:
+    kept: dict[Any, Any] = {}
+
+    @functools.wraps(reader.function)
+    def mutant(*args: Any, **kwargs: Any) -> Any:
+        shapes = tuple(
+            (k, np.shape(v) if isinstance(v, np.ndarray) else repr(v)) for k, v in reader.bound(args, kwargs).items()
+        )
+        if shapes not in kept:
+            kept[shapes] = reader.function(*args, **kwargs)
+        return kept[shapes]
+
+    return mutant
+
+
+def _rounded(digits: int) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda a: np.round(a, digits)
+
+
+def _clipped(size: float) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda a: np.clip(a, -size, size)
+
+
+def _without_small(size: float) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda a: np.where(np.abs(a) < size, 0.0, a).astype(a.dtype)
+
+
+def _narrow(dtype: Any) -> Callable[[np.ndarray], np.ndarray]:
+    def cast(a: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            return a.astype(dtype).astype(a.dtype)
+
+    return cast
+
+
+_CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "cast to float32": _narrow(np.float32),
+    "cast to float16": _narrow(np.float16),
+    **{f"clipped to {size:g}": _clipped(size) for size in (1, 10, 30, 100, 500, 709, 5000, 1e5)},
+    **{f"with 0 for what is below {size:g}": _without_small(size) for size in (1e-2, 1e-3, 1e-5, 1e-8)},
+    **{f"rounded to {digits} digits": _rounded(digits) for digits in (1, 2, 4, 6)},
+    "without its sign": np.abs,
+    "with 0 for what is negative": lambda a: np.maximum(a, 0).astype(a.dtype),
+    "read in the order of memory": lambda a: a.ravel("K").reshape(a.shape),
+    "with its nearly equal numbers made equal": lambda a: a if a.dtype != np.float64 else _snapped(a),
+}
+
+
+def _snapped(a: np.ndarray) -> np.ndarray:
+    """Numbers with five significant digits."""
+    with np.errstate(all="ignore"):
+        size = 10.0 ** (np.floor(np.log10(np.abs(a))) - 4)
+        return np.where(a == 0, 0.0, np.round(a / size) * size) if math.prod(a.shape) else a
