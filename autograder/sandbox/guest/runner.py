@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import unicodedata
 from collections.abc import Callable
 from functools import partial
 from types import FunctionType
@@ -154,6 +155,8 @@ class Runner:
     def _look_up(self, name: str) -> Any:
         if name not in self._kernel.namespace:
             raise NameError(f"name {name!r} is not defined")
+        if not name.isascii():
+            name = unicodedata.normalize("NFKC", name)  # as Python reads the names in source text
         return self._kernel.namespace[name]
 
     @staticmethod
