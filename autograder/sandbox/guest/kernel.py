@@ -20,6 +20,10 @@ from .failures import CELL, Clock, TimeIsUp, refuse_input
 from .failures import describe as as_json
 from .outputs import Stream, Tape, bundle_of, take_figures
 
+from .refusals import Jail, refusal
+
+if TYPE_CHECKING:
+    from .coroutines import NotebookLoop
 Piece = tuple[types.CodeType, bool]
 
 __all__ = ["Kernel", "make_ready"]
@@ -30,9 +34,10 @@ _exec, _eval = exec, eval
 class Kernel:
     """The namespace of a notebook (its ``__main__``), its tape of outputs and its clock."""
 
-    def __init__(self, *, seed: int, output_chars: int, draw: bool) -> None:
+    def __init__(self, *, seed: int, output_chars: int, draw: bool, jail: Jail | None = None) -> None:
         self.clock = Clock()
         self.tape = Tape()
+        self._jail = jail
         self.tape.draw = draw
         self.sources: dict[str, tuple[str, list[str]]] = {}
         self.last_error: BaseException | None = None
@@ -89,12 +94,18 @@ class Kernel:
     def describe(self, error: BaseException, seconds: float = 2.0) -> dict[str, Any]:
         """The exception as JSON, even where the student's exception class is itself broken or endless."""
         try:
-            return self.clock.run(min(seconds, 2.0), lambda: as_json(error, self.sources))
+            return self.clock.run(min(seconds, 2.0), lambda: self._described(error))
         except BaseException:  # noqa: BLE001 - a student's class may raise anything when it is looked at
             return {"type": "Exception", "message": "(the exception cannot be shown)"}
 
     def _collect_figures(self) -> None:
         self._hear_show()  # matplotlib may have been imported by this very cell
+    def _described(self, error: BaseException) -> dict[str, Any]:
+        described = as_json(error, self.sources)
+        if self._jail is not None and (why := refusal(error, self._jail)):
+            described["message"] = f"{described['message'].rstrip('.')}. {why}"
+        return described
+
         take_figures(self.tape)
 
     def _hear_show(self) -> None:

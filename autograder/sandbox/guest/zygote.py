@@ -157,7 +157,8 @@ class Zygote:
             memory=memory, disk=order["disk_mb"] << 20, cpu_seconds=order["cpu_seconds"], threads=threads
         )
         confine.lock(ruleset, self._filter, keep=self._keep)
-        from .runner import serve  # noqa: PLC0415 - imported long ago, by the warm-up
+        from .refusals import Jail  # noqa: PLC0415 - imported long ago, by the warm-up
+        from .runner import serve  # noqa: PLC0415
 
         read, write = os.readv, os.write
 
@@ -165,7 +166,8 @@ class Zygote:
             with contextlib.suppress(OSError):  # it has been woken often enough
                 write(4, b"!")
 
-        serve(lambda view: read(3, [view]), lambda view: write(3, view), wake)
+        jail = Jail(self._nested, confine.THREADS, order["disk_mb"], alone=not folder)
+        serve(lambda view: read(3, [view]), lambda view: write(3, view), wake, jail)
 
     def _end(self, order: dict[str, Any]) -> None:
         child = self._children.pop(order["id"], None)
