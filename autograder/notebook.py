@@ -138,13 +138,17 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
-def other_notebooks(path: Path) -> list[Path]:
-    """The other notebook files in the folder of ``path``, by name; none where that folder cannot be read."""
+def other_notebooks(path: str) -> list[str]:
+    """The other notebook files in the folder of ``path``, by name; none where that folder cannot be read.
+
+    As texts, which cost less: a large class has tens of thousands.
+    """
+    folder, _, own = path.rpartition("/")
     try:
-        names = os.listdir(path.parent)  # noqa: PTH208 - asked for every student of a class
+        names = os.listdir(folder)  # noqa: PTH208
     except OSError:
         return []
-    return [path.with_name(name) for name in sorted(names) if name.endswith(".ipynb") and name != path.name]
+    return [f"{folder}/{name}" for name in sorted(names) if name.endswith(".ipynb") and name != own]
 
 
 def parse_notebook(data: bytes, path: Path | None = None) -> Notebook:

@@ -20,14 +20,14 @@ from autograder.grading.outcome import Outcome
 from autograder.grading.submission import Job
 from autograder.notebook import Notebook, NotebookError, other_notebooks, read_notebook
 from autograder.sanitize import sanitize
-from autograder.verdict import Verdict
+from autograder.verdict import ExerciseVerdict, Verdict
 from autograder.wording import number, plural
 
-__all__ = ["Doubts"]
+__all__ = ["MAX_OTHER", "MAX_OTHERS", "Doubts"]
 
 _MAX_NAMES = 3  # of other files that are told
-_MAX_OTHERS = 20  # that are looked into: a student may hand in thousands
-_MAX_BYTES = 16 << 20  # of one of them
+MAX_OTHERS = 20  # that are looked into: a student may hand in thousands
+MAX_OTHER = 16 << 20  # bytes of one of them
 
 OTHER_FILE = (
     "{others} in the same folder {holds} work on {chapter}, too, and only {chapter}.ipynb was looked at. "
@@ -57,6 +57,7 @@ class Doubts:
         self._chapter, self._released, self._pages, self._url = chapter, released, pages, url
         self._unknown: frozenset[str] = frozenset()
         self._had_graded: frozenset[str] = frozenset()
+        self._points: dict[tuple[str, float], str] = {}
         if url is not None and jobs:
             self._look_before(url, jobs)
 
@@ -89,15 +90,15 @@ class Doubts:
         stale: Mapping[str, list[StaleMark]] = {}
         if any(book.may_be_stale(str(verdict.student)) for verdict in verdicts):
             stale = read_stale_marks(self._url, self._chapter)
-        return [_warned(v, self._of_the_book(v, book, stale.get(str(v.student), ()))) for v in verdicts]
+        done = []
+        for verdict in verdicts:
+            found = self._of_the_book(verdict, book, stale.get(str(verdict.student), ()))
+            done.append(_warned(verdict, found) if found else verdict)
+        return done
 
     def _of_the_book(self, verdict: Verdict, book: ChapterInBook, stale: Sequence[StaleMark]) -> list[str]:
         student, found = str(verdict.student), []
-        changed = [
-            f"{exercise.name} has {number(book.points[cell])} in the gradebook and {number(exercise.max_score)} by its checks"
-            for exercise in verdict.exercises
-            if (cell := f"check_{exercise.name}") in book.points and abs(book.points[cell] - exercise.max_score) > 1e-9
-        ]
+        changed = [text for exercise in verdict.exercises if (text := self._of_points(exercise, book))]
         if changed:
             found.append(POINTS.format(chapter=self._chapter, cells=", ".join(changed)))
         if verdict.status == "ungradable":
@@ -110,15 +111,26 @@ class Doubts:
             found.append(STALE.format(cell=cell, by_hand=by_hand, now=now))
         return found
 
+    def _of_points(self, exercise: ExerciseVerdict, book: ChapterInBook) -> str:
+        """What differs between gradebook and checks; worked out once for a class, in which all have the same."""
+        key = exercise.name, exercise.max_score
+        if key not in self._points:
+            then = book.points.get(f"check_{exercise.name}", exercise.max_score)
+            now = number(exercise.max_score)
+            differ = abs(then - exercise.max_score) > 1e-9
+            text = f"{exercise.name} has {number(then)} in the gradebook and {now} by its checks"
+            self._points[key] = text if differ else ""
+        return self._points[key]
+
     def _of_other_files(self, job: Job) -> str:
         """The sentence on notebooks beside the one that was looked at that hold work of their own on this chapter."""
-        others = other_notebooks(job.path)
+        others = [Path(other) for other in other_notebooks(str(job.path))]
         if not others or not os.path.lexists(job.path):
             return ""  # where it is missing, that is the reason why it cannot be graded
         own = _work_in(job.path, self._released)
         handed_out = {name: stub.source for name in self._released.exercises() if (stub := self._released.stub(name))}
         found = []
-        for path in others[:_MAX_OTHERS]:
+        for path in others[:MAX_OTHERS]:
             work = _work_in(path, self._released)
             if any(source not in (own.get(name), handed_out.get(name)) for name, source in work.items()):
                 found.append(sanitize(os.fsencode(path.name).decode("utf-8", "backslashreplace")))
@@ -135,7 +147,7 @@ class Doubts:
 def _work_in(path: Path, released: Notebook) -> dict[str, str]:
     """The source of each cell in which a student works on this chapter; nothing for what is no such notebook."""
     try:
-        if path.is_symlink() or path.stat().st_size > _MAX_BYTES:
+        if path.is_symlink() or path.stat().st_size > MAX_OTHER:
             return {}
         found = read_notebook(path)
     except (OSError, NotebookError):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from types import FrameType
 
 from autograder.classroom.delivery import Pages, folder_of
@@ -162,7 +163,7 @@ def _refusal(job: Job, chapter: str) -> str:
         for path in (job.path.parent.parent, job.path.parent, job.path):
             if path.is_symlink():
                 return f"{path.name} is a link, not what a student hands in. It was not followed."
-        others = [path.name for path in other_notebooks(job.path)]
+        others = [Path(path).name for path in other_notebooks(str(job.path))]
         missing = not job.path.is_file()
     except OSError as error:
         return f"{job.path.parent} cannot be read: {error.strerror or error}."

@@ -19,6 +19,7 @@ from typing import Any
 
 import autograder
 from autograder.classroom.delivery import BESIDE, Pages, beside
+from autograder.classroom.doubts import MAX_OTHER, MAX_OTHERS
 from autograder.classroom.shared_outcomes import SharedOutcomes
 from autograder.course import Course
 from autograder.files import write_atomically
@@ -33,7 +34,6 @@ __all__ = ["UpToDateFile"]
 
 # A file system's clock may stand still for this long: a file this young may change without its time telling.
 _YOUNG_NS = 1_000_000_000
-_MAX_OTHERS = 20  # notebooks beside the one that was graded
 
 Signature = list[list[int] | None]
 
@@ -81,9 +81,7 @@ class UpToDateFile:
             # Taken before the file is read: a change while it is graded shows the next time.
             path = str(job.path)
             folder = os.path.dirname(path)  # noqa: PTH120 - a large class has tens of thousands of paths
-            now = _signature(
-                [folder, path, *(f"{folder}/{name}" for name in BESIDE), *map(str, other_notebooks(job.path))]
-            )
+            now = _signature([folder, path, *(f"{folder}/{name}" for name in BESIDE), *other_notebooks(path)])
             at_rest = _at_rest(now)
             self._seen[str(job.student)] = now if at_rest else None, "" if at_rest else self._bytes(job)
             line = self._lines.get(str(job.student))
@@ -170,16 +168,18 @@ def _at_rest(signature: Signature) -> bool:
 
 def _texts(job: Job) -> list[Any]:
     """What lies beside a notebook and bears on what is said of it: nbgrader's own files, and other notebooks."""
-    others = other_notebooks(job.path)
+    others = [Path(other) for other in other_notebooks(str(job.path))]
     return [
         *(beside(job.path, name) for name in BESIDE),
-        *([path.name, _digest(path)] for path in others[:_MAX_OTHERS]),
+        *([path.name, _digest(path)] for path in others[:MAX_OTHERS]),
     ]
 
 
 def _digest(path: Path) -> str:
+    """What the bytes of another notebook are known by; of one that is not looked into, its size."""
     try:
-        return hashlib.sha256(b"" if path.is_symlink() else read_bytes(path)).hexdigest()
+        size = path.lstat().st_size
+        return str(size) if path.is_symlink() or size > MAX_OTHER else hashlib.sha256(read_bytes(path)).hexdigest()
     except (OSError, NotebookError):
         return ""
 
