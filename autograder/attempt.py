@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import re
+import unicodedata
 import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["defines", "is_attempted", "last_definition_is_blank", "names_made", "parsed", "words"]
+__all__ = ["defines", "is_attempted", "last_definition_is_blank", "names_made", "parsed", "python_name", "words"]
 
 # A name can also be made where no parser sees it; such a notebook is run rather than called blank.
 _UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\bimport\s*\*")
@@ -43,7 +44,7 @@ def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], othe
             return True  # it does not parse, but the student typed it
         if not defines(exercise, source) and released is not None and not defines(exercise, released):
             return True  # neither a function nor answers: any change counts
-    if any(exercise in source and _UNSEEN.search(source) for source in (*stubs, *others)):
+    if any(exercise in python_name(source) and _UNSEEN.search(source) for source in (*stubs, *others)):
         return True
     # A definition that is gone (deleted, or renamed) is reported by the checks; only an empty one counts as blank.
     emptied = bool(stubs) and all(tree is not None and not tree.body for tree in map(parsed, stubs))
@@ -72,8 +73,13 @@ def names_made(source: str) -> frozenset[str] | None:
     return frozenset(names)
 
 
+def python_name(text: str) -> str:
+    """``text`` as Python reads the names in it: of letters that mean the same, such as full-width ones, the usual one (NFKC)."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
 def words(source: str) -> frozenset[str]:
-    """Every word of ``source``: names, and what stands in texts and comments."""
+    """Every word of ``source``: names, as Python reads them, and what stands in texts and comments."""
     return _words(source) if len(source) <= _MAX_KEPT else _words.__wrapped__(source)
 
 
@@ -92,7 +98,7 @@ def parsed(source: str) -> ast.Module | None:
 
 @lru_cache(maxsize=256)
 def _words(source: str) -> frozenset[str]:
-    return frozenset(re.findall(r"\w+", source))
+    return frozenset(re.findall(r"\w+", python_name(source)))
 
 
 @lru_cache(maxsize=128)  # a submission's cells are asked about once an exercise, the released ones for every submission
@@ -135,7 +141,7 @@ def _bindings(name: str, body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
 
 def _bindings_in(name: str, source: str) -> Iterable[ast.stmt]:
     # Looking for the name is far cheaper than parsing, and most cells mention no given name.
-    tree = parsed(source) if name in source else None
+    tree = parsed(source) if name in python_name(source) else None
     return _bindings(name, tree.body) if tree is not None else ()
 
 
@@ -181,7 +187,8 @@ def _answered(answers: frozenset[str], sources: Iterable[str]) -> bool:
         tree = parsed(source)
         if tree is None:
             # A slip in the quiz cell: the student typed something there, so it is run and its error is shown.
-            if any(re.search(rf"\b{re.escape(name)}\b\s*=(?!\s*None\s*$)", source, re.MULTILINE) for name in answers):
+            text = python_name(source)
+            if any(re.search(rf"\b{re.escape(name)}\b\s*=(?!\s*None\s*$)", text, re.MULTILINE) for name in answers):
                 return True
             continue
         if any(_is_real(binding) for name in answers for binding in _bindings(name, tree.body)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import os
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PICTURE", "Cell", "Notebook", "NotebookError", "blank_exercises", "cell_of", "chapter_of", "document_bytes",
-    "grade_ids", "load_document", "load_source", "metadata_of", "notebook_of", "parse_notebook", "read_bytes",
-    "read_notebook", "splice",
+    "grade_ids", "load_document", "load_source", "metadata_of", "notebook_of", "other_notebooks", "parse_notebook",
+    "read_bytes", "read_notebook", "splice", "text_of",
 ]  # fmt: skip
 
 MAX_BYTES = 256 * 2**20
@@ -135,6 +136,19 @@ def read_bytes(path: Path) -> bytes:
             "Open it, choose “Clear Outputs of All Cells”, save it and hand it in again."
         )
     return data
+
+
+def other_notebooks(path: str) -> list[str]:
+    """The other notebook files in the folder of ``path``, by name; none where that folder cannot be read.
+
+    As texts, which cost less: a large class has tens of thousands.
+    """
+    folder, _, own = path.rpartition("/")
+    try:
+        names = os.listdir(folder)  # noqa: PTH208
+    except OSError:
+        return []
+    return [f"{folder}/{name}" for name in sorted(names) if name.endswith(".ipynb") and name != own]
 
 
 def parse_notebook(data: bytes, path: Path | None = None) -> Notebook:

@@ -104,6 +104,10 @@ def kind_of(value: Any) -> str:
     kind = getattr(value, "type", None) or type(value).__name__
     if kind in {"builtin_function_or_method", "function", "method"}:
         return "a function, and not what it gives back (are parentheses missing?)"
+    if kind in {"coroutine", "async_generator"}:
+        return (
+            "a coroutine, which gives nothing back until it is awaited (does `async def` stand where `def` is meant?)"
+        )
     if isinstance(value, np.ndarray):
         return f"one array of {shape_words(value.shape)}"
     if isinstance(value, int | float | np.generic) and not isinstance(value, bool):

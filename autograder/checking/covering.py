@@ -36,7 +36,7 @@ __all__ = ["Covering", "DrawnInput", "cover", "draw"]
 _TRIES = 12  # of drawing one kind alone, until the kind is never met
 _ORDINARY = (2, 3, 4, 5, 6, 7)  # sizes of axes, all different while they last,
 _BESIDE_LONG = (2, 3, 4, 5)  # and beside a long one: a small answer is read once for a whole class
-_MANY = 700  # entries of an array beyond which it gets no batch axes
+_MANY = 400  # entries of an array beyond which it gets no batch axes
 
 
 @dataclass(frozen=True)

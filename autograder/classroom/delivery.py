@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 import stat
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +12,12 @@ from typing import Any
 from autograder.course import Course
 from autograder.feedback.disclosure import Disclosure, disclosed
 from autograder.files import write_atomically
-from autograder.gradebook.entries import moment_of
 from autograder.grading.document import write_outcomes, write_verdict
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import Job
-from autograder.notebook import document_bytes
+from autograder.notebook import NotebookError, document_bytes, load_document, read_bytes, text_of
 
-__all__ = ["BESIDE", "Pages", "beside", "folder_of", "warned"]
+__all__ = ["BESIDE", "Pages", "beside", "folder_of"]
 
 # What nbgrader keeps beside a submission and needs again to hand its feedback back to the right student.
 BESIDE = ("timestamp.txt", "submission_secret.txt")
@@ -49,8 +46,10 @@ class Pages:
         if document:
             write_outcomes(document, outcome.cells)
         texts = {name: beside(outcome.job.path, name) for name in BESIDE}
+        by_hand = _marked_by_hand(document)
+        rewritten = self._rewritten(outcome, by_hand)
         self._write(outcome, document, texts)
-        return replace(outcome, document=_marked_by_hand(document), cells=(), timestamp=texts[BESIDE[0]])
+        return replace(outcome, document=by_hand, cells=(), timestamp=texts[BESIDE[0]], rewritten=rewritten)
 
     def files(self, job: Job) -> list[Path]:
         """The files that a student gets back: the graded notebook, the page, and what lies beside each."""
@@ -62,6 +61,17 @@ class Pages:
         feedback = f"{self.feedback}/{job.student}/{self.chapter}/"
         copies = [f"{folder}{name}" for folder in (autograded, feedback) for name in BESIDE]
         return [f"{autograded}{self.chapter}.ipynb", f"{feedback}{self.chapter}.html", *copies]
+
+    def _rewritten(self, outcome: Outcome, document: Mapping[str, Any]) -> frozenset[str]:
+        """The cells marked by a person whose text is another than in the graded notebook that is there already."""
+        if not document["cells"]:
+            return frozenset()
+        path = self.files(outcome.job)[0]
+        try:
+            before = _texts(_marked_by_hand(load_document(read_bytes(path), path)))
+        except NotebookError:
+            return frozenset()
+        return frozenset(name for name, text in _texts(document).items() if before.get(name, text) != text)
 
     def _write(self, outcome: Outcome, document: dict[str, Any], texts: Mapping[str, str | None]) -> None:
         from autograder.feedback.page import feedback_page, reason_page  # noqa: PLC0415 - Jinja is not needed to grade
@@ -96,28 +106,6 @@ def beside(path: Path, name: str) -> str | None:
     return start.decode("utf-8", "replace")[:1000]
 
 
-def warned(outcome: Outcome) -> Outcome:
-    """The same with a warning in its verdict where nothing tells when it came in, though something should."""
-    found, text = outcome.job.path.parent / BESIDE[0], outcome.timestamp
-    if outcome.verdict.status != "graded" or (text is None and not os.path.lexists(found)) or _is_time(text or ""):
-        return outcome
-    short = " ".join((text or "").split())
-    short = short if len(short) <= 60 else f"{short[:60]}…"
-    what = "cannot be read" if text is None else f"holds '{short}', which is no time" if short else "is empty"
-    why = f"{found.name} {what}, so no late penalty could be worked out."
-    return replace(outcome, verdict=replace(outcome.verdict, warning=why))
-
-
-def _is_time(text: str) -> bool:
-    """Whether nbgrader takes ``text`` for a moment; as nbgrader itself writes it, nbgrader need not be loaded."""
-    parts = text.split()
-    with suppress(ValueError):
-        dt.datetime.fromisoformat(" ".join(parts[:2]))
-        if parts[2:] in ([], ["UTC"]):
-            return True
-    return moment_of(text) is not None
-
-
 def folder_of(course: Course, kind: str) -> Path:
     """The course's folder for ``kind`` ("submitted", "autograded", "feedback"), as nbgrader's configuration has it."""
     configured = course.config.get("CourseDirectory", {}).get(f"{kind}_directory", kind)
@@ -128,3 +116,7 @@ def _marked_by_hand(document: Mapping[str, Any]) -> dict[str, Any]:
     """The cells that a person marks: all that the gradebook asks the notebook for, and small enough to send home."""
     metas = ((cell, cell["metadata"].get("nbgrader", {})) for cell in document.get("cells", []))
     return {"cells": [cell for cell, meta in metas if meta.get("grade") and meta.get("solution")]}
+
+
+def _texts(document: Mapping[str, Any]) -> dict[str, str]:
+    return {cell["metadata"]["nbgrader"]["grade_id"]: text_of(cell["source"]) for cell in document["cells"]}

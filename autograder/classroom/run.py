@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from types import FrameType
 
-from autograder.classroom.delivery import Pages, folder_of, warned
+from autograder.classroom.delivery import Pages, folder_of
+from autograder.classroom.doubts import Doubts
 from autograder.classroom.uptodate import UpToDateFile
 from autograder.course import Course, CourseError
 from autograder.gradebook.entries import gradebook_url
@@ -22,7 +24,7 @@ from autograder.grading.outcome import Outcome, delivered, points_of, ungradable
 from autograder.grading.submission import Job
 from autograder.grading.task import Executor
 from autograder.grading.verdict_cache import VerdictCache
-from autograder.notebook import load_source
+from autograder.notebook import load_source, other_notebooks
 from autograder.sandbox.confinement import Confinement
 from autograder.verdict import Verdict
 
@@ -79,7 +81,8 @@ def grade_class(
     url = gradebook_url(course) if confinement != "local" else None
     uptodate = UpToDateFile(course, chapter, VerdictCache.of(course, chapter, options.bearing), pages, url)
     gradebook = GradebookWriter(course, url, after=uptodate.note)
-    worth = points_of(load_source(course.source(chapter))[1])
+    released = load_source(course.source(chapter))[1]
+    worth = points_of(released)
     verdicts = {job: _unnamed(job, chapter, worth) for job in jobs if _written(str(job.path)) != str(job.path)}
     verdicts |= uptodate.unchanged([job for job in jobs if job not in verdicts])
     report = on_verdict or (lambda _verdict: None)
@@ -87,6 +90,7 @@ def grade_class(
         report(verdict)
     with _ending_well() as ending, closing(gradebook):  # what was graded before an interruption is not lost
         new = [job for job in jobs if job not in verdicts]
+        doubts = Doubts(chapter, released, pages, url, new)
         refusals = {job: why for job in new if (why := _refusal(job, chapter))}
         refused = (
             delivered(Outcome(job, ungradable(job, why, chapter, worth)), pages) for job, why in refusals.items()
@@ -96,12 +100,12 @@ def grade_class(
             gradebook.begin(wait=workers == 1 and executor is None)
         graded = grade(course, sound, options, workers=workers, executor=executor, keep=True, deliver=pages)
         with closing(graded):  # its processes and jails end before the last marks are entered
-            for outcome in map(warned, chain(refused, graded)):
+            for outcome in map(doubts.noted, chain(refused, graded)):
                 gradebook.enter(outcome)
                 verdicts[outcome.job] = outcome.verdict
                 report(outcome.verdict)
                 ending.check()
-    return [verdicts[job] for job in jobs]
+    return doubts.at_the_end([verdicts[job] for job in jobs], None if new else uptodate.book)
 
 
 class _Ending:
@@ -159,7 +163,7 @@ def _refusal(job: Job, chapter: str) -> str:
         for path in (job.path.parent.parent, job.path.parent, job.path):
             if path.is_symlink():
                 return f"{path.name} is a link, not what a student hands in. It was not followed."
-        others = sorted(path.name for path in job.path.parent.glob("*.ipynb") if path.name != job.path.name)
+        others = [Path(path).name for path in other_notebooks(str(job.path))]
         missing = not job.path.is_file()
     except OSError as error:
         return f"{job.path.parent} cannot be read: {error.strerror or error}."

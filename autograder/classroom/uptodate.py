@@ -10,26 +10,27 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sqlite3
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import autograder
 from autograder.classroom.delivery import BESIDE, Pages, beside
+from autograder.classroom.doubts import MAX_OTHER, MAX_OTHERS
 from autograder.classroom.shared_outcomes import SharedOutcomes
 from autograder.course import Course
 from autograder.files import write_atomically
+from autograder.gradebook.reading import ChapterInBook, read_chapter
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import Job
 from autograder.grading.verdict_cache import VerdictCache
-from autograder.notebook import NotebookError, read_bytes
+from autograder.notebook import NotebookError, other_notebooks, read_bytes
 from autograder.verdict import Verdict
 
-__all__ = ["UpToDateFile", "book_rows"]
+__all__ = ["UpToDateFile"]
 
 # A file system's clock may stand still for this long: a file this young may change without its time telling.
 _YOUNG_NS = 1_000_000_000
@@ -39,13 +40,17 @@ Signature = list[list[int] | None]
 
 @dataclass
 class UpToDateFile:
-    """The file of one chapter; ``url`` is the gradebook's, or None where marks are not entered."""
+    """The file of one chapter; ``url`` is the gradebook's, or None where marks are not entered.
+
+    ``book`` is what the gradebook held of the chapter when it was last asked for all students, None before.
+    """
 
     course: Course
     chapter: str
     cache: VerdictCache
     pages: Pages
     url: str | None
+    book: ChapterInBook | None = None
     _lines: dict[str, dict[str, Any]] = field(default_factory=dict)
     _seen: dict[str, tuple[Signature | None, str]] = field(default_factory=dict)
     _shared: SharedOutcomes = field(default_factory=SharedOutcomes)
@@ -70,19 +75,17 @@ class UpToDateFile:
 
     def unchanged(self, jobs: Sequence[Job]) -> dict[Job, Verdict]:
         """The verdicts on those of ``jobs`` for which nothing is left to do."""
-        rows = book_rows(self.url, self.chapter) if self.url and self._lines else {}
+        self.book = read_chapter(self.url, self.chapter) if self.url and self._lines else ChapterInBook()
         done: dict[Job, Verdict] = {}
         for job in jobs:
             # Taken before the file is read: a change while it is graded shows the next time.
             path = str(job.path)
             folder = os.path.dirname(path)  # noqa: PTH120 - a large class has tens of thousands of paths
-            now = _signature([folder, path, *(f"{folder}/{name}" for name in BESIDE)])
+            now = _signature([folder, path, *(f"{folder}/{name}" for name in BESIDE), *other_notebooks(path)])
             at_rest = _at_rest(now)
             self._seen[str(job.student)] = now if at_rest else None, "" if at_rest else self._bytes(job)
             line = self._lines.get(str(job.student))
-            if line is None or rows is None:
-                continue
-            if self.url and (line["row"] is None or rows.get(str(job.student)) != line["row"]):
+            if line is None or self.book is None or not self._entered(line):
                 continue
             if line["back"] != _signature(self.pages.names(job)) or not self._same(job, line, now):
                 continue
@@ -95,8 +98,8 @@ class UpToDateFile:
         """Note that the marks of ``outcomes`` are in the gradebook."""
         outcomes = [one for one in outcomes if one.settled and str(one.job.student) in self._seen]
         students = [str(one.job.student) for one in outcomes]
-        rows = book_rows(self.url, self.chapter, students) if self.url else {}
-        if rows is None:
+        book = read_chapter(self.url, self.chapter, students) if self.url else ChapterInBook()
+        if book is None:
             return
         lines: list[str] = []
         for one in outcomes:
@@ -112,7 +115,8 @@ class UpToDateFile:
                 "texts": _texts(one.job),
                 "verdict": verdict,
                 "back": _signature(self.pages.names(one.job)),
-                "row": rows.get(student),
+                "row": book.rows.get(student),
+                "points": dict(book.points),
             }
             self._lines[student] = line
             lines.append(_line(line))
@@ -120,6 +124,13 @@ class UpToDateFile:
         with self._path.open("a", encoding="utf-8") as file:
             # A line that a power cut left without its end must not spoil the next one.
             file.write("\n" + "".join(lines))
+
+    def _entered(self, line: dict[str, Any]) -> bool:
+        """Whether the gradebook still holds what it did, and its cells are worth what they were."""
+        if self.url is None or self.book is None:
+            return self.url is None
+        row = self.book.rows.get(line["student"])
+        return row is not None and row == line["row"] and line.get("points") == self.book.points
 
     def _same(self, job: Job, line: dict[str, Any], now: Signature) -> bool:
         """Whether the submission is the one that was graded: by its files' times, or else by its bytes."""
@@ -135,62 +146,6 @@ class UpToDateFile:
             return self.cache.key(read_bytes(job.path))
         except NotebookError:
             return ""
-
-
-def book_rows(url: str, chapter: str, students: Sequence[str] = ()) -> dict[str, list[Any]] | None:
-    """What the gradebook at ``url`` holds of each submission of ``chapter`` (of ``students`` only, if any).
-
-    None where that is not known: there is no gradebook yet, or it does not answer.
-    """
-    names = {f"s{number}": student for number, student in enumerate(students)}
-    only = f"AND submitted.student_id IN ({','.join(f':{name}' for name in names)})" if names else ""
-    # Gathered first and joined then: nothing here has an index to be looked up by. In words that SQLite and PostgreSQL share.
-    query = f"""
-        WITH scores AS (
-            SELECT notebook_id, COUNT(*) AS cells, COUNT(auto_score) AS scored, SUM(auto_score) AS score,
-                COUNT(manual_score) AS by_hand, SUM(manual_score) AS hand, SUM(extra_credit) AS extra,
-                SUM(CASE WHEN needs_manual_grade THEN 1 ELSE 0 END) AS waiting
-            FROM grade GROUP BY notebook_id
-        ), remarks AS (SELECT notebook_id, COUNT(auto_comment) AS comments FROM comment GROUP BY notebook_id)
-        SELECT submitted.student_id, assignment.duedate, submitted.timestamp, submitted.extension,
-            part.late_submission_penalty, cells, scored, score, by_hand, hand, extra, waiting, comments
-        FROM assignment
-        JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
-        JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
-        LEFT JOIN scores ON scores.notebook_id = part.id
-        LEFT JOIN remarks ON remarks.notebook_id = part.id
-        WHERE assignment.name = :chapter {only}
-    """  # noqa: S608 - nothing but names of parameters is put in
-    ask = _ask_sqlite if url.startswith("sqlite:///") else _ask_server
-    found = ask(url, query, {"chapter": chapter, **names})
-    return None if found is None else {row[0]: [_plain(value) for value in row[1:]] for row in found}
-
-
-def _ask_sqlite(url: str, query: str, values: dict[str, str]) -> list[Any] | None:
-    """By Python's own module, at once: an unchanged class costs less than an import of SQLAlchemy."""
-    try:
-        path = Path(url.removeprefix("sqlite:///"))
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=5)) as book:
-            return book.execute(query, values).fetchall()
-    except sqlite3.Error:
-        return None
-
-
-def _ask_server(url: str, query: str, values: dict[str, str]) -> list[Any] | None:
-    from sqlalchemy import create_engine, text  # noqa: PLC0415
-    from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
-    from sqlalchemy.pool import NullPool  # noqa: PLC0415
-
-    try:
-        with create_engine(url, poolclass=NullPool).connect() as connection:
-            return list(connection.execute(text(query), values))
-    except (SQLAlchemyError, ImportError):  # what is wrong is said when marks are written
-        return None
-
-
-def _plain(value: Any) -> Any:
-    """A value as it stands in a line of the file: a server gives moments, SQLite the texts of them."""
-    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 def _signature(paths: Iterable[str]) -> Signature:
@@ -211,8 +166,22 @@ def _at_rest(signature: Signature) -> bool:
     return newest < time.time_ns() - _YOUNG_NS
 
 
-def _texts(job: Job) -> list[str | None]:
-    return [beside(job.path, name) for name in BESIDE]
+def _texts(job: Job) -> list[Any]:
+    """What lies beside a notebook and bears on what is said of it: nbgrader's own files, and other notebooks."""
+    others = [Path(other) for other in other_notebooks(str(job.path))]
+    return [
+        *(beside(job.path, name) for name in BESIDE),
+        *([path.name, _digest(path)] for path in others[:MAX_OTHERS]),
+    ]
+
+
+def _digest(path: Path) -> str:
+    """What the bytes of another notebook are known by; of one that is not looked into, its size."""
+    try:
+        size = path.lstat().st_size
+        return str(size) if path.is_symlink() or size > MAX_OTHER else hashlib.sha256(read_bytes(path)).hexdigest()
+    except (OSError, NotebookError):
+        return ""
 
 
 def _line(line: dict[str, Any]) -> str:

@@ -14,6 +14,10 @@ from autograder.wording import number, plural, points
 
 __all__ = ["needs_a_person", "summary", "verdict_text"]
 
+_ONE_BY_ONE = (
+    3  # notebooks of which the same is to be said that are named, each on a line of its own where they are no more
+)
+
 
 def verdict_text(verdict: Verdict) -> str:
     """One notebook, exercise by exercise and check by check."""
@@ -46,11 +50,17 @@ def summary(verdicts: Sequence[Verdict], seconds: float) -> str:
 def needs_a_person(verdicts: Sequence[Verdict]) -> str:
     """The notebooks that could not be graded or hold something odd, each with its reason; empty where there are none.
 
-    A notebook is called by its student where one is known, else by its file.
+    A notebook is called by its student where one is known, else by its file; graded ones of which the same is to be said, as
+    where the points of a chapter have changed, stand together where they are more than a few.
     """
-    lines: list[str] = []
+    told: dict[tuple[str, str], list[str]] = {}
     for verdict in verdicts:
-        why = (verdict.reason or "no reason is known.") if verdict.status == "ungradable" else verdict.warning
-        if why:
-            lines.append(wrapped(why, "    ", f"  - {sanitize(verdict.student or verdict.notebook)}: "))
+        reason = (verdict.reason or "no reason is known.") if verdict.status == "ungradable" else ""
+        if why := " ".join(filter(None, [reason, verdict.warning])):
+            told.setdefault((why, reason), []).append(sanitize(verdict.student or verdict.notebook))
+    lines: list[str] = []
+    for (why, reason), names in told.items():
+        many = len(names) > _ONE_BY_ONE and not reason
+        heads = [f"{', '.join(names[:_ONE_BY_ONE])} and {len(names) - _ONE_BY_ONE} more"] if many else names
+        lines += [wrapped(why, "    ", f"  - {head}: ") for head in heads]
     return "\n".join(["Needs a person:", *lines]) if lines else ""

@@ -229,7 +229,7 @@ class _ChapterWriter:
             scores, comments = self._marks(replace(outcome, verdict=verdict))
         for name, cell in self.grade_cells.items():
             grade = self._row(self.api.Grade, self.grades, submitted, cell)
-            changed |= self._grade(grade, scores.get(name), new=new)
+            changed |= self._grade(grade, scores.get(name), new=new, rewritten=name in outcome.rewritten)
         for name, cell in self.solution_cells.items():
             comment = self._row(self.api.Comment, self.comments, submitted, cell)
             if comment.auto_comment != comments.get(name):
@@ -288,8 +288,8 @@ class _ChapterWriter:
         return scores, comments
 
     @staticmethod
-    def _grade(grade: Any, score: float | None, *, new: bool) -> bool:
-        if not new and grade.id is not None and grade.auto_score == score:
+    def _grade(grade: Any, score: float | None, *, new: bool, rewritten: bool) -> bool:
+        if not new and grade.id is not None and grade.auto_score == score and not rewritten:
             return False  # the same as before: whatever a person has since decided about it stands
         grade.auto_score = score
         grade.needs_manual_grade = score is None or grade.manual_score is not None

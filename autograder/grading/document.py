@@ -29,6 +29,7 @@ _STOPPED = {
     "skipped": "This cell was left out: one before it had to be stopped.",
     "timeout": "This cell ran out of time and was stopped.",
     "memory": "This cell asked for more memory than a submission may have and was stopped.",
+    "threads": "This cell started more threads than a submission may have and was stopped.",
     "crash": "This cell crashed Python.",
     "protocol": "This cell broke the connection to the grader and was stopped.",
 }

@@ -27,7 +27,8 @@ class Outcome:
 
     ``document`` is the notebook that was run (none where it is ungradable), ``cells`` what its cells put out. Delivering
     writes both into what the student gets back: then ``cells`` is empty, ``document`` holds only the cells that a person
-    marks, and ``timestamp`` is the text of nbgrader's ``timestamp.txt``, if there is one.
+    marks, ``timestamp`` is the text of nbgrader's ``timestamp.txt``, if there is one, and ``rewritten`` names those of the cells
+    that a person marks whose text is another than when they were graded before.
     ``key`` is that of the stored verdict ("" where none is stored); ``settled`` is false where the same bytes may fare
     better another time.
     """
@@ -39,6 +40,7 @@ class Outcome:
     key: str = ""
     settled: bool = True
     timestamp: str | None = None
+    rewritten: frozenset[str] = frozenset()
 
 
 Deliver = Callable[[Outcome], Outcome]

@@ -108,6 +108,8 @@ def explain_stop(stopped: str, *, function: str, seconds: float | None = None, m
     if stopped == "memory":
         limit = f" ({memory_mb} MiB)" if memory_mb else ""
         return f"{function} asked for more memory than it may have{limit}. Does it build an array larger than the task needs?"
+    if stopped == "threads":
+        return f"{function} started more threads than a submission may have and was stopped. Are there more than a few tasks at a time?"
     if stopped == "protocol":
         return f"{function} gave back something that could not be read: too large, or not an answer at all."
     return f"{function} ended the Python process instead of returning. Remove calls such as `exit()`, and check code that runs outside Python."

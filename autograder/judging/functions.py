@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.attempt import python_name
 from autograder.judging.values import arrived, changed_arguments, fresh
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
 from autograder.sanitize import sanitize
@@ -79,6 +80,7 @@ class FunctionSession:
 
     def value(self, name: str) -> Answer:
         """The value of a variable; a ``NameError`` where there is none."""
+        name = python_name(name)
         if name not in self._names:
             return _undefined(name)
         return Answer(arrived(self._names[name]))
@@ -103,7 +105,7 @@ class FunctionSession:
     def _run(self, call: Call) -> tuple[Any, Answer]:
         if self._stopped:
             return None, Answer(stopped=self._stopped)
-        name = call.function
+        name = python_name(call.function)
         if name not in self._given and name not in self._names:
             return None, _undefined(name)
         own: Any = self._given.get(name, self._names.get(name))

@@ -133,11 +133,11 @@ def _require_no_shell(nb: NotebookNode) -> None:
 
 
 def _beyond_python(source: str) -> str:
-    """The first magic, shell escape or top-level ``await`` of a cell that would not be run as it stands; "" for none."""
+    """The first magic or shell escape of a cell that would not be run as it stands; "" for none."""
     if found := re.match(r"\s*%%(\w*)", source):
         return "" if found[1] in _PYTHON_MAGICS else f"%%{found[1]}"
     try:
-        code = compile(source, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        compile(source, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         for line in source.splitlines():
             if _SHELL.match(line):
@@ -146,7 +146,7 @@ def _beyond_python(source: str) -> str:
             if magic and magic[1] not in _HARMLESS | _PYTHON_MAGICS:
                 return f"%{magic[1]}"
         return ""
-    return "await outside a function" if code.co_flags & 0x80 else ""  # CO_COROUTINE
+    return ""
 
 
 def _to_run(nb: NotebookNode, skipped_tag: str) -> Iterator[tuple[int, NotebookNode]]:

@@ -36,6 +36,10 @@ GUEST = Path(__file__).with_name("guest")
 NOBODY = 65534
 _INTERPRETER = os.path.realpath(sys.executable)
 _IN_JAIL = "/sandbox"
+_THREADED = (
+    *("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"),
+    *("RAYON_NUM_THREADS", "POLARS_MAX_THREADS"),
+)
 _ROOMS = ("site-packages", "dist-packages")  # where other packages live: never visible
 
 
@@ -96,8 +100,8 @@ def _environment(home: str) -> dict[str, str]:
         "MPLCONFIGDIR": f"{home}/matplotlib",
         "PATH": "/usr/bin:/bin",
         "MALLOC_ARENA_MAX": "1",
-        # A jailed child may start no threads: BLAS must not try.
-        **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"),
+        # As many notebooks are graded at a time as there are cores: libraries are not to take one core for another's.
+        **dict.fromkeys(_THREADED, "1"),
     }
     base = os.path.realpath(sys.base_prefix)
     given = filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":"))

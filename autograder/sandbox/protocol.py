@@ -127,7 +127,7 @@ class StudentError:
 class Answer:
     """What came back from one call.
 
-    ``stopped`` is empty, or says why the child is no more: ``"timeout"``, ``"memory"``, ``"crash"`` or ``"protocol"``.
+    ``stopped`` is empty, or says why the child is no more: ``"timeout"``, ``"memory"``, ``"threads"``, ``"crash"`` or ``"protocol"``.
     ``changed`` names the array arguments (positions as text, or keywords) that differ at tolerance after the call.
     ``serial`` is the same for two answers only if not one byte of them differs; ``None`` where nobody knows.
     """

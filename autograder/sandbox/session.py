@@ -15,6 +15,7 @@ from autograder.sandbox.argument_size import Size
 from autograder.sandbox.channel import Channel, HungUp, TimedOut
 from autograder.sandbox.guest.runner import OUT_OF_MEMORY
 from autograder.sandbox.guest.wire import Decoder, Encoder, TooBig, WireError, pack, parse_head
+from autograder.sandbox.guest.zygote import TOO_MANY_THREADS
 from autograder.sandbox.protocol import (
     Answer,
     Call,
@@ -31,7 +32,8 @@ from autograder.sandbox.texts import OutputBudget, read_error, read_names, read_
 
 __all__ = ["ChildSession"]
 
-_KILLED = 128 + 9
+# By the exit status of a child that has ended: 128 and the number of a signal, where one ended it.
+_WORDS = {OUT_OF_MEMORY: "memory", 128 + 9: "memory", 128 + 24: "timeout", TOO_MANY_THREADS: "threads"}
 _QUESTIONS = 20_000  # how often a child may ask the trusted side during one call
 _RESULTS = 2  # how many results of the largest size the answers may make up that are held at one time
 _LARGE = 1 << 16  # bytes above which an answer counts
@@ -280,8 +282,7 @@ class ChildSession:
         if self._stopped:
             return
         if isinstance(event, HungUp):
-            status = self._end(1.0)
-            self._stopped = "memory" if status in (OUT_OF_MEMORY, _KILLED) else "crash"
+            self._stopped = _WORDS.get(self._end(1.0), "crash")
         else:
             self._stopped = "timeout" if isinstance(event, TimedOut) else "protocol"
             self._end(0.0)

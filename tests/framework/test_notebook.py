@@ -268,8 +268,15 @@ class TestBlank:
             [code("def softmax(x):\n    return x")],
             [code("print(1)")],
             [stub("softmax", "def my_softmax(x):\n    return x")],
+            [stub("softmax", STUB), code("def ｓｏｆｔmax(x):\n    return x")],
         ],
-        ids=["below the stub", "in place of the stub", "no stub and no function", "under another name"],
+        ids=[
+            "below the stub",
+            "in place of the stub",
+            "no stub and no function",
+            "under another name",
+            "in wide letters",
+        ],
     )
     def test_a_function_elsewhere_or_gone_is_not_passed_over(self, cells):
         """Who wrote it in another cell has begun; who deleted or renamed it hears that it is missing."""
@@ -287,7 +294,16 @@ class TestBlank:
         assert "quiz_ch1" in blank(stub("quiz_ch1", source))
 
     @pytest.mark.parametrize(
-        "source", ['q1 = "b"\nq2 = None', "q1, q2 = 1, 2", "q1 = b", 'q1 = "b\nq2 = None', "q2: float = 1"]
+        "source",
+        [
+            'q1 = "b"\nq2 = None',
+            "q1, q2 = 1, 2",
+            "q1 = b",
+            'q1 = "b\nq2 = None',
+            "q2: float = 1",
+            "ｑ１ = 1",
+            "ｑ１ = 1 +",
+        ],
     )
     def test_one_answer_is_an_attempt(self, source):
         """A quiz with one answer is judged, and so is one that does not parse."""

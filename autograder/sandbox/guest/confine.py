@@ -12,6 +12,7 @@ import struct
 from collections.abc import Iterable
 
 __all__ = [
+    "THREADS",
     "address_space",
     "allow_writing",
     "die_with_parent",
@@ -22,7 +23,12 @@ __all__ = [
     "make_ruleset",
     "private_tmp",
     "set_limits",
+    "threads_of",
+    "threads_of_all",
 ]
+
+# How many threads a submission may have at one time besides its first: as many as Python's own pools start by themselves.
+THREADS = 32
 
 _libc = ctypes.CDLL(None, use_errno=True)
 # Through PyDLL, which keeps the interpreter's lock: no other line of Python may run between a fork and its aftermath.
@@ -119,14 +125,40 @@ def address_space() -> int:
         os.close(statm)
 
 
-def set_limits(*, memory: int, disk: int, cpu_seconds: int) -> None:
-    """Limit the address space and a file's size (bytes), processor time, descriptors; no new processes, no core."""
+def threads_of_all() -> int:
+    """How many threads there are on this machine now, whosever they are."""
+    loadavg = os.open("/proc/loadavg", os.O_RDONLY)
+    try:
+        return int(os.read(loadavg, 100).split()[3].partition(b"/")[2])
+    finally:
+        os.close(loadavg)
+
+
+def threads_of(pid: int) -> int:
+    """How many threads the process ``pid`` has now; 0 where there is no such process."""
+    try:
+        stat = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
+    except OSError:
+        return 0
+    try:
+        # The name in parentheses is the program's own choice: it may hold spaces and parentheses.
+        return int(os.read(stat, 1000).rpartition(b")")[2].split()[17])
+    finally:
+        os.close(stat)
+
+
+def set_limits(*, memory: int, disk: int, cpu_seconds: int, threads: int) -> None:
+    """Limit the address space and a file's size (bytes), processor time, descriptors; no core.
+
+    ``threads`` is the most that this process's user may have: in a user namespace of its own those of this process alone, and
+    elsewhere those of all processes of that user, wherever on the machine.
+    """
     limits = {
         resource.RLIMIT_AS: memory,
         resource.RLIMIT_FSIZE: disk,
         resource.RLIMIT_CPU: cpu_seconds,
         resource.RLIMIT_NOFILE: 64,
-        resource.RLIMIT_NPROC: 0,
+        resource.RLIMIT_NPROC: threads,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,

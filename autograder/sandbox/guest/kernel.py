@@ -8,10 +8,11 @@ import codeop
 import contextlib
 import linecache
 import random
+import re
 import sys
 import types
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Coroutine, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +20,10 @@ from . import magics
 from .failures import CELL, Clock, TimeIsUp, refuse_input
 from .failures import describe as as_json
 from .outputs import Stream, Tape, bundle_of, take_figures
+from .refusals import Jail, refusal
+
+if TYPE_CHECKING:
+    from .coroutines import NotebookLoop
 
 Piece = tuple[types.CodeType, bool]
 
@@ -30,14 +35,16 @@ _exec, _eval = exec, eval
 class Kernel:
     """The namespace of a notebook (its ``__main__``), its tape of outputs and its clock."""
 
-    def __init__(self, *, seed: int, output_chars: int, draw: bool) -> None:
+    def __init__(self, *, seed: int, output_chars: int, draw: bool, jail: Jail | None = None) -> None:
         self.clock = Clock()
+        self._jail = jail
         self.tape = Tape()
         self.tape.draw = draw
         self.sources: dict[str, tuple[str, list[str]]] = {}
         self.last_error: BaseException | None = None
         self._output_chars = output_chars
-        self._compile = codeop.Compile()  # remembers the ``from __future__`` imports of earlier cells
+        self._compile = _compiler()  # remembers the ``from __future__`` imports of earlier cells
+        self._loop: NotebookLoop | None = None
         self._module = types.ModuleType("__main__")
         self._module.__dict__["__builtins__"] = builtins
         self.namespace: dict[str, Any] = self._module.__dict__
@@ -89,9 +96,15 @@ class Kernel:
     def describe(self, error: BaseException, seconds: float = 2.0) -> dict[str, Any]:
         """The exception as JSON, even where the student's exception class is itself broken or endless."""
         try:
-            return self.clock.run(min(seconds, 2.0), lambda: as_json(error, self.sources))
+            return self.clock.run(min(seconds, 2.0), lambda: self._described(error))
         except BaseException:  # noqa: BLE001 - a student's class may raise anything when it is looked at
             return {"type": "Exception", "message": "(the exception cannot be shown)"}
+
+    def _described(self, error: BaseException) -> dict[str, Any]:
+        described = as_json(error, self.sources)
+        if self._jail is not None and (why := refusal(error, self._jail)):
+            described["message"] = f"{described['message'].rstrip('.')}. {why}"
+        return described
 
     def _collect_figures(self) -> None:
         self._hear_show()  # matplotlib may have been imported by this very cell
@@ -106,23 +119,52 @@ class Kernel:
         pieces = _ready.get((filename, source)) if self._compile.flags == _FLAGS else None
         # IPython forgets from cell to cell which warnings it has shown.
         self.namespace.pop("__warningregistry__", None)
-        for code, shown in pieces or _compiled(source, filename, self._compile):
-            if not shown:
+        work = self._steps(pieces or _compiled(source, filename, self._compile), silent=source.rstrip().endswith(";"))
+        if _ASYNC.search(source):
+            self._run_on_loop(work)
+        else:
+            with contextlib.suppress(StopIteration):
+                work.send(None)  # nothing in it waits, so it comes to its end at once
+
+    async def _steps(self, pieces: Iterable[Piece], *, silent: bool) -> None:
+        """Do the statements of a cell, and show the value of the last where it is an expression."""
+        for code, shown in pieces:
+            waits = code.co_flags & _IS_COROUTINE
+            if not (shown or waits):
                 _exec(code, self.namespace)
                 continue
             value = _eval(code, self.namespace)
-            if value is not None and not source.rstrip().endswith(";"):
+            if waits:
+                value = await value
+            if shown and value is not None and not silent:
                 builtins._ = value  # type: ignore[attr-defined]
                 self.tape.show("result", bundle_of(value))
 
+    def _run_on_loop(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do ``work`` with an event loop running, as every cell has it in Jupyter."""
+        if self._loop is None:
+            from .coroutines import NotebookLoop  # noqa: PLC0415 - it takes longer to import than most notebooks to run
 
-_FLAGS = codeop.Compile().flags  # what a notebook has until it imports something from ``__future__``
+            self._loop = NotebookLoop()
+        self._loop.run(work)
+
+
+def _compiler() -> codeop.Compile:
+    """What compiles the cells of one notebook: with ``await`` at the top level, as Jupyter has it."""
+    compiler = codeop.Compile()
+    compiler.flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    return compiler
+
+
+_FLAGS = _compiler().flags  # what a notebook has until it imports something from ``__future__``
+_IS_COROUTINE = 0x80  # CO_COROUTINE, of code that is to be awaited
+_ASYNC = re.compile(r"\b(?:await|async|asyncio)\b")  # a cell that says none of these needs no event loop
 _ready: dict[tuple[str, str], list[Piece]] = {}
 
 
 def make_ready(index: int, source: str) -> None:
     """Compile a cell of the course's own now, so that no child has to where it stands at the place ``index``."""
-    compiler = codeop.Compile()
+    compiler = _compiler()
     filename = f"{CELL}{index}>"
     with contextlib.suppress(Exception):  # the run of the cell will say what is wrong
         pieces = list(_compiled(source, filename, compiler))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import unicodedata
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from types import FunctionType
 from typing import Any
@@ -14,6 +16,7 @@ import numpy as np
 
 from .failures import TimeIsUp
 from .kernel import Kernel
+from .refusals import Jail
 from .wire import HEADER, Decoder, Encoder, TooBig, WireError, pack, pack_array, parse_head
 
 Work = Callable[[], tuple[Any, list[str]]]
@@ -152,6 +155,8 @@ class Runner:
         self._line.send(pack({"done": True}))
 
     def _look_up(self, name: str) -> Any:
+        if not name.isascii():
+            name = unicodedata.normalize("NFKC", name)  # as Python reads the names in source text
         if name not in self._kernel.namespace:
             raise NameError(f"name {name!r} is not defined")
         return self._kernel.namespace[name]
@@ -302,9 +307,12 @@ def _lay_out(files: list[list[Any]], blob: bytearray) -> None:
 
 
 def serve(
-    receive_into: Callable[[memoryview], int], send: Callable[[Any], int], wake: Callable[[], None] = lambda: None
+    receive_into: Callable[[memoryview], int],
+    send: Callable[[Any], int],
+    wake: Callable[[], None] = lambda: None,
+    jail: Jail | None = None,
 ) -> None:
-    """Be the child of one submission: the first frame brings its cells; never returns."""
+    """Be the child of one submission, in ``jail`` where there is one: the first frame brings its cells; never returns."""
     line = Line(receive_into, send, wake)
     status = 1
     try:
@@ -312,7 +320,9 @@ def serve(
         _lay_out(order.get("files", []), blob)
         os.environ.update(order.get("environment", {}))
         line.send(pack({"confined": True}))
-        kernel = Kernel(seed=order["seed"], output_chars=order["output_chars"], draw=order["draw"])
+        if jail is not None and order.get("files"):
+            jail = replace(jail, alone=False)
+        kernel = Kernel(seed=order["seed"], output_chars=order["output_chars"], draw=order["draw"], jail=jail)
         late = False
         for index, name, source, optional, seconds in order["cells"]:
             # What overran once is likely to be called by the pictures that follow: they are not waited for as long.

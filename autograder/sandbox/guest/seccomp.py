@@ -1,7 +1,8 @@
 """The system calls that a student's code may make, as a BPF program for the kernel's seccomp filter.
 
-An allowlist: what is not named here fails with "operation not permitted". No socket, no new process or thread, no
-signal to anyone, no change of identity, no tracing, no mount. Of ``fcntl`` only some commands are on it.
+An allowlist: what is not named here fails with "operation not permitted". No socket, no new process, no signal to
+anyone, no change of identity, no tracing, no mount. Of ``fcntl`` only some commands are on it, and of ``clone`` only the
+call that makes a thread of this process; how many there may be, ``confine`` says.
 """
 
 from __future__ import annotations
@@ -56,10 +57,20 @@ _FCNTL_COMMANDS = {
 _F_SETFL, _O_ASYNC = 4, 0o20000  # it may be set, but for this flag
 # Python sets close-on-exec with fcntl instead when ioctl fails with EACCES, but gives up on EPERM.
 _IOCTL = (16, 29)
+_CLONE = (56, 220)
+# The flags with which glibc makes a thread, and those of musl, which sets one more that means nothing. A thread shares all
+# that this process has; with any other flags ``clone`` makes a process, or namespaces.
+_THREAD_FLAGS = (0x003D0F00, 0x007D0F00)
+# The flags of ``clone3`` stand in memory, where no filter can read them. Told that there is no such call, libraries use ``clone``.
+_CLONE3 = (435, 435)
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column above, AUDIT_ARCH_*
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_IF_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_SECOND, _THIRD = 24, 32  # where the lower halves of these arguments are in struct seccomp_data; both are 32 bits wide
+_FIRST, _SECOND, _THIRD = (
+    16,
+    24,
+    32,
+)  # where the lower halves of these arguments are in struct seccomp_data; of each of them the kernel reads 32 bits
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _X32_BIT = 0x40000000
 
@@ -81,9 +92,10 @@ def program() -> bytes:
     for numbers in ALLOWED.values():
         if (number := numbers[column]) is not None:
             steps += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
-    commands = _fcntl_commands()
-    steps += [(_JUMP_EQUAL, 0, len(commands), _FCNTL[column]), *commands]
-    steps += [(_JUMP_EQUAL, 0, 1, _IOCTL[column]), (_RETURN, 0, 0, _ERRNO | errno.EACCES)]
+    for number, decision in ((_FCNTL[column], _fcntl_commands()), (_CLONE[column], _threads_only())):
+        steps += [(_JUMP_EQUAL, 0, len(decision), number), *decision]
+    for number, refusal in ((_IOCTL[column], errno.EACCES), (_CLONE3[column], errno.ENOSYS)):
+        steps += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ERRNO | refusal)]
     steps.append((_RETURN, 0, 0, _ERRNO | errno.EPERM))
     return b"".join(struct.pack("=HBBI", *step) for step in steps)
 
@@ -95,3 +107,11 @@ def _fcntl_commands() -> list[tuple[int, int, int, int]]:
         steps += [(_JUMP_EQUAL, 0, 1, command), (_RETURN, 0, 0, _ALLOW)]
     steps += [(_JUMP_EQUAL, 0, 3, _F_SETFL), (_LOAD, 0, 0, _THIRD), (_JUMP_IF_SET, 1, 0, _O_ASYNC)]
     return [*steps, (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _ERRNO | errno.EPERM)]
+
+
+def _threads_only() -> list[tuple[int, int, int, int]]:
+    """The steps that decide over a call of ``clone`` by its flags: none leads out of them."""
+    steps = [(_LOAD, 0, 0, _FIRST)]
+    for flags in _THREAD_FLAGS:
+        steps += [(_JUMP_EQUAL, 0, 1, flags), (_RETURN, 0, 0, _ALLOW)]
+    return [*steps, (_RETURN, 0, 0, _ERRNO | errno.EPERM)]

@@ -11,13 +11,44 @@ import gc
 import importlib
 import json
 import os
+import select
 import signal
 import socket
 import sys
 import time
 from typing import Any
 
-__all__ = ["main"]
+__all__ = ["TOO_MANY_THREADS", "main"]
+
+TOO_MANY_THREADS = 67  # the status of a child that was killed because it had more than it may have
+_LOOK_SECONDS = 0.05
+_SPARE_THREADS = 256  # what all children of a user may start besides what there is, until somebody looks
+
+
+class _Child:
+    """A process of one submission; ``flooding`` once it was killed for its threads."""
+
+    def __init__(self, pid: int, cpu_seconds: int) -> None:
+        self.pid, self.flooding = pid, False
+        self._cpu_seconds = cpu_seconds
+
+    def end(self, patience: float) -> int:
+        """Its exit status, or 128 and the number of a signal that ended it; killed after so many seconds: -9."""
+        deadline = time.monotonic() + patience
+        found, raw, used = os.wait4(self.pid, os.WNOHANG)
+        while not found and time.monotonic() < deadline:
+            time.sleep(0.002)
+            found, raw, used = os.wait4(self.pid, os.WNOHANG)
+        if not found:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+            return -signal.SIGKILL
+        if self.flooding:
+            return TOO_MANY_THREADS
+        status = os.waitstatus_to_exitcode(raw)
+        if status == -signal.SIGKILL and used.ru_utime + used.ru_stime >= self._cpu_seconds:
+            status = -signal.SIGXCPU  # the kernel kills for that, too, and for want of memory
+        return status if status >= 0 else 128 - status
 
 
 class Zygote:
@@ -31,7 +62,7 @@ class Zygote:
         self._plan = plan
         self._keep = confine.READ_SEARCH if plan["read_search"] else 0
         self._filter = seccomp.program()
-        self._children: dict[int, int] = {}
+        self._children: dict[int, _Child] = {}
         self._nested = False
 
     def prepare(self) -> dict[str, Any]:
@@ -62,13 +93,14 @@ class Zygote:
         from .kernel import make_ready  # noqa: PLC0415 - imported long ago, by the warm-up
 
         while True:
+            self._wait()
             message, descriptors, _flags, _address = socket.recv_fds(self._control, 1 << 16, 2)
             if not message:
                 return
             order = json.loads(message)
             if order["do"] == "spawn":
                 try:
-                    self._children[order["id"]] = self._spawn(order, *descriptors)
+                    self._children[order["id"]] = _Child(self._spawn(order, *descriptors), order["cpu_seconds"])
                 except OSError as error:
                     # No process was made: the trusted side reads why on the child's own connection.
                     _complain(descriptors[0], error)
@@ -80,6 +112,16 @@ class Zygote:
                 self._preload()
             elif order["do"] == "compile":
                 make_ready(order["index"], order["source"])
+
+    def _wait(self) -> None:
+        """Wait for an order. Where the kernel does not count each child's threads, they are counted here meanwhile."""
+        if self._nested:
+            return
+        while self._children and not select.select([self._control], [], [], _LOOK_SECONDS)[0]:
+            for child in self._children.values():
+                if self._confine.threads_of(child.pid) > 1 + self._confine.THREADS:
+                    child.flooding = True
+                    os.kill(child.pid, signal.SIGKILL)
 
     def _spawn(self, order: dict[str, Any], line: int, wakeup: int) -> int:
         pid = self._confine.fork_into_namespaces() if self._nested else os.fork()
@@ -95,6 +137,8 @@ class Zygote:
 
     def _become_student(self, order: dict[str, Any], line: int, wakeup: int) -> None:
         confine = self._confine
+        os.setsid()  # the scheduler gives each session its share of the processors, however many threads it has
+        threads = 1 + confine.THREADS if self._nested else confine.threads_of_all() + _SPARE_THREADS
         memory = confine.address_space() + (order["memory_mb"] << 20)
         if self._nested:
             confine.private_tmp(order["disk_mb"])
@@ -109,9 +153,12 @@ class Zygote:
         if self._nested:
             os.chdir("/tmp")  # noqa: S108 - its own, mounted above
             confine.allow_writing(ruleset, "/tmp")  # noqa: S108
-        confine.set_limits(memory=memory, disk=order["disk_mb"] << 20, cpu_seconds=order["cpu_seconds"])
+        confine.set_limits(
+            memory=memory, disk=order["disk_mb"] << 20, cpu_seconds=order["cpu_seconds"], threads=threads
+        )
         confine.lock(ruleset, self._filter, keep=self._keep)
-        from .runner import serve  # noqa: PLC0415 - imported long ago, by the warm-up
+        from .refusals import Jail  # noqa: PLC0415 - imported long ago, by the warm-up
+        from .runner import serve  # noqa: PLC0415
 
         read, write = os.readv, os.write
 
@@ -119,23 +166,12 @@ class Zygote:
             with contextlib.suppress(OSError):  # it has been woken often enough
                 write(4, b"!")
 
-        serve(lambda view: read(3, [view]), lambda view: write(3, view), wake)
+        jail = Jail(self._nested, confine.THREADS, order["disk_mb"], alone=not folder)
+        serve(lambda view: read(3, [view]), lambda view: write(3, view), wake, jail)
 
     def _end(self, order: dict[str, Any]) -> None:
-        pid = self._children.pop(order["id"], None)
-        status = -signal.SIGKILL
-        if pid is not None:
-            deadline = time.monotonic() + order["patience"]
-            found, raw = os.waitpid(pid, os.WNOHANG)
-            while not found and time.monotonic() < deadline:
-                time.sleep(0.002)
-                found, raw = os.waitpid(pid, os.WNOHANG)
-            if found:
-                status = os.waitstatus_to_exitcode(raw)
-                status = status if status >= 0 else 128 - status
-            else:
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
+        child = self._children.pop(order["id"], None)
+        status = child.end(order["patience"]) if child is not None else -signal.SIGKILL
         if order["answer"]:
             self._control.send(json.dumps({"status": status}).encode())
 

@@ -27,6 +27,11 @@ def test_the_same_numbers_in_another_dress_are_right(found):
         ("0.2", "type", "a string; an array of shape (2, 2) is asked for"),
         (Opaque("generator"), "type", "of type generator"),
         (Opaque("builtin_function_or_method"), "type", "a function, and not what it gives back"),
+        (
+            Opaque("coroutine"),
+            "type",
+            "gives nothing back until it is awaited (does `async def` stand where `def` is meant?)",
+        ),
         (ROWS[:, :1], "shape", "shape (2, 1); it should have shape (2, 2)"),
         (ROWS[None], "shape", "shape (1, 2, 2)"),
         (ROWS * np.nan, "nan", "4 of its 4 entries are NaN"),

@@ -90,6 +90,8 @@ RULES = {
     "misplaced_return": "made_before = 3\nreturn 3",
     "what_stands_above_is_done": "assert made_before == 3",
     "missing_name": "nowhere",
+    "awaits": "import asyncio\nawait asyncio.sleep(0)\nassert await asyncio.to_thread(half) == 1",
+    "awaited_partial": "await asyncio.to_thread(half)",
     "asks": "input()",
     "time_magic": "%%time\nassert half() == 1",
     "inline_magic": "%matplotlib inline\nassert half() == 0.5",
@@ -247,7 +249,6 @@ def test_another_language_is_refused(tmp_path):
         ("files = !ls", "the shell escape 'files = !ls'"),
         ("%%bash\nls", "%%bash"),
         ("%run other.py", "%run"),
-        ("import asyncio\nawait asyncio.sleep(0)", "await outside a function"),
     ],
 )
 def test_a_locked_cell_beyond_python_is_refused(tmp_path, source, found):

@@ -22,6 +22,7 @@ from autograder.course import load_course
 from autograder.gradebook import locking
 from autograder.gradebook.entries import gradebook_url, write_entries
 from autograder.gradebook.locking import exclusive_lock, retry_conflicts
+from autograder.gradebook.reading import ClassList, StaleMark, read_chapter, read_class_list, read_stale_marks
 from autograder.grading.submission import Job
 from autograder.verdict import ExerciseVerdict, Verdict
 from tests.support import ROOT
@@ -154,6 +155,9 @@ def test_what_a_person_entered_is_never_touched(course, book):
     found = marks(book, CHAPTER)["ada"]
     assert ("check_to_kelvin", 1.0, 1.25, True) in found["grades"]
     assert found["score"] == 4.75
+    assert read_stale_marks(book, CHAPTER) == {"ada": [StaleMark("check_to_kelvin", 1.25, 1.0)]}
+    assert read_class_list(book, CHAPTER) == ClassList(frozenset({"ada"}), is_known=False)
+    assert read_chapter(book, CHAPTER).by_hand("ada") == 1.25
 
 
 def test_nbgrader_itself_reads_the_marks(course, tmp_path):

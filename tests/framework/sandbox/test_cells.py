@@ -117,6 +117,54 @@ def test_what_notebooks_hold_runs(run, source):
     assert session.value("x").value == 1
 
 
+ASYNC = """
+import asyncio
+class Five:
+    async def __aenter__(self): return 5
+    async def __aexit__(self, *error): pass
+async def three():
+    for n in range(3): yield n
+async def one():
+    await asyncio.sleep(0.001)
+    return 1
+async with Five() as five:
+    found = [five]
+async for n in three():
+    found.append(n)
+found += [n async for n in three()]
+started = asyncio.create_task(one())
+"""
+
+
+def test_a_cell_may_await(everywhere):
+    """At the top level, as in Jupyter: a task goes on in the next cell, threads help, a last expression is shown."""
+    rest = "found += [await started, *await asyncio.gather(one(), asyncio.to_thread(lambda: 2))]"
+    with closing(everywhere.open(cells(ASYNC, rest, "await one()", "await one();"))) as session:
+        assert [cell.error for cell in session.cells] == [None] * 4
+        assert session.value("found").value == [5, 0, 1, 2, 0, 1, 2, 1, 1, 2]
+        assert [[o["data"] for o in cell.outputs] for cell in session.cells[2:]] == [[{"text/plain": "1"}], []]
+
+
+def test_a_cell_that_awaits_is_held_to_its_time_and_told_its_line(run):
+    """What waits or turns for ever is ended, quietly; its line is told where it raises; the next cell has a loop of its own."""
+    endless = "await asyncio.sleep(1000)", "while True: await asyncio.sleep(0)"
+    raises = "import asyncio\nasync def f():\n    1 / 0", "x = 1\nawait f()", "x = 2\nawait asyncio.sleep(0)\nx += 1"
+    session = run(*raises[:2], *endless, raises[2])
+    assert [cell.stopped for cell in session.cells] == ["", "", "timeout", "timeout", ""]
+    assert [cell.outputs for cell in session.cells[2:]] == [(), (), ()]
+    error = session.cells[1].error
+    assert (error.type, error.cell, error.lineno, error.where) == ("ZeroDivisionError", "cell 1", 3, "f")
+    assert session.value("x").value == 3
+
+
+def test_names_are_those_that_python_reads(run):
+    """Letters that Python takes for others, such as full-width ones, make and find the same name."""
+    session = run("def ｓoftmax(ｘ): return x + 1", "ｑ１ = softmax(1)\nµ = 7")
+    assert session.names() == {"softmax", "q1", "μ"}
+    assert session.call(Call("softmax", (2,))).value == 3
+    assert [session.value(name).value for name in ("q1", "ｑ１", "µ", "μ")] == [2, 2, 7, 7]
+
+
 @pytest.mark.parametrize("magic", ["%%bash\nls", "%%html\n<b>", "%%writefile x.py\nx = 1", "%%javascript\nlet x = 1"])
 def test_cells_in_other_languages_are_left_out(run, magic):
     """They do nothing, and are no error."""

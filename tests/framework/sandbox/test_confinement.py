@@ -110,6 +110,49 @@ asked = [os.get_blocking(r), bool(fcntl.fcntl(r, fcntl.F_GETFD) & fcntl.FD_CLOEX
         assert session.value("asked").value == [False, False], session.cells[0].error
 
 
+NOT_YOUR_CODE = "That is the jail in which notebooks are graded, not your code: "
+NETWORK = NOT_YOUR_CODE + "there is no network in it. Put the data that you need into a cell."
+PROGRAMS = NOT_YOUR_CODE + "no other program or process can be started in it. Do it in Python, in this process."
+SYSTEM = NOT_YOUR_CODE + "what this line asks of the system is not allowed in it. Do without it in what you hand in."
+FILES = NOT_YOUR_CODE + "no files but those of Python and its packages can be read in it, and {}. Put data into a cell."
+BESIDE = (
+    "The jail in which notebooks are graded holds the notebook alone, and no file or folder that lies beside it: if this is one, "
+    "let a cell make it."
+)
+WRITABLE = {"bubblewrap": "new ones can be written in the current folder only", "landlock": "none can be written"}
+REFUSED = {
+    "import urllib.request as r; r.urlopen('http://127.0.0.1/x')": NETWORK,
+    "import urllib.request as r; r.urlopen('http://example.invalid/x')": NETWORK,
+    "import socket; socket.socket()": NETWORK,
+    "import subprocess; subprocess.run(['ls'])": PROGRAMS,
+    "import multiprocessing; multiprocessing.Pool(2)": PROGRAMS,
+    "import os; os.fork()": SYSTEM,
+    "open('/usr/lib/mine.txt', 'w')": FILES,
+    "open('data.csv')": BESIDE,
+    "import numpy; numpy.loadtxt('data.csv')": BESIDE,
+    # These are the student's own.
+    "raise FileNotFoundError('nothing')": "",
+    "raise PermissionError('not for you')": "",
+    "{}['x']": "",
+}
+
+
+@pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
+def test_what_only_the_jail_refuses_is_told_as_that(kind):
+    """Network, programs, files that are not carried: the message says that it is the jail, and what to do instead."""
+    with open_worker(LIMITS, ["numpy"], confinement=kind) as worker:
+        with closing(worker.open(cells(*REFUSED))) as session:
+            told = [cell.error.message for cell in session.cells]
+        with closing(worker.open(cells("open('data.csv')", "open('other')"), files={"data.csv": b"1"})) as session:
+            assert session.cells[0].error is None
+            assert session.cells[1].error.message == "[Errno 2] No such file or directory: 'other'"
+    for message, sentence in zip(told, REFUSED.values(), strict=True):
+        if sentence:
+            assert message.endswith(f". {sentence.format(WRITABLE[kind])}")
+        else:
+            assert "jail" not in message
+
+
 def test_every_probe_fails_without_confinement():
     """The same attempts succeed in a plain process: the probes can tell a jail from none."""
     plain = open_worker(Limits(memory_mb=64), ["numpy"], confinement="local")

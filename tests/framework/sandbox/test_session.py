@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from autograder.judging.values import arrived
+from autograder.sandbox import open_worker
 from autograder.sandbox.protocol import Answer, Call, Opaque, Rng, Session, Source
 
-from .conftest import cells
+from .conftest import LIMITS, cells
 
 
 def test_a_call_is_answered_in_every_confinement(everywhere):
@@ -244,6 +245,54 @@ def test_a_generator_travels_as_its_seed(run):
     session = run("def draw(rng): return rng.normal(size=3)")
     for answer in session.batch([Call("draw", (Rng(5),))] * 2):
         np.testing.assert_array_equal(answer.value, np.random.default_rng(5).normal(size=3))
+
+
+POOL = """
+import threading
+from concurrent.futures import ThreadPoolExecutor
+kept = ThreadPoolExecutor(2)  # nobody ever shuts it down
+def double(x):
+    with ThreadPoolExecutor(4) as pool:
+        return [sum(pool.map(lambda v: v * 2, x)), *kept.map(int, x)]
+"""
+
+
+def test_a_few_threads_are_allowed_everywhere(everywhere):
+    """A pool of threads gives the right answer, call after call, and threads that are left over are in nobody's way."""
+    with closing(everywhere.open(cells(POOL))) as session:
+        answers = session.batch([Call("double", ([1, 2, 3],))] * 20)
+        assert [answer.value for answer in answers] == [[12, 1, 2, 3]] * 20, answers[0].error
+
+
+FLOOD = """
+import threading, time
+def flood():
+    for n in range(10000):
+        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+    return n
+"""
+
+
+def test_threads_without_end_are_counted(jail):
+    """The one too many is not started, and the message says that it is the jail; what runs by then is ended with the rest."""
+    told = (
+        "can't start new thread. That is the jail in which notebooks are graded, not your code: it allows 32 threads at a "
+        "time besides the first. Let fewer run at once."
+    )
+    with closing(jail.open(cells(FLOOD))) as session:
+        assert session.call(Call("flood")).error.message == told
+        assert session.call(Call("flood")).error.message == told
+
+
+def test_threads_without_end_end_their_notebook_where_the_kernel_does_not_count_them():
+    """Under Landlock alone the limit is the user's, not the notebook's: the process with too many is ended."""
+    with open_worker(LIMITS, ["numpy"], confinement="landlock") as worker:
+        for _ in range(2):  # the second time in a new process, in which nothing of the first is left
+            with closing(worker.open(cells(FLOOD, "import time\ndef wait(): time.sleep(0.9)"))) as session:
+                answers = session.batch([Call("flood"), Call("wait")])
+                assert answers[1].stopped == "threads"
+        with closing(worker.open(cells(POOL))) as session:
+            assert session.call(Call("double", ([4],))).value == [8, 4]
 
 
 def test_what_cannot_be_sent_is_named(run):

@@ -124,6 +124,7 @@ def hostile_class():
             world = HostileClass(copy_course(top / "course", config=LIMITS), secret, port, calls=calls)
             _hide(world)
             _hand_in(world)
+            _keep_books(world)
             for path in (top, *_below(top)):
                 if not path.is_symlink():
                     path.chmod(0o777 if path.is_dir() else 0o666)
@@ -143,12 +144,20 @@ def _hide(world):
     picture = next(c for c in notebook["cells"] if c["id"] == "picture")
     picture["metadata"]["tags"] = ["picture"]
     source.write_text(json.dumps(notebook))
+    world.beside.mkdir()
+    (world.beside / "canary").write_text(world.secret)
+
+
+def _keep_books(world):
+    """A gradebook, for every run anew, whose class list holds the secret, too, and everybody who has a name."""
+    root = world.course.root
     with_book(world.course)
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}", "mini") as book:
         book.add_student("former", last_name=world.secret)
+        for path in (root / "submitted").iterdir():
+            if written(path.name) == path.name:
+                book.add_student(path.name)
     shutil.copy(root / "gradebook.db", root.parent)
-    world.beside.mkdir()
-    (world.beside / "canary").write_text(world.secret)
 
 
 def _hand_in(world):

@@ -170,7 +170,7 @@ for path in ("/tmp", "/dev/shm", "/", "/sandbox", "/sandbox/packages", "/sandbox
         assert not any(session.value("found").value)
 
 
-@pytest.mark.parametrize("name", ["calls_the_kernel", "opens_devices", "signals_by_descriptor"])
+@pytest.mark.parametrize("name", ["calls_the_kernel", "opens_devices", "signals_by_descriptor", "threads_that_fork"])
 def test_the_refused_stays_refused(worker, outside, name):
     """Attacks that report what they could do report nothing."""
     with opened(worker, outside.attack(name)) as session:

@@ -1,0 +1,177 @@
+"""What a person has to look into beside the marks: each situation made for real, and told in its sentence, again and again."""
+
+import json
+
+import pytest
+
+from autograder.classroom.run import grade_class, handed_in
+from autograder.cli.text import needs_a_person
+from autograder.course import load_course
+from tests.support.books import book_of, with_book
+from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, cell, change, copy_course, document, hand_in
+
+OTHER_FILE = (
+    "{} in the same folder holds work on ch1_units, too, and only ch1_units.ipynb was looked at. Where that is not the one "
+    "that counts, put the right one in its place and grade again."
+)
+UNKNOWN = (
+    "The class list in the gradebook had nobody of this name, so a new student was added to it. Where the name of the folder "
+    "is misspelt, rename it, grade again and remove that student (`nbgrader db student remove`)."
+)
+NO_MARK = "Until a person gives the marks, `nbgrader export` writes {} for it into grades.csv."
+STALE = "{} was marked by hand with {}, and {}. The mark by hand counts until a person changes it."
+POINTS = (
+    "Points are not what they were when ch1_units was released: to_kelvin has 2 in the gradebook and 3 by its checks. A mark "
+    "above the gradebook's points is cut off there. Give the cells of the chapter's notebook the same points as its checks, "
+    "run `nbgrader generate_assignment ch1_units --force` and grade again."
+)
+NEW_BOOK = (
+    "The gradebook held nothing of ch1_units, although a graded notebook lay in autograded/. Marks and comments that a person "
+    "has given before are not in this gradebook: look whether there is another one."
+)
+ESSAY = {"grade": True, "solution": True, "locked": False, "points": 4, "grade_id": "essay", "schema_version": 3}
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A course with an essay that a person marks, and in its gradebook a class list of four, one of whom is misspelt."""
+    made = with_book(copy_course(tmp_path_factory.mktemp("doubts") / "mini"))
+    source = made.source(CHAPTER)
+    notebook = json.loads(source.read_text())
+    essay = {"cell_type": "markdown", "id": "essay", "metadata": {"nbgrader": ESSAY}, "source": "Your essay."}
+    source.write_text(json.dumps({**notebook, "cells": [*notebook["cells"], essay]}))
+    with book_of(made) as book:
+        for student in ("ada", "bob", "cut", "dot"):
+            book.add_student(student)
+    return made
+
+
+def regrade(course):
+    """What the command would say of the class, by student, with every verdict."""
+    course = load_course(course.root)
+    verdicts = grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    return {v.student: v.warning for v in verdicts}, verdicts
+
+
+def essay(course, text, **code):
+    """The chapter's notebook with that essay."""
+    made = document(course, **{**RIGHT, **code})
+    cell(made, "essay")["source"] = text
+    return made
+
+
+def beside(course, student, name, notebook):
+    """Lay another notebook beside what ``student`` handed in."""
+    path = course.root / "submitted" / student / CHAPTER / name
+    path.write_text(json.dumps(notebook) if isinstance(notebook, dict) else notebook)
+
+
+def auto(course, student, name="check_to_kelvin"):
+    """A mark that the grader gave."""
+    with book_of(course) as book:
+        return book.find_grade(name, CHAPTER, CHAPTER, student).auto_score
+
+
+# The tests of this file are chapters of one story: each grades the class once more.
+
+
+def test_other_files_unknown_students_and_marks_that_are_missing_are_told(course):
+    """A second notebook with other work, a folder that nobody's name fits, what is exported as 0; copies are in nobody's way."""
+    for student in ("ada", "bob", "dott"):
+        hand_in(course, student, essay(course, f"{student}'s essay", to_kelvin=WRONG_SIGN))
+    hand_in(course, "cut", b"{")
+    beside(course, "ada", "solution.ipynb", essay(course, "Mine."))
+    beside(course, "bob", "ch1_units-Copy1.ipynb", essay(course, "bob's essay", to_kelvin=WRONG_SIGN))
+    beside(course, "bob", "blank.ipynb", document(course))
+    beside(course, "bob", "scratch.ipynb", "{")
+    told, verdicts = regrade(course)
+    expected = {
+        "ada": OTHER_FILE.format("solution.ipynb"),
+        "bob": None,
+        "cut": NO_MARK.format("0 points"),
+        "dott": UNKNOWN,
+    }
+    assert told == expected
+    listed = " ".join(needs_a_person(verdicts).split())
+    assert f"- ada: {expected['ada']}" in listed
+    assert verdicts[2].reason in listed
+    assert f"{expected['cut']} - dott: {UNKNOWN}" in listed
+    assert regrade(course) == (told, verdicts)
+
+
+def test_another_file_that_comes_later_is_told_of_an_unchanged_class(course):
+    """Nothing else of the submission has changed; the sentence goes with the file."""
+    beside(course, "bob", "later.ipynb", essay(course, "Later."))
+    assert regrade(course)[0]["bob"] == OTHER_FILE.format("later.ipynb")
+    (course.root / "submitted" / "bob" / CHAPTER / "later.ipynb").unlink()
+    assert regrade(course)[0]["bob"] is None
+
+
+def test_a_mark_by_hand_does_not_hide_what_was_handed_in_since(course):
+    """A better answer and another essay: each mark by hand stands, and is told until a person has looked again."""
+    with book_of(course) as book:
+        for name, score in (("check_to_kelvin", 1.0), ("essay", 3.0)):
+            grade = book.find_grade(name, CHAPTER, CHAPTER, "bob")
+            grade.manual_score, grade.needs_manual_grade = score, False
+        book.find_grade("essay", CHAPTER, CHAPTER, "ada").manual_score = 2.0
+        book.find_grade("essay", CHAPTER, CHAPTER, "ada").needs_manual_grade = False
+        book.db.commit()
+    assert regrade(course)[0]["bob"] is None
+    hand_in(course, "bob", essay(course, "A far better essay."))
+    (course.root / "submitted" / "bob" / CHAPTER / "ch1_units-Copy1.ipynb").unlink()  # no copy of this any more
+    hand_in(course, "ada", essay(course, "ada's essay", quiz_ch1_units='q1 = "b"\nq2 = 1.0'))
+    stale = STALE.format("to_kelvin", "1 point", "the checks now give 2")
+    stale += " " + STALE.format("essay", "3 points", "its text is another now")
+    for _ in range(2):
+        told, _verdicts = regrade(course)
+        assert told["bob"] == stale
+        assert told["ada"] == OTHER_FILE.format("solution.ipynb")  # her essay is the one that was marked
+    with book_of(course) as book:
+        assert book.find_submission(CHAPTER, "bob").score == MAX_SCORE - 2 + 1 + 3
+        for name in ("check_to_kelvin", "essay"):
+            book.find_grade(name, CHAPTER, CHAPTER, "bob").needs_manual_grade = False
+        book.db.commit()
+    assert regrade(course)[0]["bob"] is None
+
+
+def test_what_the_export_writes_for_a_notebook_without_marks_counts_those_by_hand(course):
+    """Whoever was marked by hand has those points in grades.csv, and the sentence says how many."""
+    with book_of(course) as book:
+        book.find_grade("essay", CHAPTER, CHAPTER, "cut").manual_score = 2.5
+        book.db.commit()
+    assert regrade(course)[0]["cut"] == NO_MARK.format("2.5 points")
+
+
+def test_points_that_were_raised_after_the_release_are_told_until_they_agree(course):
+    """Marks are cut off at what the gradebook has, which is said of everybody; once it has the new points, all is entered."""
+    for test, points in (('to_kelvin", points=2)', 'to_kelvin", points=3)'), ("pure(points=0.5)", "pure(points=1.5)")):
+        change(course.checks(CHAPTER), test, points)
+    for _ in range(2):
+        told, verdicts = regrade(course)
+        assert [bool(warning) and warning.endswith(POINTS) for warning in told.values()] == [True, True, False, True]
+    assert verdicts[1].exercise("to_kelvin").score == 3
+    assert auto(course, "bob") == 2
+    with book_of(course) as book:
+        book.find_graded_cell("check_to_kelvin", CHAPTER, CHAPTER).max_score = 3
+        book.db.commit()
+    assert POINTS not in str(regrade(course)[0])
+    assert auto(course, "bob") == 3
+
+
+def test_a_gradebook_that_is_new_is_told_where_graded_notebooks_lie(course):
+    """Whose graded notebook lies there may have had marks by hand; whose does not has lost nothing."""
+    with_book(course)
+    told, verdicts = regrade(course)
+    lost = f"{OTHER_FILE.format('solution.ipynb')} {NEW_BOOK}"
+    assert told["ada"] == f"{lost} {POINTS}"
+    assert told["bob"] == told["dott"] == f"{NEW_BOOK} {POINTS}"
+    assert told["cut"] == NO_MARK.format("0 points")
+    assert regrade(course) == (told, verdicts)
+
+
+def test_the_same_of_many_is_listed_once(course):
+    """Of more than three that have the same to be said of them three are named."""
+    _told, verdicts = regrade(course)
+    many = [verdicts[1].relabelled(notebook="x", student=f"s{number}") for number in range(20)]
+    listed = " ".join(needs_a_person(many).split())
+    assert listed == f"Needs a person: - s0, s1, s2 and 17 more: {NEW_BOOK} {POINTS}"
