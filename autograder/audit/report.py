@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from autograder.course import TARGETS
+
 __all__ = ["BY_HEART_TARGET", "HIDDEN_TARGET", "VISIBLE_TARGET", "ChapterAudit", "ExerciseAudit"]
 
-HIDDEN_TARGET = 0.99
-VISIBLE_TARGET = 0.90
-BY_HEART_TARGET = 0.5
+# Where a course's ``targets`` do not say otherwise.
+HIDDEN_TARGET, VISIBLE_TARGET, BY_HEART_TARGET = TARGETS["hidden"], TARGETS["visible"], TARGETS["by_heart"]
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,12 @@ class ExerciseAudit:
         """The share of non-equivalent mutants that a visible check kills."""
         return _killed([self], visibly=True)
 
-    def problems(self) -> list[str]:
-        """What falls short, one sentence each."""
+    def problems(self, targets: Mapping[str, float] = TARGETS) -> list[str]:
+        """What falls short, one sentence each: what would make marks wrong, then what a draft may go out with."""
+        return [*self.faults(), *self.unmet(targets)]
+
+    def faults(self) -> list[str]:
+        """What would make a mark wrong, one sentence each."""
         found: list[str] = []
         if not self.blank_ok:
             found.append("the blank stub is not recognised as not attempted, or earns points.")
@@ -62,9 +67,13 @@ class ExerciseAudit:
             found.append("the reference solution does not earn full marks.")
         found += [f"the right solution {n} loses marks: {why}" for n, why in self.rejected.items()]
         found += [f"the misconception {n} keeps full marks." for n in self.uncaught]
-        found += [f"the misconception {n} is caught, but told as {o or 'nothing'}." for n, o in self.misnamed.items()]
         found += [f"the check {n} refuses a right answer with other inputs: {w}" for n, w in self.flaky.items()]
-        if self.by_heart > BY_HEART_TARGET:
+        return [f"{self.name}: {problem}" for problem in found]
+
+    def unmet(self, targets: Mapping[str, float] = TARGETS) -> list[str]:
+        """What falls short of the targets and leaves every mark right, one sentence each."""
+        found = [f"the misconception {n} is caught, but told as {o or 'nothing'}." for n, o in self.misnamed.items()]
+        if self.by_heart > targets["by_heart"]:
             found.append(
                 f"one visible answer given to every question earns {self.by_heart:.0%} of the points; let more "
                 "checks wait for one that it cannot pass, with after=…."
@@ -81,11 +90,17 @@ def _killed(exercises: Sequence[ExerciseAudit], *, visibly: bool = False) -> flo
 
 @dataclass(frozen=True)
 class ChapterAudit:
-    """The audit of a chapter."""
+    """The audit of a chapter, held against its course's ``targets``.
+
+    ``mistakes`` are sentences about what its author got wrong outside the checks; a ``draft`` was released with targets unmet.
+    """
 
     chapter: str
     exercises: tuple[ExerciseAudit, ...]
     seconds: float = 0.0
+    targets: Mapping[str, float] = field(default_factory=lambda: dict(TARGETS))
+    mistakes: tuple[str, ...] = ()
+    draft: bool = False
 
     @property
     def ok(self) -> bool:
@@ -104,18 +119,24 @@ class ChapterAudit:
 
     @property
     def problems(self) -> list[str]:
-        """What falls short of the targets, one sentence each."""
-        found = [p for e in self.exercises for p in e.problems()]
-        if self.killed < HIDDEN_TARGET:
+        """What an author has to mend, one sentence each: mistakes, marks that would be wrong, targets that are not met."""
+        return [*self.mistakes, *(p for e in self.exercises for p in e.faults()), *self.unmet]
+
+    @property
+    def unmet(self) -> list[str]:
+        """What falls short of the targets, one sentence each: a draft may go out with it."""
+        hidden, visible = self.targets["hidden"], self.targets["visible"]
+        found = [p for e in self.exercises for p in e.unmet(self.targets)]
+        if self.killed < hidden:
             names = ", ".join(label for e in self.exercises for label in e.survivors[:4])
             found.append(
-                f"{self.chapter}: all checks together kill {self.killed:.1%} of the mutants; the target is {HIDDEN_TARGET:.0%}. "
+                f"{self.chapter}: all checks together kill {self.killed:.1%} of the mutants; the target is {hidden:.0%}. "
                 f"Still alive: {names}."
             )
-        if self.killed_visibly < VISIBLE_TARGET:
+        if self.killed_visibly < visible:
             names = ", ".join(label for e in self.exercises for label in e.seen_by_hidden_only[:3])
             found.append(
-                f"{self.chapter}: the visible checks kill {self.killed_visibly:.1%} of the mutants; the target is {VISIBLE_TARGET:.0%}. "
+                f"{self.chapter}: the visible checks kill {self.killed_visibly:.1%} of the mutants; the target is {visible:.0%}. "
                 f"Seen by hidden checks only: {names}."
             )
         return found
@@ -127,6 +148,7 @@ class ChapterAudit:
             "ok": self.ok,
             **_shares(self),
             "problems": self.problems,
+            "mistakes": list(self.mistakes),
             "exercises": [{**asdict(e), **_shares(e)} for e in self.exercises],
             "seconds": round(self.seconds, 2),
         }
