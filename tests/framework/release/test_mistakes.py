@@ -297,3 +297,13 @@ def test_a_target_that_is_none_is_refused(tmp_path, targets, told):
         **TARGETS,
         "visible": 0.5,
     }
+
+
+@pytest.mark.parametrize("path", [SOLUTIONS, CHECKS])
+def test_a_module_that_never_ends_is_given_up(course, monkeypatch, path):
+    """Importing it is waited for as long as anything takes, and then told."""
+    monkeypatch.setattr("autograder.release.dry_run._MODULE_SECONDS", 0.5)
+    change(course.root / path, "import numpy as np\n", "import numpy as np\nwhile True:\n    pass\n")
+    [mistake] = [str(m) for m in inspect_chapter(course, CHAPTER).mistakes]
+    assert "does not come back: it was stopped after 0.5 s" in mistake
+    assert path in mistake
