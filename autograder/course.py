@@ -10,18 +10,30 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from traitlets import Bool, Enum, Float, Integer, List, TraitError, Unicode, validate
+from traitlets import Bool, Dict, Enum, Float, Integer, List, TraitError, Unicode, validate
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.errors import CourseError
 from autograder.sandbox.protocol import Limits
 
-__all__ = ["Course", "CourseError", "Limits", "failure", "find_course", "load_config", "load_course", "run_module"]
+__all__ = [
+    "TARGETS",
+    "Course",
+    "CourseError",
+    "Limits",
+    "failure",
+    "find_course",
+    "load_config",
+    "load_course",
+    "run_module",
+]
 
 CONFIG_NAME = "course_config.py"
 MAX_SECONDS = 86_400.0  # what no clock and no limit of the kernel is too small for
 MEMORY_MB = (64, 1 << 20)  # fewer were meant as GiB; more, no machine has
+# What an audit has to find for a chapter to be released, where a course does not say otherwise.
+TARGETS = {"hidden": 0.99, "visible": 0.9, "by_heart": 0.5, "misconceptions_visible": 0.97, "kinds": 0.97}
 NEAR = 0.8  # the likeness of two names, of 1, from which one counts as the other misspelt
 
 
@@ -57,6 +69,13 @@ class Course(Configurable):
         "default the image that the student's notebook holds is kept, where that cell is unchanged, and nothing is drawn: "
         "far quicker, and no mark depends on it.",
     ).tag(config=True)
+    targets = Dict(
+        dict(TARGETS),
+        help="What share a chapter's audit has to reach for it to be released, each from 0 to 1: of the mutants that any check "
+        "kills (`hidden`) and that a visible one does (`visible`), of the misconceptions that fail a visible check "
+        "(`misconceptions_visible`), of the mutants that are wrong on one kind of input only (`kinds`); and the largest share of the points that one answer known by heart may earn "
+        "(`by_heart`). What is left out keeps its default.",
+    ).tag(config=True)
     memory_mb = Integer(2048, help="How much memory a student's code may take, in MiB.").tag(config=True)
 
     def __init__(self, root: Path, config: Config) -> None:
@@ -77,6 +96,16 @@ class Course(Configurable):
         if not least <= proposal["value"] <= most:
             self._refuse(proposal, f"a number of MiB from {least} to {most}")
         return proposal["value"]
+
+    @validate("targets")  # type: ignore[untyped-decorator]
+    def _some_targets(self, proposal: Any) -> Any:
+        given = proposal["value"]
+        for name, share in given.items():
+            if name not in TARGETS:
+                self._refuse(proposal, f"a dictionary of {', '.join(TARGETS)}, and {name!r} is none of them")
+            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+                self._refuse(proposal, f"a dictionary of shares from 0 to 1, and that of {name!r} is {share!r}")
+        return {**TARGETS, **given}
 
     def _refuse(self, proposal: Any, wanted: str) -> None:
         name, value = proposal["trait"].name, proposal["value"]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from autograder.course import Course
 
 __all__ = [
-    "PICTURE", "Cell", "Notebook", "NotebookError", "blank_exercises", "cell_of", "chapter_of", "document_bytes",
+    "PICTURE", "Cell", "Notebook", "NotebookError", "blank_exercises", "cell_of", "chapter_of", "document_bytes", "files_beside",
     "grade_ids", "load_document", "load_source", "metadata_of", "notebook_of", "other_notebooks", "parse_notebook",
     "read_bytes", "read_notebook", "splice", "text_of",
 ]  # fmt: skip
@@ -200,6 +200,20 @@ def grade_ids(document: Mapping[str, Any]) -> frozenset[str]:
     """The grade ids of a document's cells."""
     cells = (cell_of(index, cell) for index, cell in enumerate(document["cells"]))
     return frozenset(cell.grade_id for cell in cells if cell.grade_id)
+
+
+def files_beside(path: Path) -> list[Path]:
+    """The files that lie beside the notebook at ``path`` and are released with it; no notebook, and nothing hidden or behind a link."""
+    found = sorted(path.parent.rglob("*"))
+    odd = {"__pycache__"}
+    return [
+        p
+        for p in found
+        if p.suffix != ".ipynb"
+        and p.is_file()
+        and not any(part.startswith(".") or part in odd for part in p.relative_to(path.parent).parts)
+        and p.resolve().is_relative_to(path.parent.resolve())
+    ]
 
 
 def metadata_of(document: Mapping[str, Any]) -> Mapping[str, Any]:

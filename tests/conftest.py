@@ -18,6 +18,7 @@ LONGEST_FIRST = (
     "test_interruptions",
     "test_one_judge",
     "test_attacks",
+    "test_mistakes",
     "test_cli",
     "test_cluster",
     "test_a_chapter_in_lab",

@@ -70,7 +70,7 @@ def _audit(course: Course, chapter: str, *, mutants: bool, draws: int) -> Chapte
     for spec in judge.checks.specs.values():
         exercise = _Exercise(judge, spec, [a for a in alternatives if a.exercise == spec.name])
         found.append(exercise.measured(blank=spec.name in blank, mutants=mutants, draws=draws))
-    return ChapterAudit(chapter, tuple(found), time.monotonic() - begun)
+    return ChapterAudit(chapter, tuple(found), time.monotonic() - begun, targets=course.targets)
 
 
 class _Exercise:

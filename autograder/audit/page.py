@@ -6,13 +6,8 @@ from collections.abc import Sequence
 from html import escape
 
 from autograder.audit.kinds import Kinds
-from autograder.audit.report import (
-    HIDDEN_TARGET,
-    MISCONCEPTIONS_VISIBLE_TARGET,
-    VISIBLE_TARGET,
-    ChapterAudit,
-    ExerciseAudit,
-)
+from autograder.audit.report import ChapterAudit, ExerciseAudit
+from autograder.course import TARGETS
 
 __all__ = ["audit_page"]
 
@@ -28,19 +23,23 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums } code { font
 def audit_page(audits: Sequence[ChapterAudit], title: str) -> str:
     """A self-contained page about ``audits``."""
     body = "\n".join(_chapter(a) for a in audits)
+    targets = audits[0].targets if audits else TARGETS  # of one course, so they are the same for all
+    hidden, visible, seen = targets["hidden"], targets["visible"], targets["misconceptions_visible"]
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Audit: {escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head>\n<body><main>'
         f"<h1>How good are the checks of “{escape(title)}”?</h1>\n<p>Every wrong solution that the authors know has to lose marks "
-        f"and be named; every right one has to keep them. Visible checks have to see {MISCONCEPTIONS_VISIBLE_TARGET:.0%} of the wrong "
+        f"and be named; every right one has to keep them. Visible checks have to see {seen:.0%} of the wrong "
         "ones of each chapter, its quiz apart, which explains nothing before it is graded. Mutants are copies of right solutions with one thing changed by machine: "
-        f"all checks together have to catch {HIDDEN_TARGET:.0%} of them, the visible ones {VISIBLE_TARGET:.0%}.</p>\n{body}</main></body></html>\n"
+        f"all checks together have to catch {hidden:.0%} of them, the visible ones {visible:.0%}.</p>\n{body}</main></body></html>\n"
     )
 
 
 def _chapter(audit: ChapterAudit) -> str:
     rows = "\n".join(_row(e) for e in audit.exercises)
     verdict = "meets every target" if audit.ok else '<span class="short">falls short</span>'
+    if audit.draft:
+        verdict += ", released as a draft"
     problems = _list(audit.problems, "What falls short", opened=True)
     return (
         f"<section><h2>{escape(audit.chapter)}: {verdict}</h2>\n<table><thead><tr><th>exercise</th>"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from autograder.audit.kinds import Kinds
+from autograder.course import TARGETS
 
 __all__ = [
     "BY_HEART_TARGET", "HIDDEN_TARGET", "KINDS_TARGET", "MISCONCEPTIONS_VISIBLE_TARGET", "VISIBLE_TARGET", "ChapterAudit",
@@ -14,11 +15,9 @@ __all__ = [
 ]  # fmt: skip
 
 _KINDS = ("allowed", "visited", "missing")
-HIDDEN_TARGET = 0.99
-VISIBLE_TARGET = 0.90
-MISCONCEPTIONS_VISIBLE_TARGET = 0.97
-KINDS_TARGET = 0.97  # of the kind-only mutants
-BY_HEART_TARGET = 0.5
+# Where a course's ``targets`` do not say otherwise.
+HIDDEN_TARGET, VISIBLE_TARGET, BY_HEART_TARGET = TARGETS["hidden"], TARGETS["visible"], TARGETS["by_heart"]
+MISCONCEPTIONS_VISIBLE_TARGET, KINDS_TARGET = TARGETS["misconceptions_visible"], TARGETS["kinds"]
 
 
 @dataclass(frozen=True)
@@ -70,8 +69,12 @@ class ExerciseAudit:
         """The share of the misconceptions that a visible check sees; those of a quiz are told with the marks and not counted."""
         return _seen([self])
 
-    def problems(self) -> list[str]:
-        """What falls short, one sentence each."""
+    def problems(self, targets: Mapping[str, float] = TARGETS) -> list[str]:
+        """What falls short, one sentence each: what would make marks wrong, then what a draft may go out with."""
+        return [*self.faults(), *self.unmet(targets)]
+
+    def faults(self) -> list[str]:
+        """What would make a mark wrong, one sentence each."""
         found: list[str] = []
         if not self.blank_ok:
             found.append("the blank stub is not recognised as not attempted, or earns points.")
@@ -79,7 +82,12 @@ class ExerciseAudit:
             found.append("the reference solution does not earn full marks.")
         found += [f"the right solution {n} loses marks: {why}" for n, why in self.rejected.items()]
         found += [f"the misconception {n} keeps full marks." for n in self.uncaught]
-        found += [f"the misconception {n} is caught, but told as {o or 'nothing'}." for n, o in self.misnamed.items()]
+        found += [f"the check {n} refuses a right answer with other inputs: {w}" for n, w in self.flaky.items()]
+        return [f"{self.name}: {problem}" for problem in found]
+
+    def unmet(self, targets: Mapping[str, float] = TARGETS) -> list[str]:
+        """What falls short of the targets and leaves every mark right, one sentence each."""
+        found = [f"the misconception {n} is caught, but told as {o or 'nothing'}." for n, o in self.misnamed.items()]
         found += [
             f"no visible check sees the misconception {n}: add a visible input that shows it, or say why there can be none "
             f'with hidden_only={{"{n}": "…"}}.'
@@ -90,13 +98,12 @@ class ExerciseAudit:
             f"hidden_only has a reason for {n}, which is no misconception of this exercise that visible checks miss: take it out."
             for n in self.needless
         ]
-        found += [f"the check {n} refuses a right answer with other inputs: {w}" for n, w in self.flaky.items()]
         found += [
             f"no check that is worth points looks at inputs of the kind {kind!r}: a function that is wrong on these alone "
             "keeps full marks. Let a check ask about one, or rule the kind out in the contract with never={…}."
             for kind in self.kinds.missing
         ]
-        if self.by_heart > BY_HEART_TARGET:
+        if self.by_heart > targets["by_heart"]:
             found.append(
                 f"one visible answer given to every question earns {self.by_heart:.0%} of the points; let more "
                 "checks wait for one that it cannot pass, with after=…."
@@ -119,11 +126,17 @@ def _seen(exercises: Sequence[ExerciseAudit]) -> float:
 
 @dataclass(frozen=True)
 class ChapterAudit:
-    """The audit of a chapter."""
+    """The audit of a chapter, held against its course's ``targets``.
+
+    ``mistakes`` are sentences about what its author got wrong outside the checks; a ``draft`` was released with targets unmet.
+    """
 
     chapter: str
     exercises: tuple[ExerciseAudit, ...]
     seconds: float = 0.0
+    targets: Mapping[str, float] = field(default_factory=lambda: dict(TARGETS))
+    mistakes: tuple[str, ...] = ()
+    draft: bool = False
 
     @property
     def ok(self) -> bool:
@@ -153,31 +166,37 @@ class ChapterAudit:
 
     @property
     def problems(self) -> list[str]:
-        """What falls short of the targets, one sentence each."""
-        found = [p for e in self.exercises for p in e.problems()]
-        if self.killed_kind_only < KINDS_TARGET:
+        """What an author has to mend, one sentence each: mistakes, marks that would be wrong, targets that are not met."""
+        return [*self.mistakes, *(p for e in self.exercises for p in e.faults()), *self.unmet]
+
+    @property
+    def unmet(self) -> list[str]:
+        """What falls short of the targets, one sentence each: a draft may go out with it."""
+        hidden, visible = self.targets["hidden"], self.targets["visible"]
+        found = [p for e in self.exercises for p in e.unmet(self.targets)]
+        if self.killed_kind_only < self.targets["kinds"]:
             names = ", ".join(label for e in self.exercises for label in e.kinds.survivors[:3])
             found.append(
                 f"{self.chapter}: all checks together kill {self.killed_kind_only:.1%} of the mutants that are wrong on one kind of "
-                f"input only; the target is {KINDS_TARGET:.0%}. Still alive: {names}."
+                f"input only; the target is {self.targets['kinds']:.0%}. Still alive: {names}."
             )
-        if self.killed < HIDDEN_TARGET:
+        if self.killed < hidden:
             names = ", ".join(label for e in self.exercises for label in e.survivors[:4])
             found.append(
-                f"{self.chapter}: all checks together kill {self.killed:.1%} of the mutants; the target is {HIDDEN_TARGET:.0%}. "
+                f"{self.chapter}: all checks together kill {self.killed:.1%} of the mutants; the target is {hidden:.0%}. "
                 f"Still alive: {names}."
             )
-        if self.killed_visibly < VISIBLE_TARGET:
+        if self.killed_visibly < visible:
             names = ", ".join(label for e in self.exercises for label in e.seen_by_hidden_only[:3])
             found.append(
-                f"{self.chapter}: the visible checks kill {self.killed_visibly:.1%} of the mutants; the target is {VISIBLE_TARGET:.0%}. "
+                f"{self.chapter}: the visible checks kill {self.killed_visibly:.1%} of the mutants; the target is {visible:.0%}. "
                 f"Seen by hidden checks only: {names}."
             )
-        if self.misconceptions_visible < MISCONCEPTIONS_VISIBLE_TARGET:
+        if self.misconceptions_visible < self.targets["misconceptions_visible"]:
             names = ", ".join(f"{e.name}.{name}" for e in self.exercises for name in e.unseen)
             found.append(
                 f"{self.chapter}: the visible checks see {self.misconceptions_visible:.1%} of the misconceptions; the target is "
-                f"{MISCONCEPTIONS_VISIBLE_TARGET:.0%}. Seen by hidden checks only: {names}."
+                f"{self.targets['misconceptions_visible']:.0%}. Seen by hidden checks only: {names}."
             )
         return found
 
@@ -192,6 +211,7 @@ class ChapterAudit:
             "kinds": {
                 key: [f"{e.name}: {kind}" for e in self.exercises for kind in getattr(e.kinds, key)] for key in _KINDS
             },
+            "mistakes": list(self.mistakes),
             "exercises": [{**asdict(e), **_shares(e), "kinds": e.kinds.to_json()} for e in self.exercises],
             "seconds": round(self.seconds, 2),
         }

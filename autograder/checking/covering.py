@@ -36,7 +36,7 @@ __all__ = ["Covering", "DrawnInput", "cover", "draw"]
 _TRIES = 12  # of drawing one kind alone, until the kind is never met
 _ORDINARY = (2, 3, 4, 5, 6, 7)  # sizes of axes, all different while they last,
 _BESIDE_LONG = (2, 3, 4, 5)  # and beside a long one: a small answer is read once for a whole class
-_MANY = 400  # entries of an array beyond which it gets no batch axes
+_MANY = 400  # entries of an array with a long axis beyond which it gets no batch axes
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,8 @@ class _Drawing:
         self.sizes = self._sizes()
         self.batch = wish.batch if wish.batch is not None else self._batch()
         arrays = [a for a in contract.leaves().values() if isinstance(a, ArrayArgument)]
-        if any(math.prod(self._shape(a.shape)) > _MANY for a in arrays):
+        long = max(self.sizes.values(), default=0) > max(_ORDINARY)
+        if long and any(math.prod(self._shape(a.shape)) > _MANY for a in arrays):
             self.batch = ()
         self.found: dict[str, Any] = {}
 

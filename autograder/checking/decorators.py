@@ -70,13 +70,19 @@ def exercise(
     """Mark a class as the checks of the exercise ``name``; the points of its checks add up to ``points``.
 
     The hints are the paragraphs of the class's docstring, or ``hints``. Raises ``CourseError``, with file and line, for
-    a check without a title, an ``after`` that names no earlier check, points that do not add up, and hints in both places.
+    a check without a title, an ``after`` that names no earlier check, points that do not add up, hints in both places, and one
+    text where several are meant.
     """
     [here, _] = traceback.extract_stack(limit=2)
 
     def mark(cls: T) -> T:
         where = f"{here.filename}, line {here.lineno}: {cls.__name__}"
         written = vars(cls).get("__doc__") or ""
+        for word, value in (("hints", hints), ("leans_on", leans_on), ("answers", answers)):
+            if isinstance(value, str):
+                raise CourseError(
+                    f"{where} has {word}={value!r}, one text: each letter of it would be one. Write {word}=({value!r},)."
+                )
         if hints and written:
             raise CourseError(f"{where} has hints=… and a docstring, which holds the hints too. Keep one of the two.")
         checks = _checks_of(cls)

@@ -10,10 +10,21 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from autograder.course import Course
-from autograder.notebook import PICTURE, Cell, Notebook, cell_of, load_source, metadata_of, notebook_of, text_of
+from autograder.notebook import (
+    PICTURE,
+    Cell,
+    Notebook,
+    cell_of,
+    files_beside,
+    load_source,
+    metadata_of,
+    notebook_of,
+    text_of,
+)
 from autograder.render import Card, card_html, card_text
 from autograder.sandbox.protocol import CellOutcome
 from autograder.sanitize import sanitize
@@ -38,10 +49,17 @@ _STOPPED = {
 class Released:
     """A chapter's notebook as it was handed out, read once for a class.
 
-    ``cells`` holds its cells and their JSON by grade id, ``pictures`` the sources of those that only draw.
+    ``cells`` holds its cells and their JSON by grade id, ``pictures`` the sources of those that only draw, ``files`` what lies
+    beside it and its code mentions, by path.
     """
 
-    def __init__(self, document: Mapping[str, Any], notebook: Notebook | None = None) -> None:
+    def __init__(
+        self,
+        document: Mapping[str, Any],
+        notebook: Notebook | None = None,
+        files: Mapping[str, bytes] | None = None,
+    ) -> None:
+        self.files = files or {}
         self.document = document
         self.notebook = notebook or notebook_of(document)
         parsed = list(zip(self.notebook.cells, document["cells"], strict=True))
@@ -51,7 +69,17 @@ class Released:
     @classmethod
     def of(cls, course: Course, chapter: str) -> Released:
         """The notebook of a course's chapter; raises ``CourseError`` where it cannot be used."""
-        return cls(*load_source(course.source(chapter)))
+        path = course.source(chapter)
+        document, notebook = load_source(path)
+        return cls(
+            document, notebook, {str(p.relative_to(path.parent)): p.read_bytes() for p in _mentioned(path, notebook)}
+        )
+
+
+def _mentioned(path: Path, notebook: Notebook) -> list[Path]:
+    """The files beside the notebook at ``path`` whose names stand in its code: data that it reads, modules that it imports."""
+    code = "\n".join(cell.source for cell in notebook.cells if cell.kind == "code")
+    return [p for p in files_beside(path) if p.name in code or (p.suffix == ".py" and p.stem in code)]
 
 
 def restored(submitted: Mapping[str, Any], released: Released) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from autograder.course import Course, CourseError
@@ -44,6 +45,8 @@ class NotebookGrader:
         self._released = Released.of(course, task.chapter)
         worker.prepare(self._released.notebook.code_cells())  # the jail gets ready while the checks are read
         self._judge = Judge(load_checks(course, task.chapter))
+        # Data that the notebook reads is there for a student too.
+        self._open = partial(worker.open, files=self._released.files) if self._released.files else worker.open
         self._without_jail = 0
 
     def grade(self, job: Job) -> Outcome:
@@ -54,7 +57,7 @@ class NotebookGrader:
                 job,
                 read_bytes(job.path),
                 self._released,
-                self._worker.open,
+                self._open,
                 pictures=options.pictures,
                 redraw=self._course.redraw_pictures,
                 output_kb=self._course.limits.output_kb,

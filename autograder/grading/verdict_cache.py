@@ -13,6 +13,7 @@ import autograder
 from autograder.course import Course
 from autograder.files import write_atomically
 from autograder.judging.secret import course_secret
+from autograder.notebook import files_beside
 from autograder.sandbox.protocol import CellOutcome, StudentError
 from autograder.verdict import Verdict
 
@@ -76,7 +77,7 @@ def _outcome_of(cell: dict[str, Any]) -> CellOutcome:
 
 def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> bytes:
     digest = hashlib.sha256()
-    files = [course.source(chapter), course.checks(chapter)]
+    files = [course.source(chapter), course.checks(chapter), *files_beside(course.source(chapter))]
     # Whatever a check file imports stands beside it; the checks of other chapters do not matter.
     files += sorted(p for p in course.checks(chapter).parent.glob("*.py") if not p.name.startswith("test_"))
     files += sorted((course.root / "solutions").rglob("*.py"))

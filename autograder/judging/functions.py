@@ -27,12 +27,12 @@ from autograder.judging.values import arrived, changed_arguments, fresh
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
 from autograder.sanitize import sanitize
 
-__all__ = ["FunctionSession", "FunctionSubject"]
+__all__ = ["FunctionSession", "FunctionSubject", "OutOfTimeError", "alarm"]
 
 MAX_TEXT = 500  # characters of an error's text or of a line of code
 
 
-class _OutOfTimeError(BaseException):
+class OutOfTimeError(BaseException):
     """Raised by the alarm: no ``except Exception`` of the code that runs catches it."""
 
 
@@ -115,9 +115,9 @@ class FunctionSession:
         args = tuple(fresh(a) for a in call.args)
         kwargs = {k: fresh(v) for k, v in call.kwargs.items()}
         try:
-            with _without_warnings(), _alarm(self._seconds), _memory(call.memory_mb):
+            with _without_warnings(), alarm(self._seconds), _memory(call.memory_mb):
                 value = function(*args, **kwargs)
-        except _OutOfTimeError:
+        except OutOfTimeError:
             self._stopped = "timeout"
             return None, Answer(stopped="timeout")
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the code raises is its answer
@@ -204,7 +204,8 @@ def _memory(limit_mb: int | None) -> Iterator[None]:
 
 
 @contextmanager
-def _alarm(seconds: float | None) -> Iterator[None]:
+def alarm(seconds: float | None) -> Iterator[None]:
+    """Raise ``OutOfTimeError`` in what runs inside after ``seconds``, in the main thread of a system that has alarms."""
     if seconds is None or threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
         return
@@ -212,7 +213,7 @@ def _alarm(seconds: float | None) -> Iterator[None]:
     def ring(_number: int, frame: FrameType | None) -> None:
         # What is raised inside a callback of the garbage collector, and Hypothesis has one, is swallowed with a warning.
         if frame is None or frame.f_code.co_name != "gc_callback":
-            raise _OutOfTimeError
+            raise OutOfTimeError
 
     before = signal.signal(signal.SIGALRM, ring)
     # It rings again and again, for where it could not raise and where what it raised was swallowed.

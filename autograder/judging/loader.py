@@ -122,6 +122,9 @@ class ChapterChecks:
         specs = exercises_of(module)
         if not specs:
             raise CourseError(f"{course.checks(chapter)} holds no class marked with @exercise(…).")
+        names = [spec.name for spec in specs]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise CourseError(f"{course.checks(chapter)} holds two classes for the exercise {twice!r}: make them one.")
         references = reference_functions(course, chapter)
         for spec in specs:
             if spec.name not in references:

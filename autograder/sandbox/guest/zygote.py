@@ -14,6 +14,7 @@ import os
 import select
 import signal
 import socket
+import stat
 import sys
 import time
 from typing import Any
@@ -49,6 +50,9 @@ class _Child:
         if status == -signal.SIGKILL and used.ru_utime + used.ru_stime >= self._cpu_seconds:
             status = -signal.SIGXCPU  # the kernel kills for that, too, and for want of memory
         return status if status >= 0 else 128 - status
+
+
+_LINE, _WAKEUP = 3, 4  # a child's ends
 
 
 class Zygote:
@@ -142,9 +146,9 @@ class Zygote:
         memory = confine.address_space() + (order["memory_mb"] << 20)
         if self._nested:
             confine.private_tmp(order["disk_mb"])
-        os.dup2(line, 3)  # this descriptor came after the line's, so it is not 3
-        os.dup2(wakeup, 4)
-        os.closerange(5, 1 << 20)
+        os.dup2(line, _LINE)  # this descriptor came after the line's, so it is not 3
+        os.dup2(wakeup, _WAKEUP)
+        _close_others()
         folder = order["folder"]
         ruleset = confine.make_ruleset([*self._plan["readable"], *([folder] if folder else [])])
         os.chdir(folder or "/")
@@ -164,10 +168,10 @@ class Zygote:
 
         def wake() -> None:
             with contextlib.suppress(OSError):  # it has been woken often enough
-                write(4, b"!")
+                write(_WAKEUP, b"!")
 
         jail = Jail(self._nested, confine.THREADS, order["disk_mb"], alone=not folder)
-        serve(lambda view: read(3, [view]), lambda view: write(3, view), wake, jail)
+        serve(lambda view: read(_LINE, [view]), lambda view: write(_LINE, view), wake, jail)
 
     def _end(self, order: dict[str, Any]) -> None:
         child = self._children.pop(order["id"], None)
@@ -189,6 +193,24 @@ _COMMON = (
     *("numpy.fft", "numpy.linalg", "numpy.ma", "numpy.random", "numpy.testing"),
     "guest.runner",
 )
+
+
+def _reserve() -> None:
+    """Take the numbers that a child's line and wake-up socket will have, before anything else does.
+
+    A font that matplotlib has opened here closes its own number when a child frees it, whatever lies there by then.
+    """
+    while os.dup(0) < _WAKEUP:
+        pass
+
+
+def _close_others() -> None:
+    """Close what a child has no use for; the files of packages stay, as matplotlib reads glyphs from them when it needs them."""
+    for descriptor in range(_WAKEUP + 1, 64):
+        with contextlib.suppress(OSError):  # most of them are not open
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                os.close(descriptor)
+    os.closerange(64, 1 << 20)
 
 
 def _warm_up() -> None:
@@ -231,6 +253,7 @@ def main(control: int, plan: str) -> None:
     """Start on the control socket with that descriptor."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the trusted side, which then hangs up
     sys.dont_write_bytecode = True
+    _reserve()
     connection = socket.socket(fileno=control)
     try:
         zygote = Zygote(connection, json.loads(plan))

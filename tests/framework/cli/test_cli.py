@@ -338,13 +338,13 @@ def test_nothing_in_a_notebook_drives_the_terminal():
     assert "  - evil: It is empty." in needs_a_person([verdict("ev\x1b[2Jil", reason="It is\x1b[31m empty.")])
 
 
-@pytest.mark.parametrize("verb", ["audit", "release", "grade"])
-def test_a_fixture_that_grading_does_not_have_is_refused_by_every_verb(tmp_path, verb):
+@pytest.mark.parametrize(("verb", "status"), [("audit", 2), ("release", 1), ("grade", 2)])
+def test_a_fixture_that_grading_does_not_have_is_refused_by_every_verb(tmp_path, verb, status):
     """In one sentence with its file and line, before anything is graded or released."""
     course = copy_course(tmp_path / "course")
     hand_in(course, "ada", document(course, **RIGHT))
     change(course.checks(CHAPTER), "def test_freezing(self, ", "def test_freezing(self, tmp_path, ")
-    done = run(verb, CHAPTER, cwd=course.root, check=2)
+    done = run(verb, CHAPTER, cwd=course.root, check=status)
     said = " ".join(done.stderr.split())
     assert f"test_{CHAPTER}.py, line " in said
     assert "asks for the fixture 'tmp_path', which grading does not provide" in said

@@ -270,6 +270,15 @@ def test_figures_are_drawn_and_closed(run):
     assert session.value("left").value == []
 
 
+def test_fonts_that_matplotlib_lets_go_of_take_nothing_with_them(run):
+    """What was opened before the notebook ran is closed when many formulas are drawn: never the line to the grader."""
+    many = "for n in range(80):\n    plt.figure(figsize=(1, 1)).text(0, 0, f'$x_{{{n}}}$').figure.canvas.draw()\n    plt.close()"
+    free = "from matplotlib import font_manager\nfont_manager._get_font.cache_clear()"
+    session = run(f"import matplotlib.pyplot as plt\n{many}", free, "plt.plot([1, 2]).clear()\nplt.title('$y^2$');")
+    assert [(outcome.error, outcome.stopped) for outcome in session.cells] == [(None, "")] * 3
+    assert "image/png" in session.cells[2].outputs[0]["data"]
+
+
 def test_figures_need_not_be_drawn(run):
     """With ``draw=False`` figures are closed and nothing is rendered."""
     assert run("import matplotlib.pyplot as plt\nplt.plot([1, 2]);", draw=False).cells[0].outputs == ()

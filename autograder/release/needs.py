@@ -1,0 +1,132 @@
+"""What a chapter's notebook needs where it is run: packages, and files that it reads."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from autograder import attempt
+from autograder.course import Course
+from autograder.notebook import Cell
+from autograder.release.mistake import Mistake, SourceNotebook
+from autograder.sandbox.packages import PackageMissing, top_level_paths
+
+__all__ = ["PACKAGES", "need_mistakes"]
+
+PACKAGES = "packages"  # what a mistake about c.Course.packages is about
+_ALWAYS = frozenset({"autograder", "IPython"})  # which the jail has by itself
+_READERS = frozenset({"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "imread"})
+_PATH_READERS = frozenset({"open", "read_text", "read_bytes"})
+_WRITERS = frozenset({"save", "savez", "savez_compressed", "savetxt", "savefig", "imsave"})
+
+
+def need_mistakes(source: SourceNotebook, course: Course, chapter: str) -> Iterator[Mistake]:
+    """Imports of what the course does not list, and files that are read and not there."""
+    try:
+        paths = top_level_paths(list(course.packages))
+    except PackageMissing as error:
+        yield Mistake("course_config.py", str(error), about=PACKAGES)
+    else:
+        there = frozenset(name.removesuffix(".py").partition(".")[0] for name in paths)
+        yield from _imports(source, course, chapter, there)
+    yield from _files(source, course, chapter)
+
+
+def _imports(source: SourceNotebook, course: Course, chapter: str, there: frozenset[str]) -> Iterator[Mistake]:
+    known = there | _ALWAYS | sys.stdlib_module_names | set(course.packages)
+    folder = course.source(chapter).parent
+    for cell in source.code:
+        for line, module in _imported(cell):
+            if module in known:
+                continue
+            if (folder / f"{module}.py").is_file():
+                continue  # a module that is handed out with the notebook
+            listed = ", ".join(course.packages)
+            yield Mistake(
+                source.place(cell, line),
+                f"it imports {module}, and a student's code may import only {listed} and the standard library. Add "
+                f"{module!r} to c.Course.packages in course_config.py, or do without it.",
+                about=cell.grade_id or source.name(cell),
+            )
+
+
+def _imported(cell: Cell) -> Iterator[tuple[int, str]]:
+    """The line and the first name of each module that a cell imports; those that it can do without are left out."""
+    tree = attempt.parsed(cell.source)
+    waiting: list[ast.AST] = [tree] if tree is not None else []
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name.partition(".")[0]) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.lineno, (node.module or "").partition(".")[0]
+        tried = node.body if isinstance(node, ast.Try) and node.handlers else []
+        waiting += [child for child in ast.iter_child_nodes(node) if child not in tried]
+
+
+def _files(source: SourceNotebook, course: Course, chapter: str) -> Iterator[Mistake]:
+    folder = course.source(chapter).parent
+    calls = [(cell, call) for cell in source.code for call in _calls(cell)]
+    made = {_literal(call) for _, call in calls if _writes(call)}
+    for cell, call in calls:
+        name = _literal(call)
+        if not name or not _reads(call) or name in made or "://" in name:
+            continue
+        where, about = source.place(cell, call.lineno), cell.grade_id or source.name(cell)
+        if PurePosixPath(name).is_absolute() or name.startswith("~"):
+            yield Mistake(
+                where,
+                f"it reads {name}, a place on your machine that no student has. Put the file beside the notebook and read "
+                f"{PurePosixPath(name).name!r}.",
+                about=about,
+            )
+        elif not (folder / name).is_file() or ".." in Path(name).parts:
+            yield Mistake(
+                where,
+                f"it reads {name}, and the release does not carry it: there is no such file in source/{chapter}. "
+                "Put it there, beside the notebook.",
+                about=about,
+            )
+
+
+def _calls(cell: Cell) -> Iterator[ast.Call]:
+    tree = attempt.parsed(cell.source)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Call):
+            yield node
+
+
+def _reads(call: ast.Call) -> bool:
+    name = _called(call)
+    if _of_a_path(call):
+        return name in _PATH_READERS and not _writes(call)
+    return (name in _READERS or name.startswith("read_")) and not _writes(call)
+
+
+def _writes(call: ast.Call) -> bool:
+    name = _called(call)
+    if name == "open":
+        mode = [*call.args[0 if _of_a_path(call) else 1 :], *(k.value for k in call.keywords if k.arg == "mode")][:1]
+        return any(isinstance(m, ast.Constant) and set(str(m.value)) & set("wax") for m in mode)
+    return name in _WRITERS or name.startswith(("write_", "to_"))
+
+
+def _called(call: ast.Call) -> str:
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def _of_a_path(call: ast.Call) -> bool:
+    """Whether it is a method of ``Path("…")``."""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return isinstance(owner, ast.Call) and _called(owner) in {"Path", "PurePath", "PosixPath"}
+
+
+def _literal(call: ast.Call) -> str:
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    arguments = owner.args if _of_a_path(call) and isinstance(owner, ast.Call) else call.args
+    first = arguments[0] if arguments else None
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""

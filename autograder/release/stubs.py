@@ -1,0 +1,248 @@
+"""The stubs of a chapter, held against its reference solutions: name, signature, docstring, and that nothing is solved."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from autograder import attempt
+from autograder.checking.decorators import ExerciseSpec
+from autograder.course import Course
+from autograder.judging.loader import ChapterChecks
+from autograder.notebook import Cell, blank_exercises
+from autograder.release.mistake import NOT_BLANK, Mistake, SourceNotebook, did_you_mean, place_of_function, relative
+from autograder.release.worked_examples import wrong_examples
+
+__all__ = ["answers_of", "stub_mistakes", "syntax_mistakes"]
+
+_NOTHING = object()
+
+
+def syntax_mistakes(source: SourceNotebook) -> Iterator[Mistake]:
+    """The code cells that Python cannot read."""
+    for cell in source.code:
+        if cell.source.strip() and attempt.parsed(cell.source) is None:
+            line, why = _syntax(cell.source)
+            yield Mistake(
+                source.place(cell, line), f"Python cannot read it: {why}.", about=_exercise(cell) or source.name(cell)
+            )
+
+
+def stub_mistakes(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mistake]:
+    """What is wrong with the stubs of the exercises in ``checks``; a stub that is not there is told of with the cells."""
+    blank = blank_exercises(source.notebook, source.notebook)
+    for name, spec in checks.specs.items():
+        cell = source.notebook.stub(name)
+        tree = attempt.parsed(cell.source) if cell is not None and cell.kind == "code" else None
+        if cell is None or tree is None:
+            continue
+        if spec.answers:
+            yield from _answers(source, cell, tree, spec, checks)
+        else:
+            yield from _function(source, cell, tree, checks.references[name], checks.course)
+            if name not in blank:
+                line = _first_own_line(tree, name)
+                yield Mistake(
+                    source.place(cell, line),
+                    f"{name} is not blank: it would count as a student's attempt. Leave its docstring and, below it, "
+                    "raise NotImplementedError.",
+                    about=f"{NOT_BLANK} {name}",
+                )
+    yield from _given_away(source, checks)
+
+
+def answers_of(checks: ChapterChecks, spec: ExerciseSpec) -> Mapping[str, Any] | None:
+    """The right answers of an exercise whose answers are variables; None where its reference gives none."""
+    try:
+        answers = checks.references[spec.name]()
+    except Exception:  # noqa: BLE001 - the dry run tells of it
+        return None
+    return answers if isinstance(answers, dict) else None
+
+
+def _function(
+    source: SourceNotebook, cell: Cell, tree: ast.Module, reference: Callable[..., Any], course: Course
+) -> Iterator[Mistake]:
+    name = cell.grade_id or ""
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    stub = next((node for node in reversed(functions) if node.name == name), None)
+    if stub is None:
+        if not attempt.defines(name, cell.source):
+            defined = [node.name for node in functions]
+            said = f"it defines {', '.join(defined)}" if defined else "it defines no function"
+            near = did_you_mean(name, defined).replace("Is it", f"Is {name} or")
+            line = functions[0].lineno if functions else None
+            yield Mistake(
+                source.place(cell, line),
+                f"{said}, and its checks ask for {name}.{near} The function has the name of the cell's grade_id.",
+                about=name,
+            )
+        return
+    own = _definition(reference)
+    if own is not None and _parameters(stub) != _parameters(own):
+        yield Mistake(
+            source.place(cell, stub.lineno),
+            f"the stub is {name}({_parameters(stub)}), and the reference in {place_of_function(course, reference)} is "
+            f"{name}({_parameters(own)}). Give both the same parameters and defaults.",
+            about=name,
+        )
+    text, right = ast.get_docstring(stub), inspect.getdoc(reference)
+    if right and text != right:
+        yield Mistake(
+            source.place(cell, stub.body[0].lineno),
+            f"the stub's docstring and that of the reference in {place_of_function(course, reference)} differ"
+            f"{_first_difference(text or '', right)}. Make them equal.",
+            about=name,
+        )
+    document = text or right or ""
+    for line, why in wrong_examples(name, document, reference, course.limits.call_seconds):
+        first = stub.body[0].lineno if text else None
+        where = source.place(cell, first + line - 1) if first else place_of_function(course, reference)
+        yield Mistake(where, why, about=name)
+
+
+def _answers(
+    source: SourceNotebook, cell: Cell, tree: ast.Module, spec: ExerciseSpec, checks: ChapterChecks
+) -> Iterator[Mistake]:
+    assigned = _assigned(tree)
+    right = answers_of(checks, spec)
+    for variable in spec.answers:
+        if variable not in assigned:
+            near = did_you_mean(variable, assigned.keys() - set(spec.answers))
+            yield Mistake(
+                source.place(cell),
+                f"the stub has no variable {variable}, which the checks of {spec.name} read: write {variable} = None.{near}",
+                about=spec.name,
+            )
+    for variable, (line, value) in assigned.items():
+        where = source.place(cell, line)
+        if variable not in spec.answers:
+            yield Mistake(
+                where,
+                f"{variable} is none of the questions of {spec.name}, which are {', '.join(spec.answers)}: nobody would get "
+                f"points for it.{did_you_mean(variable, set(spec.answers) - assigned.keys())}",
+                about=spec.name,
+            )
+        elif value is not None:
+            given = right is not None and _equal(value, right.get(variable, _NOTHING))
+            what = f"gives the right answer of {variable} away" if given else f"answers {variable} already"
+            yield Mistake(where, f"the stub {what}: write {variable} = None.", about=spec.name)
+    if right is not None and set(right) != set(spec.answers):
+        odd = sorted(set(right) ^ set(spec.answers))
+        yield Mistake(
+            place_of_function(checks.course, checks.references[spec.name])
+            or relative(checks.course, checks.course.checks(checks.chapter)),
+            f"the reference of {spec.name} answers {', '.join(right)}, and @exercise(…, answers=…) names "
+            f"{', '.join(spec.answers)}: {', '.join(odd)} stands in one only.",
+            about=spec.name,
+        )
+
+
+def _given_away(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mistake]:
+    """Solutions and answers that stand in a cell which is no stub."""
+    variables = {v: spec for spec in checks.specs.values() for v in spec.answers}
+    for cell in source.code:
+        tree = attempt.parsed(cell.source)
+        if cell.role == "stub" or tree is None:
+            continue
+        for statement in tree.body:
+            if not isinstance(statement, ast.FunctionDef) or statement.name not in checks.specs:
+                continue
+            if not attempt.last_definition_is_blank(statement.name, [ast.unparse(statement)]):
+                yield Mistake(
+                    source.place(cell, statement.lineno),
+                    f"it defines {statement.name}, which is an exercise: its solution would be handed out. "
+                    "Take the function away, or call it something else.",
+                    about=statement.name,
+                )
+        for variable, (line, value) in _assigned(tree).items():
+            if variable not in variables or value is None:
+                continue
+            right = answers_of(checks, variables[variable])
+            if right is not None and _equal(value, right.get(variable, _NOTHING)):
+                yield Mistake(
+                    source.place(cell, line),
+                    f"it gives the right answer of {variable} away.",
+                    about=variables[variable].name,
+                )
+
+
+def _assigned(tree: ast.Module) -> dict[str, tuple[int, Any]]:
+    """The variables that a cell sets: line and value, None for a blank one and no value at all for one that is worked out."""
+    found: dict[str, tuple[int, Any]] = {}
+    for node in tree.body:
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+            continue
+        try:
+            value = ast.literal_eval(node.value)
+        except ValueError:
+            value = _NOTHING
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets:
+            if isinstance(target, ast.Name):
+                found[target.id] = node.lineno, None if value is ... else value
+    return found
+
+
+def _equal(value: Any, right: Any) -> bool:
+    try:
+        return bool(value == right)
+    except Exception:  # noqa: BLE001 - an array of several is no single answer
+        return False
+
+
+def _definition(function: Callable[..., Any]) -> ast.FunctionDef | None:
+    try:
+        body = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body
+    except (OSError, TypeError, SyntaxError):
+        return None
+    return body[0] if body and isinstance(body[0], ast.FunctionDef) else None
+
+
+def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """The parameters with their defaults; annotations are words for the reader, and may differ."""
+    arguments = ast.parse(ast.unparse(function)).body[0].args  # type: ignore[attr-defined]
+    for node in ast.walk(arguments):
+        if isinstance(node, ast.arg):
+            node.annotation = None
+    return ast.unparse(arguments)
+
+
+def _first_difference(one: str, other: str) -> str:
+    if not one:
+        return ": the stub has none"
+    pairs = zip([*one.splitlines(), ""], [*other.splitlines(), ""], strict=False)
+    for number, (here, there) in enumerate(pairs, start=1):
+        if here.strip() != there.strip():
+            return f" in line {number} (“{_short(here)}” and “{_short(there)}”)"
+    return " in their layout"
+
+
+def _short(text: str) -> str:
+    text = text.strip()
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def _first_own_line(tree: ast.Module, name: str) -> int | None:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
+            own = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            return own[0].lineno if own else node.lineno
+    return tree.body[0].lineno if tree.body else None
+
+
+def _syntax(text: str) -> tuple[int | None, str]:
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        return error.lineno, error.msg
+    except ValueError as error:
+        return None, str(error)
+    return None, "it is nested too deeply"
+
+
+def _exercise(cell: Cell) -> str:
+    return (cell.grade_id or "").removeprefix("check_")
