@@ -67,6 +67,7 @@ class Judge(Generic[C]):
         self.checks = checks
         self._passed: dict[tuple[str, str, tuple[int | None, ...] | None], CheckResult] = {}
         self.scorer = Scorer(checks)
+        self._exercises = frozenset(checks.specs)
         self._of_the_visible: Judge[Checks] | None = None
 
     def judge(
@@ -125,7 +126,7 @@ class Judge(Generic[C]):
     def _results(
         self, spec: ExerciseSpec, conversation: Conversation, submission: _OpenSubmission
     ) -> list[CheckResult]:
-        student = StudentProxy(conversation, lambda: submission.session().names())
+        student = StudentProxy(conversation, lambda: submission.session().names(), exercises=self._exercises)
         results: dict[str, CheckResult] = {}
         for check in spec.checks:
             waits = [n for n in check.after if n in results and results[n].status != "passed"]
