@@ -176,7 +176,7 @@ class Judge(Generic[C]):
         helped = _Helped(subject, {name: self.checks.references[name] for name in wrong})
         with closing(_OpenSubmission(helped)) as submission:
             again = self._exercise(spec, submission)
-        asked = [name for name in wrong if name in helped.asked]
+        asked = {name: found[name].status for name in wrong if name in helped.asked}
         if again.score <= verdict.score or not asked:
             return verdict
         return self.scorer.follow_through(again, asked)

@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from autograder.checking.asserts import CheckFailed, CheckStopped
-from autograder.checking.compare import named, wrong_structure
+from autograder.checking.compare import named, wrong_structure, wrong_type
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.judging.conversation import Conversation
 from autograder.judging.diagnosis import Diagnosis, answer_signature
 from autograder.judging.explanations import explain
 from autograder.judging.proxies import StudentProxy
-from autograder.sandbox.protocol import Call, Session
+from autograder.sandbox.protocol import Call, Opaque, Session
 from autograder.verdict import CheckResult, CheckStatus, ExerciseStatus, ExerciseVerdict
 from autograder.wording import points
 
@@ -131,13 +131,20 @@ class Scorer:
             spec.name, score, worth, status, mistake or None, message, None, tuple(results), signature
         )
 
-    def follow_through(self, verdict: ExerciseVerdict, wrong: Sequence[str]) -> ExerciseVerdict:
-        """``verdict``, won with the earlier exercises ``wrong`` answered by the reference, with the note that says so."""
+    def follow_through(self, verdict: ExerciseVerdict, wrong: Mapping[str, ExerciseStatus]) -> ExerciseVerdict:
+        """``verdict``, won with the earlier exercises of ``wrong`` answered by the reference, with the note that says so.
+
+        ``wrong`` holds their statuses: in one that was never begun nothing is wrong, it is missing.
+        """
         names = " and ".join(wrong)
         what = "is right in itself" if verdict.status == "passed" else "does better"
+        wanting = [name for name, status in wrong.items() if status == "not_attempted"]
+        mistaken = [name for name in wrong if name not in wanting]
+        lacks = [f"the mistake in {' and '.join(mistaken)}"] if mistaken else []
+        lacks += [f"that {' and '.join(wanting)} {'is' if len(wanting) == 1 else 'are'} missing"] if wanting else []
         note = (
             f"Your {verdict.name} {what}: with a right {names} underneath it earns "
-            f"{points(verdict.score, verdict.max_score)}, so the mistake in {names} is counted only once."
+            f"{points(verdict.score, verdict.max_score)}, so {' and '.join(lacks)} is counted only once."
         )
         return replace(verdict, follow_through=note, message=f"{note}\n{verdict.message}".strip())
 
@@ -157,6 +164,10 @@ class Scorer:
             finding = wrong_structure(answer.value, self._checks.right_answer(call))
             if finding is not None and answer.error is None:
                 return CheckFailed(named(finding.reason, conversation.spelled(call)[0]), conversation.described(call))
+            if (lost := _opaque(answer.value)) is not None:
+                what = "it" if lost is answer.value else f"A part of what {call.function} returned"
+                reason = wrong_type(lost, "a number or an array", what).reason
+                return CheckFailed(named(reason, conversation.spelled(call)[0]), conversation.described(call))
         why = f"{type(failure).__name__}: {failure}"
         return AssertionError(f"The answer could not be used the way it should be: {why}.")
 
@@ -211,6 +222,14 @@ class Scorer:
 def not_tried(check: CheckSpec) -> CheckResult:
     """The outcome of a check that waits for another, or for code."""
     return CheckResult(check.name, check.title, "not_tried", "", check.visible, check.points)
+
+
+def _opaque(value: Any) -> Opaque | None:
+    """What in ``value`` could not cross, if anything did not: a check that computes with it raises an error of its own."""
+    if isinstance(value, Opaque):
+        return value
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    return next((found for part in parts if (found := _opaque(part)) is not None), None)
 
 
 def _total(results: Sequence[CheckResult]) -> float:

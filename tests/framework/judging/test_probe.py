@@ -218,7 +218,13 @@ def test_what_a_probe_cannot_look_at_fails_the_check_and_nobody_is_said_to_have_
 
 def test_an_error_of_the_probe_is_not_told_as_the_students(probed):
     """No line of the student's raised it: what was returned could not be looked at. An error inside the function is theirs."""
-    course = probed({CHECK_FILE: CHECKS.format(look="def probe(function, n):\n    return {'made': [b.size for b in function(n)]}\n")})
+    course = probed(
+        {
+            CHECK_FILE: CHECKS.format(
+                look="def probe(function, n):\n    return {'made': [b.size for b in function(n)]}\n"
+            )
+        }
+    )
     checks = load_checks(course, "ch1_units")
 
     def message(function):
