@@ -235,7 +235,7 @@ def cosine_scores(Q, K):
 @wrong
 def only_the_partner(Q, K):
     """You scored query i against key i and nothing else: one number for each query. Every query meets every key, so
-    2 queries and 3 keys make 6 scores."""
+    that, for example, 2 queries and 3 keys make 2 * 3 = 6 scores."""
     return (Q * K).sum(axis=-1)
 
 
@@ -277,17 +277,18 @@ wrong = misconceptions_of("dot_product_attention")
 
 @wrong
 def softmax_over_the_queries(Q, K, V):
-    """Your weights add up to 1 down each column, over the queries. Then the keys share themselves out, and a query
-    may end up with 1.7 in all, or with 0.2, so its output is no average. Each query divides its attention among the
-    keys: along which axis do they lie?"""
+    """Your weights add up to 1 down each column, over the queries. Then the keys share themselves out, and a query may
+    end up with more than 1 in all, or with less, so its output is no average. Each query divides its attention among
+    the keys: along which axis do they lie?"""
     weights = softmax(attention_scores(Q, K), axis=-2)
     return weights @ V, weights
 
 
 @wrong
 def subtracts_the_mean(Q, K, V):
-    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the mean: [0,
-    0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so that no exponent is positive?"""
+    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the
+    mean: for example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so
+    that no exponent is positive?"""
     scores = attention_scores(Q, K)
     e = np.exp(scores - scores.mean(axis=-1, keepdims=True))
     weights = e / e.sum(axis=-1, keepdims=True)
@@ -312,8 +313,8 @@ def softmax_along_axis_zero(Q, K, V):
 
 @wrong
 def softmax_over_the_whole_table(Q, K, V):
-    """The weights of all your queries together add up to 1, so with two equal queries each has only 0.5 to give.
-    Every row of the table is a set of weights of its own."""
+    """The weights of all your queries together add up to 1, so that with two equal queries, for example, each has only
+    0.5 to give. Every row of the table is a set of weights of its own."""
     scores = attention_scores(Q, K)
     e = np.exp(scores - scores.max(axis=(-1, -2), keepdims=True))
     weights = e / e.sum(axis=(-1, -2), keepdims=True)
@@ -346,7 +347,7 @@ def scores_in_place_of_weights(Q, K, V):
 @wrong
 def no_softmax_at_all(Q, K, V):
     """You mixed the values with the raw scores. Scores may be negative and add up to anything, so the mix is no
-    average: with scores 5 and 8, two values of 1 would make 13. What turns scores into shares of a whole?"""
+    average: with scores 5 and 8, two values of 1 would make 5 + 8 = 13. What turns scores into shares of a whole?"""
     scores = attention_scores(Q, K)
     return scores @ V, scores
 
@@ -415,7 +416,7 @@ def one_maximum_for_all_queries(Q, K, V):
 @wrong
 def all_to_the_best_key(Q, K, V):
     """Each of your queries takes the value of its best key and leaves the others out. That is the hard lookup of
-    chapter 1; attention mixes: scores of 1.0 and 1.1 are nearly equal, and so are the weights."""
+    chapter 1; attention mixes: scores of 1.0 and 1.1, for example, are nearly equal, and so are the weights."""
     scores = attention_scores(Q, K)
     best = scores == scores.max(axis=-1, keepdims=True)
     weights = best / best.sum(axis=-1, keepdims=True)
@@ -424,8 +425,8 @@ def all_to_the_best_key(Q, K, V):
 
 @wrong
 def softmax_twice(Q, K, V):
-    """Your weights went through a softmax twice. The second one gets numbers between 0 and 1 and flattens them:
-    scores 0 and 10 come out as 0.27 and 0.73 instead of 0.00005 and 0.99995."""
+    """Your weights went through a softmax twice. The second one gets numbers between 0 and 1 and flattens them: scores
+    0 and 10, for example, come out as 0.27 and 0.73 instead of 0.00005 and 0.99995."""
     weights = softmax(softmax(attention_scores(Q, K)))
     return weights @ V, weights
 
@@ -450,8 +451,9 @@ def shares_of_the_scores(Q, K, V):
 
 @wrong
 def batch_turned_round(Q, K, V):
-    """Your answer is right for plain matrices. With batch axes, `.T` turns all of the axes round, and the batch is
-    no longer in front. Your `attention_scores` knows how to do it for any number of axes."""
+    """Your answer is right for plain matrices. With batch axes, `.T` turns all of the axes round, and the batch is no
+    longer in front. Only the last two should change places, as `attention_scores` asks for: which function exchanges
+    two axes that you name?"""
     weights = softmax(Q @ K.T)
     return weights @ V, weights
 

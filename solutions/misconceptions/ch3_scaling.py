@@ -33,26 +33,27 @@ def query_with_itself(d_k, n_samples, rng):
 
 @wrong
 def uniform_from_0_to_1(d_k, n_samples, rng):
-    """Your entries are spread evenly between 0 and 1. They have mean 0.5 and variance 1/12; asked for are draws from
-    the standard normal distribution, with mean 0 and variance 1. A generator has a method for each: which one did you
-    call?"""
+    """Your entries are spread evenly between 0 and 1. Their mean is one half and not 0, and their variance far below
+    1; asked for are draws from the standard normal distribution, with mean 0 and variance 1. A generator has a method
+    for each: which one did you call?"""
     q, k = rng.random((n_samples, d_k)), rng.random((n_samples, d_k))
     return (q * k).sum(axis=-1).var()
 
 
 @wrong
 def uniform_from_minus_1_to_1(d_k, n_samples, rng):
-    """Your entries are spread evenly between -1 and 1. Their mean is 0 as it should be, but their variance is 1/3, so
-    that a product of two has 1/9. Asked for are draws from the standard normal distribution, whose variance is 1."""
+    """Your entries are spread evenly between -1 and 1. Their mean is 0 as it should be, but their variance is a third,
+    so that a product of two has a ninth. Asked for are draws from the standard normal distribution, whose variance is
+    1."""
     q, k = rng.uniform(-1, 1, (n_samples, d_k)), rng.uniform(-1, 1, (n_samples, d_k))
     return (q * k).sum(axis=-1).var()
 
 
 @wrong
 def uniform_with_variance_1(d_k, n_samples, rng):
-    """Your entries have mean 0 and variance 1, but they are spread evenly over an interval. The average of your answers
-    is right, and yet they scatter less from seed to seed than those of normal draws: no entry of yours is ever beyond
-    1.74. Draw from the standard normal distribution."""
+    """Your entries have mean 0 and variance 1, but they are spread evenly over an interval. The average of your
+    answers is right, and yet they scatter less from seed to seed than those of normal draws: an even spread ends at
+    sqrt(3), and a normal one nowhere. Draw from the standard normal distribution."""
     side = np.sqrt(3)
     q, k = rng.uniform(-side, side, (n_samples, d_k)), rng.uniform(-side, side, (n_samples, d_k))
     return (q * k).sum(axis=-1).var()
@@ -213,8 +214,9 @@ wrong = misconceptions_of("scaled_dot_product_attention")
 
 @wrong
 def never_scaled(Q, K, V):
-    """This is the attention of the last chapter: the scores go into the softmax as they are. With d_k = 64 they are 8
-    times larger than those of the formula, and one key takes nearly all the weight. Where does d_k come in?"""
+    """This is the attention of the last chapter: the scores go into the softmax as they are. With d_k = 64, for
+    example, they are 8 times larger than those of the formula, and one key takes nearly all the weight. Where does d_k
+    come in?"""
     return _attend(_scores(Q, K), V)
 
 
@@ -228,8 +230,8 @@ def divided_by_d_k_itself(Q, K, V):
 
 @wrong
 def multiplied_by_the_root(Q, K, V):
-    """Your scores are multiplied by sqrt(d_k), which makes them larger still: with d_k = 64 they are 64 times what they
-    should be. The formula brings them down."""
+    """Your scores are multiplied by sqrt(d_k), which makes them larger still: with d_k = 64, for example, they are 64
+    times what they should be. The formula brings them down."""
     return _attend(_scores(Q, K) * np.sqrt(Q.shape[-1]), V)
 
 
@@ -299,7 +301,8 @@ def divided_by_half_of_d_k(Q, K, V):
 @wrong
 def scaled_after_the_softmax(Q, K, V):
     """You divided the weights by sqrt(d_k), and the softmax still saw the large scores. The weights of a query no
-    longer add up to 1: with d_k = 4 they come to 0.5. What is to be made smaller, and before which step?"""
+    longer add up to 1: with d_k = 4, for example, they come to 0.5. What is to be made smaller, and before which
+    step?"""
     weights = softmax(_scores(Q, K)) / np.sqrt(Q.shape[-1])
     return weights @ V, weights
 
@@ -420,8 +423,9 @@ def no_largest_score_taken_away(Q, K, V):
 
 @wrong
 def subtracts_the_mean(Q, K, V):
-    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the mean: [0,
-    0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so that no exponent is positive?"""
+    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the
+    mean: for example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so
+    that no exponent is positive?"""
     scores = _scores(Q, K) / np.sqrt(Q.shape[-1])
     return _attend_without_shift(scores - scores.mean(axis=-1, keepdims=True), V)
 
@@ -474,8 +478,8 @@ def in_bits(weights):
 
 @wrong
 def in_decimal_digits(weights):
-    """Your answer has the logarithm to base 10 in it. Asked for is the natural one: two equal weights have 0.6931, and
-    not 0.3010."""
+    """Your answer has the logarithm to base 10 in it. Asked for is the natural one: two equal weights, for example,
+    have 0.6931, and not 0.3010."""
     return -_terms(weights).sum(axis=-1) / np.log(10)
 
 
@@ -572,8 +576,8 @@ def weights_pushed_off_zero_by_much(weights):
 
 @wrong
 def weights_pushed_off_zero_by_1e_5(weights):
-    """The small number that you add against log(0) is 1e-5, and it shows in the fifth digit. It should be far below
-    anything that is measured, or the zeros be left out of the sum altogether."""
+    """The small number that you add against log(0) is still large enough to show in the fourth or fifth digit. It
+    should be far below anything that is measured, or the zeros be left out of the sum altogether."""
     return -(weights * np.log(weights + 1e-5)).sum(axis=-1)
 
 
@@ -753,15 +757,17 @@ wrong = misconceptions_of("numerical_gradient")
 
 @wrong
 def forward_difference(f, x, eps=1e-5):
-    """You go one step forward and compare with f(x) itself. That leans to one side: for the cube at 2 with eps = 0.5 it
-    gives 15.25, where a step to either side gives 12.25 and the true slope is 12. The contract asks for both sides."""
+    """You go one step forward and compare with f(x) itself. That leans to one side: for the cube at 2 with eps = 0.5,
+    for example, it gives 15.25, where a step to either side gives 12.25 and the true slope is 12. The contract asks
+    for both sides."""
     return _slopes(x, lambda e: (f(x + eps * e) - f(x)) / eps)
 
 
 @wrong
 def backward_difference(f, x, eps=1e-5):
-    """You go one step back and compare with f(x) itself. That leans to one side: for the cube at 2 with eps = 0.5 it
-    gives 9.25, where a step to either side gives 12.25 and the true slope is 12. The contract asks for both sides."""
+    """You go one step back and compare with f(x) itself. That leans to one side: for the cube at 2 with eps = 0.5, for
+    example, it gives 9.25, where a step to either side gives 12.25 and the true slope is 12. The contract asks for
+    both sides."""
     return _slopes(x, lambda e: (f(x) - f(x - eps * e)) / eps)
 
 
@@ -774,8 +780,8 @@ def two_forgotten(f, x, eps=1e-5):
 
 @wrong
 def forward_over_two_steps(f, x, eps=1e-5):
-    """You compare f one step ahead with f at x itself, a distance of eps, and divide by 2 * eps. A slope of 3 comes out
-    near 1.5. For the distance 2 * eps, the other point has to lie one step behind."""
+    """You compare f one step ahead with f at x itself, a distance of eps, and divide by 2 * eps. A slope of 3 would
+    come out near 1.5. For the distance 2 * eps, the other point has to lie one step behind."""
     return _slopes(x, lambda e: (f(x + eps * e) - f(x)) / (2 * eps))
 
 
@@ -796,21 +802,23 @@ def never_divided(f, x, eps=1e-5):
 @wrong
 def half_steps(f, x, eps=1e-5):
     """You step half of eps to either side. That is a central difference too, and a good one, but the contract uses eps
-    as given: one whole eps up and one down. For the cube at 2 with eps = 0.5 that makes 12.25, and yours is 12.0625."""
+    as given: one whole eps up and one down. For the cube at 2 with eps = 0.5, for example, that makes 12.25, and yours
+    is 12.0625."""
     return _slopes(x, lambda e: (f(x + eps / 2 * e) - f(x - eps / 2 * e)) / eps)
 
 
 @wrong
 def double_steps(f, x, eps=1e-5):
-    """You step twice eps to either side. The contract uses eps as given: one eps up and one down. For the cube at 2 with
-    eps = 0.5 that makes 12.25, and yours is 13."""
+    """You step twice eps to either side. The contract uses eps as given: one eps up and one down. For the cube at 2
+    with eps = 0.5, for example, that makes 12.25, and yours is 13."""
     return _slopes(x, lambda e: (f(x + 2 * eps * e) - f(x - 2 * eps * e)) / (4 * eps))
 
 
 @wrong
 def eps_of_its_own(f, x, eps=1e-5):
-    """Your answer is the same whatever eps is asked for: it is what comes out with 1e-5. For the cube at 2 with
-    eps = 0.5 the two-point formula gives 12.25, and yours gives 12. The step is chosen by whoever calls you."""
+    """Your answer is the same whatever eps is asked for, as if a small step of your own were taken each time. For the
+    cube at 2 with eps = 0.5 the two-point formula gives 12.25, and yours gives 12. The step is chosen by whoever calls
+    you."""
     return _slopes(x, lambda e: (f(x + 1e-5 * e) - f(x - 1e-5 * e)) / 2e-5)
 
 

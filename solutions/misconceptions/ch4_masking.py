@@ -21,8 +21,8 @@ def excludes_itself(n_q, n_k=None):
 @wrong
 def upper_triangle(n_q, n_k=None):
     """Your mask is the other triangle: each query may see itself and what comes after it, and nothing from before.
-    Query 0 of causal_mask(3) should have one True in its row, yours has three. Which way does the comparison between
-    the key's position and the query's go?"""
+    Query 0 of causal_mask(3), for example, should have one True in its row, and yours has three. Which way does the
+    comparison between the key's position and the query's go?"""
     n_k = n_q if n_k is None else n_k
     return np.arange(n_k) >= np.arange(n_q)[:, None] + (n_k - n_q)
 
@@ -159,8 +159,8 @@ def one_key_too_many(lengths, n_k):
 
 @wrong
 def one_key_too_few(lengths, n_k):
-    """Each sequence of yours lacks its last real key. A sequence of length 3 has keys at the positions 0, 1 and 2;
-    yours stops at 1. If you took 1 away somewhere, was it needed?"""
+    """Each sequence of yours lacks its last real key. A sequence of length 3, for example, has keys at the positions
+    0, 1 and 2; yours stops at 1. If you took 1 away somewhere, was it needed?"""
     return np.arange(n_k) < lengths[:, None, None] - 1
 
 
@@ -322,8 +322,9 @@ def unmasked_where_nothing_is_allowed(scores, mask):
 
 @wrong
 def subtracts_the_mean(scores, mask):
-    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the mean: [0,
-    0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so that no exponent is positive?"""
+    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the
+    mean: for example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so
+    that no exponent is positive?"""
     e = np.where(mask, np.exp(scores - scores.mean(axis=-1, keepdims=True)), 0.0)
     total = e.sum(axis=-1, keepdims=True)
     return e / np.where(total == 0, 1.0, total)
@@ -332,8 +333,8 @@ def subtracts_the_mean(scores, mask):
 @wrong
 def masks_after_the_softmax(scores, mask):
     """The forbidden weights are 0, but the allowed ones do not add up to 1: you took the softmax of all the scores and
-    crossed the forbidden ones out afterwards, so they still had their share of the sum. With [1, 2, 3] and the last one
-    forbidden, yours add up to 0.33. Mask before the softmax, or share out again after it."""
+    crossed the forbidden ones out afterwards, so they still had their share of the sum. With [1, 2, 3] and the last
+    one forbidden, for example, yours add up to 0.33. Mask before the softmax, or share out again after it."""
     return np.where(mask, softmax(scores), 0.0)
 
 
@@ -377,8 +378,9 @@ def fills_the_allowed_with_minus_infinity(scores, mask):
 
 @wrong
 def pushes_down_the_allowed(scores, mask):
-    """You add the very low number where the mask is True, and those are the places that may be looked at: `mask * -1e9`
-    is -1e9 at every True. In this course True means "may attend". Which places should the number be added to?"""
+    """You add the very low number where the mask is True, and those are the places that may be looked at: the mask
+    times that number is that number at every True. In this course True means "may attend". Which places should the
+    number be added to?"""
     return softmax(scores + mask * -1e9)
 
 
@@ -436,9 +438,9 @@ def one_maximum_for_all_rows(scores, mask):
 
 @wrong
 def adds_true_as_one(scores, mask):
-    """You added the mask to the scores as it is. NumPy takes True for 1 and False for 0, so the allowed scores grow by
-    1 and the forbidden ones stay: they are only a little worse off. What has to be added to a score so that its exp is
-    (nearly) nothing?"""
+    """You added the mask to the scores as it is. NumPy takes True for 1 and False for 0, so an allowed score gains 1
+    on the forbidden ones and no more: a forbidden place with a high score still wins. What has to be added to a score
+    so that its exp is (nearly) nothing?"""
     weights = softmax(scores + mask)
     return np.where(mask.any(axis=-1, keepdims=True), weights, 0.0)
 
@@ -518,8 +520,9 @@ def blocked_scores_become_zero(Q, K, V, mask=None):
 
 @wrong
 def subtracts_the_mean_here(Q, K, V, mask=None):
-    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the mean: [0,
-    0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so that no exponent is positive?"""
+    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the
+    mean: for example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so
+    that no exponent is positive?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = subtracts_the_mean(scores, np.ones_like(scores, dtype=bool) if mask is None else mask)
     return weights @ V, weights
@@ -557,9 +560,9 @@ def picks_with_a_mask_of_another_shape(Q, K, V, mask=None):
 
 @wrong
 def adds_the_mask_itself(Q, K, V, mask=None):
-    """You added the mask to the scores as it is. NumPy takes True for 1 and False for 0, so the forbidden scores are
-    only 1 behind the others, and their keys still have more than a third of the weight that they had. What would have
-    to be added instead, and where?"""
+    """You added the mask to the scores as it is. NumPy takes True for 1 and False for 0, so an allowed score gains 1
+    on the forbidden ones and no more: a forbidden key with a high score still wins. What would have to be added
+    instead, and where?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else scores + mask)
     return weights @ V, weights
@@ -585,7 +588,7 @@ def no_scaling(Q, K, V, mask=None):
 @wrong
 def divides_by_d_k(Q, K, V, mask=None):
     """Your scores are divided by d_k itself. It is the square root that brings their spread back to 1: with d_k = 4,
-    divide by 2."""
+    for example, divide by 2."""
     scores = Q @ np.swapaxes(K, -1, -2) / Q.shape[-1]
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
     return weights @ V, weights
@@ -876,7 +879,7 @@ def drops_axes_of_length_one(causal, padding):
 @wrong
 def everybody_sees_itself(causal, padding):
     """Your mask lets every query see its own position even where that is padding. It does avoid rows with nothing to
-    look at, but padding is noise and must stay hidden; `masked_softmax` already knows what to do with an empty row."""
+    look at, but padding is noise and must stay hidden; what becomes of an empty row is settled in `masked_softmax`."""
     n_q, n_k = causal.shape
     return (causal & padding) | np.eye(n_q, n_k, n_k - n_q, dtype=bool)
 
@@ -1057,8 +1060,9 @@ def watches_one_feature_only(attend, X):
 
 @wrong
 def overlooks_small_leaks(attend, X):
-    """Your comparison lets small differences pass, and a small leak with them. A model will find it, however faint:
-    what leaks is above 1e-5, while rounding stays below 1e-12. How far apart may two numbers be in your comparison?"""
+    """Your comparison lets small differences pass, and a small leak with them. A model will find it, however faint.
+    What leaks in the checks is well above 1e-5, while rounding stays far below that, as for example at 1e-12. How far
+    apart may two numbers be in your comparison?"""
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()

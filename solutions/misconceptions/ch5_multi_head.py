@@ -378,9 +378,9 @@ def w_q_and_w_k_exchanged(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def split_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """Your heads are cut out by a reshape to (h, n, d) with no exchange of axes. Then a head does not hold its own columns
-    of every position, but all the columns of a few positions, and most words never meet. Go back to `split_heads`, and
-    use it here."""
+    """Your heads are cut out by a reshape to (h, n, d) with no exchange of axes. Then a head does not hold its own
+    columns of every position, but all the columns of a few positions, and most words never meet. `split_heads` asks
+    for just this step: do that first, and use it here."""
 
     def cut(A):
         *batch, n, width = A.shape
@@ -392,8 +392,9 @@ def split_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def put_together_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """The weights are right, but the heads are put together by a reshape with no exchange of axes, so a row holds several
-    positions of one head in place of one position of all the heads. Go back to `merge_heads`, and use it here."""
+    """The weights are right, but the heads are put together by a reshape with no exchange of axes, so a row holds
+    several positions of one head in place of one position of all the heads. `merge_heads` asks for just this step: do
+    that first, and use it here."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q, K, V, mask)
     return O.reshape(*X_q.shape[:-1], -1) @ W_O, weights
@@ -765,8 +766,8 @@ def previous_round_the_corner(weights):
 
 @wrong
 def how_often_it_is_the_largest(weights):
-    """For "previous" you counted how often the previous key has the largest weight. Asked for is the average of its weight: a
-    head that gives it 0.9 and one that gives it 0.4 are not the same."""
+    """For "previous" you counted how often the previous key has the largest weight. Asked for is the average of its
+    weight: for example, a head that gives it 0.9 and one that gives it 0.4 are not the same."""
     return scores_of(weights, previous=(weights.argmax(axis=1)[1:] == np.arange(len(weights) - 1)).mean())
 
 
@@ -827,8 +828,8 @@ def local_is_itself_alone(weights):
 
 @wrong
 def where_the_largest_stands(weights):
-    """For "copying" you averaged the places of the largest weights (argmax), not the weights themselves. A place may be 5; a
-    score lies between 0 and 1."""
+    """For "copying" you averaged the places of the largest weights (argmax), not the weights themselves. A place may
+    be any number up to n - 1; a score lies between 0 and 1."""
     return scores_of(weights, copying=weights.argmax(axis=1).mean())
 
 

@@ -69,8 +69,8 @@ def widths_multiplied(n_q, n_k, d_k, d_v):
 
 @wrong
 def positions_added(n_q, n_k, d_k, d_v):
-    """You add n_q and n_k where every query meets every key. With 10 queries and 10 keys there are 100 meetings, not
-    20: that is why attention is called quadratic."""
+    """You add n_q and n_k where every query meets every key. With 10 queries and 10 keys, for example, there are 10 *
+    10 = 100 meetings, not 20: that is why attention is called quadratic."""
     return {"multiply_adds": (n_q + n_k) * (d_k + d_v), "stored_scores": n_q + n_k}
 
 
@@ -901,9 +901,9 @@ def weights_instead_of_the_output(q, k, v, cache_K, cache_V):
 
 @wrong
 def subtracts_the_mean(q, k, v, cache_K, cache_V):
-    """Your results are those of scores shifted so that their mean is 0. A score may still lie far above the mean: [0, 0,
-    3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Subtract the largest one: then no exponent is positive. The
-    given `softmax` does it."""
+    """Your results are those of scores shifted so that their mean is 0. A score may still lie far above the mean: for
+    example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Subtract the largest one: then no
+    exponent is positive. The given `softmax` does it."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     scores = K @ q / np.sqrt(len(q))
     e = np.exp(scores - scores.mean())
