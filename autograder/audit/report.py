@@ -18,7 +18,8 @@ class ExerciseAudit:
     """How one exercise's checks did.
 
     Counts of what was tried, and the names of what went wrong: ``rejected`` alternatives, ``uncaught`` and ``misnamed``
-    misconceptions (the latter with what they were named), ``survivors`` among the mutants (no check kills them),
+    misconceptions (the latter with what they were named), ``claims``, the sentences of messages with numbers that no answer
+    shows, by misconception, ``survivors`` among the mutants (no check kills them),
     ``seen_by_hidden_only`` (no visible check does), ``equivalent`` mutants with the reason why they are right,
     ``kills`` per check, ``idle`` checks that nothing but they could show to be needed, and ``flaky`` ones. ``by_heart`` is
     the share of the points that a function earns which answers whatever it is asked with one answer that everybody sees.
@@ -35,6 +36,7 @@ class ExerciseAudit:
     rejected: dict[str, str] = field(default_factory=dict)
     uncaught: tuple[str, ...] = ()
     misnamed: dict[str, str] = field(default_factory=dict)
+    claims: dict[str, str] = field(default_factory=dict)
     survivors: tuple[str, ...] = ()
     seen_by_hidden_only: tuple[str, ...] = ()
     equivalent: dict[str, str] = field(default_factory=dict)
@@ -63,6 +65,11 @@ class ExerciseAudit:
         found += [f"the right solution {n} loses marks: {why}" for n, why in self.rejected.items()]
         found += [f"the misconception {n} keeps full marks." for n in self.uncaught]
         found += [f"the misconception {n} is caught, but told as {o or 'nothing'}." for n, o in self.misnamed.items()]
+        found += [
+            f"the message of the misconception {n} claims a number that its answers do not show: {s} Take one from the case that "
+            "the student sees, or mark it as an example (“for example”, “would”)."
+            for n, s in self.claims.items()
+        ]
         found += [f"the check {n} refuses a right answer with other inputs: {w}" for n, w in self.flaky.items()]
         if self.by_heart > BY_HEART_TARGET:
             found.append(
