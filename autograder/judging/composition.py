@@ -69,13 +69,31 @@ def _edits(base: list[str], other: list[str]) -> list[_Edit]:
 
 
 def _merged(base: list[str], ours: list[_Edit], theirs: list[_Edit]) -> list[str] | None:
-    """Both sets of edits made to ``base``; ``None`` where they touch the same place."""
-    if any(i <= n and k <= j for i, j, _ in ours for k, n, _ in theirs):
+    """Both sets of edits made to ``base``; ``None`` where they touch the same place and neither takes the other one in."""
+    # Where one takes away or rewrites what the other one edits inside it, the larger edit stands.
+    left = [edit for edit in ours if not any(_holds(other, edit) for other in theirs)]
+    right = [edit for edit in theirs if not any(_holds(other, edit) for other in ours)]
+    if not left or not right or any(_collide(one, other) for one in left for other in right):
         return None
     merged = list(base)
-    for i, j, words in sorted([*ours, *theirs], reverse=True):
+    # What is put in stands behind what is rewritten before it, and in front of what is rewritten after it.
+    for i, j, words in sorted([*left, *right], key=lambda edit: edit[:2], reverse=True):
         merged[i:j] = words
     return merged
+
+
+def _holds(large: _Edit, small: _Edit) -> bool:
+    """Whether ``small`` lies inside what ``large`` rewrites, not beside it."""
+    if small[0] == small[1]:
+        return large[0] < small[0] < large[1]
+    return large[0] <= small[0] and small[1] <= large[1] and large[:2] != small[:2]
+
+
+def _collide(one: _Edit, other: _Edit) -> bool:
+    """Whether two edits touch the same tokens; to put something in beside what is rewritten touches none."""
+    if one[:2] == other[:2]:
+        return True
+    return one[0] < other[1] and other[0] < one[1]
 
 
 def _compiled(words: list[str], *functions: Callable[..., Any]) -> Callable[..., Any] | None:
