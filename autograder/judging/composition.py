@@ -11,6 +11,7 @@ import inspect
 import io
 import textwrap
 import tokenize
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import combinations
@@ -114,7 +115,9 @@ def _compiled(words: list[str], *functions: Callable[..., Any]) -> Callable[...,
     for function in reversed(functions):
         namespace.update(getattr(function, "__globals__", {}))
     try:
-        exec(compile("\n".join([*lines, " ".join(line)]), "<two mistakes>", "exec"), namespace)  # noqa: S102 - the course's own code
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what two edits together may make, on somebody's terminal
+            exec(compile("\n".join([*lines, " ".join(line)]), "<two mistakes>", "exec"), namespace)  # noqa: S102 - the course's own code
     except (SyntaxError, ValueError):
         return None
     return namespace.get("composed")

@@ -248,6 +248,28 @@ def every_batch_entry_with_every_other(Q, K):
 
 
 @wrong
+def dot_with_every_axis_turned(Q, K):
+    """`.T` turns round all the axes of K, batch axes too, and `np.dot` pairs every batch entry with every other one: both are
+    right for plain matrices and for nothing else. Which function exchanges just the last two axes, and which sign goes
+    through the batch axes side by side?"""
+    return np.dot(Q, K.T)
+
+
+@wrong
+def letters_for_exactly_one_batch_axis(Q, K):
+    """Your einsum names three axes for Q and for K: it runs with exactly one batch axis, and not for a single pair of matrices
+    or for a batch of batches. `...` stands for any number of axes in front."""
+    return np.einsum("bqd,bkd->bqk", Q, K)
+
+
+@wrong
+def letters_for_matrices_only(Q, K):
+    """Your einsum names two axes for Q and for K: it runs for a single pair of matrices, and not for a batch. `...` stands for
+    any number of axes in front."""
+    return np.einsum("qd,kd->qk", Q, K)
+
+
+@wrong
 def adds_up_the_batch(Q, K):
     """With a batch, you add the scores of all its entries up into one table. The entries have nothing to do with
     each other: they are sequences that happen to be worked on together, and each keeps its own table. In an einsum,
@@ -455,6 +477,51 @@ def batch_turned_round(Q, K, V):
     longer in front. Only the last two should change places, as `attention_scores` asks for: which function exchanges
     two axes that you name?"""
     weights = softmax(Q @ K.T)
+    return weights @ V, weights
+
+
+@wrong
+def scores_by_dot_with_every_axis_turned(Q, K, V):
+    """`.T` turns round all the axes of K, batch axes too, and `np.dot` pairs every batch entry with every other one: both are
+    right for plain matrices and for nothing else. Which function exchanges just the last two axes, and which sign goes
+    through the batch axes side by side?"""
+    weights = softmax(np.dot(Q, K.T))
+    return weights @ V, weights
+
+
+@wrong
+def both_by_dot_with_every_axis_turned(Q, K, V):
+    """`.T` turns round all the axes of K, batch axes too, and `np.dot` pairs every batch entry with every other one: both are
+    right for plain matrices and for nothing else. Which function exchanges just the last two axes, and which sign goes
+    through the batch axes side by side?"""
+    weights = softmax(np.dot(Q, K.T))
+    return np.dot(weights, V), weights
+
+
+@wrong
+def every_batch_entry_mixes_every_other(Q, K, V):
+    """The weights are right, but with a batch your output has axes too many: the weights of each batch entry mixed the values
+    of all the others too. `np.dot`, `np.inner` and `np.tensordot` pair everything with everything; `@` goes through the
+    batch axes side by side, entry by entry."""
+    weights = softmax(attention_scores(Q, K))
+    return np.dot(weights, V), weights
+
+
+@wrong
+def exactly_one_batch_axis(Q, K, V):
+    """Your list of axes fits arrays of three axes and no others: a single pair of matrices has two, a batch of batches four.
+    Counted from the end, the axes to exchange are always -1 and -2."""
+    weights = softmax(Q @ K.transpose(0, 2, 1))
+    return weights @ V, weights
+
+
+@wrong
+def no_axis_and_no_shift(Q, K, V):
+    """You divide by one sum for the whole table: all your weights together add up to 1, and those of a single query do not.
+    Each query has a set of weights of its own. Nothing is taken away from the scores before the exp either, so that large
+    scores end as nan."""
+    e = np.exp(attention_scores(Q, K))
+    weights = e / e.sum()
     return weights @ V, weights
 
 

@@ -28,6 +28,64 @@ def upper_triangle(n_q, n_k=None):
 
 
 @wrong
+def upper_triangle_from_the_top_left(n_q, n_k=None):
+    """Your mask is the upper triangle, from the top left corner: query i may see key i and what comes after it, and nothing
+    from before. It is the other triangle that is asked for, the lower one. And the queries are the last n_q positions: with
+    more keys than queries, the corner at the top left is not where a triangle begins."""
+    n_k = n_q if n_k is None else n_k
+    return np.arange(n_k) >= np.arange(n_q)[:, None]
+
+
+@wrong
+def blocked_above_the_top_left_diagonal(n_q, n_k=None):
+    """Your mask is True above the diagonal: at the keys that come later. Some libraries mark what is blocked; in this course True
+    means "may attend". And the queries are the last n_q positions: with more keys than queries, the diagonal does not begin
+    in the corner at the top left."""
+    n_k = n_q if n_k is None else n_k
+    return np.arange(n_k) > np.arange(n_q)[:, None]
+
+
+@wrong
+def upper_triangle_and_the_key_before(n_q, n_k=None):
+    """In your mask each query sees the key just before it, its own and all that come later: the triangle is the upper one, moved
+    by one place. What lies to the left of the diagonal has come before and may be seen; what lies to the right may not."""
+    n_k = n_q if n_k is None else n_k
+    return np.arange(n_k) >= np.arange(n_q)[:, None] - 1
+
+
+@wrong
+def excludes_itself_from_the_top_left(n_q, n_k=None):
+    """In your mask no query may see the key at its own position, and the queries stand at the positions 0, 1, 2, ... even when
+    there are more keys. A position's own token is no secret to it, and the queries are the last n_q positions."""
+    n_k = n_q if n_k is None else n_k
+    return np.arange(n_k) < np.arange(n_q)[:, None]
+
+
+@wrong
+def minus_infinity_above_the_top_left(n_q, n_k=None):
+    """Your triangle holds 0 and -inf, ready to be added to scores. Here a mask says only who may look: True or False. And the
+    queries are the last n_q positions: with more keys than queries, the triangle does not begin in the corner at the top left."""
+    n_k = n_q if n_k is None else n_k
+    return np.where(np.arange(n_k) > np.arange(n_q)[:, None], -np.inf, 0.0)
+
+
+@wrong
+def upper_triangle_of_ones(n_q, n_k=None):
+    """Your mask is the upper triangle, from the top left corner, and holds the numbers 1 and 0. The lower one is asked for: what
+    comes before a query may be seen. Make True and False of it: what turns numbers into booleans? And the queries are the
+    last n_q positions: with more keys than queries, the corner at the top left is not where a triangle begins."""
+    return np.triu(np.ones((n_q, n_q if n_k is None else n_k)))
+
+
+@wrong
+def ones_from_the_top_left(n_q, n_k=None):
+    """Your triangle holds the numbers 1 and 0 and not True and False, and your queries stand at the positions 0, 1, 2, ... even when
+    there are more keys. What turns numbers into booleans? And the queries are the last n_q positions: how far does each row
+    of your triangle have to move to the right?"""
+    return np.tri(n_q, n_q if n_k is None else n_k)
+
+
+@wrong
 def true_means_blocked(n_q, n_k=None):
     """Your mask is True exactly where it should be False. Some libraries mark what is blocked; in this course True
     means "may attend", so the last row must be True all along."""
@@ -692,6 +750,35 @@ def transposes_the_batch(Q, K, V, mask=None):
     scores = Q @ K.T / np.sqrt(Q.shape[-1])
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
     return weights @ V, weights
+
+
+@wrong
+def exactly_one_batch_axis(Q, K, V, mask=None):
+    """Your attention works for exactly one batch axis: `transpose` with a fixed list of three axes fits no other number of
+    them. Which function swaps the last two, however many come before?"""
+    scores = Q @ K.transpose(0, 2, 1) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
+    return weights @ V, weights
+
+
+@wrong
+def dot_with_every_axis_turned(Q, K, V, mask=None):
+    """`.T` turns round all the axes of K, batch axes too, and `np.dot` pairs every batch entry with every other one: both are
+    right for plain matrices and for nothing else. Which function exchanges just the last two axes, and which sign goes
+    through the batch axes side by side?"""
+    scores = np.dot(Q, K.T) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
+    return weights @ V, weights
+
+
+@wrong
+def dot_twice_with_every_axis_turned(Q, K, V, mask=None):
+    """`.T` turns round all the axes of K, batch axes too, and `np.dot` pairs every batch entry with every other one: both are
+    right for plain matrices and for nothing else. Which function exchanges just the last two axes, and which sign goes
+    through the batch axes side by side?"""
+    scores = np.dot(Q, K.T) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
+    return np.dot(weights, V), weights
 
 
 @wrong

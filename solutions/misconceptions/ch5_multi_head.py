@@ -614,6 +614,15 @@ def columns_of_w_o(O, W_O):
 
 
 @wrong
+def columns_of_w_o_turned_into_rows(O, W_O):
+    """You gave head i a block of d_v columns of W_O and turned it round to make it fit: each of your parts has h · d_v columns and
+    not d_model. It is the rows of W_O that belong to heads: head i's d_v numbers meet d_v rows of W_O, as they are. Which
+    ones?"""
+    d_v = O.shape[-1]
+    return np.stack([O[i] @ W_O[:, i * d_v : (i + 1) * d_v].T for i in range(len(O))])
+
+
+@wrong
 def an_equal_share_each(O, W_O):
     """You divided the output evenly among the heads. The parts add up to the right sum, but a head that brings only zeros
     adds nothing, and yours does. Work out each part from what that head brings."""
@@ -965,6 +974,30 @@ def first_query_at_the_bottom(weights, query_tokens, key_tokens, ax=None):
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1, origin="lower")
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens)
+    return ax
+
+
+@wrong
+def on_its_side_and_from_the_bottom(weights, query_tokens, key_tokens, ax=None):
+    """The weights lie on their side, and the first row is at the bottom. The rows of the matrix are the queries already: they need
+    no turning. And matplotlib counts upwards unless told otherwise, while a matrix is read from the top."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights.T, cmap="Blues", vmin=0, vmax=1, aspect="auto", origin="lower")
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens)
+    return ax
+
+
+@wrong
+def from_the_bottom_with_labels_between(weights, query_tokens, key_tokens, ax=None):
+    """Your first query is at the bottom, and the labels stand at the borders between the places. `pcolormesh` counts upwards, as
+    every plot does unless the axis is turned over, and the middle of its places lies half-way between the whole numbers."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.pcolormesh(weights, cmap="Blues", vmin=0, vmax=1)
     ax.set_xticks(range(len(key_tokens)), key_tokens)
     ax.set_yticks(range(len(query_tokens)), query_tokens)
     return ax

@@ -498,6 +498,15 @@ def turned_all_the_axes(Q, K, V, feature_map):
 
 
 @wrong
+def exactly_one_batch_axis(Q, K, V, feature_map):
+    """Your code works for exactly one batch axis: `transpose` with a fixed list of three axes fits no other number of them.
+    Which function swaps the last two, however many come before?"""
+    phi_Q, phi_K = feature_map(Q), feature_map(K)
+    mixed = phi_Q @ (phi_K.transpose(0, 2, 1) @ V)
+    return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
+
+
+@wrong
 def output_and_sums(Q, K, V, feature_map):
     """Your output is right, but you return something beside it. There is no table of weights to hand out here: return
     the output alone."""
