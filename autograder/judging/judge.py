@@ -146,6 +146,7 @@ class Judge(Generic[C]):
         if key in self._passed:
             return self._passed[key]
         before = conversation.unplanned_calls
+        conversation.asked = {}
         result = self._outcome(spec, check, conversation, student)
         planned = conversation.answers_key is not None and conversation.unplanned_calls == before
         if result.status == "passed" and planned:
@@ -162,6 +163,7 @@ class Judge(Generic[C]):
         except (KeyboardInterrupt, SandboxUnavailable):  # a person's doing, or the machine's: no check was failed
             raise
         except BaseException as failure:  # noqa: BLE001 - whatever a check raises is its failure, as pytest has it
+            conversation.failed_on[check.name] = tuple(conversation.asked.values())
             return self.scorer.failed(check, failure, conversation)
         return CheckResult(check.name, check.title, "passed", "", check.visible, check.points)
 

@@ -121,6 +121,7 @@ class Scorer:
                     mistake, results, message = self._answers(spec, results, conversation)
                 elif not missing:
                     mistake, message = self._named(spec, conversation)
+                    results = results if mistake else self._slips(spec, results, conversation)
                 signature = "" if mistake else answer_signature(spec.name, conversation.log)
             except Exception as error:  # noqa: BLE001 - marks never depend on whether a mistake can be named
                 self.undiagnosed = error
@@ -156,6 +157,30 @@ class Scorer:
         conversation.ask_quietly(diagnosis.calls)
         found = diagnosis.explain(conversation.log)
         return (found.name, found.message) if found is not None else ("", "")
+
+    def _slips(
+        self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: Conversation
+    ) -> Sequence[CheckResult]:
+        """Where no one mistake explains all answers: the one that explains those of a check that failed, told there, once."""
+        diagnosis, failed = self._checks.diagnosis(spec.name), [r for r in results if r.status == "failed"]
+        if diagnosis is None or not failed:
+            return results
+        slips: dict[str, str] = {}  # by message, the check that tells it
+        for key, found in diagnosis.explain_entries(conversation.log).items():
+            about = next((r for r in failed if f"{key!r}" in r.reason), failed[0])
+            slips.setdefault(found.message, about.name)
+        for result in failed:
+            part = conversation.failed_on.get(result.name, ())
+            slip = diagnosis.explain_part(conversation.log, part)
+            if slip is not None:
+                slips.setdefault(slip.message, result.name)
+        notes = {r.name: "\n".join(text for text, check in slips.items() if check == r.name) for r in failed}
+        return [
+            replace(r, message=f"{r.message}\n{note}", reason=f"{r.reason} {note}")
+            if (note := notes.get(r.name))
+            else r
+            for r in results
+        ]
 
     def _unusable(self, failure: BaseException, conversation: Conversation) -> BaseException:
         """What a check found that could not use the student's last answer: it passes with a right solution's answer."""
