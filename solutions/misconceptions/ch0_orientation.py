@@ -181,16 +181,16 @@ def transposes_the_wrong_one(X, Y):
 
 @wrong
 def cosine_of_the_angle(X, Y):
-    """You divided by the lengths of the rows: none of your numbers is above 1. That is the cosine of the angle between
-    two rows. In a plain dot product length counts: [1, 0] with [3, 0] gives 3, with [1, 0] only 1."""
+    """You divided by the norms of the rows: none of your numbers is above 1. That is the cosine of the angle between
+    two rows. In a plain dot product the norm counts: for example, [1, 0] with [3, 0] gives 3, with [1, 0] only 1."""
     return (X @ Y.T) / (np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(Y, axis=1) + 1e-12)
 
 
 @wrong
 def cosine_and_nan_for_zeros(X, Y):
-    """You divided by the lengths of the rows: none of your numbers is above 1, and a row of zeros makes nan. That is the
-    cosine of the angle between two rows. In a plain dot product length counts: [1, 0] with [3, 0] gives 3, with [1, 0]
-    only 1."""
+    """You divided by the norms of the rows: none of your numbers is above 1, and a row of zeros makes nan. That is the
+    cosine of the angle between two rows. In a plain dot product the norm counts: for example, [1, 0] with [3, 0] gives
+    3, with [1, 0] only 1."""
     with np.errstate(all="ignore"):
         return (X @ Y.T) / (np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(Y, axis=1))
 

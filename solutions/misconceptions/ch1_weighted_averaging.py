@@ -158,8 +158,8 @@ def nearest_key(q, K, V):
 
 @wrong
 def cosine_similarity(q, K, V):
-    """Your lookup goes by the angle between the query and the key, as if every key had length 1. For q = [1, 0] that
-    prefers the key [1, 0] to the key [3, 1], though their dot products are 1 and 3. In the dot product, a key's length
+    """Your lookup goes by the angle between the query and the key, as if every key had norm 1. For q = [1, 0] that
+    prefers the key [1, 0] to the key [3, 1], though their dot products are 1 and 3. In the dot product, a key's norm
     counts too."""
     return V[np.argmax(K @ q / (np.linalg.norm(K, axis=1) * np.linalg.norm(q) + 1e-12))]
 
@@ -209,8 +209,8 @@ def matches_the_values(q, K, V):
 
 @wrong
 def longest_key(q, K, V):
-    """Your answer is the value of the longest key, whatever the query is. A lookup must depend on what is asked for:
-    each key's score is its dot product with q, not with itself."""
+    """Your answer is the value of the key with the largest norm, whatever the query is. A lookup must depend on what
+    is asked for: each key's score is its dot product with q, not with itself."""
     return V[np.argmax((K * K).sum(axis=1))]
 
 
@@ -632,10 +632,10 @@ def nearer_keys_weigh_more(q, K, V, temperature=1.0):
 
 @wrong
 def cosine_scores(q, K, V, temperature=1.0):
-    """Your weights go by the angle between the query and each key, as if both had length 1, so no score can be above
-    1. In the dot product, the lengths count too: a query twice as long makes the choice harder."""
-    lengths = np.linalg.norm(K, axis=1) * np.linalg.norm(q) + 1e-12
-    return softmax(K @ q / lengths / temperature) @ V
+    """Your weights go by the angle between the query and each key, as if both had norm 1, so no score can be above 1.
+    In the dot product, the norms count too: a query of twice the norm makes the choice harder."""
+    norms = np.linalg.norm(K, axis=1) * np.linalg.norm(q) + 1e-12
+    return softmax(K @ q / norms / temperature) @ V
 
 
 @wrong

@@ -225,11 +225,11 @@ def sums_over_the_positions(Q, K):
 
 @wrong
 def cosine_scores(Q, K):
-    """You divided by the lengths of query and key, so none of your scores is above 1. That is the cosine of the
-    angle between them. In a dot product lengths count as well: a long key can win over one that points the same way
+    """You divided by the norms of query and key, so none of your scores is above 1. That is the cosine of the angle
+    between them. In a dot product norms count as well: a key of large norm can win over one that points the same way
     as the query."""
-    lengths = np.linalg.norm(Q, axis=-1)[..., :, None] * np.linalg.norm(K, axis=-1)[..., None, :]
-    return Q @ np.swapaxes(K, -1, -2) / (lengths + 1e-12)
+    norms = np.linalg.norm(Q, axis=-1)[..., :, None] * np.linalg.norm(K, axis=-1)[..., None, :]
+    return Q @ np.swapaxes(K, -1, -2) / (norms + 1e-12)
 
 
 @wrong

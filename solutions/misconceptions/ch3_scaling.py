@@ -61,9 +61,9 @@ def uniform_with_variance_1(d_k, n_samples, rng):
 
 @wrong
 def one_key_for_all(d_k, n_samples, rng):
-    """All your queries meet one and the same key. The variance then depends on how long that single key happens to be:
-    draw another one, and the answer jumps. Every pair needs a key of its own; what shape do all the keys together
-    have?"""
+    """All your queries meet one and the same key. The variance then depends on the norm that this single key happens
+    to have: draw another one, and the answer jumps. Every pair needs a key of its own; what shape do all the keys
+    together have?"""
     q, k = rng.standard_normal((n_samples, d_k)), rng.standard_normal(d_k)
     return (q * k).sum(axis=-1).var()
 
@@ -79,9 +79,9 @@ def one_number_for_each_key(d_k, n_samples, rng):
 
 @wrong
 def one_query_for_all(d_k, n_samples, rng):
-    """All your keys meet one and the same query. The variance then depends on how long that single query happens to be:
-    draw another one, and the answer jumps. Every pair needs a query of its own; what shape do all the queries together
-    have?"""
+    """All your keys meet one and the same query. The variance then depends on the norm that this single query happens
+    to have: draw another one, and the answer jumps. Every pair needs a query of its own; what shape do all the queries
+    together have?"""
     q, k = rng.standard_normal(d_k), rng.standard_normal((n_samples, d_k))
     return (q * k).sum(axis=-1).var()
 
@@ -89,7 +89,7 @@ def one_query_for_all(d_k, n_samples, rng):
 @wrong
 def every_query_with_every_key(d_k, n_samples, rng):
     """You let every query meet every key: n_samples * n_samples scores instead of n_samples. They are not independent,
-    as a long query makes a whole row of them large, and for many samples the matrix fills the memory. Query i belongs
+    as a query of large norm makes a whole row of them large, and for many samples the matrix fills the memory. Query i belongs
     to key i only."""
     q, k = _pairs(d_k, n_samples, rng)
     if n_samples > 3000:  # what the memory limit would say, without filling this machine's memory
@@ -210,7 +210,7 @@ def never_scaled(Q, K, V):
 @wrong
 def divided_by_d_k_itself(Q, K, V):
     """Your scores are divided by d_k. It is the variance of the scores that is d_k; their typical size is its square
-    root. Dividing by d_k leaves scores of typical size 1/sqrt(d_k), and for long keys all weights become nearly
+    root. Dividing by d_k leaves scores of typical size 1/sqrt(d_k), and for keys of many entries all weights become nearly
     equal."""
     scores = Q @ np.swapaxes(K, -1, -2) / Q.shape[-1]
     weights = softmax(scores)
@@ -228,8 +228,8 @@ def multiplied_by_the_root(Q, K, V):
 
 @wrong
 def root_of_d_v(Q, K, V):
-    """Your scores are divided by the square root of d_v, the length of a value. The values have no part in the scores:
-    what made those large is the number of products in one dot product. Whose last axis is that?"""
+    """Your scores are divided by the square root of d_v, the number of entries of a value. The values have no part in
+    the scores: what made those large is the number of products in one dot product. Whose last axis is that?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(V.shape[-1])
     weights = softmax(scores)
     return weights @ V, weights
@@ -238,7 +238,7 @@ def root_of_d_v(Q, K, V):
 @wrong
 def root_of_n_k(Q, K, V):
     """Your scores are divided by the square root of n_k, the number of keys. A single score does not know how many
-    other keys there are; it is a sum of d_k products. Which axis of K has that length?"""
+    other keys there are; it is a sum of d_k products. Which axis of K has that size?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-2])
     weights = softmax(scores)
     return weights @ V, weights
@@ -247,7 +247,7 @@ def root_of_n_k(Q, K, V):
 @wrong
 def root_of_n_q(Q, K, V):
     """Your scores are divided by the square root of n_q, the number of queries. A single score does not know how many
-    other queries there are; it is a sum of d_k products. Which axis of Q has that length?"""
+    other queries there are; it is a sum of d_k products. Which axis of Q has that size?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-2])
     weights = softmax(scores)
     return weights @ V, weights
@@ -505,18 +505,18 @@ def one_largest_score_for_all(Q, K, V):
 
 @wrong
 def cosine_scores(Q, K, V):
-    """Your scores are cosines: each dot product is divided by the lengths of its query and its key, and then once more.
-    Attention divides by sqrt(d_k), the same number for all pairs, so that a longer key still counts for more."""
-    lengths = np.linalg.norm(Q, axis=-1)[..., :, None] * np.linalg.norm(K, axis=-1)[..., None, :]
-    scores = Q @ np.swapaxes(K, -1, -2) / lengths
+    """Your scores are cosines: each dot product is divided by the norms of its query and its key. Attention divides by
+    sqrt(d_k), the same number for all pairs, so that a key of larger norm still counts for more."""
+    norms = np.linalg.norm(Q, axis=-1)[..., :, None] * np.linalg.norm(K, axis=-1)[..., None, :]
+    scores = Q @ np.swapaxes(K, -1, -2) / norms
     weights = softmax(scores)
     return weights @ V, weights
 
 
 @wrong
 def scales_the_values(Q, K, V):
-    """Your weights are those of unscaled attention, and the values were divided by the square root of their own length
-    d_v. It is the scores that grow with d_k; the values are to be averaged as they are."""
+    """Your weights are those of unscaled attention, and the values were divided by the square root of d_v, the number
+    of their own entries. It is the scores that grow with d_k; the values are to be averaged as they are."""
     scores = Q @ np.swapaxes(K, -1, -2)
     weights = softmax(scores)
     return weights @ (V / np.sqrt(V.shape[-1])), weights
@@ -1245,16 +1245,16 @@ def multiplied_by_the_root_at_the_end(q, K, V, g):
 
 @wrong
 def root_of_n_k_in_the_chain(q, K, V, g):
-    """You divide by the square root of the number of keys. It is the length of a key, d_k, that belongs under the
-    root."""
+    """You divide by the square root of the number of keys. It is the number of entries of a key, d_k, that belongs
+    under the root."""
     root = np.sqrt(len(K))
     return K.T @ (softmax_jacobian(softmax(K @ q / root)) @ (V @ g)) / root
 
 
 @wrong
 def root_of_d_v_in_the_chain(q, K, V, g):
-    """You divide by the square root of the length of a value. It is the length of a key, d_k, that belongs under the
-    root."""
+    """You divide by the square root of the number of entries of a value. It is the number of entries of a key, d_k,
+    that belongs under the root."""
     root = np.sqrt(V.shape[1])
     return K.T @ (softmax_jacobian(softmax(K @ q / root)) @ (V @ g)) / root
 

@@ -654,8 +654,8 @@ def divides_by_d_k(Q, K, V, mask=None):
 
 @wrong
 def root_of_d_v(Q, K, V, mask=None):
-    """Your scores are divided by the square root of d_v, the length of the values. Values have no part in the scores:
-    it is the length d_k of queries and keys that makes dot products grow."""
+    """Your scores are divided by the square root of d_v, the number of entries of a value. Values have no part in the
+    scores: it is the number d_k of entries of queries and keys that makes dot products grow."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(V.shape[-1])
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
     return weights @ V, weights
@@ -1229,8 +1229,8 @@ def compares_a_sum(attend, X):
 
 @wrong
 def compares_a_length(attend, X):
-    """You compare the lengths of what comes out, each one number made from many. A leak that turns a row into another
-    direction leaves its length as it was. Compare the rows themselves, entry by entry."""
+    """You compare the norms of what comes out, each one number made from many. A leak that turns a row into another
+    direction leaves its norm as it was. Compare the rows themselves, entry by entry."""
     return _compares(np.linalg.norm, attend, X)
 
 

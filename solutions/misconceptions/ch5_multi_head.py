@@ -267,8 +267,8 @@ wrong = misconceptions_of("multi_head_attention")
 
 @wrong
 def scaled_by_d_model(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You divided the scores by sqrt(d_model). A score is a dot product of two vectors of length d_k, so its spread grows
-    with d_k, whatever the model's width is. Which array knows d_k?"""
+    """You divided the scores by sqrt(d_model). A score is a dot product of two vectors of d_k entries, so its spread
+    grows with d_k, whatever the model's width is. Which array knows d_k?"""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q * np.sqrt(Q.shape[-1] / X_q.shape[-1]), K, V, mask)
     return merge_heads(O) @ W_O, weights
@@ -499,8 +499,8 @@ def scaled_twice(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def scaled_by_the_number_of_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You divided the scores by sqrt(h). A score is a dot product of two vectors of length d_k; how many heads there are makes
-    no difference to its spread. Which array knows d_k?"""
+    """You divided the scores by sqrt(h). A score is a dot product of two vectors of d_k entries; how many heads there
+    are makes no difference to its spread. Which array knows d_k?"""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(h)
     weights = masked_softmax(scores, np.True_ if mask is None else mask)
@@ -1257,7 +1257,7 @@ def the_sum_of_differences(attend, X, perm):
 
 @wrong
 def the_length_of_the_difference(attend, X, perm):
-    """You took the length of the difference, the root of the sum of squares. Asked for is the largest single entry, in
+    """You took the norm of the difference, the root of the sum of squares. Asked for is the largest single entry, in
     size."""
     return np.linalg.norm(attend(X[perm]) - attend(X)[perm])
 

@@ -169,7 +169,7 @@ def a_single_projection(n, d_model):
 @wrong
 def one_dot_product_a_row(n, d_model):
     """Your projections lack a factor d_model. Each row of X gives d_model new numbers, and each of these is a dot
-    product of length d_model."""
+    product of d_model entries."""
     return 8 * n * d_model + 4 * n**2 * d_model
 
 
@@ -833,16 +833,16 @@ def no_scaling_in_the_step(q, k, v, cache_K, cache_V):
 
 @wrong
 def scaled_by_the_number_of_positions(q, k, v, cache_K, cache_V):
-    """You divide the scores by the root of the number of keys. That number grows from step to step. A score is a sum of
-    d_k products, so it is d_k that counts: the length of the query."""
+    """You divide the scores by the root of the number of keys. That number grows from step to step. A score is a sum
+    of d_k products, so it is d_k that counts: the number of entries of the query."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q / np.sqrt(len(K))) @ V, K, V
 
 
 @wrong
 def scaled_by_the_value(q, k, v, cache_K, cache_V):
-    """You divide the scores by sqrt(d_v). A score is a sum of d_k products, so it is d_k that counts: the length of the
-    query, not of the value."""
+    """You divide the scores by sqrt(d_v). A score is a sum of d_k products, so it is d_k that counts: the number of
+    entries of the query, not of the value."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q / np.sqrt(len(v))) @ V, K, V
 
