@@ -71,9 +71,7 @@ def _edits(base: list[str], other: list[str]) -> list[_Edit]:
 
 def _merged(base: list[str], ours: list[_Edit], theirs: list[_Edit]) -> list[str] | None:
     """Both sets of edits made to ``base``; ``None`` where they touch the same place and neither takes the other one in."""
-    # Where one takes away or rewrites what the other one edits inside it, the larger edit stands.
-    left = [edit for edit in ours if not any(_holds(other, edit) for other in theirs)]
-    right = [edit for edit in theirs if not any(_holds(other, edit) for other in ours)]
+    left, right = _left_of(base, ours, theirs), _left_of(base, theirs, ours)
     if not left or not right or any(_collide(one, other) for one in left for other in right):
         return None
     merged = list(base)
@@ -81,6 +79,16 @@ def _merged(base: list[str], ours: list[_Edit], theirs: list[_Edit]) -> list[str
     for i, j, words in sorted([*left, *right], key=lambda edit: edit[:2], reverse=True):
         merged[i:j] = words
     return merged
+
+
+def _left_of(base: list[str], edits: list[_Edit], others: list[_Edit]) -> list[_Edit]:
+    """Those of ``edits`` that ``others`` do not take away together with what they edit; none where a mistake would lose a part.
+
+    One that is made in two places, as an axis that is ignored in a maximum and in a sum, is the same mistake in one of them.
+    """
+    left = [edit for edit in edits if not any(_holds(other, edit) for other in others)]
+    changes = [(base[i:j], words) for i, j, words in left]
+    return left if all(edit in left or (base[edit[0] : edit[1]], edit[2]) in changes for edit in edits) else []
 
 
 def _holds(large: _Edit, small: _Edit) -> bool:

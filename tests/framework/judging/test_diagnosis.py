@@ -3,6 +3,7 @@
 import numpy as np
 
 from autograder.judging.candidates import diagnosis_of
+from autograder.judging.composition import compositions
 from autograder.judging.diagnosis import answer_signature, distinguishing_calls
 from autograder.judging.functions import FunctionSession
 from autograder.misconception import Misconception
@@ -223,3 +224,19 @@ def test_edits_that_touch_are_made_together():
     assert name == "not_shifted+first_axis"
     assert message.startswith("Two things at once. Each is told as it looks where it is the only one")
     assert name_of(lambda x, axis: x.sum(axis=axis) * 3, not_shifted, tripled)[0] == "not_shifted+tripled"
+
+
+def test_a_mistake_that_loses_a_part_is_no_longer_that_mistake():
+    """A shift that the other takes away leaves something that neither of the two does."""
+
+    def right(x):
+        return np.exp(x - x.max()) + 0
+
+    def turned(x):
+        return np.exp(x.max() - x) + 0
+
+    def no_shift(x):
+        return np.exp(x) + 0
+
+    wrong = [Misconception(w.__name__, "right", w.__name__, w) for w in (turned, no_shift)]
+    assert list(compositions(right, wrong)) == []
