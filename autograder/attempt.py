@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["defines", "is_attempted", "last_definition_is_blank", "names_made", "parsed", "python_name", "words"]
+__all__ = [
+    "defines", "is_attempted", "is_unreadable", "last_definition_is_blank", "names_made", "parsed", "python_name", "words",
+]  # fmt: skip
 
 # A name can also be made where no parser sees it; such a notebook is run rather than called blank.
 _UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\bimport\s*\*")
@@ -87,6 +89,17 @@ def last_definition_is_blank(name: str, sources: Iterable[str]) -> bool:
     """Whether the definition of ``name`` that stands at the end is an empty stub."""
     bindings = [binding for source in sources for binding in _bindings_in(name, source)]
     return bool(bindings) and not _is_real(bindings[-1])
+
+
+def is_unreadable(name: str, sources: Sequence[str]) -> bool:
+    """Whether the last of ``sources``, in the order in which they were run, that defines ``name`` is one that Python could not read."""
+    for source in reversed(sources):
+        if name in source and parsed(source) is None:
+            if re.search(rf"^[^\S\n]*def\s+{re.escape(name)}\b", source, re.MULTILINE):
+                return True
+        elif defines(name, source):
+            return False
+    return False
 
 
 def parsed(source: str) -> ast.Module | None:

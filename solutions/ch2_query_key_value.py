@@ -116,7 +116,7 @@ quiz_ch2 = quiz(
                 shape again. It runs; it just cannot learn what to look for.""",
                 ("c", "q3_so_that_each_attends_to_itself"): """
                 Question 3: it is the other way round. Without projections a position's score with itself is its squared
-                length, which among rows of equal length is always the largest. Projections let a position look elsewhere.""",
+                norm, which among rows of equal norm is always the largest. Projections let a position look elsewhere.""",
                 ("d", "q3_a_third_each"): """
                 Question 3: each of the three matrices has d_model rows and sees every feature of the position. Splitting
                 features up is a matter of several heads, in chapter 5.""",
@@ -127,7 +127,7 @@ quiz_ch2 = quiz(
             right="c",
             wrong={
                 ("a", "q4_direction_only"): """
-                Question 4: a dot product is large because of the angle, because of the lengths, or both. For q = [2, 0], the
+                Question 4: a dot product is large because of the angle, because of the norms, or both. For q = [2, 0], the
                 key [3, 9] scores 6 and [1, 0] scores 2, but it is [1, 0] that points exactly where q does.""",
                 ("b", "q4_nearest"): """
                 Question 4: a dot product is no distance. For q = [2, 0], the key [3, 9] scores 6 and [1, 0] scores 2, but [1,
@@ -153,13 +153,13 @@ quiz_ch2 = quiz(
             },
         ),
         "q6": number(
-            "a query twice as long",
+            "a query of twice the norm",
             right=0.3970,
             within=0.005,
             wrong={
                 (0.41899, "q6_as_before"): """
-                Question 6: that is the weight for the shorter query, [1, 0, 1] (or what a division by the square root of 3 makes
-                of the new scores; dividing comes only in chapter 3). The query is twice as long, so every score is twice as large,
+                Question 6: that is the weight for the query of half the norm, [1, 0, 1] (or what a division by the square root of 3 makes
+                of the new scores; dividing comes only in chapter 3). The query has twice the norm, so every score is twice as large,
                 and so are their differences: what does that do to the weights?""",
                 (0.83798, "q6_twice_the_weight"): """
                 Question 6: that is twice the weight from before. The scores are twice as large, but weights are shares of a

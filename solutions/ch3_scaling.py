@@ -25,7 +25,7 @@ def score_variance(d_k: int, n_samples: int, rng: np.random.Generator) -> float:
     draws from the standard normal distribution (mean 0, variance 1). Each pair has one score,
     q . k: return the variance of the scores.
 
-    d_k:       the length of each query and each key
+    d_k:       the number of entries of each query and each key
     n_samples: the number of pairs, at least 100
     rng:       where every random number comes from, a numpy.random.Generator
     returns:   one number (dividing by n_samples or by n_samples - 1 are both fine)
@@ -155,7 +155,7 @@ quiz_ch3 = quiz(
                 A vector of norm 1 and d_k entries has entries of size about 1/sqrt(d_k), so that its dot products have a
                 variance near 1/d_k and not d_k. The rule in this chapter starts from the entries, not from the norm.""",
                 ("c", "only_for_large_d_k"): """
-                The variance is exactly d_k for every d_k, 1 included: in the picture of your own function the line was straight
+                The variance is exactly d_k for every d_k, 1 included: in the picture of `score_variance` the line is straight
                 from the start. It is the bell shape of the scores that needs many entries, not their variance.""",
                 ("d", "needs_normal_draws"): """
                 Variances add up for any distribution. Entries that are -1 or 1 by the toss of a coin have mean 0 and variance 1

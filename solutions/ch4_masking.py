@@ -180,7 +180,7 @@ quiz_ch4 = quiz(
             right="c",
             wrong={
                 ("a", "adding_gives_zeros"): """
-                Zeros are what your own `masked_softmax` gives. A plain softmax always hands out a total of 1: it only knows
+                Zeros are what `masked_softmax` is asked for. A plain softmax always hands out a total of 1: it only knows
                 differences between scores. What are the differences after the same number was added to all three?""",
                 ("b", "adding_gives_equal_shares"): """
                 A third each is what you get when the scores are replaced by -1e9, or when float64 is too coarse to remember what

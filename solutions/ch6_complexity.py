@@ -22,7 +22,7 @@ def attention_cost(n_q: int, n_k: int, d_k: int, d_v: int) -> dict[str, int]:
     """Count what softmax(Q K^T / sqrt(d_k)) V costs, for Q (n_q, d_k), K (n_k, d_k), V (n_k, d_v).
 
     Only the two matrix products are counted. One multiply-add is one product of two numbers,
-    added to a sum: the dot product of two vectors of length 4 takes 4 of them.
+    added to a sum: the dot product of two vectors of 4 entries takes 4 of them.
 
     n_q, n_k, d_k, d_v: whole numbers, at least 1
     returns: a dictionary with two counts,

@@ -13,6 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from autograder.audit.claims import constants_of, unfounded, with_constant
 from autograder.audit.kinds import Kinds, kind_mutants, kinds_visited, loses_marks
 from autograder.audit.mutants import Mutant, mutants_of
 from autograder.audit.report import ChapterAudit, ExerciseAudit
@@ -24,9 +25,10 @@ from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks, load_checks
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.judging.solutions import known_alternatives
-from autograder.misconception import Alternative
+from autograder.misconception import Alternative, Misconception
 from autograder.notebook import blank_exercises, load_source
 from autograder.sandbox.protocol import Answer, Call
+from autograder.verdict import ExerciseVerdict
 
 __all__ = ["audit"]
 
@@ -98,6 +100,7 @@ class _Exercise:
         reasons = dict(self.spec.hidden_only)
         messages = {misconception.name: misconception.message for misconception in wrong}
         uncaught, misnamed, unseen = [], {}, {}
+        claims: dict[str, str] = {}
         for misconception in wrong:
             verdict = self._grade(self._with(misconception.function), self._patience)
             if self._told_well_done(misconception.function):
@@ -107,6 +110,8 @@ class _Exercise:
             elif messages.get(verdict.misconception or "") != misconception.message:
                 # Two ways of writing one mistake may share their message: then the student reads the same.
                 misnamed[misconception.name] = verdict.misconception or ""
+            if not self.spec.answers and (sentences := self._unfounded(misconception, verdict)):
+                claims[misconception.name] = " ".join(sentences)
         result = ExerciseAudit(
             name=name,
             points=self.spec.points,
@@ -121,11 +126,38 @@ class _Exercise:
             misnamed=misnamed,
             unseen=unseen,
             needless=tuple(name for name in reasons if name not in unseen),
+            claims=claims,
             flaky=self._flaky(draws),
             by_heart=0.0 if self.spec.answers else self._by_heart(),
             kinds=self._kinds(mutants=mutants),
         )
         return self._with_mutants(result) if mutants and not self.spec.answers else result
+
+    def _unfounded(self, misconception: Misconception, verdict: ExerciseVerdict) -> list[str]:
+        """The sentences of its message with numbers that its answers do not show."""
+        read = [self.checks.references[self.spec.name].__doc__ or ""]
+        read += [text for check in verdict.checks for text in (check.title, check.reason, check.example)]
+        found = unfounded(misconception.message, "\n".join(read))
+        if not found:
+            return []
+        fixed = [number for number in constants_of(misconception.function) if self._is_fixed(misconception, number)]
+        return unfounded(misconception.message, "\n".join(read), fixed)
+
+    def _is_fixed(self, misconception: Misconception, number: float) -> bool:
+        """Whether the answers tell this constant of the misconception's function from others near it."""
+        calls = [
+            c for c in distinguishing_calls(self.spec.name, self.checks.plan(self.spec.name)) if c.memory_mb is None
+        ]
+
+        def answers(function: Callable[..., Any]) -> list[Answer]:
+            return FunctionSession(self._with(function), call_seconds=self._patience).batch(calls)
+
+        own = answers(misconception.function)
+        others = [number + 1, number - 1] if number == round(number) else [number * 1.5, number / 1.5, number / 10]
+        return not any(
+            all(map(same_answer, own, answers(with_constant(misconception.function, number, other)), calls))
+            for other in others
+        )
 
     def _with(self, function: Callable[..., Any]) -> dict[str, Any]:
         if self.spec.answers:

@@ -26,7 +26,8 @@ class ExerciseAudit:
 
     Counts of what was tried, and the names of what went wrong: ``rejected`` alternatives, ``uncaught`` and ``misnamed``
     misconceptions (the latter with what they were named), ``unseen`` ones (no visible check sees them; with the author's
-    reason, "" where there is none) and ``needless`` reasons for others, ``survivors`` among the mutants (no check kills them),
+    reason, "" where there is none) and ``needless`` reasons for others, ``claims``, the sentences of messages with numbers
+    that no answer shows, by misconception, ``survivors`` among the mutants (no check kills them),
     ``seen_by_hidden_only`` (no visible check does), ``equivalent`` mutants with the reason why they are right,
     ``kills`` per check, ``idle`` checks that nothing but they could show to be needed, and ``flaky`` ones. ``by_heart`` is
     the share of the points that a function earns which answers whatever it is asked with one answer that everybody sees.
@@ -45,6 +46,7 @@ class ExerciseAudit:
     misnamed: dict[str, str] = field(default_factory=dict)
     unseen: dict[str, str] = field(default_factory=dict)
     needless: tuple[str, ...] = ()
+    claims: dict[str, str] = field(default_factory=dict)
     survivors: tuple[str, ...] = ()
     seen_by_hidden_only: tuple[str, ...] = ()
     equivalent: dict[str, str] = field(default_factory=dict)
@@ -88,6 +90,11 @@ class ExerciseAudit:
     def unmet(self, targets: Mapping[str, float] = TARGETS) -> list[str]:
         """What falls short of the targets and leaves every mark right, one sentence each."""
         found = [f"the misconception {n} is caught, but told as {o or 'nothing'}." for n, o in self.misnamed.items()]
+        found += [
+            f"the message of the misconception {n} claims a number that its answers do not show: {s} Take one from the case that "
+            "the student sees, or mark it as an example (“for example”, “would”)."
+            for n, s in self.claims.items()
+        ]
         found += [
             f"no visible check sees the misconception {n}: add a visible input that shows it, or say why there can be none "
             f'with hidden_only={{"{n}": "…"}}.'

@@ -67,7 +67,8 @@ def _leaf(value: Any, digits: int) -> str:
         return f"{number + 0.0:.{digits}g}" if number.dtype.kind in "fc" else str(number)  # + 0.0 turns -0 into 0
     if isinstance(value, str | int) or value is None:
         return shorten(repr(value), MAX_TEXT)
-    return f"a {getattr(value, 'type', type(value).__name__)}"
+    kind = value.type if hasattr(value, "type") else type(value).__name__
+    return f"a {kind}" if kind.strip() else "a value of a type without a name"
 
 
 def show_apart(found: Any, expected: Any) -> tuple[str, str]:

@@ -101,7 +101,7 @@ def kind_of(value: Any) -> str:
     """What a value is, in the middle of a sentence: ``a tuple of 2 items``, ``one array of shape (2, 3)``."""
     names = {"str": "a string", "dict": "a dictionary", "tuple": "a tuple", "list": "a list", "bool": "a bool"}
     names["int"] = "a whole number of more than 307 digits, which is too large"  # any other is a single number
-    kind = getattr(value, "type", None) or type(value).__name__
+    kind = value.type if hasattr(value, "type") else type(value).__name__
     if kind in {"builtin_function_or_method", "function", "method"}:
         return "a function, and not what it gives back (are parentheses missing?)"
     if kind in {"coroutine", "async_generator"}:
@@ -114,7 +114,8 @@ def kind_of(value: Any) -> str:
         return "a single number"
     if isinstance(value, tuple | list):
         return f"{names[kind if kind in names else 'tuple']} of {len(value)} items"
-    return names.get(kind, f"of type {kind}")
+    # A class may have a name of no letters: then there is nothing to call its values by.
+    return names.get(kind, f"of type {kind}" if kind.strip() else "of a type without a name")
 
 
 def wrong_structure(actual: Any, expected: Any) -> Finding | None:

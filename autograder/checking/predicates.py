@@ -80,7 +80,7 @@ def _has_shape(actual: Any, *, shape: Any) -> Finding | None:
         return RETURNED_NONE
     found = as_array(actual)
     if found is None:
-        return wrong_type(actual, f"an array of {shape_words(tuple(shape))}")
+        return wrong_type(actual, f"an array of {shape_words(tuple(shape))}" if shape else "a number")
     if found.shape == tuple(shape):
         return None
     is_, be = ("has" if found.shape else "is"), ("have" if shape else "be")

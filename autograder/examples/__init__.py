@@ -15,10 +15,10 @@ from autograder.examples.format import (
     load_examples,
     parse_examples,
 )
-from autograder.examples.replay import not_written, replay
+from autograder.examples.replay import not_readable, not_written, replay
 from autograder.examples.values import decode_value, encode_value
 
 __all__ = [
     "EXAMPLES_NAME", "AssertStep", "Examples", "ExamplesError", "ExerciseExamples", "decode_value", "encode_value",
-    "load_examples", "not_written", "parse_examples", "replay",
+    "load_examples", "not_readable", "not_written", "parse_examples", "replay",
 ]  # fmt: skip

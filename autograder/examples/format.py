@@ -120,7 +120,7 @@ class MisconceptionExample:
 class ExerciseExamples:
     """Everything that a student's machine knows of one exercise.
 
-    ``right`` holds a right solution's outcomes, where some call has a limit on memory: only there they are asked for.
+    ``right`` holds a right solution's outcomes, which tell where an answer is wrong; empty where that was not recorded.
     """
 
     name: str

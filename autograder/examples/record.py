@@ -45,7 +45,6 @@ def _exercise(checks: ChapterChecks, spec: ExerciseSpec) -> dict[str, Any]:
     wrong = () if spec.answers else checks.misconceptions.get(spec.name, ())
     questions = [question for tape in tapes.values() for question in tape.calls]
     right = [None] * len(questions) if spec.answers else _answers(checks, spec.name, None, questions)
-    limited = any(call.memory_mb is not None for call in questions if isinstance(call, Call))
     return {
         "kind": "answers" if spec.answers else "function",
         "answers": list(spec.answers),
@@ -61,7 +60,7 @@ def _exercise(checks: ChapterChecks, spec: ExerciseSpec) -> dict[str, Any]:
             {"name": m.name, "message": m.message} | _known(checks, spec.name, m.function, questions, right)
             for m in wrong
         ],
-        **({"right": [_outcome(answer) for answer in right]} if limited and wrong else {}),
+        **({"right": [_outcome(answer) for answer in right]} if wrong else {}),
     }
 
 

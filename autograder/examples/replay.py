@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autograder.checking.asserts import judge_assertion
@@ -28,7 +29,7 @@ from autograder.judging.values import key_of
 from autograder.sandbox.protocol import Answer, Call, Opaque, Session, StudentError
 from autograder.verdict import ExerciseVerdict
 
-__all__ = ["RecordedChecks", "not_written", "replay"]
+__all__ = ["RecordedChecks", "not_readable", "not_written", "replay"]
 
 
 def replay(
@@ -145,7 +146,14 @@ class RecordedChecks:
 def not_written(exercise: ExerciseExamples) -> ExerciseVerdict:
     """The verdict on a function that is still the stub."""
     todo = "put your code where the stub raises NotImplementedError, run that cell, and check again."
-    return _not_attempted(exercise, f"`{exercise.name}` is not written yet: {todo}")
+    return _not_attempted(exercise, f"`{exercise.name}` is not written yet, or was not run since: {todo}")
+
+
+def not_readable(exercise: ExerciseExamples) -> ExerciseVerdict:
+    """The verdict on a stub that is still there because Python could not read what was written in its place."""
+    todo = "mend the line that the error names, run that cell, and check again."
+    message = f"Python could not read your `{exercise.name}` when its cell was run last (a SyntaxError), so nothing in it was run: {todo}"
+    return replace(_not_attempted(exercise, message), status="error")
 
 
 def _unanswered(exercise: ExerciseExamples, answers: Sequence[Answer]) -> ExerciseVerdict:

@@ -17,6 +17,8 @@ from autograder.sandbox.protocol import Answer, Call
 
 __all__ = ["ANSWER_SECONDS", "diagnosis_of", "wrong_answers"]
 
+# Each message speaks of a function that makes its mistake alone; what this student's function gives is made by both.
+TWO_AT_ONCE = "Two things at once. Each is told as it looks where it is the only one: your own numbers and shapes come of both together."
 ANSWER_SECONDS = 2.0  # for one call of a misconception, which the course's author wrote
 
 
@@ -60,7 +62,7 @@ def diagnosis_of(
         found = []
         shown = [m for m in misconceptions if singles[m.name].differs]
         for first, second, function in compositions(references[exercise], shown):
-            message = f"Two things at once.\n1. {first.message}\n2. {second.message}"
+            message = f"{TWO_AT_ONCE}\n1. {first.message}\n2. {second.message}"
             both = candidate(f"{first.name}+{second.name}", message, function)
             own = (singles[first.name], singles[second.name])
             same = any(all(map(same_answer, both.answers, one.answers, calls)) for one in own)  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ import inspect
 import io
 import textwrap
 import tokenize
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import combinations
@@ -69,13 +70,39 @@ def _edits(base: list[str], other: list[str]) -> list[_Edit]:
 
 
 def _merged(base: list[str], ours: list[_Edit], theirs: list[_Edit]) -> list[str] | None:
-    """Both sets of edits made to ``base``; ``None`` where they touch the same place."""
-    if any(i <= n and k <= j for i, j, _ in ours for k, n, _ in theirs):
+    """Both sets of edits made to ``base``; ``None`` where they touch the same place and neither takes the other one in."""
+    left, right = _left_of(base, ours, theirs), _left_of(base, theirs, ours)
+    if not left or not right or any(_collide(one, other) for one in left for other in right):
         return None
     merged = list(base)
-    for i, j, words in sorted([*ours, *theirs], reverse=True):
+    # What is put in stands behind what is rewritten before it, and in front of what is rewritten after it.
+    for i, j, words in sorted([*left, *right], key=lambda edit: edit[:2], reverse=True):
         merged[i:j] = words
     return merged
+
+
+def _left_of(base: list[str], edits: list[_Edit], others: list[_Edit]) -> list[_Edit]:
+    """Those of ``edits`` that ``others`` do not take away together with what they edit; none where a mistake would lose a part.
+
+    One that is made in two places, as an axis that is ignored in a maximum and in a sum, is the same mistake in one of them.
+    """
+    left = [edit for edit in edits if not any(_holds(other, edit) for other in others)]
+    changes = [(base[i:j], words) for i, j, words in left]
+    return left if all(edit in left or (base[edit[0] : edit[1]], edit[2]) in changes for edit in edits) else []
+
+
+def _holds(large: _Edit, small: _Edit) -> bool:
+    """Whether ``small`` lies inside what ``large`` rewrites, not beside it."""
+    if small[0] == small[1]:
+        return large[0] < small[0] < large[1]
+    return large[0] <= small[0] and small[1] <= large[1] and large[:2] != small[:2]
+
+
+def _collide(one: _Edit, other: _Edit) -> bool:
+    """Whether two edits touch the same tokens; to put something in beside what is rewritten touches none."""
+    if one[:2] == other[:2]:
+        return True
+    return one[0] < other[1] and other[0] < one[1]
 
 
 def _compiled(words: list[str], *functions: Callable[..., Any]) -> Callable[..., Any] | None:
@@ -96,7 +123,9 @@ def _compiled(words: list[str], *functions: Callable[..., Any]) -> Callable[...,
     for function in reversed(functions):
         namespace.update(getattr(function, "__globals__", {}))
     try:
-        exec(compile("\n".join([*lines, " ".join(line)]), "<two mistakes>", "exec"), namespace)  # noqa: S102 - the course's own code
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what two edits together may make, on somebody's terminal
+            exec(compile("\n".join([*lines, " ".join(line)]), "<two mistakes>", "exec"), namespace)  # noqa: S102 - the course's own code
     except (SyntaxError, ValueError):
         return None
     return namespace.get("composed")

@@ -61,6 +61,8 @@ class Conversation:
     log: list[tuple[Call, Answer]] = field(default_factory=list)
     latest: tuple[Call, Answer] | None = None  # what was asked for last, whether or not it had been before
     stopped: str = ""
+    asked: dict[tuple[Any, ...], Call] = field(default_factory=dict)  # by the check that runs, or ran last
+    failed_on: dict[str, tuple[Call, ...]] = field(default_factory=dict)  # what each check that failed had asked
     _answers: dict[tuple[Any, ...], Answer] = field(default_factory=dict)
     _fetched: bool = False
     _planned_keys: frozenset[tuple[Any, ...]] = frozenset()
@@ -70,6 +72,7 @@ class Conversation:
         self.fetch()
         key = key_of(call)
         self.unplanned_calls += key not in self._planned_keys
+        self.asked[key] = call
         if key not in self._answers:
             if self.stopped:
                 return Answer(stopped=self.stopped)

@@ -8,19 +8,23 @@ NumPy and the standard library only.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
-from autograder.checking.closeness import as_array, equal, tolerances
+from autograder.checking.closeness import as_array, close, equal, tolerances
 from autograder.judging.explanations import signature_of_error
 from autograder.judging.values import key_of
 from autograder.sandbox.protocol import Answer, Call, StudentError
 
 __all__ = ["Candidate", "Diagnosis", "answer_signature", "distinguishing_calls", "same_answer"]
 
+FEW_NUMBERS = 3  # wrong numbers that are no coincidence
+# What a message says to be right is so where its mistake is the only one.
+_PRAISE = re.compile(r"\b(right|rightly|correct)\b", re.IGNORECASE)
 MAX_NUMBERS = 500  # of one answer that its signature is made from
 
 Answers = Sequence[Answer | None]
@@ -79,6 +83,73 @@ class Diagnosis:
         both = [pair for pair in self.pairs() if self._explains(pair, given, inputs_too=True)]
         return both[0] if len(both) == 1 else None
 
+    def explain_part(self, log: Sequence[tuple[Call, Answer]], part: Sequence[Call]) -> Candidate | None:
+        """The mistake that gives just the student's answers to ``part``, what one check asked, where none explains them all.
+
+        Few answers may be alike by chance. So this takes several wrong numbers, and a mistake that shows nowhere where
+        the student is right: what they answer wrongly besides is another slip. ``None`` where two mistakes might be it.
+        """
+        answered = {key_of(call): answer for call, answer in log}
+        given = [answered.get(key_of(call)) for call in self.calls]
+        asked = {key_of(call) for call in part}
+        places = [i for i, call in enumerate(self.calls) if key_of(call) in asked]
+        if any(a is None or a.stopped for a in given) or any(a.error for i in places if (a := given[i]) is not None):
+            return None
+        found = [c for c in self.candidates if self._explains_part(c, given, places)]
+        return found[0] if len({c.message for c in found}) == 1 else None
+
+    def explain_entries(self, log: Sequence[tuple[Call, Answer]]) -> dict[str, Candidate]:
+        """Where an answer is a dictionary: by entry, the mistake in that entry alone which gives the student's own, each time.
+
+        Two slips in two entries are no mistake that anybody knows, and each of them is one.
+        """
+        answered = {key_of(call): answer for call, answer in log}
+        right = [self._right(i) for i in range(len(self.calls))]
+        given = [_entries(answered.get(key_of(call))) for call in self.calls]
+        expected = [_entries(answer) for answer in right]
+        if not self.calls or not all(given) or not all(expected):
+            return {}
+        found = {}
+        for key in expected[0]:
+            wrong = sum(not self._alike(given[i], expected[i], key, i) for i in range(len(self.calls)))
+            known = [c for c in self.candidates if self._explains_entry(c, key, given, expected)]
+            if wrong >= FEW_NUMBERS and len({c.message for c in known}) == 1:
+                found[key] = known[0]
+        return found
+
+    def _explains_entry(self, candidate: Candidate, key: str, given: Sequence[Any], right: Sequence[Any]) -> bool:
+        told = [_entries(answer) for answer in candidate.answers]
+        if _PRAISE.search(candidate.message) or not all(told):
+            return False
+        return all(
+            self._alike(found, given[i] if name == key else right[i], name, i)
+            for i, found in enumerate(told)
+            for name in right[i]
+        )
+
+    def _alike(self, one: Any, other: Any, key: str, place: int) -> bool:
+        rtol, atol = tolerances(*self.calls[place].args)
+        return key in one and key in other and equal(one[key], other[key], rtol=rtol, atol=atol)
+
+    def _explains_part(self, candidate: Candidate, given: Answers, places: Sequence[int]) -> bool:
+        shows = set(candidate.differs)
+        if not shows & {*places} or _PRAISE.search(candidate.message):
+            return False
+        if any(candidate.answers[i] is None for i in places):
+            return False
+        if not all(_agrees(given[i], candidate.answers[i], self.calls[i], inputs_too=False) for i in places):
+            return False
+        right = {i: self._right(i) for i in shows}
+        if any(right[i] is None or _agrees(given[i], right[i], self.calls[i], inputs_too=False) for i in shows):
+            return False
+        return sum(_wrong_numbers(candidate.answers[i], right[i]) for i in shows & {*places}) >= FEW_NUMBERS
+
+    def _right(self, place: int) -> Answer | None:
+        """The right answer to a question: where it was not recorded, that of a mistake that does not show there."""
+        if self.right[place] is not None:
+            return self.right[place]
+        return next((c.answers[place] for c in self.candidates if place not in c.differs), None)
+
     def _taking_too_much(self, answered: Mapping[tuple[Any, ...], Answer]) -> Candidate | None:
         """The mistake that is right where memory is no object, and fails as the student did where it is limited."""
         given = [answered.get(key_of(call)) for call in self.limited]
@@ -107,6 +178,30 @@ def _agrees(answer: Answer | None, known: Answer | None, call: Call, *, inputs_t
     if not inputs_too and set(known.changed) <= set(answer.changed):
         answer, known = (Answer(a.value, a.error, a.stopped) for a in (answer, known))
     return same_answer(answer, known, call)
+
+
+def _entries(answer: Answer | None) -> dict[str, Any]:
+    """An answer that is a dictionary; an empty one for any other."""
+    usable = answer is not None and answer.error is None and not answer.stopped and isinstance(answer.value, dict)
+    return dict(answer.value) if usable and answer is not None else {}
+
+
+def _wrong_numbers(wrong: Answer | None, right: Answer | None) -> int:
+    """How many numbers of a wrong answer are wrong and finite; all of them where its shape is another one."""
+    found, expected = _numbers(wrong), _numbers(right)
+    finite = np.isfinite(found)
+    if found.shape != expected.shape:
+        return int(finite.sum())
+    rtol, atol = tolerances(found)
+    return int((finite & ~close(found, expected, rtol, atol)).sum())
+
+
+def _numbers(answer: Answer | None) -> np.ndarray:
+    """The floats of an answer in one row: a yes or no, or a whole number, is easily the same by chance."""
+    value = answer.value if answer is not None else None
+    parts = [*value.values()] if isinstance(value, dict) else [*value] if isinstance(value, tuple | list) else [value]
+    arrays = [array.ravel() for part in parts if (array := as_array(part)) is not None and array.dtype.kind == "f"]
+    return np.concatenate(arrays) if arrays else np.zeros(0)
 
 
 def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:

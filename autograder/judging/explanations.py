@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
+
+from autograder.judging.shapes import fixed_axes, product, shapes_in
 
 __all__ = ["NOT_AS_ASKED", "explain", "explain_stop", "nearest", "signature_of_error"]
 
@@ -29,22 +31,25 @@ _BROADCAST = re.compile(r"operands could not be broadcast together with (?:remap
 _NAME = re.compile(r"name '(?P<name>[^']+)' is not defined")
 _LOCAL = re.compile(r"cannot access local variable '(?P<name>[^']+)'|local variable '(?P<old>[^']+)' referenced before")
 _NONE = re.compile(r"'NoneType' object (?P<rest>.*)|unsupported operand type\(s\) for (?P<op>\S+): .*'NoneType'")
-_UNPACK_MANY = re.compile(r"too many values to unpack \(expected (?P<n>\d+)(?:, got (?P<got>\d+))?\)")
-_UNPACK_FEW = re.compile(r"not enough values to unpack \(expected (?P<n>\d+), got (?P<got>\d+)\)")
+_UNPACK_MANY = re.compile(r"too many values to unpack \(expected (?P<n>\d{1,9})(?:, got (?P<got>\d{1,9}))?\)")
+_UNPACK_FEW = re.compile(r"not enough values to unpack \(expected (?P<n>\d{1,9}), got (?P<got>\d{1,9})\)")
 _ARGUMENTS = re.compile(r"\(\) (?P<rest>(takes|missing|got) .*)")
-_AXIS = re.compile(r"axis (?P<axis>-?\d+) is out of bounds for array of dimension (?P<ndim>\d+)")
-_INDEX = re.compile(r"index (?P<index>-?\d+) is out of bounds for axis (?P<axis>\d+) with size (?P<size>\d+)")
+_AXIS = re.compile(r"axis (?P<axis>-?\d{1,9}) is out of bounds for array of dimension (?P<ndim>\d{1,9})")
+_INDEX = re.compile(
+    r"index (?P<index>-?\d{1,9}) is out of bounds for axis (?P<axis>\d{1,9}) with size (?P<size>\d{1,9})"
+)
 _AXES = re.compile(r"axes don't match array")
 _RESHAPE = re.compile(r"cannot reshape array of size (?P<size>\d+) into shape (?P<shape>.*)")
 _ATTRIBUTE = re.compile(
     r"'(?P<owner>[^']+)' object has no attribute '(?P<name>[^']+)'|module '(?P<module>[^']+)' has no attribute '(?P<missing>[^']+)'"
 )
 _MODULE = re.compile(r"No module named '(?P<name>[^']+)'")
+# Reductions that drop the axis they go along, in a line that does not tell them to keep it.
+_REDUCTION = re.compile(r"\b(sum|max|min|mean|std|var|amax|amin|prod|norm)\(")
+_COMPARES = re.compile(r"(?<![\w.])(?P<name>max|min|sorted)\(")
 
 _INDENTED = "The lines of a function's body start at the same column: look at the spaces at the start of this line."
-_BOOLEAN = (
-    "`&`, `|`, `^` and `~` work on boolean arrays, and here an array of other numbers meets one: what is its dtype?"
-)
+_BOOLEAN = "`&`, `|`, `^` and `~` work on booleans (and whole numbers), not on floats: what is the dtype of each array in this line?"
 # What is said of an error of this type whose text holds these words: the first that fits.
 _SENTENCES = {
     "IndexError: boolean index": "A boolean index must have the shape of the array that it picks from: unlike `np.where` and arithmetic, an index does not broadcast.",
@@ -55,7 +60,7 @@ _SENTENCES = {
     "ZeroDivisionError": "A plain Python number was divided by zero: which input makes that divisor zero?",
     "MemoryError": "An array larger than the task needs was asked for: print its shape before it is made.",
     "NotImplementedError": "The stub's `raise NotImplementedError` is still there: it goes when the answer comes.",
-    "ValueError: ambiguous": "An array stood where one True or False is needed (`if`, `and`, `or`, `max`): say `.any()` or `.all()` for one answer, or `&`, `|` and `~` to go entry by entry.",
+    "ValueError: ambiguous": "An array stood where one True or False is needed (as `if`, `and`, `or` and `not` ask for): say `.any()` or `.all()` for one answer, or `&`, `|` and `~` to go entry by entry.",
     "ValueError: inhomogeneous": "The parts are of different lengths or shapes, so they do not make one array: print the shape of each.",
     "TypeError: to a scalar index": "An array stands where one whole number is needed: an axis, a size or an index. Does an argument stand in the wrong place?",
     "TypeError: bitwise … not supported for the input types": _BOOLEAN,
@@ -72,18 +77,29 @@ _SENTENCES = {
 
 
 def explain(
-    kind: str, message: str, *, line: str = "", function: str = "", where: str = "", known: Any = (), cell: str = ""
+    kind: str,
+    message: str,
+    *,
+    line: str = "",
+    function: str = "",
+    where: str = "",
+    known: Any = (),
+    exercises: Collection[str] = (),
+    cell: str = "",
+    shapes: str = "",
 ) -> str:
     """An exception as a sentence or two: what Python found, in which line, and where to look.
 
     ``kind`` and ``message`` are the exception's type and text, ``line`` the student's source line, ``function`` the
-    one that was called, ``where`` the one that it happened in, ``known`` the names that the notebook defines.
+    one that was called, ``where`` the one that it happened in, ``known`` the names that the notebook defines, ``exercises``
+    those that it asks for, ``shapes`` those of the arrays that the line names.
     """
     name = function or "the code"
     if kind == "NotImplementedError" and function and where.isidentifier() and where != function:
-        return f"`{function}` calls `{where}`, which is not written yet: do `{where}` first."
+        return f"`{function}` calls `{where}`, and the `{where}` that was run last is still an empty stub: do `{where}` first."
     at = f" In the line `{line.strip()}`:" if line.strip() else ""
-    meaning = _meaning(kind, message, known, _other(message, function) if line.strip() else "")
+    other = _other(message, function) if line.strip() else ""
+    meaning = _misfit(message, line, shapes_in(shapes)) or _meaning(kind, message, line, known, exercises, other)
     if kind == NOT_AS_ASKED:
         return f"What {name} returned is not what is asked for: {message.rstrip('.')}."
     if kind == "ResultTooBig":
@@ -152,13 +168,12 @@ def _other(message: str, function: str) -> str:
     return callee if callee.isidentifier() and callee not in {function, "_call__"} else ""
 
 
-def _meaning(kind: str, message: str, known: Any, other: str = "") -> str:
+def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> str:
+    """What does not fit in a product, a transposition or an operation entry by entry; "" where it is none of these."""
     if found := _MATMUL.search(message):
-        size, other = found["found"], found["other"]
-        return (
-            f"`@` multiplies the last axis of its left side with the second-to-last of its right side, and these have sizes "
-            f"{other} and {size}. Print both shapes: does one of them need its last two axes swapped?"
-        )
+        return product(found["other"], found["found"], line, shapes)
+    if _AXES.search(message):
+        return fixed_axes(line, shapes)
     if found := _ALIGNED.search(message):
         left, right = found["left"].rstrip(","), found["right"].rstrip(",")
         return (
@@ -184,25 +199,41 @@ def _meaning(kind: str, message: str, known: Any, other: str = "") -> str:
     if "einsum" in message or "original->remapped" in message:
         return "Write the shape of each array beside its letters: a letter must stand for one size everywhere."
     if found := _BROADCAST.search(message):
-        # A number, of shape (), always fits.
-        parts = (part for part in found["shapes"].split() if part.startswith("(") and part != "()")
-        shapes = " and ".join(dict.fromkeys(parts))
-        return (
-            f"The shapes {shapes or found['shapes']} do not fit: axes are lined up from the right, and each pair must be equal or 1. "
-            "A sum or a maximum drops its axis unless it is told to keep it; `x[:, None]` adds one."
-        )
+        return _not_stretched(found["shapes"], line)
+    return ""
+
+
+def _not_stretched(listed: str, line: str) -> str:
+    # A number, of shape (), always fits.
+    parts = [part for part in listed.split() if part.startswith("(") and part != "()"]
+    axes = {part.count(",") + (",)" not in part) for part in parts}
+    text = (
+        f"The shapes {' and '.join(dict.fromkeys(parts)) or listed} do not fit: axes are lined up from the right, and each pair "
+        "must be equal or 1."
+    )
+    if len(axes) > 1 and _REDUCTION.search(line) and "keepdims" not in line:
+        return f"{text} A sum or a maximum drops its axis unless it is told to keep it; `x[:, None]` adds one."
+    return f"{text} Which axis of the one should meet which of the other?"
+
+
+def _meaning(kind: str, message: str, line: str, known: Any, exercises: Collection[str], other: str) -> str:
     if kind == "UnboundLocalError" and (found := _LOCAL.search(message)):
         return f"`{found['name'] or found['old']}` is read before this function has given it a value on the way that was taken."
     if kind == "NameError" and (found := _NAME.search(message)):
-        near = nearest(found["name"], known)
-        hint = f" Did you mean `{near}`?" if near else ""
         if found["name"] == "np":
             return "`np` is NumPy's usual name: the cell with `import numpy as np` has to be there and run first."
+        if found["name"] in exercises:
+            return f"`{found['name']}` is an exercise of this notebook that does not exist when this line runs: its cell was not run yet, is missing, or stopped with an error."
+        near = nearest(found["name"], (name for name in known if name not in exercises))
+        hint = f" Did you mean `{near}`?" if near else ""
         return f"Nothing called `{found['name']}` exists when this line runs: a spelling (capitals count), or a cell that is missing or comes later?{hint}"
     if _NONE.search(message):
-        return "Something here is None: most often a function without a `return`, or the result of a method that works in place."
+        return "Something here is None: most often a function without a `return`, the result of a method that works in place, or an argument that was left out."
     if found := _UNPACK_MANY.search(message):
-        return f"{found['n']} names stand on the left, more values on the right. An array with batch axes has more than {found['n']} sizes: take the ones you need from the end."
+        what = "What stands on the right has more parts than the left has names"
+        if "shape" not in line:
+            return f"{what}, {found['n']}: print what it is just before this line."
+        return f"{what}, {found['n']}. An array with batch axes has more sizes: take the ones you need from the end."
     if found := _UNPACK_FEW.search(message):
         return f"{found['n']} names stand on the left, but only {found['got']} value{'s' if found['got'] != '1' else ''} on the right."
     if kind == "TypeError" and _ARGUMENTS.search(message) and other:
@@ -210,20 +241,33 @@ def _meaning(kind: str, message: str, known: Any, other: str = "") -> str:
     if kind == "TypeError" and (found := _ARGUMENTS.search(message)):
         return "A function was called with other arguments than its `def` line takes. The graded signature must stay as it was given."
     if kind in {"AxisError", "numpy.exceptions.AxisError", "ValueError"} and (found := _AXIS.search(message)):
-        return f"The array has {found['ndim']} axes, counted from 0; there is no axis {found['axis']}. Counting from the end (-1, -2) works for any number of axes."
+        return _no_such_axis(int(found["axis"]), int(found["ndim"]))
     if kind == "IndexError" and (found := _INDEX.search(message)):
-        axis, size, index = found["axis"], found["size"], found["index"]
-        return f"Axis {axis} has {size} entries, counted from 0: index {index} is past the end."
-    if _AXES.search(message):
-        return "`transpose` was given a fixed list of axes, and this array has another number of them. `swapaxes(-1, -2)` counts from the end."
+        axis, size, index = found["axis"], int(found["size"]), int(found["index"])
+        past = "past the end" if index >= 0 else "before the start"
+        entries = "1 entry" if size == 1 else f"{size} entries"
+        return f"Axis {axis} has {entries}, counted from 0: index {index} is {past}."
     if found := _RESHAPE.search(message):
         return f"{found['size']} entries cannot be arranged as {found['shape']}: the sizes must multiply to {found['size']}, or divide it where one of them is -1."
     if kind == "AttributeError" and (found := _ATTRIBUTE.search(message)):
         return f"`{found['owner'] or found['module']}` has nothing called `{found['name'] or found['missing']}`: a spelling, or a value of another type than you expect?"
     if kind in {"ModuleNotFoundError", "ImportError"} and (found := _MODULE.search(message)):
         return f"`{found['name']}` is not installed where this is graded: NumPy and the standard library are enough for every exercise."
+    if kind == "ValueError" and "ambiguous" in message and (found := _COMPARES.search(line)):
+        own = {"max": "np.max", "min": "np.min", "sorted": "np.sort"}[found["name"]]
+        return (
+            f"Python's own `{found['name']}` compares the rows of an array with one another, as wholes, and an array has no single "
+            f"True or False to answer with: `{own}` goes along an axis that you name."
+        )
     for case, sentence in _SENTENCES.items():
         of, _, words = case.partition(": ")
         if kind == of and all(part in message for part in words.split(" … ")):
             return sentence
     return ""
+
+
+def _no_such_axis(axis: int, ndim: int) -> str:
+    if not ndim:
+        return "What stands here is a single number, with no axes left: was its last axis summed away before?"
+    text = f"The array has {'1 axis' if ndim == 1 else f'{ndim} axes'}, counted from 0; there is no axis {axis}."
+    return f"{text} The last one is -1, however many there are." if axis >= 0 else text

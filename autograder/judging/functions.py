@@ -17,13 +17,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any
 
 import numpy as np
 
 from autograder.attempt import python_name
 from autograder.judging.values import arrived, changed_arguments, fresh
+from autograder.sandbox.guest.failures import shapes_of
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
 from autograder.sanitize import sanitize
 
@@ -150,17 +151,20 @@ def _undefined(name: str) -> Answer:
 
 
 def _error(error: BaseException, function: Callable[..., Any]) -> StudentError:
-    frame = _own_frame(error, function)
+    found = _own_frame(error, function)
+    frame = traceback.extract_tb(found, limit=1)[0] if found is not None else None
+    line = (frame.line or "") if frame else ""
     return StudentError(
         type=type(error).__name__,
         message=sanitize(_text(error), MAX_TEXT),
-        line=sanitize(frame.line or "", MAX_TEXT) if frame else "",
+        line=sanitize(line, MAX_TEXT),
         lineno=frame.lineno if frame else None,
         where=frame.name if frame else "",
+        shapes=shapes_of(line[:MAX_TEXT], found.tb_frame) if found is not None else "",
     )
 
 
-def _own_frame(error: BaseException, function: Callable[..., Any]) -> traceback.FrameSummary | None:
+def _own_frame(error: BaseException, function: Callable[..., Any]) -> TracebackType | None:
     """The innermost frame in the function's own file or notebook: what NumPy does inside is not what to look at."""
     names = getattr(function, "__globals__", None)
     found = None
@@ -169,7 +173,7 @@ def _own_frame(error: BaseException, function: Callable[..., Any]) -> traceback.
         if names is not None and trace.tb_frame.f_globals is names:
             found = trace
         trace = trace.tb_next
-    return traceback.extract_tb(found, limit=1)[0] if found is not None else None
+    return found
 
 
 def _text(error: BaseException) -> str:

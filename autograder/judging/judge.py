@@ -67,6 +67,7 @@ class Judge(Generic[C]):
         self.checks = checks
         self._passed: dict[tuple[str, str, tuple[int | None, ...] | None], CheckResult] = {}
         self.scorer = Scorer(checks)
+        self._exercises = frozenset(checks.specs)
         self._of_the_visible: Judge[Checks] | None = None
 
     def judge(
@@ -125,7 +126,7 @@ class Judge(Generic[C]):
     def _results(
         self, spec: ExerciseSpec, conversation: Conversation, submission: _OpenSubmission
     ) -> list[CheckResult]:
-        student = StudentProxy(conversation, lambda: submission.session().names())
+        student = StudentProxy(conversation, lambda: submission.session().names(), exercises=self._exercises)
         results: dict[str, CheckResult] = {}
         for check in spec.checks:
             waits = [n for n in check.after if n in results and results[n].status != "passed"]
@@ -145,6 +146,7 @@ class Judge(Generic[C]):
         if key in self._passed:
             return self._passed[key]
         before = conversation.unplanned_calls
+        conversation.asked = {}
         result = self._outcome(spec, check, conversation, student)
         planned = conversation.answers_key is not None and conversation.unplanned_calls == before
         if result.status == "passed" and planned:
@@ -161,6 +163,7 @@ class Judge(Generic[C]):
         except (KeyboardInterrupt, SandboxUnavailable):  # a person's doing, or the machine's: no check was failed
             raise
         except BaseException as failure:  # noqa: BLE001 - whatever a check raises is its failure, as pytest has it
+            conversation.failed_on[check.name] = tuple(conversation.asked.values())
             return self.scorer.failed(check, failure, conversation)
         return CheckResult(check.name, check.title, "passed", "", check.visible, check.points)
 
@@ -175,7 +178,7 @@ class Judge(Generic[C]):
         helped = _Helped(subject, {name: self.checks.references[name] for name in wrong})
         with closing(_OpenSubmission(helped)) as submission:
             again = self._exercise(spec, submission)
-        asked = [name for name in wrong if name in helped.asked]
+        asked = {name: found[name].status for name in wrong if name in helped.asked}
         if again.score <= verdict.score or not asked:
             return verdict
         return self.scorer.follow_through(again, asked)

@@ -6,7 +6,8 @@ NumPy and the standard library only: a student's own machine runs this too.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from autograder.checking.spelling import answered
 from autograder.judging.conversation import Conversation
 from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
 from autograder.judging.values import arrived, copied, fresh, key_of
-from autograder.sandbox.protocol import Call, Source
+from autograder.sandbox.protocol import Call, Source, StudentError
 
 __all__ = ["ReferenceProxy", "StudentProxy"]
 
@@ -26,11 +27,17 @@ class StudentProxy:
     """The fixture ``student``: ``student.softmax(x)`` calls the student's function, ``student["q1"]`` reads a variable."""
 
     def __init__(
-        self, conversation: Conversation, known: Callable[[], Iterable[str]] = tuple, memory_mb: int | None = None
+        self,
+        conversation: Conversation,
+        known: Callable[[], Iterable[str]] = tuple,
+        memory_mb: int | None = None,
+        *,
+        exercises: Collection[str] = (),
     ) -> None:
         self._conversation = conversation
         self._known = known
         self._memory_mb = memory_mb
+        self._exercises = exercises
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
@@ -52,7 +59,7 @@ class StudentProxy:
 
     def within(self, memory_mb: int) -> StudentProxy:
         """The same student, whose calls may take ``memory_mb`` MiB and no more: ``student.within(memory_mb=64).f(x)``."""
-        return StudentProxy(self._conversation, self._known, memory_mb)
+        return StudentProxy(self._conversation, self._known, memory_mb, exercises=self._exercises)
 
     def when_graded(self, look: Callable[..., None], *args: Any) -> None:
         """Run ``look(student, *args)`` too, which a notebook's ``check()`` cannot: it may work on what a function returned."""
@@ -88,7 +95,8 @@ class StudentProxy:
             raise self._conversation.stopped_failure(call)
         if error is not None:
             if error.type == "NameError" and not error.line and f"'{call.function}'" in error.message:
-                near = nearest(call.function, self._names())
+                # The name of another exercise is no slip in writing this one.
+                near = nearest(call.function, (name for name in self._names() if name not in self._exercises))
                 instead = f" The notebook has `{near}`: is that the one?" if near else ""
                 raise CheckFailed(
                     f"There is no function called {call.function}: its cell is missing or was not run, has another name in its "
@@ -102,11 +110,32 @@ class StudentProxy:
                     self._conversation.described(call),
                     kind="memory",
                 )
-            places = {"line": error.line, "function": call.function, "where": error.where, "cell": error.cell}
-            text = explain(error.type, error.message, known=self._names(), **places)
+            if _raised_by_the_probe(call, error):
+                text = (
+                    f"{call.function} was called and what it returned was looked at. That ended with {error.type}: "
+                    f"{error.message.rstrip('. ')}, in no line of yours: did it return what is asked for?"
+                )
+                raise CheckFailed(text, self._conversation.described(call), kind="error")
+            text = explain(
+                error.type,
+                error.message,
+                line=error.line,
+                function=call.function,
+                where=error.where,
+                known=self._names(),
+                exercises=self._exercises,
+                cell=error.cell,
+                shapes=error.shapes,
+            )
             kind = "values" if error.type == NOT_AS_ASKED else "error"
             raise CheckFailed(text, self._conversation.described(call), kind=kind)
         return answered(copied(answer.value), lambda: self._conversation.spelled(call), call)
+
+
+def _raised_by_the_probe(call: Call, error: StudentError) -> bool:
+    """Whether the probe raised ``error``, and no line of the student's; where it could not even call the function, it did not."""
+    uncalled = error.type == "TypeError" and re.search(r"\(\) (takes|missing|got) ", error.message)
+    return bool(call.probe) and error.type != NOT_AS_ASKED and not (error.line or error.where or uncalled)
 
 
 class ReferenceProxy:

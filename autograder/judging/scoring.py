@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from autograder.checking.asserts import CheckFailed, CheckStopped
-from autograder.checking.compare import named, wrong_structure
+from autograder.checking.compare import named, wrong_structure, wrong_type
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.judging.conversation import Conversation
 from autograder.judging.diagnosis import Diagnosis, answer_signature
 from autograder.judging.explanations import explain
 from autograder.judging.proxies import StudentProxy
-from autograder.sandbox.protocol import Call, Session
+from autograder.sandbox.protocol import Call, Opaque, Session
 from autograder.verdict import CheckResult, CheckStatus, ExerciseStatus, ExerciseVerdict
 from autograder.wording import points
 
@@ -121,6 +121,7 @@ class Scorer:
                     mistake, results, message = self._answers(spec, results, conversation)
                 elif not missing:
                     mistake, message = self._named(spec, conversation)
+                    results = results if mistake else self._slips(spec, results, conversation)
                 signature = "" if mistake else answer_signature(spec.name, conversation.log)
             except Exception as error:  # noqa: BLE001 - marks never depend on whether a mistake can be named
                 self.undiagnosed = error
@@ -131,13 +132,20 @@ class Scorer:
             spec.name, score, worth, status, mistake or None, message, None, tuple(results), signature
         )
 
-    def follow_through(self, verdict: ExerciseVerdict, wrong: Sequence[str]) -> ExerciseVerdict:
-        """``verdict``, won with the earlier exercises ``wrong`` answered by the reference, with the note that says so."""
+    def follow_through(self, verdict: ExerciseVerdict, wrong: Mapping[str, ExerciseStatus]) -> ExerciseVerdict:
+        """``verdict``, won with the earlier exercises of ``wrong`` answered by the reference, with the note that says so.
+
+        ``wrong`` holds their statuses: in one that was never begun nothing is wrong, it is missing.
+        """
         names = " and ".join(wrong)
         what = "is right in itself" if verdict.status == "passed" else "does better"
+        wanting = [name for name, status in wrong.items() if status == "not_attempted"]
+        mistaken = [name for name in wrong if name not in wanting]
+        lacks = [f"the mistake in {' and '.join(mistaken)}"] if mistaken else []
+        lacks += [f"that {' and '.join(wanting)} {'is' if len(wanting) == 1 else 'are'} missing"] if wanting else []
         note = (
             f"Your {verdict.name} {what}: with a right {names} underneath it earns "
-            f"{points(verdict.score, verdict.max_score)}, so the mistake in {names} is counted only once."
+            f"{points(verdict.score, verdict.max_score)}, so {' and '.join(lacks)} is counted only once."
         )
         return replace(verdict, follow_through=note, message=f"{note}\n{verdict.message}".strip())
 
@@ -150,6 +158,30 @@ class Scorer:
         found = diagnosis.explain(conversation.log)
         return (found.name, found.message) if found is not None else ("", "")
 
+    def _slips(
+        self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: Conversation
+    ) -> Sequence[CheckResult]:
+        """Where no one mistake explains all answers: the one that explains those of a check that failed, told there, once."""
+        diagnosis, failed = self._checks.diagnosis(spec.name), [r for r in results if r.status == "failed"]
+        if diagnosis is None or not failed:
+            return results
+        slips: dict[str, str] = {}  # by message, the check that tells it
+        for key, found in diagnosis.explain_entries(conversation.log).items():
+            about = next((r for r in failed if f"{key!r}" in r.reason), failed[0])
+            slips.setdefault(found.message, about.name)
+        for result in failed:
+            part = conversation.failed_on.get(result.name, ())
+            slip = diagnosis.explain_part(conversation.log, part)
+            if slip is not None:
+                slips.setdefault(slip.message, result.name)
+        notes = {r.name: "\n".join(text for text, check in slips.items() if check == r.name) for r in failed}
+        return [
+            replace(r, message=f"{r.message}\n{note}", reason=f"{r.reason} {note}")
+            if (note := notes.get(r.name))
+            else r
+            for r in results
+        ]
+
     def _unusable(self, failure: BaseException, conversation: Conversation) -> BaseException:
         """What a check found that could not use the student's last answer: it passes with a right solution's answer."""
         if conversation.latest is not None:
@@ -157,6 +189,10 @@ class Scorer:
             finding = wrong_structure(answer.value, self._checks.right_answer(call))
             if finding is not None and answer.error is None:
                 return CheckFailed(named(finding.reason, conversation.spelled(call)[0]), conversation.described(call))
+            if (lost := _opaque(answer.value)) is not None:
+                what = "it" if lost is answer.value else f"A part of what {call.function} returned"
+                reason = wrong_type(lost, "a number or an array", what).reason
+                return CheckFailed(named(reason, conversation.spelled(call)[0]), conversation.described(call))
         why = f"{type(failure).__name__}: {failure}"
         return AssertionError(f"The answer could not be used the way it should be: {why}.")
 
@@ -211,6 +247,14 @@ class Scorer:
 def not_tried(check: CheckSpec) -> CheckResult:
     """The outcome of a check that waits for another, or for code."""
     return CheckResult(check.name, check.title, "not_tried", "", check.visible, check.points)
+
+
+def _opaque(value: Any) -> Opaque | None:
+    """What in ``value`` could not cross, if anything did not: a check that computes with it raises an error of its own."""
+    if isinstance(value, Opaque):
+        return value
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    return next((found for part in parts if (found := _opaque(part)) is not None), None)
 
 
 def _total(results: Sequence[CheckResult]) -> float:

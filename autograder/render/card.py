@@ -108,7 +108,12 @@ def headline(card: Card) -> str:
         return f"{hold} of {plural(len(verdict.checks), 'check')} hold"
     more = card.points - verdict.max_score
     later = f" here, {number(more)} more when it is graded" if more > 1e-9 else ""
-    return points(verdict.score, verdict.max_score) + later
+    fails = sum(check.status not in _QUIET for check in verdict.checks)
+    # A check that is worth nothing by itself may fail where every point is earned.
+    but = f", but {plural(fails, 'check')} {'does' if fails == 1 else 'do'} not hold"
+    return (
+        points(verdict.score, verdict.max_score) + later + (but if fails and verdict.score >= verdict.max_score else "")
+    )
 
 
 def standing(verdict: ExerciseVerdict) -> str:

@@ -113,7 +113,10 @@ class Opaque:
 
 @dataclass(frozen=True, slots=True)
 class StudentError:
-    """An exception in a student's code. Every text is capped and holds no control characters."""
+    """An exception in a student's code. Every text is capped and holds no control characters.
+
+    ``shapes`` tells those of the arrays that ``line`` names, as they were when it raised: ``"Q (2, 3), K (4, 3)"``.
+    """
 
     type: str
     message: str
@@ -121,6 +124,7 @@ class StudentError:
     lineno: int | None = None
     cell: str = ""
     where: str = ""
+    shapes: str = ""
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)

@@ -47,6 +47,7 @@ def read_error(described: Any) -> StudentError:
         lineno=lineno if type(lineno) is int and 0 < lineno < 10**6 else None,
         cell=_word(described, "cell", 200),
         where=_word(described, "where", 100),
+        shapes=_word(described, "shapes", 300),
     )
 
 

@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from autograder import attempt
-from autograder.examples import AssertStep, Examples, ExerciseExamples, not_written, replay
+from autograder.examples import AssertStep, Examples, ExerciseExamples, not_readable, not_written, replay
 from autograder.judging.functions import FunctionSubject
 from autograder.render import Card, HintCard, card_html, card_text, hint_html, hint_text
 from autograder.render.card import summary
@@ -54,8 +54,10 @@ def _check(exercise: Any, names: dict[str, Any]) -> None:
     subject = FunctionSubject("notebook", names, given=given)
     [verdict] = replay(examples.exercises, subject, only=frozenset({found.name}))
     function = given.get(found.name, names.get(found.name))
-    if found.kind != "answers" and verdict.status != "passed" and _is_empty(function):
-        verdict = not_written(found)
+    begun = verdict.status != "not_attempted" and not _is_empty(function)
+    if found.kind != "answers" and verdict.status != "passed" and not begun:
+        run = [cell for cell in _cells_run(names) if isinstance(cell, str)]
+        verdict = not_readable(found) if attempt.is_unreadable(found.name, run) else not_written(found)
     card = Card(
         verdict,
         points=found.points,
@@ -97,6 +99,12 @@ def _find(target: Any, names: dict[str, Any], verb: str) -> tuple[Examples, Exer
         known = ", ".join(examples.exercises)
         raise CheckProblem(f"{verb} needs to be told which exercise: write one of {known} between its brackets.")
     return examples, find_exercise(target, names, examples, verb)
+
+
+def _cells_run(names: dict[str, Any]) -> list[Any]:
+    """The cells of this notebook in the order in which they were run, as IPython keeps them; none elsewhere."""
+    run = names.get("In")
+    return run if isinstance(run, list) else []
 
 
 def _is_empty(function: Any) -> bool:

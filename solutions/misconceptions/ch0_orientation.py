@@ -31,22 +31,22 @@ def sums_lose_their_axis(A):
 
 @wrong
 def divides_by_the_largest_entry(A):
-    """The largest entry of each of your rows is 1, so the row adds up to more than 1: [1, 3] becomes [0.33, 1], which
-    is 1.33 in all. What must all the entries of a row be divided by so that together they make one whole?"""
+    """The largest entry of each of your rows is 1, so the row adds up to more than 1: [1, 3] would become [0.33, 1],
+    which is 1.33 in all. What must all the entries of a row be divided by so that together they make one whole?"""
     return A / A.max(axis=1, keepdims=True)
 
 
 @wrong
 def length_one_rows(A):
-    """The squares of each row add up to 1 in your answer, the entries themselves do not: [3, 4] becomes [0.6, 0.8],
-    1.4 in all. That is a row of length 1. Here the plain sum is to be 1; no squares come in."""
+    """The squares of each row add up to 1 in your answer, the entries themselves do not: for example, [3, 4] would
+    become [0.6, 0.8], 1.4 in all. That is a row of norm 1. Here the plain sum is to be 1; no squares come in."""
     return A / np.sqrt((A * A).sum(axis=1, keepdims=True))
 
 
 @wrong
 def divides_by_the_row_mean(A):
-    """Each of your rows adds up to the number of its entries, not to 1: [1, 3] becomes [0.5, 1.5]. You divided by the
-    mean, which is the sum already divided once. Which of the two leaves a total of 1?"""
+    """Each of your rows adds up to the number of its entries, not to 1: [1, 3] would become [0.5, 1.5]. You divided by
+    the mean, which is the sum already divided once. Which of the two leaves a total of 1?"""
     return A / A.mean(axis=1, keepdims=True)
 
 
@@ -59,18 +59,18 @@ def returns_the_row_sums(A):
 
 @wrong
 def takes_exp_first(A):
-    """Your rows add up to 1, but the proportions inside them have changed: [1, 3] should become [0.25, 0.75] and came
-    out as [0.12, 0.88]. You took exp of the entries, which is a softmax: it comes in chapter 1. Here a number three
-    times as large stays three times as large."""
+    """Your rows add up to 1, but the proportions inside them have changed: [1, 3] should become [0.25, 0.75] and would
+    come out as [0.12, 0.88]. You took exp of the entries, which is a softmax: it comes in chapter 1. Here a number
+    three times as large stays three times as large."""
     e = np.exp(A - A.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
 
 @wrong
 def softmax_of_the_rows(A):
-    """Your rows add up to 1, but the proportions inside them have changed: [1, 3] should become [0.25, 0.75] and came
-    out as [0.12, 0.88]. You took exp of the entries, which is a softmax: it comes in chapter 1. Here a number three
-    times as large stays three times as large."""
+    """Your rows add up to 1, but the proportions inside them have changed: [1, 3] should become [0.25, 0.75] and would
+    come out as [0.12, 0.88]. You took exp of the entries, which is a softmax: it comes in chapter 1. Here a number
+    three times as large stays three times as large."""
     with np.errstate(all="ignore"):
         e = np.exp(A)
         return e / e.sum(axis=1, keepdims=True)
@@ -118,15 +118,15 @@ def stretched_from_zero_to_one(A):
 @wrong
 def subtracts_instead_of_dividing(A):
     """Your rows were moved, not scaled: an equal part of the surplus was taken from each entry, so they add up to 1
-    but may hold numbers below 0. [1, 3] should become [0.25, 0.75] and came out as [-0.5, 1.5]. Which operation keeps
-    3 three times as large as 1?"""
+    but may hold numbers below 0. [1, 3] should become [0.25, 0.75] and would come out as [-0.5, 1.5]. Which operation
+    keeps 3 three times as large as 1?"""
     return A - (A.sum(axis=1, keepdims=True) - 1) / A.shape[1]
 
 
 @wrong
 def whole_number_division(A):
     """Your answer holds whole numbers only, most of them 0: each entry was divided and then rounded down. A share such
-    as 0.25 needs the other division sign: `/` keeps what comes after the point, `//` drops it."""
+    as one half needs the other division sign: `/` keeps what comes after the point, `//` drops it."""
     return A // A.sum(axis=1, keepdims=True)
 
 
@@ -159,7 +159,8 @@ def entry_by_entry(X, Y):
 @wrong
 def row_with_its_own_partner(X, Y):
     """You took row i of X with row i of Y, and nothing else: one number for each row. Every row of X is to meet every
-    row of Y, so 2 rows and 4 rows make 8 numbers. Which step of yours pairs the rows up one to one?"""
+    row of Y, so that, for example, 2 rows and 4 rows make 2 * 4 = 8 numbers. Which step of yours pairs the rows up one
+    to one?"""
     return (X * Y).sum(axis=1)
 
 
@@ -180,16 +181,16 @@ def transposes_the_wrong_one(X, Y):
 
 @wrong
 def cosine_of_the_angle(X, Y):
-    """You divided by the lengths of the rows: none of your numbers is above 1. That is the cosine of the angle between
-    two rows. In a plain dot product length counts: [1, 0] with [3, 0] gives 3, with [1, 0] only 1."""
+    """You divided by the norms of the rows: none of your numbers is above 1. That is the cosine of the angle between
+    two rows. In a plain dot product the norm counts: for example, [1, 0] with [3, 0] gives 3, with [1, 0] only 1."""
     return (X @ Y.T) / (np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(Y, axis=1) + 1e-12)
 
 
 @wrong
 def cosine_and_nan_for_zeros(X, Y):
-    """You divided by the lengths of the rows: none of your numbers is above 1, and a row of zeros makes nan. That is the
-    cosine of the angle between two rows. In a plain dot product length counts: [1, 0] with [3, 0] gives 3, with [1, 0]
-    only 1."""
+    """You divided by the norms of the rows: none of your numbers is above 1, and a row of zeros makes nan. That is the
+    cosine of the angle between two rows. In a plain dot product the norm counts: for example, [1, 0] with [3, 0] gives
+    3, with [1, 0] only 1."""
     with np.errstate(all="ignore"):
         return (X @ Y.T) / (np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(Y, axis=1))
 
@@ -231,8 +232,8 @@ def adds_up_along_the_wrong_axis(X, Y):
 
 @wrong
 def mean_instead_of_sum(X, Y):
-    """Your numbers are the right ones divided by d, the number of entries in a row: you took a mean where a dot product
-    takes a sum. [1, 2] with [3, 4] is 3 + 8 = 11, not 5.5."""
+    """Your numbers are the right ones divided by d, the number of entries in a row: you took a mean where a dot
+    product takes a sum. For example, [1, 2] with [3, 4] is 3 + 8 = 11, not 5.5."""
     return X @ Y.T / X.shape[1]
 
 

@@ -11,16 +11,16 @@ wrong = misconceptions_of("weighted_average")
 @wrong
 def ignores_the_weights(weights, X):
     """Your answer is the plain mean of the rows: whatever the weights are, it stays the same. With rows 0 and 10 and
-    weights 0.9 and 0.1 that gives 5, but nine tenths of the average should come from the 0: it is 1. Where in your
-    code do the weights come in?"""
+    weights 0.9 and 0.1 that would give 5, but nine tenths of the average should come from the 0: it is 1. Where in
+    your code do the weights come in?"""
     return X.mean(axis=0)
 
 
 @wrong
 def divides_by_n_as_well(weights, X):
     """Your answer is the right one divided by the number of rows. Weights that add up to 1 have the division in them
-    already: 0.5 * 4 + 0.5 * 6 is 5, and dividing by 2 once more makes 2.5, below both values. Which step of yours
-    divides, perhaps inside another function?"""
+    already: 0.5 * 4 + 0.5 * 6 = 5, for example, and dividing by 2 once more would make 2.5, below both values. Which
+    step of yours divides, perhaps inside another function?"""
     return (weights[:, None] * X).mean(axis=0)
 
 
@@ -65,7 +65,7 @@ def multiplies_from_the_wrong_side(weights, X):
 @wrong
 def row_of_the_largest_weight(weights, X):
     """Your answer is the row with the largest weight, and the other rows leave no trace in it. With weights 0.6 and
-    0.4 the second row still has four tenths of the say: rows 0 and 10 average to 4, not to 0."""
+    0.4, for example, the second row still has four tenths of the say: rows 0 and 10 average to 4, not to 0."""
     return X[np.argmax(weights)]
 
 
@@ -102,14 +102,14 @@ def keeps_only_the_last_term(weights, X):
 @wrong
 def divides_by_the_largest_weight(weights, X):
     """Your answer is too large by one and the same factor: it is what comes out when the largest weight counts as 1.
-    The weights add up to 1 as they are, so an average of 4 and 6 lies between 4 and 6; scale weights of 0.5 and 0.5 up
-    to 1 and 1, and it becomes 10."""
+    The weights add up to 1 as they are, so an average of 4 and 6 lies between 4 and 6; if weights of 0.5 and 0.5 are
+    scaled up to 1 and 1, it becomes 10."""
     return weights / weights.max() @ X
 
 
 @wrong
 def squares_the_weights(weights, X):
-    """Each weight counts twice in your answer, as if multiplied by itself: a weight of 0.5 acts as 0.25. Then the
+    """Each weight counts twice in your answer, as if multiplied by itself: a weight of 0.5 would act as 0.25. Then the
     weights no longer add up to 1, and the average of two equal rows is no longer that row. Where do the weights come
     in a second time?"""
     return weights**2 @ X
@@ -158,8 +158,8 @@ def nearest_key(q, K, V):
 
 @wrong
 def cosine_similarity(q, K, V):
-    """Your lookup goes by the angle between the query and the key, as if every key had length 1. For q = [1, 0] that
-    prefers the key [1, 0] to the key [3, 1], though their dot products are 1 and 3. In the dot product, a key's length
+    """Your lookup goes by the angle between the query and the key, as if every key had norm 1. For q = [1, 0] that
+    prefers the key [1, 0] to the key [3, 1], though their dot products are 1 and 3. In the dot product, a key's norm
     counts too."""
     return V[np.argmax(K @ q / (np.linalg.norm(K, axis=1) * np.linalg.norm(q) + 1e-12))]
 
@@ -209,8 +209,8 @@ def matches_the_values(q, K, V):
 
 @wrong
 def longest_key(q, K, V):
-    """Your answer is the value of the longest key, whatever the query is. A lookup must depend on what is asked for:
-    each key's score is its dot product with q, not with itself."""
+    """Your answer is the value of the key with the largest norm, whatever the query is. A lookup must depend on what
+    is asked for: each key's score is its dot product with q, not with itself."""
     return V[np.argmax((K * K).sum(axis=1))]
 
 
@@ -355,18 +355,18 @@ def subtracts_the_minimum(x, axis=-1):
 
 @wrong
 def subtracts_the_mean(x, axis=-1):
-    """Your results are those of scores shifted so that their mean is 0. A score may still lie far above the mean: [0,
-    0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so that no exponent is
-    positive?"""
+    """Your results are those of scores shifted so that their mean is 0. A score may still lie far above the mean: for
+    example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so that no
+    exponent is positive?"""
     e = np.exp(x - x.mean(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 
 
 @wrong
 def clips_the_scores(x, axis=-1):
-    """Scores beyond a limit all count alike in your softmax: 1000 and 2000 get half each, though the second should
-    take practically everything. Cutting scores off keeps exp finite but loses what sets them apart. Moving all of them
-    by the same amount does not."""
+    """Scores beyond a limit all count alike in your softmax: 1000 and 2000, for example, get half each, though the
+    second should take practically everything. Cutting scores off keeps exp finite but loses what sets them apart.
+    Moving all of them by the same amount does not."""
     e = np.exp(np.clip(x, -500, 500))
     return e / e.sum(axis=axis, keepdims=True)
 
@@ -392,7 +392,7 @@ def max_without_kept_axis(x, axis=-1):
 @wrong
 def base_two(x, axis=-1):
     """Your weights double from one whole score to the next: the base is 2. A softmax uses exp, so one more point of
-    score multiplies the weight by e, about 2.718: scores 0 and 1 give 0.27 and 0.73, not 0.33 and 0.67."""
+    score multiplies the weight by e: scores 0 and 1 should give 0.27 and 0.73, not 0.33 and 0.67."""
     e = np.exp2(x - x.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 
@@ -408,7 +408,7 @@ def all_to_the_largest(x, axis=-1):
 @wrong
 def min_max_scaled(x, axis=-1):
     """Your smallest weight is always 0: the scores were stretched to run from 0 up and then divided by their sum.
-    Equal scores then end as 0/0, and [0, 1] gives [0, 1] where the smaller score should keep 0.27. What turns any
+    Equal scores then end as 0/0, and [0, 1] would give [0, 1] where the smaller score should keep 0.27. What turns any
     number into a positive one?"""
     shifted = x - x.min(axis=axis, keepdims=True)
     return shifted / shifted.sum(axis=axis, keepdims=True)
@@ -416,8 +416,8 @@ def min_max_scaled(x, axis=-1):
 
 @wrong
 def length_one_instead_of_sum_one(x, axis=-1):
-    """Your results have length 1: their squares add up to 1. Shares have to add up to 1 themselves: two equal scores
-    get 0.5 each, not 0.707."""
+    """Your results have norm 1: their squares add up to 1. Shares have to add up to 1 themselves: two equal scores
+    should get 0.5 each, not 0.707."""
     e = np.exp(x - x.max(axis=axis, keepdims=True))
     return e / np.sqrt((e * e).sum(axis=axis, keepdims=True))
 
@@ -440,7 +440,7 @@ def sigmoid(x, axis=-1):
 @wrong
 def softmax_twice(x, axis=-1):
     """Your answer is the softmax of the softmax. The second one gets numbers between 0 and 1, so hardly any difference
-    is left: scores 0 and 10 should give 0.00005 and 0.99995, and come out as 0.27 and 0.73."""
+    is left: scores 0 and 10 should give 0.00005 and 0.99995, and would come out as 0.27 and 0.73."""
     for _ in range(2):
         e = np.exp(x - x.max(axis=axis, keepdims=True))
         x = e / e.sum(axis=axis, keepdims=True)
@@ -470,16 +470,16 @@ wrong = misconceptions_of("soft_lookup")
 @wrong
 def multiplies_by_the_temperature(q, K, V, temperature=1.0):
     """Your temperature works the wrong way round: a high one makes the choice harder and a low one softer. At
-    temperature 2, scores 2 and 0 should act as 1 and 0; yours act as 4 and 0. What has to happen to the scores for
-    differences to shrink as the temperature grows?"""
+    temperature 2, for example, scores 2 and 0 should act as 1 and 0; yours act as 4 and 0. What has to happen to the
+    scores for differences to shrink as the temperature grows?"""
     return softmax(K @ q * temperature) @ V
 
 
 @wrong
 def temperature_after_the_softmax(q, K, V, temperature=1.0):
-    """Your answer is that of temperature 1, divided by the temperature. So the weights add up to 0.5 at temperature 2,
-    and the mix falls outside the range of the values. Temperature has to change how the weights compare with each
-    other: at which step is that still open?"""
+    """Your answer is that of temperature 1, divided by the temperature. So the weights would add up to 0.5 at
+    temperature 2, and the mix falls outside the range of the values. Temperature has to change how the weights compare
+    with each other: at which step is that still open?"""
     return softmax(K @ q) / temperature @ V
 
 
@@ -492,15 +492,15 @@ def temperature_ignored(q, K, V, temperature=1.0):
 
 @wrong
 def temperature_twice(q, K, V, temperature=1.0):
-    """The temperature counts twice in your answer: at temperature 3 the scores are divided by 9. Find the two
-    places."""
+    """The temperature counts twice in your answer: at temperature 3, for example, the scores are divided by 9. Find
+    the two places."""
     return softmax(K @ q / temperature / temperature) @ V
 
 
 @wrong
 def root_of_the_temperature(q, K, V, temperature=1.0):
-    """Your scores are divided by the square root of the temperature: at temperature 4 by 2. There is no root in this
-    lookup; divide by the temperature as it is."""
+    """Your scores are divided by the square root of the temperature: at temperature 4, for example, by 2. There is no
+    root in this lookup; divide by the temperature as it is."""
     return softmax(K @ q / np.sqrt(temperature)) @ V
 
 
@@ -551,15 +551,16 @@ def no_softmax(q, K, V, temperature=1.0):
 @wrong
 def scores_over_their_sum(q, K, V, temperature=1.0):
     """Your weights are the scores divided by their sum, with no exp. A negative score then gets a negative weight, and
-    the temperature cancels out altogether. You wrote a function that turns any scores into weights: which one?"""
+    the temperature cancels out altogether. An exercise above asks for the function that turns any scores into weights:
+    which one?"""
     scores = K @ q / temperature
     return scores / scores.sum() @ V
 
 
 @wrong
 def overflows_when_cold(q, K, V, temperature=1.0):
-    """Your answer is nan at low temperatures: a score of 8 at temperature 0.01 is 800, and exp(800) is inf. A safe
-    softmax has no trouble with that: which number does it subtract from all the scores first?"""
+    """Your answer is nan at low temperatures: a score of 8 at temperature 0.01, for example, is 800, and exp(800) is
+    inf. A safe softmax has no trouble with that: which number does it subtract from all the scores first?"""
     e = np.exp(K @ q / temperature)
     return e / e.sum() @ V
 
@@ -567,15 +568,15 @@ def overflows_when_cold(q, K, V, temperature=1.0):
 @wrong
 def best_value_only(q, K, V, temperature=1.0):
     """You return the best key's value at every temperature: this is the hard lookup again. The soft one mixes in the
-    other values too: with weights 0.6 and 0.4, values 0 and 10 make 4."""
+    other values too: with weights 0.6 and 0.4, for example, values 0 and 10 make 4."""
     return V[np.argmax(K @ q)]
 
 
 @wrong
 def hard_when_it_is_cold(q, K, V, temperature=1.0):
-    """At low temperatures you return the best key's value and nothing else. A low temperature is not yet a hard lookup:
-    scores 0.01 apart at temperature 0.02 are 0.5 apart after the division, and their weights are 0.62 and 0.38. The
-    softmax goes over into the hard choice by itself, where the scores allow it."""
+    """At low temperatures you return the best key's value and nothing else. A low temperature is not yet a hard
+    lookup: scores 0.01 apart at temperature 0.02, for example, are 0.5 apart after the division, and their weights are
+    0.62 and 0.38. The softmax goes over into the hard choice by itself, where the scores allow it."""
     if temperature < 0.1:
         return V[np.argmax(K @ q)]
     return softmax(K @ q / temperature) @ V
@@ -584,8 +585,8 @@ def hard_when_it_is_cold(q, K, V, temperature=1.0):
 @wrong
 def mean_when_it_is_hot(q, K, V, temperature=1.0):
     """At high temperatures you return the plain mean of the values. A high temperature is not yet an infinite one:
-    scores 0 and 30 at temperature 30 are 0 and 1 after the division, and their weights are 0.27 and 0.73. The softmax
-    evens the weights out by itself, where the scores allow it."""
+    scores 0 and 30 at temperature 30, for example, are 0 and 1 after the division, and their weights are 0.27 and
+    0.73. The softmax evens the weights out by itself, where the scores allow it."""
     if temperature > 10:
         return V.mean(axis=0)
     return softmax(K @ q / temperature) @ V
@@ -601,7 +602,8 @@ def plain_mean_of_the_values(q, K, V, temperature=1.0):
 @wrong
 def exps_for_weights(q, K, V, temperature=1.0):
     """Your weights have the right proportions, but they add up to more than 1: the largest alone is 1. So the mix of
-    three values of 10 is not 10. Weights are shares of a whole: what do the exps have to be divided by?"""
+    three values of 10, for example, is not 10. Weights are shares of a whole: what do the exps have to be divided
+    by?"""
     scores = K @ q / temperature
     return np.exp(scores - scores.max()) @ V
 
@@ -609,7 +611,7 @@ def exps_for_weights(q, K, V, temperature=1.0):
 @wrong
 def mean_instead_of_sum(q, K, V, temperature=1.0):
     """Your answer is the right one divided by the number of keys. The weights add up to 1 already, so the weighted
-    values only have to be added up: three equal values of 6 must mix to 6, not to 2."""
+    values only have to be added up: three equal values of 6, for example, must mix to 6, not to 2."""
     return (softmax(K @ q / temperature)[:, None] * V).mean(axis=0)
 
 
@@ -622,7 +624,7 @@ def never_adds_the_values_up(q, K, V, temperature=1.0):
 
 @wrong
 def nearer_keys_weigh_more(q, K, V, temperature=1.0):
-    """Your weights go by the distance between the query and the keys. Near and large dot product are not the same: for
+    """Your weights go by the distance between the query and the keys. Near and large dot product are not the same: if
     q = [1, 0], the key [1, 1] is nearer than [3, 0], but their dot products are 1 and 3. A score here is the dot
     product."""
     return softmax(-np.linalg.norm(K - q, axis=1) / temperature) @ V
@@ -630,10 +632,10 @@ def nearer_keys_weigh_more(q, K, V, temperature=1.0):
 
 @wrong
 def cosine_scores(q, K, V, temperature=1.0):
-    """Your weights go by the angle between the query and each key, as if both had length 1, so no score can be above
-    1. In the dot product, the lengths count too: a query twice as long makes the choice harder."""
-    lengths = np.linalg.norm(K, axis=1) * np.linalg.norm(q) + 1e-12
-    return softmax(K @ q / lengths / temperature) @ V
+    """Your weights go by the angle between the query and each key, as if both had norm 1, so no score can be above 1.
+    In the dot product, the norms count too: a query of twice the norm makes the choice harder."""
+    norms = np.linalg.norm(K, axis=1) * np.linalg.norm(q) + 1e-12
+    return softmax(K @ q / norms / temperature) @ V
 
 
 @wrong

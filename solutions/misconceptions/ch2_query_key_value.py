@@ -225,17 +225,17 @@ def sums_over_the_positions(Q, K):
 
 @wrong
 def cosine_scores(Q, K):
-    """You divided by the lengths of query and key, so none of your scores is above 1. That is the cosine of the
-    angle between them. In a dot product lengths count as well: a long key can win over one that points the same way
+    """You divided by the norms of query and key, so none of your scores is above 1. That is the cosine of the angle
+    between them. In a dot product norms count as well: a key of large norm can win over one that points the same way
     as the query."""
-    lengths = np.linalg.norm(Q, axis=-1)[..., :, None] * np.linalg.norm(K, axis=-1)[..., None, :]
-    return Q @ np.swapaxes(K, -1, -2) / (lengths + 1e-12)
+    norms = np.linalg.norm(Q, axis=-1)[..., :, None] * np.linalg.norm(K, axis=-1)[..., None, :]
+    return Q @ np.swapaxes(K, -1, -2) / (norms + 1e-12)
 
 
 @wrong
 def only_the_partner(Q, K):
     """You scored query i against key i and nothing else: one number for each query. Every query meets every key, so
-    2 queries and 3 keys make 6 scores."""
+    that, for example, 2 queries and 3 keys make 2 * 3 = 6 scores."""
     return (Q * K).sum(axis=-1)
 
 
@@ -245,6 +245,28 @@ def every_batch_entry_with_every_other(Q, K):
     the others too. `np.dot`, `np.inner` and `np.tensordot` pair everything with everything; `@` goes through the
     batch axes side by side, entry by entry."""
     return np.dot(Q, np.swapaxes(K, -1, -2))
+
+
+@wrong
+def dot_with_every_axis_turned(Q, K):
+    """`.T` turns round all the axes of K, batch axes too, and `np.dot` pairs every batch entry with every other one: both are
+    right for plain matrices and for nothing else. Which function exchanges just the last two axes, and which sign goes
+    through the batch axes side by side?"""
+    return np.dot(Q, K.T)
+
+
+@wrong
+def letters_for_exactly_one_batch_axis(Q, K):
+    """Your einsum names three axes for Q and for K: it runs with exactly one batch axis, and not for a single pair of matrices
+    or for a batch of batches. `...` stands for any number of axes in front."""
+    return np.einsum("bqd,bkd->bqk", Q, K)
+
+
+@wrong
+def letters_for_matrices_only(Q, K):
+    """Your einsum names two axes for Q and for K: it runs for a single pair of matrices, and not for a batch. `...` stands for
+    any number of axes in front."""
+    return np.einsum("qd,kd->qk", Q, K)
 
 
 @wrong
@@ -277,17 +299,18 @@ wrong = misconceptions_of("dot_product_attention")
 
 @wrong
 def softmax_over_the_queries(Q, K, V):
-    """Your weights add up to 1 down each column, over the queries. Then the keys share themselves out, and a query
-    may end up with 1.7 in all, or with 0.2, so its output is no average. Each query divides its attention among the
-    keys: along which axis do they lie?"""
+    """Your weights add up to 1 down each column, over the queries. Then the keys share themselves out, and a query may
+    end up with more than 1 in all, or with less, so its output is no average. Each query divides its attention among
+    the keys: along which axis do they lie?"""
     weights = softmax(attention_scores(Q, K), axis=-2)
     return weights @ V, weights
 
 
 @wrong
 def subtracts_the_mean(Q, K, V):
-    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the mean: [0,
-    0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so that no exponent is positive?"""
+    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the
+    mean: for example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so
+    that no exponent is positive?"""
     scores = attention_scores(Q, K)
     e = np.exp(scores - scores.mean(axis=-1, keepdims=True))
     weights = e / e.sum(axis=-1, keepdims=True)
@@ -312,8 +335,8 @@ def softmax_along_axis_zero(Q, K, V):
 
 @wrong
 def softmax_over_the_whole_table(Q, K, V):
-    """The weights of all your queries together add up to 1, so with two equal queries each has only 0.5 to give.
-    Every row of the table is a set of weights of its own."""
+    """The weights of all your queries together add up to 1, so that with two equal queries, for example, each has only
+    0.5 to give. Every row of the table is a set of weights of its own."""
     scores = attention_scores(Q, K)
     e = np.exp(scores - scores.max(axis=(-1, -2), keepdims=True))
     weights = e / e.sum(axis=(-1, -2), keepdims=True)
@@ -346,7 +369,7 @@ def scores_in_place_of_weights(Q, K, V):
 @wrong
 def no_softmax_at_all(Q, K, V):
     """You mixed the values with the raw scores. Scores may be negative and add up to anything, so the mix is no
-    average: with scores 5 and 8, two values of 1 would make 13. What turns scores into shares of a whole?"""
+    average: with scores 5 and 8, two values of 1 would make 5 + 8 = 13. What turns scores into shares of a whole?"""
     scores = attention_scores(Q, K)
     return scores @ V, scores
 
@@ -415,7 +438,7 @@ def one_maximum_for_all_queries(Q, K, V):
 @wrong
 def all_to_the_best_key(Q, K, V):
     """Each of your queries takes the value of its best key and leaves the others out. That is the hard lookup of
-    chapter 1; attention mixes: scores of 1.0 and 1.1 are nearly equal, and so are the weights."""
+    chapter 1; attention mixes: scores of 1.0 and 1.1, for example, are nearly equal, and so are the weights."""
     scores = attention_scores(Q, K)
     best = scores == scores.max(axis=-1, keepdims=True)
     weights = best / best.sum(axis=-1, keepdims=True)
@@ -424,8 +447,8 @@ def all_to_the_best_key(Q, K, V):
 
 @wrong
 def softmax_twice(Q, K, V):
-    """Your weights went through a softmax twice. The second one gets numbers between 0 and 1 and flattens them:
-    scores 0 and 10 come out as 0.27 and 0.73 instead of 0.00005 and 0.99995."""
+    """Your weights went through a softmax twice. The second one gets numbers between 0 and 1 and flattens them: scores
+    0 and 10, for example, come out as 0.27 and 0.73 instead of 0.00005 and 0.99995."""
     weights = softmax(softmax(attention_scores(Q, K)))
     return weights @ V, weights
 
@@ -450,9 +473,55 @@ def shares_of_the_scores(Q, K, V):
 
 @wrong
 def batch_turned_round(Q, K, V):
-    """Your answer is right for plain matrices. With batch axes, `.T` turns all of the axes round, and the batch is
-    no longer in front. Your `attention_scores` knows how to do it for any number of axes."""
+    """Your answer is right for plain matrices. With batch axes, `.T` turns all of the axes round, and the batch is no
+    longer in front. Only the last two should change places, as `attention_scores` asks for: which function exchanges
+    two axes that you name?"""
     weights = softmax(Q @ K.T)
+    return weights @ V, weights
+
+
+@wrong
+def scores_by_dot_with_every_axis_turned(Q, K, V):
+    """`.T` turns round all the axes of K, batch axes too, and `np.dot` pairs every batch entry with every other one: both are
+    right for plain matrices and for nothing else. Which function exchanges just the last two axes, and which sign goes
+    through the batch axes side by side?"""
+    weights = softmax(np.dot(Q, K.T))
+    return weights @ V, weights
+
+
+@wrong
+def both_by_dot_with_every_axis_turned(Q, K, V):
+    """`.T` turns round all the axes of K, batch axes too, and `np.dot` pairs every batch entry with every other one: both are
+    right for plain matrices and for nothing else. Which function exchanges just the last two axes, and which sign goes
+    through the batch axes side by side?"""
+    weights = softmax(np.dot(Q, K.T))
+    return np.dot(weights, V), weights
+
+
+@wrong
+def every_batch_entry_mixes_every_other(Q, K, V):
+    """The weights are right, but with a batch your output has axes too many: the weights of each batch entry mixed the values
+    of all the others too. `np.dot`, `np.inner` and `np.tensordot` pair everything with everything; `@` goes through the
+    batch axes side by side, entry by entry."""
+    weights = softmax(attention_scores(Q, K))
+    return np.dot(weights, V), weights
+
+
+@wrong
+def exactly_one_batch_axis(Q, K, V):
+    """Your list of axes fits arrays of three axes and no others: a single pair of matrices has two, a batch of batches four.
+    Counted from the end, the axes to exchange are always -1 and -2."""
+    weights = softmax(Q @ K.transpose(0, 2, 1))
+    return weights @ V, weights
+
+
+@wrong
+def no_axis_and_no_shift(Q, K, V):
+    """You divide by one sum for the whole table: all your weights together add up to 1, and those of a single query do not.
+    Each query has a set of weights of its own. Nothing is taken away from the scores before the exp either, so that large
+    scores end as nan."""
+    e = np.exp(attention_scores(Q, K))
+    weights = e / e.sum()
     return weights @ V, weights
 
 

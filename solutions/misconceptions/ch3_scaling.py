@@ -33,26 +33,27 @@ def query_with_itself(d_k, n_samples, rng):
 
 @wrong
 def uniform_from_0_to_1(d_k, n_samples, rng):
-    """Your entries are spread evenly between 0 and 1. They have mean 0.5 and variance 1/12; asked for are draws from
-    the standard normal distribution, with mean 0 and variance 1. A generator has a method for each: which one did you
-    call?"""
+    """Your entries are spread evenly between 0 and 1. Their mean is one half and not 0, and their variance far below
+    1; asked for are draws from the standard normal distribution, with mean 0 and variance 1. A generator has a method
+    for each: which one did you call?"""
     q, k = rng.random((n_samples, d_k)), rng.random((n_samples, d_k))
     return (q * k).sum(axis=-1).var()
 
 
 @wrong
 def uniform_from_minus_1_to_1(d_k, n_samples, rng):
-    """Your entries are spread evenly between -1 and 1. Their mean is 0 as it should be, but their variance is 1/3, so
-    that a product of two has 1/9. Asked for are draws from the standard normal distribution, whose variance is 1."""
+    """Your entries are spread evenly between -1 and 1. Their mean is 0 as it should be, but their variance is a third,
+    so that a product of two has a ninth. Asked for are draws from the standard normal distribution, whose variance is
+    1."""
     q, k = rng.uniform(-1, 1, (n_samples, d_k)), rng.uniform(-1, 1, (n_samples, d_k))
     return (q * k).sum(axis=-1).var()
 
 
 @wrong
 def uniform_with_variance_1(d_k, n_samples, rng):
-    """Your entries have mean 0 and variance 1, but they are spread evenly over an interval. The average of your answers
-    is right, and yet they scatter less from seed to seed than those of normal draws: no entry of yours is ever beyond
-    1.74. Draw from the standard normal distribution."""
+    """Your entries have mean 0 and variance 1, but they are spread evenly over an interval. The average of your
+    answers is right, and yet they scatter less from seed to seed than those of normal draws: an even spread ends at
+    sqrt(3), and a normal one nowhere. Draw from the standard normal distribution."""
     side = np.sqrt(3)
     q, k = rng.uniform(-side, side, (n_samples, d_k)), rng.uniform(-side, side, (n_samples, d_k))
     return (q * k).sum(axis=-1).var()
@@ -60,9 +61,9 @@ def uniform_with_variance_1(d_k, n_samples, rng):
 
 @wrong
 def one_key_for_all(d_k, n_samples, rng):
-    """All your queries meet one and the same key. The variance then depends on how long that single key happens to be:
-    draw another one, and the answer jumps. Every pair needs a key of its own; what shape do all the keys together
-    have?"""
+    """All your queries meet one and the same key. The variance then depends on the norm that this single key happens
+    to have: draw another one, and the answer jumps. Every pair needs a key of its own; what shape do all the keys
+    together have?"""
     q, k = rng.standard_normal((n_samples, d_k)), rng.standard_normal(d_k)
     return (q * k).sum(axis=-1).var()
 
@@ -78,9 +79,9 @@ def one_number_for_each_key(d_k, n_samples, rng):
 
 @wrong
 def one_query_for_all(d_k, n_samples, rng):
-    """All your keys meet one and the same query. The variance then depends on how long that single query happens to be:
-    draw another one, and the answer jumps. Every pair needs a query of its own; what shape do all the queries together
-    have?"""
+    """All your keys meet one and the same query. The variance then depends on the norm that this single query happens
+    to have: draw another one, and the answer jumps. Every pair needs a query of its own; what shape do all the queries
+    together have?"""
     q, k = rng.standard_normal(d_k), rng.standard_normal((n_samples, d_k))
     return (q * k).sum(axis=-1).var()
 
@@ -88,7 +89,7 @@ def one_query_for_all(d_k, n_samples, rng):
 @wrong
 def every_query_with_every_key(d_k, n_samples, rng):
     """You let every query meet every key: n_samples * n_samples scores instead of n_samples. They are not independent,
-    as a long query makes a whole row of them large, and for many samples the matrix fills the memory. Query i belongs
+    as a query of large norm makes a whole row of them large, and for many samples the matrix fills the memory. Query i belongs
     to key i only."""
     q, k = _pairs(d_k, n_samples, rng)
     if n_samples > 3000:  # what the memory limit would say, without filling this machine's memory
@@ -193,114 +194,126 @@ def spread_of_the_sizes(d_k, n_samples, rng):
     return np.abs((q * k).sum(axis=-1)).var()
 
 
-def _attend(scores, V):
-    weights = softmax(scores)
-    return weights @ V, weights
-
-
-def _attend_without_shift(scores, V):
-    e = np.exp(scores)
-    weights = e / e.sum(axis=-1, keepdims=True)
-    return weights @ V, weights
-
-
-def _scores(Q, K):
-    return Q @ np.swapaxes(K, -1, -2)
-
-
 wrong = misconceptions_of("scaled_dot_product_attention")
 
 
 @wrong
 def never_scaled(Q, K, V):
-    """This is the attention of the last chapter: the scores go into the softmax as they are. With d_k = 64 they are 8
-    times larger than those of the formula, and one key takes nearly all the weight. Where does d_k come in?"""
-    return _attend(_scores(Q, K), V)
+    """This is the attention of the last chapter: the scores go into the softmax as they are. With d_k = 64, for
+    example, they are 8 times larger than those of the formula, and one key takes nearly all the weight. Where does d_k
+    come in?"""
+    scores = Q @ np.swapaxes(K, -1, -2)
+    weights = softmax(scores)
+    return weights @ V, weights
 
 
 @wrong
 def divided_by_d_k_itself(Q, K, V):
     """Your scores are divided by d_k. It is the variance of the scores that is d_k; their typical size is its square
-    root. Dividing by d_k leaves scores of typical size 1/sqrt(d_k), and for long keys all weights become nearly
+    root. Dividing by d_k leaves scores of typical size 1/sqrt(d_k), and for keys of many entries all weights become nearly
     equal."""
-    return _attend(_scores(Q, K) / Q.shape[-1], V)
+    scores = Q @ np.swapaxes(K, -1, -2) / Q.shape[-1]
+    weights = softmax(scores)
+    return weights @ V, weights
 
 
 @wrong
 def multiplied_by_the_root(Q, K, V):
-    """Your scores are multiplied by sqrt(d_k), which makes them larger still: with d_k = 64 they are 64 times what they
-    should be. The formula brings them down."""
-    return _attend(_scores(Q, K) * np.sqrt(Q.shape[-1]), V)
+    """Your scores are multiplied by sqrt(d_k), which makes them larger still: with d_k = 64, for example, they are 64
+    times what they should be. The formula brings them down."""
+    scores = Q @ np.swapaxes(K, -1, -2) * np.sqrt(Q.shape[-1])
+    weights = softmax(scores)
+    return weights @ V, weights
 
 
 @wrong
 def root_of_d_v(Q, K, V):
-    """Your scores are divided by the square root of d_v, the length of a value. The values have no part in the scores:
-    what made those large is the number of products in one dot product. Whose last axis is that?"""
-    return _attend(_scores(Q, K) / np.sqrt(V.shape[-1]), V)
+    """Your scores are divided by the square root of d_v, the number of entries of a value. The values have no part in
+    the scores: what made those large is the number of products in one dot product. Whose last axis is that?"""
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(V.shape[-1])
+    weights = softmax(scores)
+    return weights @ V, weights
 
 
 @wrong
 def root_of_n_k(Q, K, V):
     """Your scores are divided by the square root of n_k, the number of keys. A single score does not know how many
-    other keys there are; it is a sum of d_k products. Which axis of K has that length?"""
-    return _attend(_scores(Q, K) / np.sqrt(K.shape[-2]), V)
+    other keys there are; it is a sum of d_k products. Which axis of K has that size?"""
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-2])
+    weights = softmax(scores)
+    return weights @ V, weights
 
 
 @wrong
 def root_of_n_q(Q, K, V):
     """Your scores are divided by the square root of n_q, the number of queries. A single score does not know how many
-    other queries there are; it is a sum of d_k products. Which axis of Q has that length?"""
-    return _attend(_scores(Q, K) / np.sqrt(Q.shape[-2]), V)
+    other queries there are; it is a sum of d_k products. Which axis of Q has that size?"""
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-2])
+    weights = softmax(scores)
+    return weights @ V, weights
 
 
 @wrong
 def root_of_the_first_axis_of_q(Q, K, V):
     """Your scores are divided by the square root of the size of Q's first axis: the number of queries, or, where there
     are batch axes, the size of the batch. d_k is the size of the last axis, however many come before it."""
-    return _attend(_scores(Q, K) / np.sqrt(Q.shape[0]), V)
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[0])
+    weights = softmax(scores)
+    return weights @ V, weights
 
 
 @wrong
 def root_of_the_first_axis_of_k(Q, K, V):
     """Your scores are divided by the square root of the size of K's first axis: the number of keys, or, where there are
     batch axes, the size of the batch. d_k is the size of the last axis, however many come before it."""
-    return _attend(_scores(Q, K) / np.sqrt(K.shape[0]), V)
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[0])
+    weights = softmax(scores)
+    return weights @ V, weights
 
 
 @wrong
 def root_of_the_second_axis(Q, K, V):
     """Your scores are divided by the square root of the size of the second axis. For a matrix that is d_k; with batch
     axes in front, the second axis is something else. Which index means the last axis in every case?"""
-    return _attend(_scores(Q, K) / np.sqrt(Q.shape[1]), V)
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[1])
+    weights = softmax(scores)
+    return weights @ V, weights
 
 
 @wrong
 def fourth_root_of_d_k(Q, K, V):
     """Your scores are divided by the fourth root of d_k in all. When both Q and K are scaled, the two factors multiply:
     together they must make sqrt(d_k)."""
-    return _attend(_scores(Q, K) / Q.shape[-1] ** 0.25, V)
+    scores = Q @ np.swapaxes(K, -1, -2) / Q.shape[-1] ** 0.25
+    weights = softmax(scores)
+    return weights @ V, weights
 
 
 @wrong
 def divided_by_d_k_and_by_2(Q, K, V):
     """Your scores are divided by d_k and then by 2. Was `d_k ** 1/2` meant to be a root? Python takes the power first:
     that is d_k ** 1, divided by 2. Where do parentheses belong?"""
-    return _attend(_scores(Q, K) / Q.shape[-1] / 2, V)
+    scores = Q @ np.swapaxes(K, -1, -2) / Q.shape[-1] / 2
+    weights = softmax(scores)
+    return weights @ V, weights
 
 
 @wrong
 def divided_by_half_of_d_k(Q, K, V):
     """Your scores are divided by d_k / 2. Was `d_k ** 1/2` meant to be a root? Python takes the power first: that is
     d_k ** 1, divided by 2. For d_k = 4 it comes to the same by chance, for no other size."""
-    return _attend(_scores(Q, K) / (Q.shape[-1] / 2), V)
+    scores = Q @ np.swapaxes(K, -1, -2) / (Q.shape[-1] / 2)
+    weights = softmax(scores)
+    return weights @ V, weights
 
 
 @wrong
 def scaled_after_the_softmax(Q, K, V):
     """You divided the weights by sqrt(d_k), and the softmax still saw the large scores. The weights of a query no
-    longer add up to 1: with d_k = 4 they come to 0.5. What is to be made smaller, and before which step?"""
-    weights = softmax(_scores(Q, K)) / np.sqrt(Q.shape[-1])
+    longer add up to 1: with d_k = 4, for example, they come to 0.5. What is to be made smaller, and before which
+    step?"""
+    scores = Q @ np.swapaxes(K, -1, -2)
+    weights = softmax(scores) / np.sqrt(Q.shape[-1])
     return weights @ V, weights
 
 
@@ -308,7 +321,8 @@ def scaled_after_the_softmax(Q, K, V):
 def scaled_the_output(Q, K, V):
     """You divided the output by sqrt(d_k); the softmax still saw the large scores, so that the weights are those of
     unscaled attention, and the output is no average any more. What is to be made smaller, and before which step?"""
-    weights = softmax(_scores(Q, K))
+    scores = Q @ np.swapaxes(K, -1, -2)
+    weights = softmax(scores)
     return weights @ V / np.sqrt(Q.shape[-1]), weights
 
 
@@ -316,22 +330,25 @@ def scaled_the_output(Q, K, V):
 def scaled_again_at_the_end(Q, K, V):
     """Your weights are right, and the output is the right one divided by sqrt(d_k) once more. An average of values 10
     and 20 has to lie between 10 and 20. The scaling belongs to the scores alone."""
-    output, weights = _attend(_scores(Q, K) / np.sqrt(Q.shape[-1]), V)
-    return output / np.sqrt(Q.shape[-1]), weights
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores)
+    return weights @ V / np.sqrt(Q.shape[-1]), weights
 
 
 @wrong
 def weights_of_another_softmax(Q, K, V):
     """Your output is made with one set of weights and another set is handed back: the output has the scaling, the
     weights have not. Both come from the same softmax of the scaled scores."""
-    return _attend(_scores(Q, K) / np.sqrt(Q.shape[-1]), V)[0], softmax(_scores(Q, K))
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores)
+    return weights @ V, softmax(Q @ np.swapaxes(K, -1, -2))
 
 
 @wrong
 def hands_back_the_scores(Q, K, V):
     """Your output is right. As the second part you hand back the scaled scores; asked for are the weights that the
     softmax made of them, each row adding up to 1."""
-    scores = _scores(Q, K) / np.sqrt(Q.shape[-1])
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     return softmax(scores) @ V, scores
 
 
@@ -339,7 +356,8 @@ def hands_back_the_scores(Q, K, V):
 def softmax_over_the_queries(Q, K, V):
     """Your weights add up to 1 over the queries, for each key. It is each query that has one unit of attention to share
     out among the keys: which axis of (..., n_q, n_k) counts the keys?"""
-    weights = softmax(_scores(Q, K) / np.sqrt(Q.shape[-1]), axis=-2)
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores, axis=-2)
     return weights @ V, weights
 
 
@@ -347,8 +365,19 @@ def softmax_over_the_queries(Q, K, V):
 def softmax_over_everything(Q, K, V):
     """Your weights add up to 1 over all queries together. Each query has one unit of attention of its own to share out
     among the keys: along which axis do its weights lie?"""
-    scores = _scores(Q, K) / np.sqrt(Q.shape[-1])
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     e = np.exp(scores - scores.max())
+    weights = e / e.sum()
+    return weights @ V, weights
+
+
+@wrong
+def no_axis_and_no_shift(Q, K, V):
+    """You divide by one sum for the whole table: all your weights together add up to 1, and those of a single query do not.
+    Each query has one unit of attention of its own to share out. Nothing is taken away from the scores before the exp either,
+    so that large scores end as nan."""
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    e = np.exp(scores)
     weights = e / e.sum()
     return weights @ V, weights
 
@@ -357,28 +386,55 @@ def softmax_over_everything(Q, K, V):
 def plain_transpose(Q, K, V):
     """Your code works for matrices, and goes astray with batch axes: `.T` turns round the order of all the axes, batch
     included. Which function swaps the last two only?"""
-    return _attend(Q @ K.T / np.sqrt(Q.shape[-1]), V)
+    scores = Q @ K.T / np.sqrt(Q.shape[-1])
+    weights = softmax(scores)
+    return weights @ V, weights
 
 
 @wrong
 def transpose_0_2_1(Q, K, V):
     """Your code works for exactly one batch axis: `transpose` with a fixed list of three axes fits no other number of
     them. Which function swaps the last two, however many come before?"""
-    return _attend(Q @ K.transpose(0, 2, 1) / np.sqrt(Q.shape[-1]), V)
+    scores = Q @ K.transpose(0, 2, 1) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores)
+    return weights @ V, weights
+
+
+@wrong
+def dot_with_every_axis_turned(Q, K, V):
+    """`.T` turns round all the axes of K, batch axes too, and `np.dot` pairs every batch entry with every other one: both are
+    right for plain matrices and for nothing else. Which function exchanges just the last two axes, and which sign goes
+    through the batch axes side by side?"""
+    scores = np.dot(Q, K.T) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores)
+    return weights @ V, weights
+
+
+@wrong
+def dot_twice_with_every_axis_turned(Q, K, V):
+    """`.T` turns round all the axes of K, batch axes too, and `np.dot` pairs every batch entry with every other one: both are
+    right for plain matrices and for nothing else. Which function exchanges just the last two axes, and which sign goes
+    through the batch axes side by side?"""
+    scores = np.dot(Q, K.T) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores)
+    return np.dot(weights, V), weights
 
 
 @wrong
 def keys_ask_queries(Q, K, V):
     """Your scores have the roles exchanged: their rows belong to the keys and their columns to the queries. That fits
     the values only where there are as many of one as of the other. Asked for are scores with one row for each query."""
-    return _attend(K @ np.swapaxes(Q, -1, -2) / np.sqrt(Q.shape[-1]), V)
+    scores = K @ np.swapaxes(Q, -1, -2) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores)
+    return weights @ V, weights
 
 
 @wrong
 def mixes_the_keys(Q, K, V):
     """Your weights are right, and then they average the keys. Keys are there to be matched; what a query receives are
     the values."""
-    weights = softmax(_scores(Q, K) / np.sqrt(Q.shape[-1]))
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores)
     return weights @ K, weights
 
 
@@ -387,66 +443,82 @@ def weights_turned_round(Q, K, V):
     """Your weights are right; for the output they were transposed, so that a column of weights, which need not add up
     to 1, mixes the values. It runs only where there are as many queries as keys. Row i of the weights belongs to row i
     of the output."""
-    weights = softmax(_scores(Q, K) / np.sqrt(Q.shape[-1]))
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores)
     return np.swapaxes(weights, -1, -2) @ V, weights
 
 
 @wrong
 def pair_swapped(Q, K, V):
     """Both parts are right and stand in the wrong order: the output comes first, the weights second."""
-    return _attend(_scores(Q, K) / np.sqrt(Q.shape[-1]), V)[::-1]
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores)
+    return weights, weights @ V
 
 
 @wrong
 def output_alone(Q, K, V):
     """You hand back the output alone, and it is right. Asked for is the pair of output and weights: the weights are
     what we want to look at."""
-    return _attend(_scores(Q, K) / np.sqrt(Q.shape[-1]), V)[0]
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores)
+    return weights @ V
 
 
 @wrong
 def weights_alone(Q, K, V):
     """You hand back the weights alone, and they are right. Asked for is the pair of output and weights: one step, the
     averaging of the values, is missing."""
-    return _attend(_scores(Q, K) / np.sqrt(Q.shape[-1]), V)[1]
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    return softmax(scores)
 
 
 @wrong
 def no_largest_score_taken_away(Q, K, V):
     """Your softmax overflows: exp of a score above 709 is infinity, and infinity divided by infinity is nan. Scaling
     makes scores smaller, but it sets them no limit. What did the softmax of chapter 1 do before the exp?"""
-    return _attend_without_shift(_scores(Q, K) / np.sqrt(Q.shape[-1]), V)
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+    return weights @ V, weights
 
 
 @wrong
 def subtracts_the_mean(Q, K, V):
-    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the mean: [0,
-    0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so that no exponent is positive?"""
-    scores = _scores(Q, K) / np.sqrt(Q.shape[-1])
-    return _attend_without_shift(scores - scores.mean(axis=-1, keepdims=True), V)
+    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the
+    mean: for example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so
+    that no exponent is positive?"""
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    e = np.exp(scores - scores.mean(axis=-1, keepdims=True))
+    weights = e / e.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
 
 
 @wrong
 def one_largest_score_for_all(Q, K, V):
     """You take one maximum away from the scores of all the queries. A query whose scores lie far below it then has
     exp(...) = 0 everywhere, and 0/0 is nan. Each query needs its own maximum."""
-    scores = _scores(Q, K) / np.sqrt(Q.shape[-1])
-    return _attend_without_shift(scores - scores.max(), V)
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    e = np.exp(scores - scores.max())
+    weights = e / e.sum(axis=-1, keepdims=True)
+    return weights @ V, weights
 
 
 @wrong
 def cosine_scores(Q, K, V):
-    """Your scores are cosines: each dot product is divided by the lengths of its query and its key, and then once more.
-    Attention divides by sqrt(d_k), the same number for all pairs, so that a longer key still counts for more."""
-    lengths = np.linalg.norm(Q, axis=-1)[..., :, None] * np.linalg.norm(K, axis=-1)[..., None, :]
-    return _attend(_scores(Q, K) / lengths, V)
+    """Your scores are cosines: each dot product is divided by the norms of its query and its key. Attention divides by
+    sqrt(d_k), the same number for all pairs, so that a key of larger norm still counts for more."""
+    norms = np.linalg.norm(Q, axis=-1)[..., :, None] * np.linalg.norm(K, axis=-1)[..., None, :]
+    scores = Q @ np.swapaxes(K, -1, -2) / norms
+    weights = softmax(scores)
+    return weights @ V, weights
 
 
 @wrong
 def scales_the_values(Q, K, V):
-    """Your weights are those of unscaled attention, and the values were divided by the square root of their own length
-    d_v. It is the scores that grow with d_k; the values are to be averaged as they are."""
-    weights = softmax(_scores(Q, K))
+    """Your weights are those of unscaled attention, and the values were divided by the square root of d_v, the number
+    of their own entries. It is the scores that grow with d_k; the values are to be averaged as they are."""
+    scores = Q @ np.swapaxes(K, -1, -2)
+    weights = softmax(scores)
     return weights @ (V / np.sqrt(V.shape[-1])), weights
 
 
@@ -455,7 +527,9 @@ def writes_into_the_queries(Q, K, V):
     """The answer is right the first time, but Q is no longer what it was: your code divides the array that it was
     given, and a second call divides it again. Make a new array instead."""
     Q /= np.sqrt(Q.shape[-1])
-    return _attend(_scores(Q, K), V)
+    scores = Q @ np.swapaxes(K, -1, -2)
+    weights = softmax(scores)
+    return weights @ V, weights
 
 
 def _terms(weights):
@@ -474,8 +548,8 @@ def in_bits(weights):
 
 @wrong
 def in_decimal_digits(weights):
-    """Your answer has the logarithm to base 10 in it. Asked for is the natural one: two equal weights have 0.6931, and
-    not 0.3010."""
+    """Your answer has the logarithm to base 10 in it. Asked for is the natural one: two equal weights, for example,
+    have 0.6931, and not 0.3010."""
     return -_terms(weights).sum(axis=-1) / np.log(10)
 
 
@@ -572,8 +646,8 @@ def weights_pushed_off_zero_by_much(weights):
 
 @wrong
 def weights_pushed_off_zero_by_1e_5(weights):
-    """The small number that you add against log(0) is 1e-5, and it shows in the fifth digit. It should be far below
-    anything that is measured, or the zeros be left out of the sum altogether."""
+    """The small number that you add against log(0) is still large enough to show in the fourth or fifth digit. It
+    should be far below anything that is measured, or the zeros be left out of the sum altogether."""
     return -(weights * np.log(weights + 1e-5)).sum(axis=-1)
 
 
@@ -698,6 +772,22 @@ def a_dot_product_for_the_outer_one(p):
 
 
 @wrong
+def entry_by_entry_for_the_outer_product(p):
+    """You multiplied p with p entry by entry: that makes n numbers, and NumPy takes the same ones away from every row. p p^T
+    with p as a column is an n by n matrix whose entry (i, j) is p[i] * p[j]: every entry with every entry. For a vector,
+    `.T` changes nothing."""
+    return np.diag(p) - p * p
+
+
+@wrong
+def entry_by_entry_down_the_columns(p):
+    """You multiplied p with p entry by entry: that makes n numbers, and NumPy takes the same ones away from every column. p p^T
+    with p as a column is an n by n matrix whose entry (i, j) is p[i] * p[j]: every entry with every entry. For a vector,
+    `.T` changes nothing."""
+    return np.diag(p) - (p * p)[:, None]
+
+
+@wrong
 def takes_away_a_row(p):
     """You took the vector p away from every row of diag(p). What is to be taken away has p[i] * p[j] at (i, j), and so
     far there is only p[j]: one factor is missing."""
@@ -739,92 +829,132 @@ def sigmoid_derivatives_everywhere(p):
     return np.tile(p * (1 - p), (len(p), 1))
 
 
-def _slopes(x, slope):
-    grad = np.zeros_like(x)
-    for i in np.ndindex(x.shape):
-        step = np.zeros_like(x)
-        step[i] = 1.0
-        grad[i] = slope(step)
-    return grad
-
-
 wrong = misconceptions_of("numerical_gradient")
 
 
 @wrong
 def forward_difference(f, x, eps=1e-5):
-    """You go one step forward and compare with f(x) itself. That leans to one side: for the cube at 2 with eps = 0.5 it
-    gives 15.25, where a step to either side gives 12.25 and the true slope is 12. The contract asks for both sides."""
-    return _slopes(x, lambda e: (f(x + eps * e) - f(x)) / eps)
+    """You go one step forward and compare with f(x) itself. That leans to one side: for the cube at 2 with eps = 0.5,
+    for example, it gives 15.25, where a step to either side gives 12.25 and the true slope is 12. The contract asks
+    for both sides."""
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = eps
+        slopes[i] = (f(x + step) - f(x)) / eps
+    return slopes
 
 
 @wrong
 def backward_difference(f, x, eps=1e-5):
-    """You go one step back and compare with f(x) itself. That leans to one side: for the cube at 2 with eps = 0.5 it
-    gives 9.25, where a step to either side gives 12.25 and the true slope is 12. The contract asks for both sides."""
-    return _slopes(x, lambda e: (f(x) - f(x - eps * e)) / eps)
+    """You go one step back and compare with f(x) itself. That leans to one side: for the cube at 2 with eps = 0.5, for
+    example, it gives 9.25, where a step to either side gives 12.25 and the true slope is 12. The contract asks for
+    both sides."""
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = eps
+        slopes[i] = (f(x) - f(x - step)) / eps
+    return slopes
 
 
 @wrong
 def two_forgotten(f, x, eps=1e-5):
     """Your slopes are twice too large. From eps below to eps above, the distance is 2 * eps: a line with slope 3 rises
     by 6 * eps on the way."""
-    return _slopes(x, lambda e: (f(x + eps * e) - f(x - eps * e)) / eps)
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = eps
+        slopes[i] = (f(x + step) - f(x - step)) / eps
+    return slopes
 
 
 @wrong
 def forward_over_two_steps(f, x, eps=1e-5):
-    """You compare f one step ahead with f at x itself, a distance of eps, and divide by 2 * eps. A slope of 3 comes out
-    near 1.5. For the distance 2 * eps, the other point has to lie one step behind."""
-    return _slopes(x, lambda e: (f(x + eps * e) - f(x)) / (2 * eps))
+    """You compare f one step ahead with f at x itself, a distance of eps, and divide by 2 * eps. A slope of 3 would
+    come out near 1.5. For the distance 2 * eps, the other point has to lie one step behind."""
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = eps
+        slopes[i] = (f(x + step) - f(x)) / (2 * eps)
+    return slopes
 
 
 @wrong
 def halved_distance_multiplied(f, x, eps=1e-5):
     """You divide by 2 and then multiply by eps: Python works through `/ 2 * eps` from left to right. With eps = 0.5 the
     answer is a quarter of the right one, and with a small eps almost nothing is left. Where do parentheses belong?"""
-    return _slopes(x, lambda e: (f(x + eps * e) - f(x - eps * e)) / 2 * eps)
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = eps
+        slopes[i] = (f(x + step) - f(x - step)) / 2 * eps
+    return slopes
 
 
 @wrong
 def never_divided(f, x, eps=1e-5):
     """You hand back by how much f differs between the two points, and with a small eps that is almost 0. A slope is the
     difference divided by the distance."""
-    return _slopes(x, lambda e: f(x + eps * e) - f(x - eps * e))
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = eps
+        slopes[i] = f(x + step) - f(x - step)
+    return slopes
 
 
 @wrong
 def half_steps(f, x, eps=1e-5):
     """You step half of eps to either side. That is a central difference too, and a good one, but the contract uses eps
-    as given: one whole eps up and one down. For the cube at 2 with eps = 0.5 that makes 12.25, and yours is 12.0625."""
-    return _slopes(x, lambda e: (f(x + eps / 2 * e) - f(x - eps / 2 * e)) / eps)
+    as given: one whole eps up and one down. For the cube at 2 with eps = 0.5, for example, that makes 12.25, and yours
+    is 12.0625."""
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = eps
+        slopes[i] = (f(x + step / 2) - f(x - step / 2)) / eps
+    return slopes
 
 
 @wrong
 def double_steps(f, x, eps=1e-5):
-    """You step twice eps to either side. The contract uses eps as given: one eps up and one down. For the cube at 2 with
-    eps = 0.5 that makes 12.25, and yours is 13."""
-    return _slopes(x, lambda e: (f(x + 2 * eps * e) - f(x - 2 * eps * e)) / (4 * eps))
+    """You step twice eps to either side. The contract uses eps as given: one eps up and one down. For the cube at 2
+    with eps = 0.5, for example, that makes 12.25, and yours is 13."""
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = eps
+        slopes[i] = (f(x + 2 * step) - f(x - 2 * step)) / (4 * eps)
+    return slopes
 
 
 @wrong
 def eps_of_its_own(f, x, eps=1e-5):
-    """Your answer is the same whatever eps is asked for: it is what comes out with 1e-5. For the cube at 2 with
-    eps = 0.5 the two-point formula gives 12.25, and yours gives 12. The step is chosen by whoever calls you."""
-    return _slopes(x, lambda e: (f(x + 1e-5 * e) - f(x - 1e-5 * e)) / 2e-5)
+    """Your answer is the same whatever eps is asked for, as if a small step of your own were taken each time. For the
+    cube at 2 with eps = 0.5 the two-point formula gives 12.25, and yours gives 12. The step is chosen by whoever calls
+    you."""
+    eps = 1e-5
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = eps
+        slopes[i] = (f(x + step) - f(x - step)) / (2 * eps)
+    return slopes
 
 
 @wrong
 def eps_relative_to_x(f, x, eps=1e-5):
     """Your step grows with the entry that is moved: eps times its size, or times 1 where that is smaller. That is wise
     for entries of very different size, but the contract uses eps as given, for every entry alike."""
-    return _slopes(
-        x,
-        lambda e: (
-            (f(x + eps * np.maximum(1, np.abs(x)) * e) - f(x - eps * np.maximum(1, np.abs(x)) * e))
-            / (2 * eps * (np.maximum(1, np.abs(x)) * e).sum())
-        ),
-    )
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = eps * max(1.0, abs(x[i]))
+        slopes[i] = (f(x + step) - f(x - step)) / (2 * step[i])
+    return slopes
 
 
 @wrong
@@ -832,30 +962,48 @@ def four_points(f, x, eps=1e-5):
     """Your formula uses two points on either side. It is more exact than what is asked for: for a cube it has no error
     at all, where the two-point difference has eps squared. The exercise is about the plain one, with one point on
     either side."""
-    return _slopes(
-        x, lambda e: (8 * (f(x + eps * e) - f(x - eps * e)) - (f(x + 2 * eps * e) - f(x - 2 * eps * e))) / (12 * eps)
-    )
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = eps
+        slopes[i] = (8 * (f(x + step) - f(x - step)) - (f(x + 2 * step) - f(x - 2 * step))) / (12 * eps)
+    return slopes
 
 
 @wrong
 def second_derivative(f, x, eps=1e-5):
     """Your formula has f(x + eps) - 2 f(x) + f(x - eps) in it: that is the curvature, the slope of the slope. For the
     slope it is the difference of the two points that counts, over the distance between them."""
-    return _slopes(x, lambda e: (f(x + eps * e) - 2 * f(x) + f(x - eps * e)) / eps**2)
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = eps
+        slopes[i] = (f(x + step) - 2 * f(x) + f(x - step)) / eps**2
+    return slopes
 
 
 @wrong
 def points_exchanged(f, x, eps=1e-5):
     """Every slope has the wrong sign: the value below was taken first. If f rises with an entry, f a little above minus
     f a little below is positive."""
-    return _slopes(x, lambda e: (f(x - eps * e) - f(x + eps * e)) / (2 * eps))
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = eps
+        slopes[i] = (f(x - step) - f(x + step)) / (2 * eps)
+    return slopes
 
 
 @wrong
 def points_added(f, x, eps=1e-5):
     """You added the two values of f where one is to be taken from the other. For a function that is 100 everywhere the
     slope is 0, but yours would be huge."""
-    return _slopes(x, lambda e: (f(x + eps * e) + f(x - eps * e)) / (2 * eps))
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = eps
+        slopes[i] = (f(x + step) + f(x - step)) / (2 * eps)
+    return slopes
 
 
 @wrong
@@ -877,19 +1025,24 @@ def one_number_for_all(f, x, eps=1e-5):
 def moves_whole_rows(f, x, eps=1e-5):
     """For a matrix you moved whole rows: a single index on a matrix picks a row. Then the slopes of a row's entries are
     added up, and all of them come out equal. Every entry has to be moved by itself, whatever the number of axes."""
-    grad = np.zeros_like(x)
+    slopes = np.zeros_like(x)
     for i in range(len(x)):
         step = np.zeros_like(x)
         step[i] = eps
-        grad[i] = (f(x + step) - f(x - step)) / (2 * eps)
-    return grad
+        slopes[i] = (f(x + step) - f(x - step)) / (2 * eps)
+    return slopes
 
 
 @wrong
 def flat_answer(f, x, eps=1e-5):
     """The slopes are right and stand in one long row. Asked for is the shape of x, each slope in the place of its
     entry."""
-    return _slopes(x, lambda e: (f(x + eps * e) - f(x - eps * e)) / (2 * eps)).ravel()
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = eps
+        slopes[i] = (f(x + step) - f(x - step)) / (2 * eps)
+    return slopes.ravel()
 
 
 @wrong
@@ -897,7 +1050,12 @@ def rows_and_columns_exchanged(f, x, eps=1e-5):
     """The slopes are right, but their axes have changed places: the slope of the entry in row i and column j stands in
     row j and column i. That keeps the shape of a square x and of no other matrix. Each slope belongs in the place of
     its entry."""
-    return _slopes(x, lambda e: (f(x + eps * e) - f(x - eps * e)) / (2 * eps)).T
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = eps
+        slopes[i] = (f(x + step) - f(x - step)) / (2 * eps)
+    return slopes.T
 
 
 @wrong
@@ -951,21 +1109,24 @@ def leaves_x_moved_down(f, x, eps=1e-5):
 def steps_pile_up(f, x, eps=1e-5):
     """Your steps pile up: an entry that has been moved stays moved while the next ones are measured, so that each of
     your slopes has those of all the entries before it added in. Start from x anew for every entry."""
-    grad = np.zeros_like(x)
+    slopes = np.zeros_like(x)
     step = np.zeros_like(x)
     for i in np.ndindex(x.shape):
         step[i] = eps
-        grad[i] = (f(x + step) - f(x - step)) / (2 * eps)
-    return grad
+        slopes[i] = (f(x + step) - f(x - step)) / (2 * eps)
+    return slopes
 
 
 @wrong
 def last_entry_forgotten(f, x, eps=1e-5):
     """The last slope is always 0: no step was made there. If you count the entries yourself, which number does the count
     end with?"""
-    grad = _slopes(x, lambda e: (f(x + eps * e) - f(x - eps * e)) / (2 * eps))
-    grad.reshape(-1)[-1] = 0.0
-    return grad
+    slopes = np.zeros_like(x)
+    for i in list(np.ndindex(x.shape))[:-1]:
+        step = np.zeros_like(x)
+        step[i] = eps
+        slopes[i] = (f(x + step) - f(x - step)) / (2 * eps)
+    return slopes
 
 
 @wrong
@@ -983,7 +1144,12 @@ def only_the_last_slope(f, x, eps=1e-5):
 @wrong
 def size_of_the_slope(f, x, eps=1e-5):
     """None of your slopes is negative: the sign got lost. Where f falls as an entry rises, the slope is below 0."""
-    return np.abs(_slopes(x, lambda e: (f(x + eps * e) - f(x - eps * e)) / (2 * eps)))
+    slopes = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = eps
+        slopes[i] = (f(x + step) - f(x - step)) / (2 * eps)
+    return np.abs(slopes)
 
 
 def _weights(q, K):
@@ -1079,16 +1245,16 @@ def multiplied_by_the_root_at_the_end(q, K, V, g):
 
 @wrong
 def root_of_n_k_in_the_chain(q, K, V, g):
-    """You divide by the square root of the number of keys. It is the length of a key, d_k, that belongs under the
-    root."""
+    """You divide by the square root of the number of keys. It is the number of entries of a key, d_k, that belongs
+    under the root."""
     root = np.sqrt(len(K))
     return K.T @ (softmax_jacobian(softmax(K @ q / root)) @ (V @ g)) / root
 
 
 @wrong
 def root_of_d_v_in_the_chain(q, K, V, g):
-    """You divide by the square root of the length of a value. It is the length of a key, d_k, that belongs under the
-    root."""
+    """You divide by the square root of the number of entries of a value. It is the number of entries of a key, d_k,
+    that belongs under the root."""
     root = np.sqrt(V.shape[1])
     return K.T @ (softmax_jacobian(softmax(K @ q / root)) @ (V @ g)) / root
 

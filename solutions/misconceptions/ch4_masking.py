@@ -21,10 +21,68 @@ def excludes_itself(n_q, n_k=None):
 @wrong
 def upper_triangle(n_q, n_k=None):
     """Your mask is the other triangle: each query may see itself and what comes after it, and nothing from before.
-    Query 0 of causal_mask(3) should have one True in its row, yours has three. Which way does the comparison between
-    the key's position and the query's go?"""
+    Query 0 of causal_mask(3), for example, should have one True in its row, and yours has three. Which way does the
+    comparison between the key's position and the query's go?"""
     n_k = n_q if n_k is None else n_k
     return np.arange(n_k) >= np.arange(n_q)[:, None] + (n_k - n_q)
+
+
+@wrong
+def upper_triangle_from_the_top_left(n_q, n_k=None):
+    """Your mask is the upper triangle, from the top left corner: query i may see key i and what comes after it, and nothing
+    from before. It is the other triangle that is asked for, the lower one. And the queries are the last n_q positions: with
+    more keys than queries, the corner at the top left is not where a triangle begins."""
+    n_k = n_q if n_k is None else n_k
+    return np.arange(n_k) >= np.arange(n_q)[:, None]
+
+
+@wrong
+def blocked_above_the_top_left_diagonal(n_q, n_k=None):
+    """Your mask is True above the diagonal: at the keys that come later. Some libraries mark what is blocked; in this course True
+    means "may attend". And the queries are the last n_q positions: with more keys than queries, the diagonal does not begin
+    in the corner at the top left."""
+    n_k = n_q if n_k is None else n_k
+    return np.arange(n_k) > np.arange(n_q)[:, None]
+
+
+@wrong
+def upper_triangle_and_the_key_before(n_q, n_k=None):
+    """In your mask each query sees the key just before it, its own and all that come later: the triangle is the upper one, moved
+    by one place. What lies to the left of the diagonal has come before and may be seen; what lies to the right may not."""
+    n_k = n_q if n_k is None else n_k
+    return np.arange(n_k) >= np.arange(n_q)[:, None] - 1
+
+
+@wrong
+def excludes_itself_from_the_top_left(n_q, n_k=None):
+    """In your mask no query may see the key at its own position, and the queries stand at the positions 0, 1, 2, ... even when
+    there are more keys. A position's own token is no secret to it, and the queries are the last n_q positions."""
+    n_k = n_q if n_k is None else n_k
+    return np.arange(n_k) < np.arange(n_q)[:, None]
+
+
+@wrong
+def minus_infinity_above_the_top_left(n_q, n_k=None):
+    """Your triangle holds 0 and -inf, ready to be added to scores. Here a mask says only who may look: True or False. And the
+    queries are the last n_q positions: with more keys than queries, the triangle does not begin in the corner at the top left."""
+    n_k = n_q if n_k is None else n_k
+    return np.where(np.arange(n_k) > np.arange(n_q)[:, None], -np.inf, 0.0)
+
+
+@wrong
+def upper_triangle_of_ones(n_q, n_k=None):
+    """Your mask is the upper triangle, from the top left corner, and holds the numbers 1 and 0. The lower one is asked for: what
+    comes before a query may be seen. Make True and False of it: what turns numbers into booleans? And the queries are the
+    last n_q positions: with more keys than queries, the corner at the top left is not where a triangle begins."""
+    return np.triu(np.ones((n_q, n_q if n_k is None else n_k)))
+
+
+@wrong
+def ones_from_the_top_left(n_q, n_k=None):
+    """Your triangle holds the numbers 1 and 0 and not True and False, and your queries stand at the positions 0, 1, 2, ... even when
+    there are more keys. What turns numbers into booleans? And the queries are the last n_q positions: how far does each row
+    of your triangle have to move to the right?"""
+    return np.tri(n_q, n_q if n_k is None else n_k)
 
 
 @wrong
@@ -159,8 +217,8 @@ def one_key_too_many(lengths, n_k):
 
 @wrong
 def one_key_too_few(lengths, n_k):
-    """Each sequence of yours lacks its last real key. A sequence of length 3 has keys at the positions 0, 1 and 2;
-    yours stops at 1. If you took 1 away somewhere, was it needed?"""
+    """Each sequence of yours lacks its last real key. A sequence of length 3, for example, has keys at the positions
+    0, 1 and 2; yours stops at 1. If you took 1 away somewhere, was it needed?"""
     return np.arange(n_k) < lengths[:, None, None] - 1
 
 
@@ -322,8 +380,9 @@ def unmasked_where_nothing_is_allowed(scores, mask):
 
 @wrong
 def subtracts_the_mean(scores, mask):
-    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the mean: [0,
-    0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so that no exponent is positive?"""
+    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the
+    mean: for example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so
+    that no exponent is positive?"""
     e = np.where(mask, np.exp(scores - scores.mean(axis=-1, keepdims=True)), 0.0)
     total = e.sum(axis=-1, keepdims=True)
     return e / np.where(total == 0, 1.0, total)
@@ -332,8 +391,8 @@ def subtracts_the_mean(scores, mask):
 @wrong
 def masks_after_the_softmax(scores, mask):
     """The forbidden weights are 0, but the allowed ones do not add up to 1: you took the softmax of all the scores and
-    crossed the forbidden ones out afterwards, so they still had their share of the sum. With [1, 2, 3] and the last one
-    forbidden, yours add up to 0.33. Mask before the softmax, or share out again after it."""
+    crossed the forbidden ones out afterwards, so they still had their share of the sum. With [1, 2, 3] and the last
+    one forbidden, for example, yours add up to 0.33. Mask before the softmax, or share out again after it."""
     return np.where(mask, softmax(scores), 0.0)
 
 
@@ -377,8 +436,9 @@ def fills_the_allowed_with_minus_infinity(scores, mask):
 
 @wrong
 def pushes_down_the_allowed(scores, mask):
-    """You add the very low number where the mask is True, and those are the places that may be looked at: `mask * -1e9`
-    is -1e9 at every True. In this course True means "may attend". Which places should the number be added to?"""
+    """You add the very low number where the mask is True, and those are the places that may be looked at: the mask
+    times that number is that number at every True. In this course True means "may attend". Which places should the
+    number be added to?"""
     return softmax(scores + mask * -1e9)
 
 
@@ -436,9 +496,9 @@ def one_maximum_for_all_rows(scores, mask):
 
 @wrong
 def adds_true_as_one(scores, mask):
-    """You added the mask to the scores as it is. NumPy takes True for 1 and False for 0, so the allowed scores grow by
-    1 and the forbidden ones stay: they are only a little worse off. What has to be added to a score so that its exp is
-    (nearly) nothing?"""
+    """You added the mask to the scores as it is. NumPy takes True for 1 and False for 0, so an allowed score gains 1
+    on the forbidden ones and no more: a forbidden place with a high score still wins. What has to be added to a score
+    so that its exp is (nearly) nothing?"""
     weights = softmax(scores + mask)
     return np.where(mask.any(axis=-1, keepdims=True), weights, 0.0)
 
@@ -518,8 +578,9 @@ def blocked_scores_become_zero(Q, K, V, mask=None):
 
 @wrong
 def subtracts_the_mean_here(Q, K, V, mask=None):
-    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the mean: [0,
-    0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so that no exponent is positive?"""
+    """Your results are those of scores shifted so that the mean of each row is 0. A score may still lie far above the
+    mean: for example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. What has to end up at 0, so
+    that no exponent is positive?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = subtracts_the_mean(scores, np.ones_like(scores, dtype=bool) if mask is None else mask)
     return weights @ V, weights
@@ -557,9 +618,9 @@ def picks_with_a_mask_of_another_shape(Q, K, V, mask=None):
 
 @wrong
 def adds_the_mask_itself(Q, K, V, mask=None):
-    """You added the mask to the scores as it is. NumPy takes True for 1 and False for 0, so the forbidden scores are
-    only 1 behind the others, and their keys still have more than a third of the weight that they had. What would have
-    to be added instead, and where?"""
+    """You added the mask to the scores as it is. NumPy takes True for 1 and False for 0, so an allowed score gains 1
+    on the forbidden ones and no more: a forbidden key with a high score still wins. What would have to be added
+    instead, and where?"""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     weights = softmax(scores if mask is None else scores + mask)
     return weights @ V, weights
@@ -585,7 +646,7 @@ def no_scaling(Q, K, V, mask=None):
 @wrong
 def divides_by_d_k(Q, K, V, mask=None):
     """Your scores are divided by d_k itself. It is the square root that brings their spread back to 1: with d_k = 4,
-    divide by 2."""
+    for example, divide by 2."""
     scores = Q @ np.swapaxes(K, -1, -2) / Q.shape[-1]
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
     return weights @ V, weights
@@ -593,8 +654,8 @@ def divides_by_d_k(Q, K, V, mask=None):
 
 @wrong
 def root_of_d_v(Q, K, V, mask=None):
-    """Your scores are divided by the square root of d_v, the length of the values. Values have no part in the scores:
-    it is the length d_k of queries and keys that makes dot products grow."""
+    """Your scores are divided by the square root of d_v, the number of entries of a value. Values have no part in the
+    scores: it is the number d_k of entries of queries and keys that makes dot products grow."""
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(V.shape[-1])
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
     return weights @ V, weights
@@ -689,6 +750,35 @@ def transposes_the_batch(Q, K, V, mask=None):
     scores = Q @ K.T / np.sqrt(Q.shape[-1])
     weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
     return weights @ V, weights
+
+
+@wrong
+def exactly_one_batch_axis(Q, K, V, mask=None):
+    """Your attention works for exactly one batch axis: `transpose` with a fixed list of three axes fits no other number of
+    them. Which function swaps the last two, however many come before?"""
+    scores = Q @ K.transpose(0, 2, 1) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
+    return weights @ V, weights
+
+
+@wrong
+def dot_with_every_axis_turned(Q, K, V, mask=None):
+    """`.T` turns round all the axes of K, batch axes too, and `np.dot` pairs every batch entry with every other one: both are
+    right for plain matrices and for nothing else. Which function exchanges just the last two axes, and which sign goes
+    through the batch axes side by side?"""
+    scores = np.dot(Q, K.T) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
+    return weights @ V, weights
+
+
+@wrong
+def dot_twice_with_every_axis_turned(Q, K, V, mask=None):
+    """`.T` turns round all the axes of K, batch axes too, and `np.dot` pairs every batch entry with every other one: both are
+    right for plain matrices and for nothing else. Which function exchanges just the last two axes, and which sign goes
+    through the batch axes side by side?"""
+    scores = np.dot(Q, K.T) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
+    return np.dot(weights, V), weights
 
 
 @wrong
@@ -876,7 +966,7 @@ def drops_axes_of_length_one(causal, padding):
 @wrong
 def everybody_sees_itself(causal, padding):
     """Your mask lets every query see its own position even where that is padding. It does avoid rows with nothing to
-    look at, but padding is noise and must stay hidden; `masked_softmax` already knows what to do with an empty row."""
+    look at, but padding is noise and must stay hidden; what becomes of an empty row is settled in `masked_softmax`."""
     n_q, n_k = causal.shape
     return (causal & padding) | np.eye(n_q, n_k, n_k - n_q, dtype=bool)
 
@@ -1057,8 +1147,9 @@ def watches_one_feature_only(attend, X):
 
 @wrong
 def overlooks_small_leaks(attend, X):
-    """Your comparison lets small differences pass, and a small leak with them. A model will find it, however faint:
-    what leaks is above 1e-5, while rounding stays below 1e-12. How far apart may two numbers be in your comparison?"""
+    """Your comparison lets small differences pass, and a small leak with them. A model will find it, however faint.
+    What leaks in the checks is well above 1e-5, while rounding stays far below that, as for example at 1e-12. How far
+    apart may two numbers be in your comparison?"""
     Y = attend(X)
     for t in range(1, len(X)):
         changed = X.copy()
@@ -1138,8 +1229,8 @@ def compares_a_sum(attend, X):
 
 @wrong
 def compares_a_length(attend, X):
-    """You compare the lengths of what comes out, each one number made from many. A leak that turns a row into another
-    direction leaves its length as it was. Compare the rows themselves, entry by entry."""
+    """You compare the norms of what comes out, each one number made from many. A leak that turns a row into another
+    direction leaves its norm as it was. Compare the rows themselves, entry by entry."""
     return _compares(np.linalg.norm, attend, X)
 
 

@@ -267,8 +267,8 @@ wrong = misconceptions_of("multi_head_attention")
 
 @wrong
 def scaled_by_d_model(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You divided the scores by sqrt(d_model). A score is a dot product of two vectors of length d_k, so its spread grows
-    with d_k, whatever the model's width is. Which array knows d_k?"""
+    """You divided the scores by sqrt(d_model). A score is a dot product of two vectors of d_k entries, so its spread
+    grows with d_k, whatever the model's width is. Which array knows d_k?"""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q * np.sqrt(Q.shape[-1] / X_q.shape[-1]), K, V, mask)
     return merge_heads(O) @ W_O, weights
@@ -378,9 +378,9 @@ def w_q_and_w_k_exchanged(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def split_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """Your heads are cut out by a reshape to (h, n, d) with no exchange of axes. Then a head does not hold its own columns
-    of every position, but all the columns of a few positions, and most words never meet. Go back to `split_heads`, and
-    use it here."""
+    """Your heads are cut out by a reshape to (h, n, d) with no exchange of axes. Then a head does not hold its own
+    columns of every position, but all the columns of a few positions, and most words never meet. `split_heads` asks
+    for just this step: do that first, and use it here."""
 
     def cut(A):
         *batch, n, width = A.shape
@@ -392,8 +392,9 @@ def split_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def put_together_by_reshape_alone(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """The weights are right, but the heads are put together by a reshape with no exchange of axes, so a row holds several
-    positions of one head in place of one position of all the heads. Go back to `merge_heads`, and use it here."""
+    """The weights are right, but the heads are put together by a reshape with no exchange of axes, so a row holds
+    several positions of one head in place of one position of all the heads. `merge_heads` asks for just this step: do
+    that first, and use it here."""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     O, weights = masked_attention(Q, K, V, mask)
     return O.reshape(*X_q.shape[:-1], -1) @ W_O, weights
@@ -498,8 +499,8 @@ def scaled_twice(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
 
 @wrong
 def scaled_by_the_number_of_heads(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
-    """You divided the scores by sqrt(h). A score is a dot product of two vectors of length d_k; how many heads there are makes
-    no difference to its spread. Which array knows d_k?"""
+    """You divided the scores by sqrt(h). A score is a dot product of two vectors of d_k entries; how many heads there
+    are makes no difference to its spread. Which array knows d_k?"""
     Q, K, V = split_heads(X_q @ W_Q, h), split_heads(X_kv @ W_K, h), split_heads(X_kv @ W_V, h)
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(h)
     weights = masked_softmax(scores, np.True_ if mask is None else mask)
@@ -610,6 +611,15 @@ def columns_of_w_o(O, W_O):
     of the output: it is the rows of W_O that belong to heads. Head i's d_v numbers meet d_v rows of W_O: which ones?"""
     width = W_O.shape[1] // len(O)
     return np.stack([merge_heads(O) @ W_O[:, i * width : (i + 1) * width] for i in range(len(O))])
+
+
+@wrong
+def columns_of_w_o_turned_into_rows(O, W_O):
+    """You gave head i a block of d_v columns of W_O and turned it round to make it fit: each of your parts has h · d_v columns and
+    not d_model. It is the rows of W_O that belong to heads: head i's d_v numbers meet d_v rows of W_O, as they are. Which
+    ones?"""
+    d_v = O.shape[-1]
+    return np.stack([O[i] @ W_O[:, i * d_v : (i + 1) * d_v].T for i in range(len(O))])
 
 
 @wrong
@@ -765,8 +775,8 @@ def previous_round_the_corner(weights):
 
 @wrong
 def how_often_it_is_the_largest(weights):
-    """For "previous" you counted how often the previous key has the largest weight. Asked for is the average of its weight: a
-    head that gives it 0.9 and one that gives it 0.4 are not the same."""
+    """For "previous" you counted how often the previous key has the largest weight. Asked for is the average of its
+    weight: for example, a head that gives it 0.9 and one that gives it 0.4 are not the same."""
     return scores_of(weights, previous=(weights.argmax(axis=1)[1:] == np.arange(len(weights) - 1)).mean())
 
 
@@ -827,8 +837,8 @@ def local_is_itself_alone(weights):
 
 @wrong
 def where_the_largest_stands(weights):
-    """For "copying" you averaged the places of the largest weights (argmax), not the weights themselves. A place may be 5; a
-    score lies between 0 and 1."""
+    """For "copying" you averaged the places of the largest weights (argmax), not the weights themselves. A place may
+    be any number up to n - 1; a score lies between 0 and 1."""
     return scores_of(weights, copying=weights.argmax(axis=1).mean())
 
 
@@ -964,6 +974,30 @@ def first_query_at_the_bottom(weights, query_tokens, key_tokens, ax=None):
     if ax is None:
         _, ax = plt.subplots()
     ax.imshow(weights, cmap="Blues", vmin=0, vmax=1, origin="lower")
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens)
+    return ax
+
+
+@wrong
+def on_its_side_and_from_the_bottom(weights, query_tokens, key_tokens, ax=None):
+    """The weights lie on their side, and the first row is at the bottom. The rows of the matrix are the queries already: they need
+    no turning. And matplotlib counts upwards unless told otherwise, while a matrix is read from the top."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.imshow(weights.T, cmap="Blues", vmin=0, vmax=1, aspect="auto", origin="lower")
+    ax.set_xticks(range(len(key_tokens)), key_tokens)
+    ax.set_yticks(range(len(query_tokens)), query_tokens)
+    return ax
+
+
+@wrong
+def from_the_bottom_with_labels_between(weights, query_tokens, key_tokens, ax=None):
+    """Your first query is at the bottom, and the labels stand at the borders between the places. `pcolormesh` counts upwards, as
+    every plot does unless the axis is turned over, and the middle of its places lies half-way between the whole numbers."""
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.pcolormesh(weights, cmap="Blues", vmin=0, vmax=1)
     ax.set_xticks(range(len(key_tokens)), key_tokens)
     ax.set_yticks(range(len(query_tokens)), query_tokens)
     return ax
@@ -1223,7 +1257,7 @@ def the_sum_of_differences(attend, X, perm):
 
 @wrong
 def the_length_of_the_difference(attend, X, perm):
-    """You took the length of the difference, the root of the sum of squares. Asked for is the largest single entry, in
+    """You took the norm of the difference, the root of the sum of squares. Asked for is the largest single entry, in
     size."""
     return np.linalg.norm(attend(X[perm]) - attend(X)[perm])
 

@@ -69,8 +69,8 @@ def widths_multiplied(n_q, n_k, d_k, d_v):
 
 @wrong
 def positions_added(n_q, n_k, d_k, d_v):
-    """You add n_q and n_k where every query meets every key. With 10 queries and 10 keys there are 100 meetings, not
-    20: that is why attention is called quadratic."""
+    """You add n_q and n_k where every query meets every key. With 10 queries and 10 keys, for example, there are 10 *
+    10 = 100 meetings, not 20: that is why attention is called quadratic."""
     return {"multiply_adds": (n_q + n_k) * (d_k + d_v), "stored_scores": n_q + n_k}
 
 
@@ -169,7 +169,7 @@ def a_single_projection(n, d_model):
 @wrong
 def one_dot_product_a_row(n, d_model):
     """Your projections lack a factor d_model. Each row of X gives d_model new numbers, and each of these is a dot
-    product of length d_model."""
+    product of d_model entries."""
     return 8 * n * d_model + 4 * n**2 * d_model
 
 
@@ -494,6 +494,15 @@ def turned_all_the_axes(Q, K, V, feature_map):
     Which function swaps just the last two?"""
     phi_Q, phi_K = feature_map(Q), feature_map(K)
     mixed = phi_Q @ (phi_K.T @ V)
+    return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
+
+
+@wrong
+def exactly_one_batch_axis(Q, K, V, feature_map):
+    """Your code works for exactly one batch axis: `transpose` with a fixed list of three axes fits no other number of them.
+    Which function swaps the last two, however many come before?"""
+    phi_Q, phi_K = feature_map(Q), feature_map(K)
+    mixed = phi_Q @ (phi_K.transpose(0, 2, 1) @ V)
     return mixed / (phi_Q * phi_K.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
 
 
@@ -824,16 +833,16 @@ def no_scaling_in_the_step(q, k, v, cache_K, cache_V):
 
 @wrong
 def scaled_by_the_number_of_positions(q, k, v, cache_K, cache_V):
-    """You divide the scores by the root of the number of keys. That number grows from step to step. A score is a sum of
-    d_k products, so it is d_k that counts: the length of the query."""
+    """You divide the scores by the root of the number of keys. That number grows from step to step. A score is a sum
+    of d_k products, so it is d_k that counts: the number of entries of the query."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q / np.sqrt(len(K))) @ V, K, V
 
 
 @wrong
 def scaled_by_the_value(q, k, v, cache_K, cache_V):
-    """You divide the scores by sqrt(d_v). A score is a sum of d_k products, so it is d_k that counts: the length of the
-    query, not of the value."""
+    """You divide the scores by sqrt(d_v). A score is a sum of d_k products, so it is d_k that counts: the number of
+    entries of the query, not of the value."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     return softmax(K @ q / np.sqrt(len(v))) @ V, K, V
 
@@ -901,9 +910,9 @@ def weights_instead_of_the_output(q, k, v, cache_K, cache_V):
 
 @wrong
 def subtracts_the_mean(q, k, v, cache_K, cache_V):
-    """Your results are those of scores shifted so that their mean is 0. A score may still lie far above the mean: [0, 0,
-    3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Subtract the largest one: then no exponent is positive. The
-    given `softmax` does it."""
+    """Your results are those of scores shifted so that their mean is 0. A score may still lie far above the mean: for
+    example, [0, 0, 3000] becomes [-1000, -1000, 2000], and exp(2000) is inf. Subtract the largest one: then no
+    exponent is positive. The given `softmax` does it."""
     K, V = np.vstack([cache_K, k]), np.vstack([cache_V, v])
     scores = K @ q / np.sqrt(len(q))
     e = np.exp(scores - scores.mean())

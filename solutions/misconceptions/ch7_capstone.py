@@ -458,9 +458,9 @@ def scores_of_one(n, d_model):
 
 @wrong
 def scores_of_ten(n, d_model):
-    """The right position gets most of the weight, but not enough: your matching score is 10 before the division by sqrt(d_k).
-    With d_k = 9 only 10 / 3 is left of it, exp(10 / 3) is about 28, and every other position still gets 1 part in
-    about 40. Within 0.001 needs far sharper weights."""
+    """The right position gets most of the weight, but not enough: your matching score is 10 before the division by
+    sqrt(d_k). With d_k = 9, for example, only 10 / 3 is left of it, exp(10 / 3) is about 28, and every other position
+    still gets 1 part in about 40. Within 0.001 needs far sharper weights."""
     n_tokens = d_model - n
     token, position = np.eye(d_model)[:, :n_tokens], np.eye(d_model)[:, n_tokens:]
     one_before = np.eye(n, k=-1)
@@ -475,17 +475,17 @@ def _of_size(size, n, d_model):
 
 @wrong
 def scores_of_twenty(n, d_model):
-    """The right position gets nearly all the weight in short sequences, but not in longer ones: your matching score is 20 before
-    the division by sqrt(d_k), and where d_k grows with n it shrinks. With d_k = 6 about 8 is left, and exp(8) is only some
-    3000 times as much as exp(0). How large must it be for any n?"""
+    """The right position gets nearly all the weight in short sequences, but not in longer ones: your matching score is
+    20 before the division by sqrt(d_k), and where d_k grows with n it shrinks. With d_k = 6, for example, about 8 is
+    left, and exp(8) is only some 3000 times as much as exp(0). How large must it be for any n?"""
     return _of_size(20, n, d_model)
 
 
 @wrong
 def scores_of_fifty(n, d_model):
-    """Sharp enough for short sequences, but not for long ones: your matching score is 50 before the division by sqrt(d_k), and
-    where d_k grows with n it shrinks. With d_k = 40 about 8 is left, and 39 other positions take their share. How large must
-    it be for any n?"""
+    """Sharp enough for short sequences, but not for long ones: your matching score is 50 before the division by
+    sqrt(d_k), and where d_k grows with n it shrinks. With d_k = 40, for example, about 8 is left, and 39 other
+    positions take their share. How large must it be for any n?"""
     return _of_size(50, n, d_model)
 
 

@@ -33,6 +33,7 @@ def test_a_property_needs_no_reference_and_says_what_it_found():
     [
         (np.ones((2, 3)), [3, 2], "It has shape (2, 3); it should have shape (3, 2)."),
         (2.0, [2], "It is a single number; it should have shape (2,)."),
+        ("no", [], "It is a string; a number is asked for."),
         (np.ones(2), [], "It has shape (2,); it should be a single number."),
     ],
 )

@@ -1,5 +1,6 @@
 """Python's and NumPy's errors, as a student hears of them. Every message comes from a real error, raised here."""
 
+import re
 import time
 
 import numpy as np
@@ -20,8 +21,8 @@ def raised(code):
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("np.ones((2, 3)) @ np.ones((2, 3))", "these have sizes 3 and 2"),
-        ("np.ones((4, 2, 3)) @ np.ones((3, 5, 4))", "does one of them need its last two axes swapped?"),
+        ("np.ones((2, 3)) @ np.ones((2, 3))", "here of size 3, and the second-to-last of its right side"),
+        ("np.ones((4, 2, 3)) @ np.ones((3, 5, 4))", "What does each of these two axes count"),
         ("np.dot(np.ones((2, 3)), np.ones((2, 3)))", "sums over axis 1 of the left one (size 3) and axis 0"),
         ("np.ones((2, 3)) + np.ones((2,))", "The shapes (2,3) and (2,) do not fit"),
         ("np.einsum('ij,jd->id', np.ones((2, 3, 4)), np.ones((2, 4, 5)))", "`...` for those in front"),
@@ -37,7 +38,7 @@ def raised(code):
         ("np.ones(3)[3 / 2]", "An index has to be a whole number"),
         ("np.ones(3)[0][1]", "a single number, with no axes left"),
         ("np.all(np.ones((2, 2)), np.ones((2, 2)))", "An array stands where one whole number is needed"),
-        ("~np.ones(3)", "work on boolean arrays"),
+        ("~np.ones(3)", "work on booleans (and whole numbers), not on floats"),
         ("{np.ones(3): 1}", "An array cannot be looked up"),
         ("np.zeros(2)[:] += np.ones(3)", "The shapes (2,) and (3,) do not fit"),
         ("np.ones(3)()", "A value is called like a function"),
@@ -46,12 +47,15 @@ def raised(code):
         ("np.random.default_rng(1).standard_normal(2, 3)", "A shape is one argument, its sizes in parentheses"),
         ("softmx(1)", "Nothing called `softmx` exists when this line runs"),
         ("None + 1", "a function without a `return`"),
-        ("n, d = np.ones((2, 3, 4)).shape", "An array with batch axes has more than 2 sizes"),
+        ("n, d = np.ones((2, 3, 4)).shape", "has more parts than the left has names, 2: print what it is"),
         ("n, d, k = np.ones((2, 3)).shape", "only 2 values on the right"),
         ("(lambda x: x)(1, 2)", "The graded signature must stay as it was given"),
         ("np.ones(3).sum(axis=1)", "there is no axis 1"),
+        ("np.ones(3).sum().sum(axis=1)", "a single number, with no axes left"),
+        ("np.ones((2, 3)).sum(axis=-3)", "The array has 2 axes, counted from 0; there is no axis -3"),
+        ("np.ones(1)[-2]", "Axis 0 has 1 entry, counted from 0: index -2 is before the start"),
         ("np.ones(3)[5]", "Axis 0 has 3 entries, counted from 0: index 5 is past the end"),
-        ("np.ones((2, 3)).transpose(0, 2, 1)", "counts from the end"),
+        ("np.ones((2, 3)).transpose(0, 2, 1)", "a list of axes that is not as long as the array has axes"),
         ("np.ones(6).reshape(4, 2)", "the sizes must multiply to 6"),
         ("np.softmax(1)", "`numpy` has nothing called `softmax`"),
         ("import scipi_not_there", "NumPy and the standard library are enough"),
@@ -71,6 +75,57 @@ def test_an_error_is_explained_in_words(code, words):
     text = explain(kind, message, function="f")
     assert text.startswith(f"f stopped with {kind}")
     assert words in text
+
+
+ARRAYS = {"Q": (2, 3), "K": (4, 3), "V": (4, 5), "B": (7, 2, 3), "C": (7, 4, 3), "v": (5,), "x": (2, 3)}
+
+
+@pytest.mark.parametrize(
+    ("line", "words", "unsaid"),
+    [
+        ("Q @ K", "The sizes would fit with the last two axes of `K` exchanged.", "of `Q` exchanged"),
+        ("Q @ K", "Here `Q` has shape (2, 3) and `K` has shape (4, 3).", ""),
+        ("Q @ V", "No exchange of axes or sides makes them fit", "would fit"),
+        ("K.T @ Q", "The sizes would fit with the two sides exchanged.", "last two axes of `"),
+        ("V @ K", "The sizes would fit with the last two axes of `V` exchanged.", "of `K`"),
+        ("B @ C.T", "`.T` turns all the axes of `C` round, (7, 4, 3) becomes (3, 4, 7)", "last two axes of `C`"),
+        ("Q @ v", "a vector), here of size 5: they must be equal. Here `Q` has shape (2, 3)", "exchange"),
+        ("Q @ K[:, 1:]", "What does each of these two axes count", "fit"),
+        ("x / x.sum(axis=1)", "A sum or a maximum drops its axis unless it is told to keep it", ""),
+        ("Q * K", "Which axis of the one should meet which of the other?", "drops"),
+        ("x / x.sum(axis=0, keepdims=True)[:, :2]", "Which axis of the one should meet", "drops"),
+        ("Q.transpose(0, 2, 1)", "exchanges the axes -1 and -2, counted from the end", ""),
+        ("B.transpose(0, 2, 1, 3)", "exchanges the axes -2 and -3, counted from the end", ""),
+        ("B.transpose(2, 0, 1, 3)", "Which axes does it have just before this line?", "from the end"),
+        ("x - max(x)", "Python's own `max` compares the rows of an array", ".any()"),
+        ("v if v else 0", "say `.any()` or `.all()` for one answer", "max"),
+        ("v.sum(axis=1)", "The array has 1 axis, counted from 0; there is no axis 1. The last one is -1", "1 axes"),
+        ("a, b = B.shape", "An array with batch axes has more sizes", ""),
+        ("a, b = B", "print what it is just before this line", "batch"),
+    ],
+)
+def test_only_what_would_fit_is_suggested(line, words, unsaid):
+    """What is said of an error follows from the line that raised it and from the shapes of the arrays in it."""
+    scope = {"np": np, **{name: np.ones(shape) for name, shape in ARRAYS.items()}}
+    with pytest.raises(Exception) as found:  # noqa: PT011 - each line raises another kind
+        exec(line, scope)  # noqa: S102 - the lines listed above
+    shapes = ", ".join(f"{name} {shape}" for name, shape in ARRAYS.items() if re.search(rf"\b{name}\b", line))
+    text = explain(found.type.__name__, str(found.value), line=line, function="f", shapes=shapes)
+    told = text.partition(f"`{line}`:")[2]
+    assert words in told
+    assert not unsaid or unsaid not in told
+
+
+def test_an_exercise_whose_cell_was_not_run_is_no_slip_in_writing():
+    """The name of one exercise is much like that of another: what is missing is the cell."""
+    error = ("NameError", "name 'masked_softmax' is not defined")
+    exercises = ["masked_softmax", "softmax"]
+    text = explain(*error, function="f", known=["softmax"], exercises=exercises)
+    assert "`masked_softmax` is an exercise of this notebook" in text
+    assert "its cell was not run yet, is missing, or stopped with an error" in text
+    assert "Did you mean" not in text
+    text = explain("NameError", "name 'soft_max' is not defined", known=["softmx", "softmax"], exercises=exercises)
+    assert "Did you mean `softmx`?" in text
 
 
 def test_arguments_of_another_function_do_not_blame_the_graded_one():

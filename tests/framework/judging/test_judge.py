@@ -17,6 +17,7 @@ from autograder.judging.loader import ChapterChecks, load_checks
 from autograder.judging.values import arrived
 from autograder.sandbox.protocol import Call
 from tests.framework.judging.conftest import Student, right
+from tests.support.mini import CHAPTER, change
 
 
 def test_a_right_notebook_earns_everything(grade):
@@ -150,6 +151,29 @@ def test_follow_through_counts_a_mistake_once(grade):
     assert (found.status, found.score) == ("passed", 3.0)
     why = "is right in itself: with a right to_kelvin underneath it earns 3 of 3 points"
     assert why in found.follow_through
+    assert found.follow_through.endswith(", so the mistake in to_kelvin is counted only once.")
+
+
+def test_an_earlier_function_that_was_never_begun_holds_no_mistake(grade):
+    """It is missing, and that is what counts once."""
+
+    def to_kelvin(celsius):
+        raise NotImplementedError
+
+    found = grade(to_kelvin=to_kelvin, blank=["to_kelvin"])["mean_kelvin"]
+    assert found.follow_through.endswith(", so that to_kelvin is missing is counted only once.")
+
+
+def test_a_value_that_cannot_be_looked_at_is_called_by_its_own_type(course, grade):
+    """A check that computes with it raises an error of its own, which speaks of something the student never saw."""
+    change(
+        course.checks(CHAPTER),
+        "assert_matches(student.to_kelvin(x), ref",
+        "assert_matches(student.to_kelvin(x) * 1, ref",
+    )
+    found = grade(to_kelvin=lambda celsius: {float(celsius[0])})["to_kelvin"]
+    assert "to_kelvin(celsius) is of type set; a number or an array is asked for." in found.message
+    assert "Opaque" not in "".join(check.message for check in found.checks)
 
 
 def test_only_an_earlier_function_that_was_asked_is_at_fault():

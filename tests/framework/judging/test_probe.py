@@ -274,6 +274,29 @@ def test_what_a_probe_cannot_look_at_fails_the_check_and_nobody_is_said_to_have_
     assert words in tried.checks[0].message
 
 
+def test_an_error_of_the_probe_is_not_told_as_the_students(probed):
+    """No line of the student's raised it: what was returned could not be looked at. An error inside the function is theirs."""
+    course = probed(
+        {
+            CHECK_FILE: CHECKS.format(
+                look="def probe(function, n):\n    return {'made': [b.size for b in function(n)]}\n"
+            )
+        }
+    )
+    checks = load_checks(course, "ch1_units")
+
+    def message(function):
+        [verdict] = Judge(checks).judge(Student(boxes=function))
+        return verdict.checks[0].reason
+
+    text = message(lambda n: [n])
+    assert text.startswith("boxes was called and what it returned was looked at.")
+    assert "That ended with AttributeError: 'int' object has no attribute 'size', in no line of yours" in text
+    assert "boxes stopped with" not in text
+    assert message(lambda n: [][n]).startswith("boxes stopped with IndexError")
+    assert message(lambda: 0).startswith("boxes stopped with TypeError")
+
+
 NUMBERS = '''
 from autograder.checking import assert_matches, check, exercise, pure
 

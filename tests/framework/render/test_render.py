@@ -27,7 +27,7 @@ def softmax_card(function, **more):
 
 def check(status="passed", title="a check", **more):
     """One check's result."""
-    return CheckResult("test_a", title, status, visible=True, points=1, **more)
+    return CheckResult("test_a", title, status, **{"visible": True, "points": 1, **more})
 
 
 def verdict(*checks, status="failed", score=0.0, message="", max_score=None):
@@ -99,6 +99,11 @@ class TestText:
         [
             (verdict(check(), status="passed", score=1.0), {"points": 1}, "1 of 1 point"),
             (verdict(check(), check("failed"), score=1.0), {"points": 2}, "1 of 2 points"),
+            (
+                verdict(check(), check("failed", points=0), score=1.0, max_score=1.0),
+                {"points": 2},
+                "1 of 1 point here, 1 more when it is graded, but 1 check does not hold",
+            ),
             (verdict(check(), check("failed"), max_score=0.0), {"points": 2}, "1 of 2 checks hold"),
             (verdict(check("not_tried"), status="not_attempted"), {"points": 2}, "not attempted yet"),
             (verdict(check("not_tried"), status="error"), {"points": 2}, "not found"),

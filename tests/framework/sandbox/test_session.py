@@ -7,6 +7,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from autograder.judging.functions import FunctionSession
 from autograder.judging.values import arrived
 from autograder.sandbox import open_worker
 from autograder.sandbox.protocol import Answer, Call, Opaque, Rng, Session, Source
@@ -23,6 +24,17 @@ def test_a_call_is_answered_in_every_confinement(everywhere):
         for x in (np.arange(3.0), np.zeros(5)):
             np.testing.assert_allclose(session.call(Call("softmax", (x,))).value, np.exp(x) / np.exp(x).sum())
         assert session.names() == {"np", "softmax"}
+
+
+def test_an_error_tells_the_shapes_in_its_line(run, tmp_path):
+    """Arrays that the line names, as they were at that moment: here, and from a function of the grader's own process."""
+    source = "import numpy as np\ndef f(Q, K, n):\n    K = K[1:]\n    return Q @ K + n\n"
+    path, scope = tmp_path / "f.py", {}
+    path.write_text(source)
+    exec(compile(source, str(path), "exec"), scope)  # noqa: S102 - two lines above
+    call = Call("f", (np.ones((2, 3)), np.ones((5, 3)), 4))
+    for session in (run(source), FunctionSession(scope)):
+        assert session.call(call).error.shapes == "Q (2, 3), K (4, 3)"
 
 
 def test_a_batch_answers_in_order(run):

@@ -112,6 +112,22 @@ class TestCheck:
         assert 'hint("softmax") has 3 hints left.' in done.stderr
         assert "✗" not in done.stderr
 
+    @pytest.mark.parametrize(
+        ("run", "words"),
+        [
+            ([BLANK, RIGHT + ")"], "Python could not read your `softmax` when its cell was run last (a SyntaxError)"),
+            ([BLANK, RIGHT + ")", BLANK], "`softmax` is not written yet, or was not run since"),
+            ([BLANK, "print(softmax))"], "`softmax` is not written yet, or was not run since"),
+        ],
+    )
+    def test_code_that_python_could_not_read_is_not_called_unwritten(self, notebook, run, words):
+        """IPython keeps the cells that were run, and after one with a slip in it the stub is still what stands there."""
+        notebook(BLANK)
+        notebook(f"In = {run!r}")
+        text = said(selfcheck.CheckFailed, notebook, "check(softmax)")
+        assert words in " ".join(text.split())
+        assert ("not attempted yet" in text) == ("not written yet" in text)
+
     def test_prints_stay_and_warnings_go(self, notebook, capsys):
         """What a student prints to see what happens is seen; what goes to stderr would cost marks under nbgrader."""
         looks = "print('looking', x.shape)\n    np.log(-1.0)\n    sys.stderr.write('oh')\n    return"
@@ -313,6 +329,7 @@ class TestFrontEnds:
     def test_a_kernel_gets_a_card_and_a_short_error(self, beside_the_notebook):
         """In a notebook a failure is an HTML card (with text beside it) and one sentence; a pass is the card alone."""
         sources = [SETUP + WRONG, "check(softmax)", RIGHT, "check(softmax)", "hint(softmax)"]
+        sources += [BLANK, RIGHT + ")", "check(softmax)"]
         cells = run_notebook(beside_the_notebook, sources)
         card, error = cells[1].outputs
         assert card.output_type == "display_data"
@@ -322,6 +339,7 @@ class TestFrontEnds:
         assert error.traceback == ["softmax is not right yet: the card above says what to look at."]
         [passed] = cells[3].outputs
         assert "Well done" in passed.data["text/html"]
+        assert "Python could not read your" in cells[7].outputs[0].data["text/plain"]
         [given] = cells[4].outputs
         assert "First hint." in given.data["text/html"]
 
