@@ -23,6 +23,7 @@ from autograder.checking.contract import (
     LengthsArgument,
     MaskArgument,
     NumberArgument,
+    OrderArgument,
     Reading,
     SizeArgument,
 )
@@ -186,6 +187,8 @@ class _Drawing:
             return _mask(self._shape(argument.shape), argument, style, self.rng)
         if isinstance(argument, LengthsArgument):
             return _lengths(self._shape(argument.shape), argument.low, self.sizes[argument.up_to], style, self.rng)
+        if isinstance(argument, OrderArgument):
+            return _order(*self._shape(argument.shape), style, self.rng)
         if isinstance(argument, NumberArgument):
             return _number(argument, style, self.rng)
         if isinstance(argument, SizeArgument):
@@ -348,6 +351,16 @@ def _lengths(shape: tuple[int, ...], low: int, top: int, style: str, rng: np.ran
         found = (low + rng.permutation(top - low + 1)[: found.size]).reshape(shape)
     elif style == "all equal":
         found[...] = int(rng.integers(low, max(low + 1, top)))
+    return found
+
+
+def _order(size: int, style: str, rng: np.random.Generator) -> np.ndarray:
+    found = np.arange(size)
+    if style == "undone by itself":
+        found = found[::-1].copy()
+    elif style != "as it is":
+        places = rng.permutation(size)
+        found[places] = np.roll(places, 1)  # one round through all places
     return found
 
 

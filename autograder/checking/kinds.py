@@ -20,6 +20,7 @@ from autograder.checking.contract import (
     LengthsArgument,
     MaskArgument,
     NumberArgument,
+    OrderArgument,
     Reading,
     SizeArgument,
 )
@@ -102,6 +103,8 @@ def kinds_of(contract: Contract) -> list[Kind]:
             found += _of_mask(path, name, argument)
         elif isinstance(argument, LengthsArgument):
             found += _of_lengths(path, name, argument)
+        elif isinstance(argument, OrderArgument):
+            found += _of_order(path, name)
         elif isinstance(argument, NumberArgument):
             found += _of_number(path, name, argument)
         elif isinstance(argument, AxisArgument):
@@ -318,8 +321,9 @@ def _of_mask(path: Path, name: str, argument: MaskArgument) -> Iterator[Kind]:
     styles: list[tuple[str, str, Callable[[np.ndarray], bool]]] = [
         ("everything allowed", f"a {name} that allows everything", lambda m: bool(m.all())),
         ("one allowed in a row", f"a {name} with one place allowed in a row", lambda m: bool((m.sum(-1) == 1).any()) and m.shape[-1] > 1),
-        ("different rows", f"a {name} with a row for each", lambda m: m.ndim > 1 and bool((m != m[..., :1, :]).any())),
     ]  # fmt: skip
+    if argument.shape[-2:-1] != ("1",):
+        styles.append(("different rows", f"a {name} with a row for each", lambda m: m.ndim > 1 and bool((m != m[..., :1, :]).any())))  # fmt: skip
     if argument.empty_rows:
         styles += [
             ("nothing allowed in a row", f"a row of {name} that allows nothing", lambda m: bool((~m.any(-1)).any() and m.any())),
@@ -337,7 +341,7 @@ def _of_mask(path: Path, name: str, argument: MaskArgument) -> Iterator[Kind]:
             known(test),
             lambda wish, _rng, style=style: wish.styles.update({path: style}),
             slot=f"value {path}",
-            alone=style == "nothing allowed",
+            alone=style in {"nothing allowed", "one allowed in a row"},
         )
 
 
@@ -357,6 +361,22 @@ def _of_lengths(path: Path, name: str, argument: LengthsArgument) -> Iterator[Ki
             f"{name}: {style}",
             phrase,
             lambda r, test=test: path in r.values and np.size(r.values[path]) > 0 and test(r.values[path], top(r)),
+            lambda wish, _rng, style=style: wish.styles.update({path: style}),
+            slot=f"value {path}",
+        )
+
+
+def _of_order(path: Path, name: str) -> Iterator[Kind]:
+    styles: list[tuple[str, str, Callable[[np.ndarray], bool]]] = [
+        ("as it is", f"a {name} that leaves everything in its place", lambda a: bool((np.diff(a) == 1).all())),
+        ("undone by itself", f"a {name} that undoes itself", lambda a: bool((np.diff(a) != 1).any() and (a[a] == np.arange(a.size)).all())),
+        ("not undone by itself", f"a {name} that does not undo itself", lambda a: bool((a[a] != np.arange(a.size)).any())),
+    ]  # fmt: skip
+    for style, phrase, test in styles:
+        yield Kind(
+            f"{name}: {style}",
+            phrase,
+            lambda r, test=test: path in r.values and r.values[path].size > 1 and test(r.values[path]),
             lambda wish, _rng, style=style: wish.styles.update({path: style}),
             slot=f"value {path}",
         )
