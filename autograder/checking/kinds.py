@@ -379,6 +379,7 @@ def _of_order(path: Path, name: str) -> Iterator[Kind]:
             lambda r, test=test: path in r.values and r.values[path].size > 1 and test(r.values[path]),
             lambda wish, _rng, style=style: wish.styles.update({path: style}),
             slot=f"value {path}",
+            alone=style == "as it is",
         )
 
 
