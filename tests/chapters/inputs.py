@@ -45,11 +45,11 @@ def function(head, *body):
 attend = partial(function, "attend(X)")  # of one array: what may stand for an attention
 
 
-def score_kinds(scores, move, names=("Q", "K"), *, rows=True):
+def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=lambda values: values):
     """Kinds of input that only the scores show: ``scores(values)`` works them out, ``move(values, level)`` adds ``level`` to them.
 
     ``level`` has a number for each row of scores (of which there are several with ``rows``); a row's weights do not depend on
-    it. ``names`` are the arguments that hold queries and keys.
+    it. ``names`` are the arguments that hold queries and keys, or what ``plain(values)`` makes the queries and keys.
     """
     query, key = names
 
@@ -80,11 +80,12 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True):
         Q[..., 0], Q[..., 1] = shares * first, -shares * second
         K[..., 0] = rng.uniform(0.5, 6, size=K.shape[:-1])
         K[..., 1] = (first * K[..., 0] - rng.uniform(-2, 2, size=K.shape[:-1])) / second
-        return {**values, query: Q, key: K}
+        return plain({**values, query: Q, key: K})
 
     def cancel(values):
-        top = np.abs(scores(values)).max(initial=0.0)
-        return 0 < top < 10 and np.abs(values[query]).max() > 1000 and np.abs(values[key]).max() > 0.5
+        right = scores(values)
+        in_float32 = scores({**values, query: values[query].astype(np.float32).astype(values[query].dtype)})
+        return 0 < np.abs(right).max(initial=0.0) < 4 and np.ptp(in_float32 - right, axis=-1).max() > 2e-4
 
     found = [
         Kind.added(
@@ -180,7 +181,7 @@ def settled_with_a_mask(scores, names=("Q", "K")):
     return settle
 
 
-def masked_score_kinds(scores, move, names=("Q", "K")):
+def masked_score_kinds(scores, move, names=("Q", "K"), **more):
     """The kinds of ``score_kinds``, without a mask, and, within 1000, with one."""
     query = names[0]
 
@@ -204,7 +205,7 @@ def masked_score_kinds(scores, move, names=("Q", "K")):
         return Kind.added(f"scores with a mask: {name}", f"{phrase}, and a mask", known, levelled(*signs))
 
     return [
-        *score_kinds(scores, move, names),
+        *score_kinds(scores, move, names, **more),
         kind("far below zero", "all scores near -900", lambda _low, high: high < -746, -1),
         kind("beyond exp's range", "all scores near 900", lambda low, _high: low > 710, 1),
         kind(
