@@ -368,9 +368,9 @@ def _of_lengths(path: Path, name: str, argument: LengthsArgument) -> Iterator[Ki
 
 def _of_order(path: Path, name: str) -> Iterator[Kind]:
     styles: list[tuple[str, str, Callable[[np.ndarray], bool]]] = [
+        ("not undone by itself", f"a {name} that does not undo itself", lambda a: bool((a[a] != np.arange(a.size)).any())),
         ("as it is", f"a {name} that leaves everything in its place", lambda a: bool((np.diff(a) == 1).all())),
         ("undone by itself", f"a {name} that undoes itself", lambda a: bool((np.diff(a) != 1).any() and (a[a] == np.arange(a.size)).all())),
-        ("not undone by itself", f"a {name} that does not undo itself", lambda a: bool((a[a] != np.arange(a.size)).any())),
     ]  # fmt: skip
     for style, phrase, test in styles:
         yield Kind(
