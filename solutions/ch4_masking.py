@@ -66,7 +66,8 @@ def masked_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     A row in which nothing is allowed has only zeros. But a NaN among the allowed scores must
     still show as NaN in its row: zeros there would hide that something went wrong before.
 
-    scores:  shape (..., n_k), numbers up to 1000 in size
+    scores:  shape (..., n_k), numbers up to 1000 in size; a forbidden one is at most 5 above the
+             largest allowed one of its row
     mask:    boolean, True = may attend; its shape is that of the scores, or broadcasts to it
     returns: the shape of the scores
 
@@ -90,7 +91,9 @@ def masked_attention(
              Every query may see at least one key. When there is no mask, every key may be seen
     returns: the pair (output, weights) of shapes (..., n_q, d_v) and (..., n_q, n_k)
 
-    The dots stand for any number of batch axes, the same on Q, K and V.
+    The dots stand for any number of batch axes, the same on Q, K and V. Where a mask is given,
+    scaled scores are at most 1000 in size, and a forbidden one is at most 5 above the largest
+    allowed one of its query.
 
     Example: the query [2, 0, 0, 0] and the keys [1, 0, 0, 0], [0, 1, 0, 0], [3, 0, 0, 0] have
     the scaled scores 1, 0 and 3. With the mask [[True, True, False]] the weights are about
@@ -107,6 +110,8 @@ def combine_masks(causal: np.ndarray, padding: np.ndarray) -> np.ndarray:
     causal:  shape (n_q, n_k), boolean, True = may attend; the same for every sequence
     padding: shape (B, 1, n_k), boolean, True = may attend; the same for every query
     returns: shape (B, n_q, n_k), boolean
+
+    In either mask, True and False may stand anywhere.
 
     Example: with causal_mask(3) and a single sequence of which only two keys are real,
     [[[True, True, False]]], the answer is
@@ -127,7 +132,8 @@ def is_causal(attend: Callable[[np.ndarray], np.ndarray], X: np.ndarray) -> bool
 
     attend:  a function that takes an array of shape (n, d), with any n, and returns an array of
              n rows; the same X always gives the same output
-    X:       shape (n, d), random numbers, no row of zeros; try it on these
+    X:       shape (n, d), at most 80 rows of random numbers between -2 and 2, none of the rows
+             zeros; try it on these
     returns: True when no later position changes an earlier output row, else False.
              Rounding is no change: what leaks is always far above 1e-5
 

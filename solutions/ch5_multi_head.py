@@ -82,7 +82,9 @@ def multi_head_attention(
               Every query may see at least one key. When there is no mask, every key may be seen
     returns:  the pair (output, weights) of shapes (..., n_q, d_model) and (..., h, n_q, n_k)
 
-    The dots stand for any number of batch axes, the same on X_q and X_kv.
+    The dots stand for any number of batch axes, the same on X_q and X_kv. Where a mask is given,
+    scaled scores are at most 1000 in size, and a forbidden one is at most 5 above the largest
+    allowed one of its query.
 
     Example: X_q = X_kv has the rows [1, 0] and [0, 1], h = 2, W_Q and W_V are [[1, 0], [0, 1]],
     W_K is [[3, 0], [0, 0]] and W_O is [[1, 0], [2, 1]]. Each head has one column, so sqrt(d_k)
@@ -149,7 +151,7 @@ def plot_attention(
     key j, and the first key is on the left. Each row has its query's token beside it, each
     column its key's token above or below it. A token that occurs twice has two rows or columns.
 
-    weights:      shape (n_q, n_k)
+    weights:      shape (n_q, n_k), at most 20 of each; each row adds up to 1
     query_tokens: n_q strings, some of them perhaps equal
     key_tokens:   n_k strings, some of them perhaps equal
     ax:           the matplotlib Axes to draw into; when it is left out, make new ones

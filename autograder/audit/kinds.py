@@ -112,9 +112,23 @@ def _spoilt(reader: _Reader, kind: Kind) -> Function:
     def spoilt(*args: Any, **kwargs: Any) -> Any:
         reading = reader(args, kwargs)
         right = reader.function(*args, **kwargs)
-        return _spoil(right, reader.contract.spoil, zlib.crc32(kind.name.encode())) if kind.holds(reading) else right
+        if not kind.holds(reading):
+            return right
+        share, number = reader.contract.spoil, zlib.crc32(kind.name.encode())
+        if _holds_numbers(right):
+            return _spoil(right, share, number)
+        # A picture, say, shows numbers that it was made of: it is spoilt by making it of others.
+        given = reader.bound(args, kwargs)
+        name, array = next((name, value) for name, value in given.items() if isinstance(value, np.ndarray))
+        return reader.function(**{**given, name: _out_of_order(array, share, number)})
 
     return spoilt
+
+
+def _holds_numbers(value: Any) -> bool:
+    if isinstance(value, dict | tuple | list):
+        return any(map(_holds_numbers, value.values() if isinstance(value, dict) else value))
+    return np.asarray(value).dtype.kind in "biufc"
 
 
 def _spoil(value: Any, share: float, number: int) -> Any:
@@ -138,6 +152,15 @@ def _spoil(value: Any, share: float, number: int) -> Any:
         largest = float(finite.max()) if finite.size else 0.0
         array.flat[entry] = np.nan_to_num(array.flat[entry]) + max(share * largest, 0.001)
     return array if isinstance(value, np.ndarray) else array[()].item()
+
+
+def _out_of_order(array: np.ndarray, share: float, number: int) -> np.ndarray:
+    """The same numbers, one of which has become the largest, or the smallest if it was the largest."""
+    found = array.copy()
+    entry = number % found.size
+    low, high = float(found.min()), float(found.max())
+    found.flat[entry] = low - share * abs(high) if found.flat[entry] == high else high + share * abs(high)
+    return found
 
 
 def kind_mutants(contract: Contract, function: Function, name: str) -> Iterator[Mutant]:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Argument", "ArrayArgument", "AxisArgument", "ChoiceArgument", "Contract", "GroupArgument", "LengthsArgument",
-    "MaskArgument", "NumberArgument", "SizeArgument", "among", "array", "axis_of", "group", "lengths", "mask",
-    "real", "size", "weights", "whole",
+    "MaskArgument", "NumberArgument", "OrderArgument", "SizeArgument", "among", "array", "axis_of", "group",
+    "lengths", "mask", "order", "real", "size", "weights", "whole",
 ]  # fmt: skip
 
 LONGEST = 330  # an axis that the contract does not limit is drawn up to this length
@@ -72,6 +72,13 @@ class LengthsArgument(Argument):
     up_to: str = ""
     _: KW_ONLY
     low: int = 0
+
+
+@dataclass(frozen=True)
+class OrderArgument(Argument):
+    """The whole numbers from 0 to one less than the size of an axis, in some order."""
+
+    shape: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -142,6 +149,11 @@ def mask(shape: str, *, empty_rows: bool = False, broadcasts: bool = True, defau
 def lengths(shape: str, up_to: str, *, low: int = 0) -> LengthsArgument:
     """Whole numbers from ``low`` to the size called ``up_to``."""
     return LengthsArgument(_letters(shape), up_to, low=low)
+
+
+def order(shape: str) -> OrderArgument:
+    """Every place along an axis once, as whole numbers in some order: a permutation."""
+    return OrderArgument(_letters(shape))
 
 
 def whole(low: int, high: int, *, default: bool = False) -> NumberArgument:
@@ -251,8 +263,8 @@ class Reading:
         batch: tuple[int, ...] | None = None
         for _ in range(2):  # a product of two sizes is read once one of them is known
             for path, argument in leaves.items():
-                if isinstance(argument, ArrayArgument | LengthsArgument) and path in values:
-                    found = _read_shape(argument.shape, np.shape(values[path]), sizes)
+                if _spells(argument) and path in values:
+                    found = _read_shape(getattr(argument, "shape", ()), np.shape(values[path]), sizes)
                     batch = found if found is not None else batch
         return cls(contract, values, sizes, batch)
 
@@ -260,6 +272,13 @@ class Reading:
         """The array given for the argument ``name``; None where there is none."""
         value = self.values.get((name,))
         return value if isinstance(value, np.ndarray) else None
+
+
+def _spells(argument: Argument) -> bool:
+    """Whether the shape of an argument says what its letters stand for; a mask that broadcasts may have 1 in their place."""
+    return isinstance(argument, ArrayArgument | LengthsArgument | OrderArgument) or (
+        isinstance(argument, MaskArgument) and not argument.broadcasts
+    )
 
 
 def _read_shape(letters: tuple[str, ...], shape: tuple[int, ...], sizes: dict[str, int]) -> tuple[int, ...] | None:

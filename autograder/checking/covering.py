@@ -24,6 +24,7 @@ from autograder.checking.contract import (
     LengthsArgument,
     MaskArgument,
     NumberArgument,
+    OrderArgument,
     Reading,
     SizeArgument,
 )
@@ -183,6 +184,8 @@ class _Drawing:
             return drawn.mask(self._shape(argument.shape), argument, style, self.rng)
         if isinstance(argument, LengthsArgument):
             return drawn.lengths(self._shape(argument.shape), argument.low, self.sizes[argument.up_to], style, self.rng)
+        if isinstance(argument, OrderArgument):
+            return drawn.permutation(math.prod(self._shape(argument.shape)), style, self.rng)
         if isinstance(argument, NumberArgument):
             return drawn.number(argument, style, self.rng)
         if isinstance(argument, SizeArgument):

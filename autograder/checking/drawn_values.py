@@ -8,7 +8,7 @@ import numpy as np
 
 from autograder.checking.contract import ArrayArgument, MaskArgument, NumberArgument
 
-__all__ = ["axis", "entries", "lengths", "mask", "number", "weights"]
+__all__ = ["axis", "entries", "lengths", "mask", "number", "permutation", "weights"]
 
 LARGEST = 3.0  # of ordinary entries
 
@@ -149,6 +149,17 @@ def lengths(shape: tuple[int, ...], low: int, top: int, style: str, rng: np.rand
         found = (low + rng.permutation(top - low + 1)[: found.size]).reshape(shape)
     elif style == "all equal":
         found[...] = int(rng.integers(low, max(low + 1, top)))
+    return found
+
+
+def permutation(size: int, style: str, rng: np.random.Generator) -> np.ndarray:
+    """Every place once."""
+    found = np.arange(size)
+    if style == "undone by itself":
+        found = found[::-1].copy()
+    elif style != "as it is":
+        places = rng.permutation(size)
+        found[places] = np.roll(places, 1)  # one round through all places
     return found
 
 

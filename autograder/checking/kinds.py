@@ -19,11 +19,12 @@ from autograder.checking.contract import (
     LengthsArgument,
     MaskArgument,
     NumberArgument,
+    OrderArgument,
     Reading,
     SizeArgument,
 )
 from autograder.checking.kind import Kind, Path, Test, Wish, styled
-from autograder.checking.value_kinds import of_array, of_lengths, of_mask, of_number
+from autograder.checking.value_kinds import of_array, of_lengths, of_mask, of_number, of_order
 
 __all__ = ["kinds_of"]
 
@@ -41,6 +42,8 @@ def kinds_of(contract: Contract) -> list[Kind]:
             found += of_mask(path, name, argument)
         elif isinstance(argument, LengthsArgument):
             found += of_lengths(path, name, argument)
+        elif isinstance(argument, OrderArgument):
+            found += of_order(path, name)
         elif isinstance(argument, NumberArgument):
             found += of_number(path, name, argument)
         elif isinstance(argument, AxisArgument):

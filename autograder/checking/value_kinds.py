@@ -10,7 +10,7 @@ import numpy as np
 from autograder.checking.contract import ArrayArgument, LengthsArgument, MaskArgument, NumberArgument
 from autograder.checking.kind import Kind, Path, Test, styled
 
-__all__ = ["of_array", "of_lengths", "of_mask", "of_number"]
+__all__ = ["of_array", "of_lengths", "of_mask", "of_number", "of_order"]
 
 EXP_HIGH, EXP_LOW = 709.8, -745.2  # np.exp is infinite above, and 0 below
 
@@ -106,8 +106,9 @@ def of_mask(path: Path, name: str, argument: MaskArgument) -> Iterator[Kind]:
     styles: list[tuple[str, str, Callable[[np.ndarray], bool]]] = [
         ("everything allowed", f"a {name} that allows everything", lambda m: bool(m.all())),
         ("one allowed in a row", f"a {name} with one place allowed in a row", lambda m: bool((m.sum(-1) == 1).any()) and m.shape[-1] > 1),
-        ("different rows", f"a {name} with a row for each", lambda m: m.ndim > 1 and bool((m != m[..., :1, :]).any())),
     ]  # fmt: skip
+    if argument.shape[-2:-1] != ("1",):
+        styles.append(("different rows", f"a {name} with a row for each", lambda m: m.ndim > 1 and bool((m != m[..., :1, :]).any())))  # fmt: skip
     if argument.empty_rows:
         styles += [
             ("nothing allowed in a row", f"a row of {name} that allows nothing", lambda m: bool((~m.any(-1)).any() and m.any())),
@@ -119,7 +120,7 @@ def of_mask(path: Path, name: str, argument: MaskArgument) -> Iterator[Kind]:
             styles.append(("fewer axes", f"a {name} with no batch axes of its own", lambda m: m.ndim <= full))
             styles.append(("batch axes of its own", f"a {name} for each entry of the batch", lambda m: m.ndim > full))
     for style, phrase, test in styles:
-        yield styled(path, style, phrase, _filled(test), alone=style == "nothing allowed")
+        yield styled(path, style, phrase, _filled(test), alone=style in {"nothing allowed", "one allowed in a row"})
 
 
 def of_lengths(path: Path, name: str, argument: LengthsArgument) -> Iterator[Kind]:
@@ -137,6 +138,17 @@ def of_lengths(path: Path, name: str, argument: LengthsArgument) -> Iterator[Kin
     ]  # fmt: skip
     for style, phrase, test in styles:
         yield styled(path, style, phrase, given(test))
+
+
+def of_order(path: Path, name: str) -> Iterator[Kind]:
+    """The kinds of a permutation."""
+    styles: list[tuple[str, str, Callable[[np.ndarray], bool]]] = [
+        ("not undone by itself", f"a {name} that does not undo itself", lambda a: bool((a[a] != np.arange(a.size)).any())),
+        ("as it is", f"a {name} that leaves everything in its place", lambda a: a.size > 1 and bool((np.diff(a) == 1).all())),
+        ("undone by itself", f"a {name} that undoes itself", lambda a: bool((np.diff(a) != 1).any() and (a[a] == np.arange(a.size)).all())),
+    ]  # fmt: skip
+    for style, phrase, test in styles:
+        yield styled(path, style, phrase, _filled(test), alone=style == "as it is")
 
 
 # scalars

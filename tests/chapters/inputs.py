@@ -45,16 +45,20 @@ def function(head, *body):
 attend = partial(function, "attend(X)")  # of one array: what may stand for an attention
 
 
-def score_kinds(scores, move, names=("Q", "K"), *, rows=True):
+def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=lambda values: values):
     """Kinds of input that only the scores show: ``scores(values)`` works them out, ``move(values, level)`` adds ``level`` to them.
 
     ``level`` has a number for each row of scores (of which there are several with ``rows``); a row's weights do not depend on
-    it. ``names`` are the arguments that hold queries and keys.
+    it. ``names`` are the arguments that hold queries and keys, or what ``plain(values)`` makes the queries and keys.
     """
     query, key = names
 
     def rows_of(values):
         return scores(values).shape[:-1]
+
+    def unmasked(make):
+        # Under a mask scores stay within 1000, and these do not.
+        return lambda values, rng: make({name: a for name, a in values.items() if name != "mask"}, rng)
 
     def below(values, rng):
         return move(values, -rng.uniform(1000, 8000, size=rows_of(values)))
@@ -72,14 +76,16 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True):
         if Q.shape[-1] < 2:
             return None
         first, second = rng.uniform(3000, 8000, size=2)
-        Q[..., 0], Q[..., 1] = first, -second
-        K[..., 0] = rng.uniform(0.5, 1.5, size=K.shape[:-1])
+        shares = rng.uniform(0.5, 1, size=Q.shape[:-1])
+        Q[..., 0], Q[..., 1] = shares * first, -shares * second
+        K[..., 0] = rng.uniform(0.5, 6, size=K.shape[:-1])
         K[..., 1] = (first * K[..., 0] - rng.uniform(-2, 2, size=K.shape[:-1])) / second
-        return {**values, query: Q, key: K}
+        return plain({**values, query: Q, key: K})
 
     def cancel(values):
-        top = np.abs(scores(values)).max(initial=0.0)
-        return 0 < top < 10 and np.abs(values[query]).max() > 1000 and np.abs(values[key]).max() > 0.5
+        right = scores(values)
+        in_float32 = scores({**values, query: values[query].astype(np.float32).astype(values[query].dtype)})
+        return 0 < np.abs(right).max(initial=0.0) < 4 and np.ptp(in_float32 - right, axis=-1).max() > 2e-4
 
     def one_ahead(values, rng):
         found = scores(values)
@@ -92,18 +98,25 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True):
             "scores: one far ahead",
             "a score far ahead of the others",
             lambda v: np.ptp(scores(v), axis=-1).max() > 50,
-            one_ahead,
+            unmasked(one_ahead),
         ),
-        Kind.added("scores: far below zero", "all scores far below zero", lambda v: scores(v).max() < -746, below),
-        Kind.added("scores: beyond exp's range", "all scores above 709", lambda v: scores(v).min() > 710, above),
         Kind.added(
-            "scores: products that nearly cancel", "scores in which large products nearly cancel", cancel, cancelling
+            "scores: far below zero", "all scores far below zero", lambda v: scores(v).max() < -746, unmasked(below)
+        ),
+        Kind.added(
+            "scores: beyond exp's range", "all scores above 709", lambda v: scores(v).min() > 710, unmasked(above)
+        ),
+        Kind.added(
+            "scores: products that nearly cancel",
+            "scores in which large products nearly cancel",
+            cancel,
+            unmasked(cancelling),
         ),
         Kind.added(
             "scores: rows far apart",
             "some scores above 709 and others below -745",
             lambda v: scores(v).max() > 710 and scores(v).min() < -746,
-            apart,
+            unmasked(apart),
         ),
     ]
     return found if rows else found[:-1]
@@ -168,13 +181,76 @@ def tamed(scores, names=("Q", "K"), spread=6.0):
     return tame
 
 
+def room_above(mask):
+    """How far a forbidden score is drawn above the largest allowed one of its row, at most.
+
+    It may be 5 above. Where hundreds are forbidden it is less: the allowed ones have to keep a share of the row's exps that
+    a 1e-9 in a denominator does not change.
+    """
+    return np.minimum(4.5, np.log(500 / np.maximum(1, (~mask).sum(axis=-1, keepdims=True))))
+
+
+def settled_with_a_mask(scores, names=("Q", "K")):
+    """``settled``; under a mask scores stay within 1000, and forbidden ones little above the allowed ones of their row."""
+
+    def settle(values, rng):
+        if values.get("mask") is None:
+            return settled(scores, names=names)(values, rng)
+        values = settled(scores, 1000.0, names=names)(values, rng)
+        found = scores(values)
+        mask = np.broadcast_to(values["mask"], found.shape)
+        allowed = np.where(mask, found, -np.inf).max(axis=-1, keepdims=True)
+        forbidden = np.where(mask, -np.inf, found).max(axis=-1, keepdims=True)
+        above = float(((forbidden - allowed) / room_above(mask)).max(initial=0.0))
+        if above <= 1:
+            return values
+        name = min(names, key=lambda name: np.abs(values[name]).max())
+        return {**values, name: (values[name] / above).astype(values[name].dtype)}
+
+    return settle
+
+
+def masked_score_kinds(scores, move, names=("Q", "K"), **more):
+    """The kinds of ``score_kinds``, without a mask, and, within 1000, with one."""
+    query = names[0]
+
+    def levelled(*signs):
+        def make(values, rng):
+            values = move(values, 0.0) if "mask" in values else None
+            if values is None:
+                return None
+            found = scores(values)  # only what is left of them beside the level
+            values = {**values, query: values[query] * min(1.0, 2.0 / np.abs(found).max(initial=1.0))}
+            rows = found.shape[:-1]
+            return move(values, rng.permuted(np.resize(signs, rows)) * rng.uniform(800, 980, size=rows))
+
+        return make
+
+    def kind(name, phrase, holds, *signs):
+        def known(values):
+            found = scores(values)
+            return "mask" in values and holds(found.min(), found.max())
+
+        return Kind.added(f"scores with a mask: {name}", f"{phrase}, and a mask", known, levelled(*signs))
+
+    return [
+        *score_kinds(scores, move, names, **more),
+        kind("far below zero", "all scores near -900", lambda _low, high: high < -746, -1),
+        kind("beyond exp's range", "all scores near 900", lambda low, _high: low > 710, 1),
+        kind(
+            "rows far apart", "scores near 900 and others near -900", lambda low, high: low < -746 and high > 710, 1, -1
+        ),
+    ]
+
+
 def attention_contract(*, scaled=True, float32=True, **more):
     """What attention takes: Q, K and V with batch axes, and ``more`` arguments; scores that lie close together stay within 1e4."""
     scores = scores_of(scaled=scaled)
+    kinds, settle = (masked_score_kinds, settled_with_a_mask) if "mask" in more else (score_kinds, settled)
     arrays = {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}
     return Contract(
         {**{name: array(shape, float32=float32) for name, shape in arrays.items()}, **more},
-        kinds=score_kinds(scores, moved_scores(scaled=scaled)),
+        kinds=kinds(scores, moved_scores(scaled=scaled)),
         tame=tamed(scores),
-        settle=settled(scores),
+        settle=settle(scores),
     )

@@ -5,9 +5,26 @@ import inspect
 import heatmap
 import matplotlib as mpl
 import numpy as np
-from inputs import arrays_of, attend, moved_weights, never_empty
+from inputs import arrays_of, attend, masked_score_kinds, moved_weights, never_empty, settled_with_a_mask
 
-from autograder.checking import CheckFailed, assert_matches, check, exercise, given, linked, pure
+from autograder.checking import (
+    CheckFailed,
+    Contract,
+    Kind,
+    among,
+    array,
+    assert_matches,
+    check,
+    every_kind,
+    exercise,
+    given,
+    linked,
+    mask,
+    order,
+    pure,
+    size,
+    weights,
+)
 from solutions.ch5_multi_head import quiz_ch5
 
 mpl.use("Agg")  # the references draw where the checks run, and that may have no screen
@@ -22,7 +39,7 @@ def softened(rng, *shape):
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
-@exercise("split_heads", points=3)
+@exercise("split_heads", points=3, takes=Contract({"X": array("... n h*d"), "h": size("h")}))
 class TestSplitHeads:
     """Take the example's 3 rows of 4 numbers and write down by hand what each head gets. Which numbers of a row stay
     together, and how many are there?
@@ -57,23 +74,18 @@ class TestSplitHeads:
             agrees.split_heads(rng.normal(size=shape), 3)
 
     @check(points=0.5, after="test_batch_axes")
-    @given(linked({"heads": "... h n d"}, batch=(0, 2)))
+    @given(linked({"heads": "... h n d"}, batch=(0, 2)), examples=8)
     def test_any_sizes(self, student, reference, heads):
         """any sizes, any batch axes"""
         X, h = reference.merge_heads(heads), heads.shape[-3]
         assert_matches(student.split_heads(X, h), heads)
 
-    @check(points=0.5, after="test_batch_axes")
-    def test_the_ends(self, agrees, rng):
-        """a single head, heads of one column, a single position, and float32"""
-        for shape, h in (((4, 5), 1), ((3, 6), 6), ((1, 8), 4), ((2, 5, 3), 1)):
-            agrees.split_heads(rng.normal(size=shape), h)
-        agrees.split_heads(rng.normal(size=(2, 3, 8)).astype(np.float32), 4)
+    test_every_kind = every_kind(points=0.5, after="test_batch_axes")
 
     test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise("merge_heads", points=3)
+@exercise("merge_heads", points=3, takes=Contract({"O": array("... h n d")}))
 class TestMergeHeads:
     """Run `split_heads` backwards in your mind. What did it do last? That is what has to be undone first.
 
@@ -110,17 +122,12 @@ class TestMergeHeads:
             agrees.merge_heads(rng.normal(size=shape))
 
     @check(points=0.5, after="test_batch_axes")
-    @given(linked({"heads": "... h n d"}, batch=(0, 2)))
+    @given(linked({"heads": "... h n d"}, batch=(0, 2)), examples=8)
     def test_any_sizes(self, agrees, heads):
         """any sizes, any batch axes"""
         agrees.merge_heads(heads)
 
-    @check(points=0.5, after="test_batch_axes")
-    def test_the_ends(self, agrees, rng):
-        """a single head, heads of one column, a single position, and float32"""
-        for shape in ((1, 4, 5), (6, 3, 1), (4, 1, 2), (2, 1, 5, 3)):
-            agrees.merge_heads(rng.normal(size=shape))
-        agrees.merge_heads(rng.normal(size=(2, 4, 3, 2)).astype(np.float32))
+    test_every_kind = every_kind(points=0.5, after="test_batch_axes")
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -159,7 +166,65 @@ SMALL = arrays_of(  # X_q, X_kv, W_Q, W_K, W_V, W_O
 )
 
 
-@exercise("multi_head_attention", points=6, leans_on=("split_heads", "merge_heads"))
+def head_scores(values):
+    """The scaled scores of every head."""
+    h = values["h"]
+    Q, K = (
+        np.swapaxes((values[X] @ values[W]).reshape(*values[X].shape[:-1], h, -1), -2, -3)
+        for X, W in (("X_q", "W_Q"), ("X_kv", "W_K"))
+    )
+    return Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+
+
+def moved_head_scores(values, level):
+    """The same inputs with ``level`` added to each row of scores, the same in every head."""
+    matrices = {name: values[name].copy() for name in ("W_Q", "W_K")}
+    width = matrices["W_Q"].shape[1] // values["h"]
+    if width == 1 or len(matrices["W_Q"]) == 1:
+        return None
+    for W in matrices.values():  # the last feature goes to the last column of each head, and nothing else does
+        W[-1] = 0.0
+        W[:, width - 1 :: width] = 0.0
+        W[-1, width - 1 :: width] = 1.0
+    X_q, X_kv = values["X_q"].copy(), values["X_kv"].copy()
+    X_q[..., -1] = np.broadcast_to(level, head_scores(values).shape[:-1])[..., 0, :] * np.sqrt(width)
+    X_kv[..., -1] = 1.0
+    return {**values, **matrices, "X_q": X_q, "X_kv": X_kv}
+
+
+def first_two_features(values):
+    """The same inputs, with the first two features as the queries and keys of every head."""
+    found = {name: values[name].copy() for name in ("X_q", "W_Q", "W_K")}
+    width = found["W_Q"].shape[1] // values["h"]
+    if width == 1:
+        return None
+    found["W_Q"][:] = found["W_K"][:] = 0.0
+    for feature, share in enumerate((1 / 3, 0.7)):  # of which float32 makes another ratio
+        found["W_Q"][feature, feature::width] = share
+        found["W_K"][feature, feature::width] = 1.0
+        found["X_q"][..., feature] /= share
+    return {**values, **found}
+
+
+@exercise(
+    "multi_head_attention",
+    points=6,
+    leans_on=("split_heads", "merge_heads"),
+    takes=Contract(
+        {
+            "X_q": array("... n_q d_model"),
+            "X_kv": array("... n_k d_model"),
+            "W_Q": array("d_model h*d_k"),
+            "W_K": array("d_model h*d_k"),
+            "W_V": array("d_model h*d_v"),
+            "W_O": array("h*d_v d_model"),
+            "h": size("h"),
+            "mask": mask("... h n_q n_k", default=True),
+        },
+        kinds=masked_score_kinds(head_scores, moved_head_scores, names=("X_q", "X_kv"), plain=first_two_features),
+        settle=settled_with_a_mask(head_scores, names=("W_Q", "W_K")),
+    ),
+)
 class TestMultiHeadAttention:
     """You have all the parts: three projections, `split_heads`, `masked_attention`, `merge_heads`, and one more matrix.
     Put them in the order of the five steps above, and write the shape beside each line.
@@ -231,7 +296,7 @@ class TestMultiHeadAttention:
     @check(points=0.75, after=("test_a_mask_for_each_head", "test_a_batch"))
     def test_masks_of_many_shapes(self, agrees, rng):
         """one mask for all, one a head, one a sequence, one a key"""
-        for n_q, n_k, h, batch in ((4, 5, 3, ()), (4, 4, 3, ()), (2, 4, 3, (2,)), (3, 3, 3, (3,)), (2, 5, 3, (2, 4))):
+        for n_q, n_k, h, batch in ((4, 4, 3, ()), (3, 3, 3, (3,)), (2, 5, 3, (2, 4))):
             inputs = layer(rng, n_q, n_k, 6, h, 2, 4, batch).values()
             for shape in ((n_q, n_k), (h, n_q, n_k), (1, n_k), (h, 1, n_k)):
                 agrees.multi_head_attention(*inputs, h, allowed(rng, *shape))
@@ -251,19 +316,17 @@ class TestMultiHeadAttention:
         for level in (-997.0, 997.0):
             agrees.multi_head_attention(*moved(layer(rng, 3, 4, 5, 3, 3, 4), 3, level).values(), 3, mask)
 
-    @check(points=0.5, after="test_heads_of_several_columns")
-    def test_the_ends(self, agrees, rng):
-        """a single head, heads of one column, one query, one key, and float32"""
-        sizes = (3, 4, 5, 1, 2, 3), (4, 3, 6, 5, 1, 1), (1, 5, 4, 3, 2, 2), (4, 1, 4, 3, 2, 5), (3, 5, 6, 3, 4, 2)
-        for (n_q, n_k, d_model, h, d_k, d_v), dtype in zip(sizes, [float] * 4 + [np.float32], strict=True):
-            inputs = layer(rng, n_q, n_k, d_model, h, d_k, d_v, (), dtype)
-            agrees.multi_head_attention(*inputs.values(), h)
-            agrees.multi_head_attention(*inputs.values(), h, allowed(rng, n_q, n_k))
+    test_every_kind = every_kind(points=0.5, after=("test_a_mask_for_each_head", "test_a_batch"))
 
     test_care = pure(points=0.25, after="test_small_example")
 
 
-@exercise("head_contributions", points=3, leans_on=("split_heads", "merge_heads"))
+@exercise(
+    "head_contributions",
+    points=3,
+    leans_on=("split_heads", "merge_heads"),
+    takes=Contract({"O": array("h n_q d_v"), "W_O": array("h*d_v d_model")}),
+)
 class TestHeadContributions:
     """Merged, a row is [head 0's numbers, head 1's numbers, …]. Multiplying a row with W_O means: each number times the
     row of W_O in the same place, all added up. Which rows of W_O do head 0's numbers meet?
@@ -304,13 +367,7 @@ class TestHeadContributions:
         right = reference.merge_heads(heads) @ W_O
         assert_matches(found.sum(axis=0), right, call="head_contributions(O, W_O).sum(axis=0)", O=heads, W_O=W_O)
 
-    @check(points=0.5, after="test_small_example")
-    def test_the_ends(self, agrees, rng):
-        """a single head, heads of one column, a single position, and float32"""
-        cases = (1, 3, 2, 4, float), (5, 2, 1, 3, float), (3, 1, 2, 1, float), (3, 4, 2, 5, np.float32)
-        for h, n_q, d_v, d_model, dtype in cases:
-            heads, W_O = rng.normal(size=(h, n_q, d_v)).astype(dtype), rng.normal(size=(h * d_v, d_model)).astype(dtype)
-            agrees.head_contributions(heads, W_O)
+    test_every_kind = every_kind(points=0.5, after="test_small_example")
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -323,12 +380,12 @@ THREE, FOUR = arrays_of(
 
 def score_matches(student, reference, name):
     """The score of this name against the reference's."""
-    for weights in (THREE, FOUR):
-        found, right = student.pattern_scores(weights), reference.pattern_scores(weights)
+    for rows in (THREE, FOUR):
+        found, right = student.pattern_scores(rows), reference.pattern_scores(rows)
         assert_matches(found, {name: right[name]})
 
 
-@exercise("pattern_scores", points=4)
+@exercise("pattern_scores", points=4, takes=Contract({"weights": weights("n n")}, sizes={"n": (2, 330)}))
 class TestPatternScores:
     """Take the four formulas one at a time, and let `check` tell you about each. A row is a query: what is asked for is
     always one number for each row first, and then the average of these.
@@ -367,8 +424,8 @@ class TestPatternScores:
         own, even, all_on_one = np.eye(5), np.full((4, 4), 0.25), np.outer(np.ones(5), np.eye(5)[3])
         before = np.eye(6, k=-1) + np.outer(np.eye(6)[0], np.eye(6)[0])
         after = np.eye(5, k=1) + np.outer(np.eye(5)[4], np.eye(5)[4])
-        for weights in (own, even, before, after, all_on_one):
-            agrees.pattern_scores(weights)
+        for pattern in (own, even, before, after, all_on_one):
+            agrees.pattern_scores(pattern)
 
     @check(points=0.75, after="test_pure_patterns")
     def test_any_weights(self, agrees, rng):
@@ -376,12 +433,7 @@ class TestPatternScores:
         for n in (2, 3, 4, 5, 7, 9):
             agrees.pattern_scores(softened(rng, n, n))
 
-    @check(points=0.5, after="test_pure_patterns")
-    def test_causal_weights_and_float32(self, agrees, rng):
-        """causal weights, with many zeros, and float32"""
-        for n, dtype in ((4, np.float64), (6, np.float64), (5, np.float32)):
-            weights = np.tril(rng.gamma(0.5, size=(n, n)) + 0.01)
-            agrees.pattern_scores((weights / weights.sum(axis=1, keepdims=True)).astype(dtype))
+    test_every_kind = every_kind(points=0.5, after="test_pure_patterns")
 
     test_care = pure(points=0.25, after="test_copying")
 
@@ -410,7 +462,29 @@ def look(student, reference, weights, queries, keys, probe=LOOK):
         assert_matches(found[piece], right[piece], call=call, **inputs)
 
 
-@exercise("plot_attention", points=3)
+def with_tokens(values, _rng):
+    """The same weights, with as many tokens as they have rows and columns."""
+    n_q, n_k = values["weights"].shape
+    return {**values, "query_tokens": [f"q{i}" for i in range(n_q)], "key_tokens": [f"k{j}" for j in range(n_k)]}
+
+
+# Each check of pictures is dear, so the kinds of weights share a few.
+
+
+@exercise(
+    "plot_attention",
+    points=3,
+    takes=Contract(
+        {
+            "weights": weights("n_q n_k"),
+            "query_tokens": among(SENTENCE),
+            "key_tokens": among(TRANSLATION),
+            "ax": among(None, default=True),
+        },
+        sizes={"n_q": (1, 20), "n_k": (1, 20)},
+        settle=with_tokens,
+    ),
+)
 class TestPlotAttention:
     """`ax.imshow(matrix)` draws a matrix as matrices are written: row 0 on top, column 0 on the left. Draw the weights
     first, look at the picture, then see to the labels.
@@ -442,8 +516,13 @@ class TestPlotAttention:
 
     @check(points=0.75, after="test_equal_tokens")
     def test_sentences(self, student, reference, rng):
-        """a sentence with its translation"""
-        look(student, reference, softened(rng, 6, 7), SENTENCE, TRANSLATION)
+        """a sentence with its translation, with weights of every kind"""
+        rows = softened(rng, 12, 7)[::2]  # not contiguous in memory
+        rows[0] = np.eye(7)[3]
+        rows[1] = 1 / 7
+        rows[2, 1:] *= np.array([1e-9, 1e-9, 1e-3, 1e-3, 1e-4, 0]) / rows[2, 1:].max()
+        rows[2, 0] = 1 - rows[2, 1:].sum()
+        look(student, reference, rows, SENTENCE, TRANSLATION)
 
     @check(points=0.25, after="test_given_axes")
     def test_given_axes_with_a_sentence(self, student, reference, rng):
@@ -452,8 +531,9 @@ class TestPlotAttention:
 
     @check(points=0.25, after="test_small_example")
     def test_a_single_query(self, student, reference, rng):
-        """a single query"""
-        look(student, reference, softened(rng, 1, 4), ["sat"], ECHO)
+        """a single query, in float32, and a single key"""
+        look(student, reference, softened(rng, 1, 4).astype(np.float32), ["sat"], ECHO)
+        look(student, reference, np.ones((3, 1)), SENTENCE[:3], ["cat"])
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -475,7 +555,33 @@ FIVE_ROWS = np.array([[1.0, -2.0, 0.5], [0.0, 1.0, 2.0], [3.0, 0.5, -1.0], [-1.5
 ROUND = np.array([2, 0, 3, 4, 1])  # no two rows simply change places, so that undoing it is another shuffle
 
 
-@exercise("equivariance_gap", points=3)
+def last_of_many(values, _rng):
+    """Rows of many features, of which the last one has the largest numbers, and an order that no row keeps its place in."""
+    X = values["X"].copy()
+    X[:, -1] *= 100 / np.abs(X[:, -1]).max()
+    return {"attend": RUNNING_SUM, "X": X, "perm": np.roll(np.arange(len(X)), 1)}
+
+
+@exercise(
+    "equivariance_gap",
+    points=3,
+    takes=Contract(
+        {
+            "attend": among(RUNNING_SUM, PLACE_ADDED, FIRST_ROW_COUNTS, SHUFFLED_FEATURES),
+            "X": array("n d"),
+            "perm": order("n"),
+        },
+        kinds=[
+            Kind.added(
+                "X: the largest far to the right",
+                "the largest numbers after more than 300 others in their rows",
+                lambda v: v["X"].shape[1] > 300 and np.abs(v["X"]).max(axis=0).argmax() >= 300,
+                last_of_many,
+                sizes={"d": 305},
+            )
+        ],
+    ),
+)
 class TestEquivarianceGap:
     """There are two ways from X to a shuffled output: shuffle and then attend, or attend and then shuffle. Work out
     both, and look at what is between them.
@@ -513,14 +619,7 @@ class TestEquivarianceGap:
         for function in (*care, ATTENTION, SHUFFLED_FEATURES):
             agrees.equivariance_gap(function, rng.normal(size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))
 
-    @check(points=0.5, after="test_something_to_find")
-    def test_other_sizes(self, agrees, rng):
-        """as many features as rows, more features, one feature, two rows, one row, and no shuffling at all"""
-        for n, d in ((5, 5), (4, 6), (7, 1), (2, 3), (1, 3)):
-            perm = rng.permutation(n)
-            agrees.equivariance_gap(RUNNING_SUM, rng.normal(size=(n, d)), perm)
-            agrees.equivariance_gap(PLACE_ADDED, rng.normal(size=(n, d)), np.roll(np.arange(n), 1))
-        agrees.equivariance_gap(RUNNING_SUM, rng.normal(size=(4, 3)), np.arange(4))
+    test_every_kind = every_kind(points=0.5, after="test_something_to_find")
 
     test_care = pure(points=0.25, after="test_small_example")
 

@@ -16,6 +16,7 @@ from autograder.checking import (
     group,
     lengths,
     mask,
+    order,
     real,
     size,
     weights,
@@ -43,6 +44,7 @@ CONTRACTS = {
     "doubles": Contract({"x": array("n", low=-3, high=3, tiny=1e-3, float32=False), "eps": real(1e-3, 1, default=True)}),
     "masked": Contract({"scores": array("... n", low=-1000, high=1000), "mask": mask("... n", empty_rows=True)}),
     "padding": Contract({"lengths": lengths("B", "n_k"), "n_k": size("n_k")}),
+    "order": Contract({"X": array("n d"), "perm": order("n")}),
     "counts": Contract({"n": whole(1, 300), "window": whole(1, 400)}),
     "layers": Contract({
         "X": array("n d"), "weights": group({"first": group({"W": array("d d")}), "b": array("d")}), "f": among(1, 2)
