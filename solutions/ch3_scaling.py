@@ -124,6 +124,8 @@ def query_gradient(q: np.ndarray, K: np.ndarray, V: np.ndarray, g: np.ndarray) -
     g:       shape (d_v,), how much each entry of the output counts
     returns: shape (d_k,), one slope for each entry of the query; all arrays are float64
 
+    No entry of K, V or g is above 100 in size.
+
     Example: q = [0, 0, 0, 0], keys [1, 0, 0, 0] and [0, 1, 0, 0], values [10] and [20], g = [1].
     Both weights are 0.5 and the output is [15]. The gradient is [-1.25, 1.25, 0, 0]: moving q
     towards the second key raises the output.

@@ -17,7 +17,7 @@ from autograder.audit.claims import constants_of, unfounded, with_constant
 from autograder.audit.kinds import Kinds, kind_mutants, kinds_visited, loses_marks
 from autograder.audit.mutants import Mutant, mutants_of
 from autograder.audit.report import ChapterAudit, ExerciseAudit
-from autograder.checking.decorators import ExerciseSpec
+from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.course import Course, load_course
 from autograder.judging.diagnosis import distinguishing_calls, same_answer
 from autograder.judging.functions import FunctionSession, FunctionSubject
@@ -323,11 +323,11 @@ class _Exercise:
         return found
 
     def _drawn_from_the_secret(self) -> ExerciseSpec:
-        def draws(name: str) -> bool:
-            check = getattr(self.checks.classes[self.spec.name], name)
-            return hasattr(check, "__given__") or "rng" in inspect.signature(check).parameters
+        def draws(spec: CheckSpec) -> bool:
+            check = getattr(self.checks.classes[self.spec.name], spec.name)
+            return spec.kinds or hasattr(check, "__given__") or "rng" in inspect.signature(check).parameters
 
-        drawn = tuple(c for c in self.spec.checks if not c.visible and draws(c.name))
+        drawn = tuple(c for c in self.spec.checks if not c.visible and draws(c))
         return dataclasses.replace(self.spec, checks=drawn)
 
 

@@ -459,7 +459,10 @@ def moved_scores_of_one(values, level):
     points=4,
     leans_on=("scaled_dot_product_attention", "softmax_jacobian"),
     takes=Contract(
-        {name: array(shape, float32=False) for name, shape in ONE_QUERY.items()},
+        {
+            name: array(shape, low=-limit, high=limit, tiny=1e-3, float32=False)
+            for (name, shape), limit in zip(ONE_QUERY.items(), (30, 30, 10, 10), strict=True)
+        },
         kinds=score_kinds(scores_of_one, moved_scores_of_one, names=("q", "K"), rows=False),
         tame=tamed(scores_of_one, names=("q", "K")),
         settle=settled(scores_of_one, names=("q", "K")),
