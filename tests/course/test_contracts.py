@@ -1,0 +1,75 @@
+"""What an exercise takes is said twice: to the student in the stub's docstring, and to the framework in the contract. Both say the same."""
+
+import inspect
+import re
+
+import pytest
+
+from autograder.checking.contract import ArrayArgument, LengthsArgument, MaskArgument, NumberArgument, OrderArgument
+from autograder.course import load_course
+from autograder.judging.loader import load_checks
+from tests.support import ROOT
+
+COURSE = load_course(ROOT)
+CHECKS = {chapter: load_checks(COURSE, chapter) for chapter in COURSE.finished_chapters()}
+EXERCISES = [(c, name) for c, checks in CHECKS.items() for name, spec in checks.specs.items() if not spec.answers]
+SHAPED = ArrayArgument | MaskArgument | LengthsArgument | OrderArgument
+
+
+def said_of(docstring, name):
+    """What a docstring says of an argument: its line, "Q, K: shape (n, d)", with those that go on below it."""
+    lines = inspect.cleandoc(docstring).splitlines()
+    for i, line in enumerate(lines):
+        names, colon, text = line.partition(":")
+        if colon and name in re.split(r",\s*", names.strip()):
+            width = len(line) - len(text.lstrip())
+            rest = [x for x in lines[i + 1 : i + 9] if x.startswith(" " * min(width, 8)) and x.strip()]
+            return " ".join([text.strip(), *(x.strip() for x in rest)])
+    return ""
+
+
+def shape_in(text):
+    """The first shape that a text names, without spaces; "..." where it says "any shape"; None where it names none."""
+    if re.match(r"(float64, )?any shape", text):
+        return "...n"
+    found = re.search(r"shape\s+\(([^)]*)\)", text)
+    return re.sub(r"[\s,]+", ",", found[1].replace(" * ", "*")).strip(",") if found else None
+
+
+@pytest.mark.parametrize(("chapter", "exercise"), EXERCISES)
+def test_every_exercise_says_what_it_takes_in_the_words_of_its_stub(chapter, exercise):
+    """Shapes, types, defaults, ends of ranges, weights and limits that rule a kind out."""
+    checks = CHECKS[chapter]
+    contract = checks.specs[exercise].takes
+    assert contract is not None, "the exercise declares no contract"
+    reference = checks.references[exercise]
+    docstring = inspect.getdoc(reference)
+    signature = inspect.signature(reference)
+    for path, argument in contract.leaves().items():
+        name = path[-1]
+        text = said_of(docstring, name) or said_of(docstring, path[0])
+        assert text, f"the docstring says nothing of {name}"
+        if len(path) == 1:
+            assert argument.default == (signature.parameters[name].default is not inspect.Parameter.empty)
+            if isinstance(argument, SHAPED) and (said := shape_in(text)):
+                declared = (
+                    "".join(("...,") if a == "..." else f"{a}," for a in argument.shape)
+                    .strip(",")
+                    .replace("...,n", "...n")
+                )
+                assert said.replace("...,n", "...n") == declared, f"{name}: the docstring says ({said})"
+        else:
+            # Parts of a dictionary are described in one sentence: "W_Q and W_K of shape (d_model, h * d_k)".
+            after = re.search(rf"{name}\b[^()]*?shape\s+\(([^)]*)\)", " ".join(docstring.split()))
+            assert after, f"the docstring does not say the shape of {name}"
+            assert re.sub(r"\s", "", after[1]).strip(",") == ",".join(argument.shape)
+        if isinstance(argument, ArrayArgument) and argument.sums_to_one:
+            assert re.search(r"add(ing|s)? up to 1|weights that softmax gave|row of weights|of one head", docstring), (
+                name
+            )
+        if isinstance(argument, ArrayArgument) and "float64" in docstring:
+            assert not argument.float32, f"{name} is drawn as float32 too, and the docstring promises float64"
+        if isinstance(argument, NumberArgument) and argument.whole and argument.low > 0:
+            assert re.search(rf"at least {argument.low:g}\b", docstring) or argument.low == 1, name
+    for kind, limit in contract.never.items():
+        assert len(limit.split()) > 2, f"{kind} is ruled out without a limit that a student can read"
