@@ -18,6 +18,7 @@ __all__ = [
     "Call",
     "CellOutcome",
     "CodeCell",
+    "EditableSession",
     "Limits",
     "Opaque",
     "Rng",
@@ -225,3 +226,22 @@ class Session(Protocol):
 
     def close(self) -> None:
         """End the child."""
+
+
+@runtime_checkable
+class EditableSession(Session, Protocol):
+    """A session whose functions can be exchanged for edited ones, for as long as it lives."""
+
+    def define(self, sources: Mapping[str, str]) -> None:
+        """Let each name be what its source defines, wherever it was kept."""
+
+    def reset(self) -> None:
+        """Let every name be again what the notebook made of it."""
+
+    def trials(
+        self, programs: Sequence[Mapping[str, str]], calls: Sequence[Call], seconds: float
+    ) -> list[list[Answer]]:
+        """What each of ``programs`` (sources by name) answers to ``calls``, each within ``seconds``.
+
+        Shorter where a program could not be defined, or was stopped; after that the session may not be ``alive``.
+        """
