@@ -66,7 +66,7 @@ class FunctionLocator:
 
         def survive(variants: Sequence[Variant]) -> Iterable[bool]:
             if questions.calls:
-                return survivors(variants, questions, session, _CALL_SECONDS)
+                return survivors(variants, questions, lambda: session, _CALL_SECONDS)
             return (holds(self._checks, exercise, failed, session, c) for c in variants)
 
         return located_in(program, survive, lambda c: self._holds(exercise, names, c), deadline)

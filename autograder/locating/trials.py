@@ -48,9 +48,12 @@ class Questions:
 
 
 def survivors(
-    variants: Sequence[Variant], questions: Questions, session: EditableSession, seconds: float
+    variants: Sequence[Variant], questions: Questions, session: Callable[[], EditableSession | None], seconds: float
 ) -> Iterator[bool]:
-    """Whether each variant answers all ``questions`` right; each is dropped at the first that it answers wrongly."""
+    """Whether each variant answers all ``questions`` right; each is dropped at the first that it answers wrongly.
+
+    ``session`` gives one that can be asked, a new one where a variant ended the last, and None when there are no more.
+    """
     alive = list(range(len(variants)))
     sources = [variant.sources for variant in variants]
     start = 0
@@ -58,12 +61,30 @@ def survivors(
         calls = questions.calls[start : start + count]
         if not calls or not alive:
             break
-        answers = session.trials([sources[i] for i in alive], calls, seconds)
+        answers = _asked([sources[i] for i in alive], calls, session, seconds)
         right = questions.right[start : start + count]
         alive = [i for i, given in zip(alive, answers, strict=True) if _all_right(given, right, calls)]
         start += count
     kept = set(alive)
     return (i in kept for i in range(len(variants)))
+
+
+def _asked(
+    programs: Sequence[Mapping[str, str]],
+    calls: Sequence[Call],
+    session: Callable[[], EditableSession | None],
+    seconds: float,
+) -> list[list[Answer]]:
+    """What each of ``programs`` answers; one that ends the session answers nothing, and the next goes on."""
+    found: list[list[Answer]] = []
+    while len(found) < len(programs):
+        asked = session()
+        if asked is None:
+            return found + [[] for _ in programs[len(found) :]]
+        part = asked.trials(programs[len(found) :], calls, seconds)
+        done = len(part) if asked.alive else next((i for i, given in enumerate(part) if not given), len(part) - 1)
+        found += part[: done + 1]
+    return found
 
 
 def _all_right(given: Sequence[Answer], right: Sequence[Answer], calls: Sequence[Call]) -> bool:

@@ -184,8 +184,9 @@ class TimeBudget:
 
     TIMES = 4
 
-    def __init__(self) -> None:
-        self._end: float | None = None
+    def __init__(self, seconds: float | None = None) -> None:
+        """With ``seconds``, all sessions together have these and no more, from now on."""
+        self._end: float | None = None if seconds is None else time.monotonic() + seconds
 
     def deadline(self, seconds: float) -> float:
         """When a session that is opened now has to be done, by the monotonic clock, if alone it may take ``seconds``."""
