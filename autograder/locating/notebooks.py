@@ -132,9 +132,13 @@ class _Search:
                 answers = session.batch(questions.calls)
                 if any(answer.stopped for answer in answers):
                     return None
+                wrong = questions.wrong_in(answers)
                 questions = questions.wrong_first(answers)
             else:
                 first = failing(self._checks, exercise, session)
+                wrong = bool(first)
+            if not wrong and self._right_without():
+                return None  # wrong on hidden inputs only: a line that is named would tell what they are
 
             def survive(variants: Sequence[Variant]) -> Iterable[bool]:
                 if questions.calls:
@@ -148,13 +152,19 @@ class _Search:
 
     def proven(self, variant: Variant) -> bool:
         """Whether every check holds for ``variant``, with inputs from both secrets."""
-        subject = _EditedNotebook(self, variant)
-        only = frozenset({self._program.exercise})
+        return all(self._passes(judge, variant.sources) for judge in self._judges)
+
+    def _right_without(self) -> bool:
+        """Whether the student's own code holds with inputs from a secret of its own."""
+        return self._passes(self._judges[0], {})
+
+    def _passes(self, judge: Judge[ChapterChecks], sources: Mapping[str, str]) -> bool:
+        subject = _EditedNotebook(self, sources)
         try:
-            verdicts = (judge.judge(subject, only=only)[0] for judge in self._judges)
-            return all(verdict.status == "passed" for verdict in verdicts)
+            [verdict] = judge.judge(subject, only=frozenset({self._program.exercise}))
         except ValueError:  # the edit cannot be defined in this notebook
             return False
+        return verdict.status == "passed"
 
     def _holds(self, first: str, variant: Variant) -> bool:
         session = self._alive() if self._deadline.left else None
@@ -186,13 +196,14 @@ class _EditedNotebook:
     blank: frozenset[str] = frozenset()
     notes: Mapping[str, str] = {}
 
-    def __init__(self, search: _Search, variant: Variant) -> None:
-        self._search, self._sources = search, variant.sources
+    def __init__(self, search: _Search, sources: Mapping[str, str]) -> None:
+        self._search, self._sources = search, sources
 
     def open(self, *, memory_mb: int | None = None) -> EditableSession:
         session = self._search.open(memory_mb=memory_mb)
         try:
-            session.define(self._sources)
+            if self._sources:
+                session.define(self._sources)
         except ValueError:
             session.close()
             raise

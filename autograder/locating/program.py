@@ -110,7 +110,7 @@ def program_of(
     """
     defined: dict[str, Definition | None] = {}
     for name, source in cells:
-        tree = parsed(source)
+        tree = parsed(source) if "\r" not in source.replace("\r\n", "\n") else None  # which ends lines of its own
         for statement in tree.body if tree is not None else ():
             definition = Definition.of(statement, source, name)
             if definition is not None:

@@ -42,9 +42,9 @@ class Questions:
         kept = [*wrong, *fine[:: max(1, len(fine) // _MAX_CALLS)]]
         return Questions(tuple(c for c, _ in kept), tuple(r for _, r in kept))
 
-    def wrong_in(self, answers: Sequence[Answer]) -> int:
-        """How many of ``answers`` are wrong."""
-        return sum(not same_answer(a, r, c) for a, r, c in zip(answers, self.right, self.calls, strict=True))
+    def wrong_in(self, answers: Sequence[Answer]) -> bool:
+        """Whether any of ``answers`` is wrong."""
+        return any(not same_answer(a, r, c) for a, r, c in zip(answers, self.right, self.calls, strict=True))
 
 
 def survivors(
