@@ -26,7 +26,7 @@ __all__ = ["NotebookLocator", "StudentCode"]
 
 _OWN_SECRET = b"inputs that a mistake is looked for with"
 _CALL_SECONDS = 0.25
-_SESSIONS = 4  # that edited programs may bring to an end in one search
+_SESSIONS = 24  # that edited programs may bring to an end in one search
 _TOGETHER = 3  # times the seconds of one exercise that all of a notebook may take
 _KEPT = 5000  # programs whose places are remembered
 
