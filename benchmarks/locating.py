@@ -33,7 +33,7 @@ from autograder.course import load_course
 from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks, load_checks
-from autograder.locating.functions import FunctionLocator
+from autograder.locating.solutions import SolutionLocator
 from autograder.simulate import code_of
 
 MUTANTS = 40  # of each exercise, spread evenly over all of them
@@ -93,7 +93,7 @@ def _measured(chapter: str, most: int, seconds: float) -> Iterator[Row]:
     course = load_course(HERE)
     checks = load_checks(course, chapter)
     checks.shrinks = False
-    locator = FunctionLocator(checks, seconds=seconds, now=time.process_time)
+    locator = SolutionLocator(checks, seconds=seconds, now=time.process_time)
     judge = Judge(checks)
     for spec in checks.specs.values():
         reference = checks.references[spec.name]
@@ -111,7 +111,7 @@ def _measured(chapter: str, most: int, seconds: float) -> Iterator[Row]:
 
 
 def _looked_for(
-    one: Row, known: dict[str, Any], chapter: str, exercise: str, judge: Judge[ChapterChecks], locator: FunctionLocator
+    one: Row, known: dict[str, Any], chapter: str, exercise: str, judge: Judge[ChapterChecks], locator: SolutionLocator
 ) -> Iterator[Row]:
     names = {"np": np, **judge.checks.right_names(), **known}
     try:

@@ -14,7 +14,8 @@ from typing import Protocol
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.proxies import ReferenceProxy
-from autograder.locating.checks import donors_of, failing, holds
+from autograder.locating.chapters import checks_in_turn, donors_of
+from autograder.locating.checks import failing, holds
 from autograder.locating.program import Program, Variant, program_of
 from autograder.locating.search import Deadline, Located, located_in
 from autograder.locating.trials import Questions, survivors
@@ -113,6 +114,7 @@ class _Search:
         self._locator, self._code, self._program, self._helped = locator, code, program, helped
         self._questions = locator._of(program.exercise)  # noqa: SLF001 - its own; before the time begins, as a class shares it
         self._checks, self._judges = locator._checks, locator._judges  # noqa: SLF001
+        self._in_turn = checks_in_turn(self._checks, program.exercise)
         for judge in self._judges:
             judge.checks.plan(program.exercise)
         self._deadline = Deadline(locator._seconds)  # noqa: SLF001
@@ -122,7 +124,6 @@ class _Search:
 
     def run(self) -> Located | None:
         """What is found within the time."""
-        exercise = self._program.exercise
         try:
             session = self._alive()
             if session is None:
@@ -135,7 +136,7 @@ class _Search:
                 wrong = questions.wrong_in(answers)
                 questions = questions.wrong_first(answers)
             else:
-                first = failing(self._checks, exercise, session)
+                first = failing(self._in_turn, session)
                 wrong = bool(first)
             if not wrong and self._right_without():
                 return None  # wrong on hidden inputs only: a line that is named would tell what they are
@@ -168,7 +169,7 @@ class _Search:
 
     def _holds(self, first: str, variant: Variant) -> bool:
         session = self._alive() if self._deadline.left else None
-        return session is not None and holds(self._checks, self._program.exercise, first, session, variant)
+        return session is not None and holds(self._in_turn, first, session, variant)
 
     def open(self, *, memory_mb: int | None = None) -> EditableSession:
         """A fresh session, in which the wrong earlier functions are answered by the references."""

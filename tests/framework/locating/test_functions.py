@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from autograder.judging.loader import load_checks
-from autograder.locating.functions import FunctionLocator
 from autograder.locating.program import MAX_LINES, program_of
+from autograder.locating.solutions import SolutionLocator
 from tests.support.mini import CHAPTER, RIGHT
 
 
@@ -20,7 +20,7 @@ def locate(course):
         cells = [*cells, (exercise, source)]
         for _, text in cells:
             exec(text, names)  # noqa: S102 - our own text
-        return FunctionLocator(checks, seconds=5.0).locate(exercise, cells, names)
+        return SolutionLocator(checks, seconds=5.0).locate(exercise, cells, names)
 
     return located
 
