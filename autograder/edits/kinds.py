@@ -8,7 +8,7 @@ __all__ = ["KINDS", "Kind", "kind_of"]
 
 
 class Kind(NamedTuple):
-    """``look`` completes "look at …", ``another`` completes "with … there": neither ever says what would be right."""
+    """``look`` completes "look at …", ``another`` completes "with … there,": neither ever says what would be right."""
 
     look: str
     another: str
@@ -24,11 +24,11 @@ KINDS = {
     "grouping": Kind("what belongs together: which step is done before which", "its steps done in another order"),
     "number": Kind("the number", "another number"),
     "variable": Kind("which variable is used", "another variable"),
-    "index": Kind("the index, or the bounds of the slice", "another index, or other bounds,"),
+    "index": Kind("the index, or the bounds of the slice", "another index, or other bounds"),
     "range": Kind("where the counting begins and ends", "the counting begun or ended elsewhere"),
     "extra": Kind("a step that is too many", "one step less"),
     "missing": Kind("a step that is missing", "one step more"),
-    "lines": Kind("whether the line is needed, and whether it stands at the right place", "that line gone, or elsewhere,"),
+    "lines": Kind("whether the line is needed, and whether it stands at the right place", "that line gone or elsewhere"),
     "condition": Kind("the condition", "another condition"),
     "function": Kind("which function is called", "another function"),
     "shift": Kind("what is taken away before exp", "something else taken away before exp"),
