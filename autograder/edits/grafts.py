@@ -19,6 +19,7 @@ __all__ = ["Donor", "grafting"]
 
 _MAX_SIZE = 24  # nodes of what is taken over: more would be the whole solution in one place,
 _SHARE = 0.6  # and so would more than this share of what the right program returns
+_STEP = 4  # nodes that a step around a student's own expression may always have
 _MOST = 90  # expressions of each right program
 HOLE = "_the_students_own_"
 
@@ -58,21 +59,31 @@ class Donor:
     @cached_property
     def expressions(self) -> list[Lent]:
         """Each expression as it stands and with its variables replaced."""
-        return self._lent(lambda node: [node])
+        return self._lent(lambda node: [node], least=1)
 
     @cached_property
     def steps(self) -> list[Lent]:
         """Each operation and each call with a hole where one operand or argument stands: what may be missing around one."""
-        return self._lent(lambda node: list(_with_a_hole(node)))
+        return self._lent(lambda node: list(_with_a_hole(node)), least=_STEP)
 
-    def _lent(self, parts: Callable[[ast.expr], list[ast.expr]]) -> list[Lent]:
+    @cached_property
+    def result(self) -> str:
+        """All that it returns, as one expression of its parameters; empty where it is more than an expression."""
+        whole = self._result(_assigned_once(self._function)) if self._function is not None else None
+        return ast.dump(whole) if whole is not None else ""
+
+    def _lent(self, parts: Callable[[ast.expr], list[ast.expr]], least: int) -> list[Lent]:
         if self._function is None:
             return []
         assigned = _assigned_once(self._function)
-        most = min(_MAX_SIZE, int(_SHARE * self._size_of_the_result(assigned)))
+        whole = self._result(assigned)
+        size = _size(whole) if whole is not None else sum(_size(statement) for statement in self._function.body)
+        most = max(least, min(_MAX_SIZE, int(_SHARE * size)))
         found: dict[str, Lent] = {}
         for node in (n for statement in self._function.body for n in ast.walk(statement)):
-            if not isinstance(node, ast.expr) or isinstance(node, ast.Name | ast.Constant | ast.Slice | ast.Starred):
+            if not isinstance(node, ast.expr) or isinstance(node, ast.Name | ast.Slice | ast.Starred):
+                continue
+            if isinstance(node, ast.Constant) and not isinstance(node.value, int | float):
                 continue
             if isinstance(getattr(node, "ctx", ast.Load()), ast.Store):
                 continue
@@ -83,12 +94,13 @@ class Donor:
                         found.setdefault(ast.dump(one), Lent(one, size, frozenset(used)))
         return sorted(found.values(), key=lambda lent: lent.size)[:_MOST]
 
-    def _size_of_the_result(self, assigned: dict[str, ast.expr]) -> int:
+    def _result(self, assigned: dict[str, ast.expr]) -> ast.expr | None:
         assert self._function is not None  # noqa: S101 - asked for its expressions only
         returned = [n.value for n in ast.walk(self._function) if isinstance(n, ast.Return) and n.value is not None]
-        whole = sum(_size(statement) for statement in self._function.body)
-        simple = len(returned) == 1 and not any(isinstance(s, ast.For | ast.While) for s in self._function.body)
-        return _size(_Inlined(assigned).visit(copy.deepcopy(returned[0]))) if simple else whole
+        if len(returned) != 1 or any(isinstance(s, ast.For | ast.While) for s in self._function.body):
+            return None
+        whole: ast.expr = _Inlined(assigned).visit(copy.deepcopy(returned[0]))
+        return whole
 
     @cached_property
     def _variables(self) -> frozenset[str]:
@@ -103,11 +115,12 @@ def grafting(donors: Sequence[Donor]) -> Operator:
     def grafted(node: ast.expr, scope: Scope) -> Iterator[Change]:
         if isinstance(node, ast.Slice | ast.Lambda):
             return
-        seen = {ast.dump(node)}
+        seen = {ast.dump(node), *(donor.result for donor in donors)}  # the whole solution is no edit
         for expression, size in _fitting([d.expressions for d in donors], donors, scope):
             if (key := ast.dump(expression)) not in seen:
                 seen.add(key)
-                yield Change(expression, "expression", 1.5 + 0.03 * size)
+                kind = "number" if isinstance(expression, ast.Constant) else "expression"
+                yield Change(expression, kind, 1.5 + 0.03 * size)
         if isinstance(node, ast.Constant | ast.Starred):
             return
         for step, size in _fitting([d.steps for d in donors], donors, scope):
