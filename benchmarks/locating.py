@@ -47,6 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--chapters", nargs="+", default=load_course(HERE).finished_chapters())
     parser.add_argument("--mutants", type=int, default=MUTANTS, help="of each exercise; 0: none")
+    parser.add_argument("--mutants-only", action="store_true", help="leave the misconceptions out")
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--misses", action="store_true", help="print what was not located, or not truly")
@@ -54,7 +55,10 @@ def main() -> None:
     options = parser.parse_args()
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(options.jobs, mp_context=context) as pool:
-        parts = [pool.submit(measured, c, options.mutants, options.seconds) for c in options.chapters]
+        parts = [
+            pool.submit(measured, c, options.mutants, options.seconds, named=not options.mutants_only)
+            for c in options.chapters
+        ]
         rows = [row for part in parts for row in part.result()]
     if options.output:
         options.output.write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
@@ -82,14 +86,14 @@ def report(kind: str, rows: list[Row], *, misses: bool = False) -> None:
         row("of these truly", f"{len(true) / len(located):.1%}", f"≥ {TRUE:.0%}")
 
 
-def measured(chapter: str, most: int, seconds: float) -> list[Row]:
+def measured(chapter: str, most: int, seconds: float, *, named: bool = True) -> list[Row]:
     """What is found in a chapter's mutants and misconceptions."""
     warnings.simplefilter("ignore")  # of nonsense, which is what a mutant may be
     os.environ["AUTOGRADER_COURSE_SECRET"] = "the same for every recording"  # noqa: S105 - it hides nothing
-    return list(_measured(chapter, most, seconds))
+    return list(_measured(chapter, most, seconds, named=named))
 
 
-def _measured(chapter: str, most: int, seconds: float) -> Iterator[Row]:
+def _measured(chapter: str, most: int, seconds: float, *, named: bool) -> Iterator[Row]:
     course = load_course(HERE)
     checks = load_checks(course, chapter)
     checks.shrinks = False
@@ -104,7 +108,7 @@ def _measured(chapter: str, most: int, seconds: float) -> Iterator[Row]:
         for m in mutants[:: max(1, len(mutants) // max(most, 1))]:
             one = {"kind": "mutant", "label": m.label, "source": m.source, "changed": m.lines}
             yield from _looked_for(one, known, chapter, spec.name, judge, locator)
-        for m in checks.misconceptions[spec.name]:
+        for m in checks.misconceptions[spec.name] if named else ():
             source = code_of(course, chapter, spec.name, m.function)
             one = {"kind": "misconception", "label": f"{spec.name}: {m.name}", "source": source, "changed": ()}
             yield from _looked_for(one, {}, chapter, spec.name, judge, locator)
