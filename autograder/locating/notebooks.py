@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Protocol
 
+from autograder.edits.grafts import Donor
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.proxies import ReferenceProxy
@@ -55,6 +56,7 @@ class NotebookLocator:
         self._judges = Judge(self._checks), Judge(quiet)
         self._cache = AnswerCache()
         self._questions: dict[str, Questions] = {}
+        self._donors: dict[str, list[Donor]] = {}
         self._known: dict[tuple[object, ...], Located | None] = {}
 
     def locate(self, code: StudentCode, exercises: Sequence[ExerciseVerdict]) -> tuple[ExerciseVerdict, ...]:
@@ -78,8 +80,9 @@ class NotebookLocator:
         name, specs = verdict.name, self._checks.specs
         if name not in specs or specs[name].answers:
             return None
-        donors = donors_of(self._checks, name)
-        program = program_of(name, code.own_cells(), others=specs.keys(), donors=donors)
+        if name not in self._donors:
+            self._donors[name] = donors_of(self._checks, name)
+        program = program_of(name, code.own_cells(), others=specs.keys(), donors=self._donors[name])
         if program is None:
             return None
         helped = tuple(

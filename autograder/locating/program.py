@@ -65,8 +65,8 @@ class Program:
 
     @cached_property
     def key(self) -> str:
-        """Equal for two programs that say the same, comments and white space aside."""
-        return "\n".join(ast.dump(ast.parse(d.text), include_attributes=False) + str(d.first) for d in self.definitions)
+        """Equal for two programs that say the same in the same lines of the same cells, comments and white space aside."""
+        return "\n".join(f"{d.cell} {d.first} {_said(d.text)}" for d in self.definitions)
 
     def singles(self) -> Iterator[Variant]:
         """The variants of one edit, the smallest first."""
@@ -90,6 +90,11 @@ class Program:
             if a[0] is b[0] and not overlap([a[1], b[1]])
         ]
         yield from sorted(found, key=lambda pair: pair.cost)
+
+
+def _said(text: str) -> str:
+    tree = ast.parse(text)
+    return f"{ast.dump(tree)} {[getattr(node, 'lineno', 0) for node in ast.walk(tree)]}"
 
 
 def _edits(definition: Definition, functions: Sequence[str], more: Sequence[Operator]) -> Iterator[Variant]:

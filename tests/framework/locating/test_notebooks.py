@@ -34,7 +34,8 @@ def patient(tmp_path):
 
 def test_an_unnamed_mistake_gets_its_line_and_everything_else_stays(patient, tmp_path):
     """The same verdicts but for the new key: in the JSON, and read back from it; the second of two alike is proven too."""
-    students = {"ada": {"to_kelvin": SCALED}, "bob": {"to_kelvin": SCALED}, "eve": {}}
+    lower = SCALED.replace("    return", "\n    # lower down\n    return")
+    students = {"ada": {"to_kelvin": SCALED}, "bob": {"to_kelvin": SCALED}, "eve": {}, "cy": {"to_kelvin": lower}}
     found = grade_notebooks(patient, hand_in_all(patient, **students))
     without = copy_course(tmp_path / "without")
     before = grade_notebooks(without, hand_in_all(without, **students))
@@ -47,6 +48,7 @@ def test_an_unnamed_mistake_gets_its_line_and_everything_else_stays(patient, tmp
         assert verdict.exercise("to_kelvin").to_json()["located"] == here
         assert "located" not in verdict.exercise("mean_kelvin").to_json()
     assert "located" not in found[2].exercise("to_kelvin").to_json()
+    assert found[3].exercise("to_kelvin").located.lines == (6,), "each as its own cell counts its lines"
 
 
 def test_a_helper_in_a_cell_of_its_own_below_a_wrong_earlier_exercise(patient):
