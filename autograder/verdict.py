@@ -74,7 +74,7 @@ class LocatedMistake:
     """Where the mistake of an exercise is: the lines of the student's own ``cell``, from 1, one small edit of which is right.
 
     ``kind`` names what the edit is about (``autograder.edits.kinds``), empty where the lines differ in it. ``edits`` is how
-    many edits it takes: with one, either of two lines is enough.
+    many edits it takes: with one, either of two lines is enough; with two, both lines are wrong.
     """
 
     cell: str

@@ -98,7 +98,9 @@ def _sentence(found: Located, exercise: str) -> str:
     cells = list(dict.fromkeys(cell for cell, _ in found.places))
     cell = cells[0]
     lines = [f"line {line}" for name, line in found.places if name == cell]
-    where = " or ".join(lines) + (f" of the cell that defines `{cell}`" if cell != exercise else "")
+    where = (" and " if found.edits > 1 else " or ").join(lines) + (
+        f" of the cell that defines `{cell}`" if cell != exercise else ""
+    )
     if found.edits > 1:
         change = "two small changes there"
     elif len(found.places) > 1:

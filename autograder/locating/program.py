@@ -7,7 +7,7 @@ import heapq
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from autograder.attempt import parsed
 from autograder.edits.generator import Definition, edited, edits_of, overlap
@@ -71,25 +71,34 @@ class Program:
     def singles(self) -> Iterator[Variant]:
         """The variants of one edit, the smallest first."""
         more = [grafting(self.donors)] if self.donors else []
-        own, *helpers = (
-            self.definitions
-        )  # right programs are matched with the student's own function, not with a helper
-        parts = [_edits(own, self.functions, more), *(_edits(d, self.functions, []) for d in helpers)]
+        # Right programs are matched with the student's own function, not with a helper.
+        lent = [more, *([] for _ in self.definitions[1:])]
+        parts = [_edits(d, self.functions, own) for d, own in zip(self.definitions, lent, strict=True)]
         return heapq.merge(*parts, key=lambda variant: variant.cost)
 
-    def pairs(self, most: float = 1.3) -> Iterator[Variant]:
+    def pairs(self) -> Iterator[Variant]:
         """The variants of two small edits in one line, the smallest first."""
-        by_line: dict[tuple[str, int], list[tuple[Definition, Edit]]] = {}
-        for one in takewhile(lambda variant: variant.cost <= most, self.singles()):
-            by_line.setdefault(one.places[0], []).append(one.edits[0])
+        return self._pairs(_SMALL, _IN_ONE_LINE, same_line=True)
+
+    def pairs_of_lines(self) -> Iterator[Variant]:
+        """The variants of two very small edits in different lines, the smallest first."""
+        return self._pairs(_VERY_SMALL, _IN_TWO_LINES, same_line=False)
+
+    def _pairs(self, cost: float, most: int, *, same_line: bool) -> Iterator[Variant]:
+        small = takewhile(lambda variant: variant.cost <= cost, self.singles())
+        ones = [(variant.places, *variant.edits[0]) for variant in islice(small, most)]
         found = [
-            Variant((a, b))
-            for edits in by_line.values()
-            for i, a in enumerate(edits)
-            for b in edits[i + 1 :]
-            if a[0] is b[0] and not overlap([a[1], b[1]])
+            (one[2].cost + other[2].cost, i, j)
+            for i, one in enumerate(ones)
+            for j, other in enumerate(ones[:i])
+            if (one[0] == other[0]) is same_line and not (one[1] is other[1] and overlap([one[2], other[2]]))
         ]
-        yield from sorted(found, key=lambda pair: pair.cost)
+        for _, i, j in sorted(found):
+            yield Variant((ones[j][1:], ones[i][1:]))
+
+
+_SMALL, _IN_ONE_LINE = 1.3, 400  # cost of each edit of a pair, and how many are paired
+_VERY_SMALL, _IN_TWO_LINES = 1.1, 150
 
 
 def _said(text: str) -> str:

@@ -39,7 +39,8 @@ class Deadline:
 class Located:
     """Where a mistake is.
 
-    ``edits`` is how many changes it takes: with one, a change in any one of ``places`` is enough.
+    ``edits`` is how many changes it takes: with one, a change in any one of ``places`` is enough; two in two lines are both
+    needed.
     """
 
     places: Places
@@ -57,7 +58,7 @@ def located_in(program: Program, survive: Survive, prove: Prove, deadline: Deadl
         prove: whether a variant that survived holds in every check.
         deadline: the time there is.
     """
-    for variants in (program.singles, program.pairs):
+    for variants in (program.singles, program.pairs, program.pairs_of_lines):
         found = _proven(variants(), survive, prove, deadline)
         if found:
             return _told(found)
@@ -84,10 +85,11 @@ def _proven(variants: Iterator[Variant], survive: Survive, prove: Prove, deadlin
 
 
 def _told(proven: list[Variant]) -> Located | None:
-    best = proven[0].cost
-    if len(proven) > MAX_PLACES:
-        proven = [c for c in proven if c.cost <= best]
-    if len(proven) > MAX_PLACES:
+    best = proven[0]
+    most = MAX_PLACES if len(best.places) == 1 else 1  # of lines that are wrong together, one pair
+    if len(proven) > most:
+        proven = [c for c in proven if c.cost <= best.cost]
+    if len(proven) > most:
         return None
     kinds = {c.kind for c in proven}
     places = tuple(sorted({place for c in proven for place in c.places}))

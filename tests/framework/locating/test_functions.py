@@ -47,6 +47,12 @@ def test_two_edits_in_one_line(locate):
     assert (found.places, found.edits) == ((("to_kelvin", 3),), 2)
 
 
+def test_two_edits_in_two_lines(locate):
+    """Where one line is not enough either, two may be: both are named."""
+    found = locate("to_kelvin", "def to_kelvin(celsius):\n    offset = 273.15 - 1\n    return celsius * offset")
+    assert (found.places, found.edits) == ((("to_kelvin", 2), ("to_kelvin", 3)), 2)
+
+
 def test_nothing_is_said_of_code_that_no_small_edit_makes_right(locate):
     """It is never guessed."""
     assert locate("to_kelvin", "def to_kelvin(celsius):\n    return [str(v)[::-1] for v in celsius]") is None

@@ -37,6 +37,8 @@ def test_an_unnamed_mistake_gets_its_line_and_everything_else_stays(patient, tmp
     lower = SCALED.replace("    return", "\n    # lower down\n    return")
     students = {"ada": {"to_kelvin": SCALED}, "bob": {"to_kelvin": SCALED}, "eve": {}, "cy": {"to_kelvin": lower}}
     found = grade_notebooks(patient, hand_in_all(patient, **students))
+    side_by_side = grade_notebooks(patient, hand_in_all(patient, **students), workers=2)
+    assert [v.to_json() for v in side_by_side] == [v.to_json() for v in found]
     without = copy_course(tmp_path / "without")
     before = grade_notebooks(without, hand_in_all(without, **students))
     for verdict, was in zip(found, before, strict=True):
