@@ -47,14 +47,14 @@ class NotebookLocator:
     """Finds where the mistakes of submissions are, by the checks of one chapter."""
 
     def __init__(self, checks: ChapterChecks, seconds: float) -> None:
-        self._seconds = seconds
+        self.seconds = seconds
         quiet = dataclasses.replace(
             checks, shrinks=False, misconceptions={name: [] for name in checks.specs}, _prepared={}, _diagnoses={}
         )
         reference = ReferenceProxy(checks.references)
-        self._checks = dataclasses.replace(quiet, secret=_OWN_SECRET, reference=reference, _prepared={}, _diagnoses={})
-        self._judges = Judge(self._checks), Judge(quiet)
-        self._cache = AnswerCache()
+        self.checks = dataclasses.replace(quiet, secret=_OWN_SECRET, reference=reference, _prepared={}, _diagnoses={})
+        self.judges = Judge(self.checks), Judge(quiet)
+        self.cache = AnswerCache()
         self._questions: dict[str, Questions] = {}
         self._donors: dict[str, list[Donor]] = {}
         self._known: dict[tuple[object, ...], Located | None] = {}
@@ -62,13 +62,12 @@ class NotebookLocator:
     def locate(self, code: StudentCode, exercises: Sequence[ExerciseVerdict]) -> tuple[ExerciseVerdict, ...]:
         """``exercises``, those that are wrong and have no name with the place of the mistake, where it is found."""
         found = {exercise.name: exercise for exercise in exercises}
-        left = self._seconds * _TOGETHER
+        left = self.seconds * _TOGETHER
         for verdict in exercises:
             if verdict.may_be_located and left > 0:
                 deadline = Deadline(left)
-                with suppress(
-                    SandboxUnavailable
-                ):  # the marks are made: whoever needs a jail next says that there is none
+                # The marks are made: whoever needs a jail next says that there is none.
+                with suppress(SandboxUnavailable):
                     place = self._place(code, verdict, found)
                     found[verdict.name] = dataclasses.replace(verdict, located=place)
                 left = deadline.left
@@ -77,18 +76,18 @@ class NotebookLocator:
     def _place(
         self, code: StudentCode, verdict: ExerciseVerdict, found: Mapping[str, ExerciseVerdict]
     ) -> LocatedMistake | None:
-        name, specs = verdict.name, self._checks.specs
+        name, specs = verdict.name, self.checks.specs
         if name not in specs or specs[name].answers:
             return None
         if name not in self._donors:
-            self._donors[name] = donors_of(self._checks, name)
+            self._donors[name] = donors_of(self.checks, name)
         program = program_of(name, code.own_cells(), others=specs.keys(), donors=self._donors[name])
         if program is None:
             return None
         helped = tuple(
             n
             for n in specs[name].leans_on
-            if n in found and found[n].status != "passed" and n in self._checks.references
+            if n in found and found[n].status != "passed" and n in self.checks.references
         )
         key = name, program.key, helped, verdict.alike
         search = _Search(self, code, program, helped)
@@ -103,10 +102,11 @@ class NotebookLocator:
             self._known[key] = located
         return _told(located) if located is not None else None
 
-    def _of(self, exercise: str) -> Questions:
+    def questions(self, exercise: str) -> Questions:
+        """The calls by which mistakes of ``exercise`` are looked for, drawn from the search's own secret, worked out once."""
         if exercise not in self._questions:
-            plan = self._checks.plan(exercise)
-            self._questions[exercise] = Questions.of(exercise, plan, self._checks.references)
+            plan = self.checks.plan(exercise)
+            self._questions[exercise] = Questions.of(exercise, plan, self.checks.references)
         return self._questions[exercise]
 
 
@@ -115,13 +115,13 @@ class _Search:
 
     def __init__(self, locator: NotebookLocator, code: StudentCode, program: Program, helped: Sequence[str]) -> None:
         self._locator, self._code, self._program, self._helped = locator, code, program, helped
-        self._questions = locator._of(program.exercise)  # noqa: SLF001 - its own; before the time begins, as a class shares it
-        self._checks, self._judges = locator._checks, locator._judges  # noqa: SLF001
+        self._questions = locator.questions(program.exercise)  # before the time begins: a class shares it
+        self._checks, self._judges = locator.checks, locator.judges
         self._in_turn = checks_in_turn(self._checks, program.exercise)
         for judge in self._judges:
             judge.checks.plan(program.exercise)
-        self._deadline = Deadline(locator._seconds)  # noqa: SLF001
-        self._budget = TimeBudget(locator._seconds)  # noqa: SLF001
+        self._deadline = Deadline(locator.seconds)
+        self._budget = TimeBudget(locator.seconds)
         self._session: EditableSession | None = None
         self._opened = 0
 
@@ -176,7 +176,7 @@ class _Search:
 
     def open(self, *, memory_mb: int | None = None) -> EditableSession:
         """A fresh session, in which the wrong earlier functions are answered by the references."""
-        cache = self._locator._cache  # noqa: SLF001
+        cache = self._locator.cache
         session = self._code.open_copy(self._budget, cache, memory_mb=memory_mb)
         for name in self._helped:
             session.substitute(name, self._checks.references[name])

@@ -70,6 +70,18 @@ def test_no_mark_changes_whatever_the_code_does_when_it_is_tried(course, tmp_pat
     assert decoys is None
 
 
+def test_whatever_breaks_in_the_search_the_marks_stand(course, monkeypatch):
+    """Code on which our own side breaks costs nobody a mark, nor is its notebook ungradable."""
+
+    def breaks(*_args):
+        raise RecursionError("maximum recursion depth exceeded")
+
+    monkeypatch.setattr("autograder.locating.notebooks.located_in", breaks)
+    verdict, right = graded(course, "def to_kelvin(celsius):\n    return celsius * 273.15")
+    assert (verdict.status, right.score) == ("graded", MAX_SCORE)
+    assert verdict.exercise("to_kelvin").located is None
+
+
 def test_a_table_of_guesses_says_nothing_of_a_hidden_input(course):
     """Right but where a drawn hidden input begins with one of many guesses: the line of the guess that fits is not named.
 
