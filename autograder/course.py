@@ -76,6 +76,16 @@ class Course(Configurable):
         "(`misconceptions_visible`), of the mutants that are wrong on one kind of input only (`kinds`); and the largest share of the points that one answer known by heart may earn "
         "(`by_heart`). What is left out keeps its default.",
     ).tag(config=True)
+    locate_seconds = Float(
+        2.0,
+        help="How long the line of a mistake that has no name is looked for, in each exercise of a notebook, after its marks "
+        "are made; 0: not at all.",
+    ).tag(config=True)
+    located = Enum(
+        ["nothing", "line", "kind"],
+        "kind",
+        help="How much feedback tells of where a mistake is: nothing, its line, or its line and what to look at in it.",
+    ).tag(config=True)
     memory_mb = Integer(2048, help="How much memory a student's code may take, in MiB.").tag(config=True)
 
     def __init__(self, root: Path, config: Config) -> None:
@@ -88,6 +98,12 @@ class Course(Configurable):
     def _some_seconds(self, proposal: Any) -> Any:
         if not 0 < proposal["value"] <= MAX_SECONDS:
             self._refuse(proposal, f"a number of seconds above 0, and at most {MAX_SECONDS:.0f} (a day)")
+        return proposal["value"]
+
+    @validate("locate_seconds")  # type: ignore[untyped-decorator]
+    def _seconds_or_none(self, proposal: Any) -> Any:
+        if not 0 <= proposal["value"] <= MAX_SECONDS:
+            self._refuse(proposal, f"a number of seconds, 0 for none and at most {MAX_SECONDS:.0f} (a day)")
         return proposal["value"]
 
     @validate("memory_mb")  # type: ignore[untyped-decorator]

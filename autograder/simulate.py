@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 N = TypeVar("N", bound=ast.stmt)
 
-__all__ = ["blank_notebook", "reference_code", "solved_notebook", "write_notebook"]
+__all__ = ["blank_notebook", "code_of", "reference_code", "solved_notebook", "write_notebook"]
 
 
 def blank_notebook(course: Course, chapter: str) -> dict[str, Any]:
@@ -47,6 +47,11 @@ def solved_notebook(
     parsed = parse_notebook(json.dumps(notebook).encode())
     taken: dict[str, str] = {}
     return splice(notebook, {name: _cell_source(name, value, parsed, taken) for name, value in code.items()})
+
+
+def code_of(course: Course, chapter: str, exercise: str, function: Callable[..., Any]) -> str:
+    """The text of the cell in which a student would have written ``function`` for ``exercise``."""
+    return _cell_source(exercise, function, parse_notebook(json.dumps(blank_notebook(course, chapter)).encode()), {})
 
 
 def reference_code(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:

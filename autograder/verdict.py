@@ -15,7 +15,16 @@ from typing import Any, Literal
 
 from autograder.sanitize import shorten
 
-__all__ = ["CheckResult", "CheckStatus", "ExerciseStatus", "ExerciseVerdict", "Verdict", "VerdictStatus", "json_lines"]
+__all__ = [
+    "CheckResult",
+    "CheckStatus",
+    "ExerciseStatus",
+    "ExerciseVerdict",
+    "LocatedMistake",
+    "Verdict",
+    "VerdictStatus",
+    "json_lines",
+]
 
 CheckStatus = Literal["passed", "failed", "not_tried", "error", "timeout"]
 ExerciseStatus = Literal["passed", "partial", "failed", "not_attempted", "error", "timeout"]
@@ -61,12 +70,36 @@ class CheckResult:
 
 
 @dataclass(frozen=True, slots=True)
+class LocatedMistake:
+    """Where the mistake of an exercise is: the lines of the student's own ``cell``, from 1, one small edit of which is right.
+
+    ``kind`` names what the edit is about (``autograder.edits.kinds``), empty where the lines differ in it. ``edits`` is how
+    many edits it takes: with one, either of two lines is enough; with two, both lines are wrong.
+    """
+
+    cell: str
+    lines: tuple[int, ...]
+    kind: str = ""
+    edits: int = 1
+
+    def to_json(self) -> dict[str, Any]:
+        """The place as a verdict's JSON holds it."""
+        return {**_fields(self), "lines": list(self.lines)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> LocatedMistake:
+        """The place that ``to_json`` described."""
+        return cls(**{**data, "lines": tuple(data["lines"])})
+
+
+@dataclass(frozen=True, slots=True)
 class ExerciseVerdict:
     """The outcome of one exercise: its checks, its score, and the mistake behind it where one was recognised.
 
     ``misconception`` is the name of the recognised mistake, ``message`` what the student should read about the
     exercise, ``follow_through`` the note that says why full marks were given over a wrong earlier exercise.
     ``alike`` is the same text for two submissions that gave the same wrong answers, where no misconception explains them.
+    ``located`` says where the mistake is, where that was found and proven; the JSON has that key only then.
     """
 
     name: str
@@ -78,15 +111,25 @@ class ExerciseVerdict:
     follow_through: str | None = None
     checks: tuple[CheckResult, ...] = ()
     alike: str = ""
+    located: LocatedMistake | None = None
+
+    @property
+    def may_be_located(self) -> bool:
+        """Whether the place of its mistake is worth looking for: what takes too long would do so again and again."""
+        return self.status in {"partial", "failed", "error"} and self.misconception is None
 
     def to_json(self) -> dict[str, Any]:
         """The outcome as a verdict's JSON holds it."""
-        return {**_fields(self), "checks": [_fields(check) for check in self.checks]}
+        whole = {**_fields(self), "checks": [_fields(check) for check in self.checks]}
+        del whole["located"]
+        return whole if self.located is None else {**whole, "located": self.located.to_json()}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ExerciseVerdict:
         """The outcome that ``to_json`` described."""
-        return cls(**{**data, "checks": tuple(map(_check, data["checks"]))})
+        checks = tuple(map(_check, data["checks"]))
+        located = LocatedMistake.from_json(data["located"]) if "located" in data else None
+        return cls(**{**data, "checks": checks, "located": located})
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Course
-from autograder.feedback.disclosure import Disclosure, disclosed
+from autograder.feedback.disclosure import Disclosure, Place, disclosed
 from autograder.files import write_atomically
 from autograder.grading.document import write_outcomes, write_verdict
 from autograder.grading.outcome import Outcome
@@ -31,6 +31,7 @@ class Pages:
     chapter: str
     title: str
     disclosure: Disclosure
+    place: Place
     autograded: Path
     feedback: Path
 
@@ -38,7 +39,7 @@ class Pages:
     def of(cls, course: Course, chapter: str) -> Pages:
         """The pages of a course's chapter."""
         autograded, feedback = folder_of(course, "autograded"), folder_of(course, "feedback")
-        return cls(chapter, course.title, course.disclosure, autograded, feedback)
+        return cls(chapter, course.title, course.disclosure, course.located, autograded, feedback)
 
     def __call__(self, outcome: Outcome) -> Outcome:
         """Write the graded notebook and the page of one submission: a ``Deliver``."""
@@ -77,7 +78,7 @@ class Pages:
         from autograder.feedback.page import feedback_page, reason_page  # noqa: PLC0415 - Jinja is not needed to grade
 
         notebook, page, *copies = self.files(outcome.job)
-        shown = disclosed(outcome.verdict, self.disclosure)
+        shown = disclosed(outcome.verdict, self.disclosure, self.place)
         if document:
             write_verdict(document, shown.exercises)
             write_atomically(notebook, document_bytes(document), 0o444)

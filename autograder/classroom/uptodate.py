@@ -197,5 +197,5 @@ def _fingerprint(course: Course, base: bytes) -> str:
     for path in files:
         if path.is_file():
             digest.update(hashlib.sha256(path.read_bytes()).digest())
-    digest.update(repr((course.title, course.disclosure)).encode())
+    digest.update(repr((course.title, course.disclosure, course.located)).encode())
     return digest.hexdigest()

@@ -8,24 +8,29 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
 
-__all__ = ["Disclosure", "disclosed", "disclosed_exercise"]
+__all__ = ["Disclosure", "Place", "disclosed", "disclosed_exercise"]
 
 Disclosure = Literal["title", "message", "example"]
+Place = Literal["nothing", "line", "kind"]
 
 
-def disclosed(verdict: Verdict, setting: Disclosure) -> Verdict:
+def disclosed(verdict: Verdict, setting: Disclosure, place: Place = "kind") -> Verdict:
     """The verdict as its student may read it."""
-    return replace(verdict, exercises=tuple(disclosed_exercise(exercise, setting) for exercise in verdict.exercises))
+    shown = tuple(disclosed_exercise(exercise, setting, place) for exercise in verdict.exercises)
+    return replace(verdict, exercises=shown)
 
 
-def disclosed_exercise(exercise: ExerciseVerdict, setting: Disclosure) -> ExerciseVerdict:
+def disclosed_exercise(exercise: ExerciseVerdict, setting: Disclosure, place: Place = "kind") -> ExerciseVerdict:
     """The outcome of one exercise as its student may read it.
 
     A visible check is shown whole. Of a hidden one: ``"title"`` its title and whether it passed, ``"message"`` also
     what was found, ``"example"`` also the smallest case that shows it. What is said about the exercise as a whole (the
     mistake that was recognised) comes with ``"message"``, and at ``"title"`` where a visible check failed too, as
-    then the student can find it out without the grader.
+    then the student can find it out without the grader. Of where the mistake is, it tells as much as ``place`` has it.
     """
+    if exercise.located is not None and place != "kind":
+        line = replace(exercise.located, kind="") if place == "line" else None
+        exercise = replace(exercise, located=line)
     checks = tuple(_check(check, setting) for check in exercise.checks)
     message = f"\n{exercise.message}\n"
     for check, shown in zip(exercise.checks, checks, strict=True):
@@ -35,7 +40,7 @@ def disclosed_exercise(exercise: ExerciseVerdict, setting: Disclosure) -> Exerci
     exercise = replace(exercise, message=message.strip())
     own = exercise.status == "not_attempted" or any(c.visible and c.status not in _QUIET for c in exercise.checks)
     if setting == "title" and not own:
-        return replace(exercise, checks=checks, message="", misconception=None)
+        return replace(exercise, checks=checks, message="", misconception=None, located=None)
     return replace(exercise, checks=checks)
 
 

@@ -18,6 +18,7 @@ from autograder.wording import points
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from collections.abc import Set as AbstractSet
 
     from autograder.notebook import Cell
     from autograder.verdict import ExerciseVerdict, Verdict
@@ -39,7 +40,11 @@ def feedback_page(course_title: str, verdict: Verdict, document: Mapping[str, An
         document: the notebook with its outputs, as it is kept in ``autograded/``.
     """
     outcomes = {f"check_{exercise.name}": exercise for exercise in verdict.exercises}
-    room, typed = MAX_PROSE, MAX_TYPED
+    marked: dict[str, set[int]] = {}
+    for located in (exercise.located for exercise in verdict.exercises):
+        if located is not None:
+            marked.setdefault(located.cell, set()).update(located.lines)
+    room, typed, code = MAX_PROSE, MAX_TYPED, 0
     cells = []
     for index, raw in enumerate(document["cells"]):
         cell = cell_of(index, raw)
@@ -48,7 +53,9 @@ def feedback_page(course_title: str, verdict: Verdict, document: Mapping[str, An
             cell = cell if length <= typed else replace(cell, source=cell.source[:typed] + CUT)
             typed = max(typed - length, 0)
         room -= len(cell.source) if cell.kind == "markdown" and len(cell.source) <= MAX_MARKDOWN else 0
-        cells.append(_cell(cell, raw, outcomes, rendered=room >= 0))
+        code += cell.kind == "code"
+        lines = marked.get(cell.grade_id or f"cell {code}", set()) if cell.kind == "code" else set()
+        cells.append(_cell(cell, raw, outcomes, lines, rendered=room >= 0))
     exercises = [
         {"name": e.name, "points": points(e.score, e.max_score), "standing": standing(e)} for e in verdict.exercises
     ]
@@ -62,7 +69,12 @@ def reason_page(course_title: str, verdict: Verdict) -> str:
 
 
 def _cell(
-    cell: Cell, raw: Mapping[str, Any], outcomes: Mapping[str, ExerciseVerdict], *, rendered: bool
+    cell: Cell,
+    raw: Mapping[str, Any],
+    outcomes: Mapping[str, ExerciseVerdict],
+    marked: AbstractSet[int],
+    *,
+    rendered: bool,
 ) -> dict[str, Any]:
     outcome = outcomes.get(cell.grade_id or "") if cell.role == "check" else None
     if outcome is not None:
@@ -73,11 +85,21 @@ def _cell(
         return {"kind": "raw", "source": sanitize(cell.source)}
     return {
         "kind": "code",
-        "source": sanitize(cell.source),
+        "source": _with_marks(sanitize(cell.source), marked),
         "label": f"Your code for {cell.grade_id}" if cell.role == "stub" else "Code",
         "yours": cell.role == "stub",
         "outputs": list(_outputs(raw.get("outputs", []))),
     }
+
+
+def _with_marks(source: str, lines: AbstractSet[int]) -> str | Markup:
+    """The code, with those of its lines marked in which a mistake is."""
+    if not lines:
+        return source
+    mark = Markup('<mark class="here" title="Look at this line">{}</mark>')
+    return Markup("\n").join(
+        mark.format(line) if number in lines else line for number, line in enumerate(source.split("\n"), start=1)
+    )
 
 
 def _outputs(outputs: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:

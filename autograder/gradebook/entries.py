@@ -22,7 +22,7 @@ from traitlets.config import Config
 from traitlets.config.loader import LazyConfigValue
 
 from autograder.course import Course, CourseError, load_config
-from autograder.feedback.disclosure import Disclosure, disclosed_exercise
+from autograder.feedback.disclosure import Disclosure, Place, disclosed_exercise
 from autograder.gradebook.errors import gradebook_errors, require_address
 from autograder.gradebook.locking import exclusive_lock, retry_conflicts
 from autograder.grading.document import checksum
@@ -131,9 +131,9 @@ def moment_of(timestamp: str) -> dt.datetime | None:
         return None
 
 
-def comment_on(exercise: ExerciseVerdict, disclosure: Disclosure) -> str | None:
+def comment_on(exercise: ExerciseVerdict, disclosure: Disclosure, place: Place = "kind") -> str | None:
     """The comment on the stub's cell, as Markdown that holds no markup of the student's making."""
-    exercise = disclosed_exercise(exercise, disclosure)
+    exercise = disclosed_exercise(exercise, disclosure, place)
     if exercise.status == "not_attempted":
         return NO_RESPONSE
     # In Markdown two spaces at a line's end keep the break, and so the lines of a case apart.
@@ -278,7 +278,7 @@ class _ChapterWriter:
                     f"since it was released. Run `nbgrader generate_assignment {self.chapter} --force` and grade again."
                 )
             scores[name] = min(max(float(exercise.score), 0.0), float(self.grade_cells[name].max_score))
-            comments[exercise.name] = comment_on(exercise, self.course.disclosure)
+            comments[exercise.name] = comment_on(exercise, self.course.disclosure, self.course.located)
         for cell in outcome.document.get("cells", []):
             meta = cell["metadata"].get("nbgrader", {})
             if meta.get("grade") and meta.get("solution"):  # marked by a person, unless it was left as it was

@@ -14,9 +14,10 @@ from autograder.grading.submission import Job, Submission
 from autograder.grading.task import Task
 from autograder.notebook import NotebookError, grade_ids, metadata_of, read_bytes
 from autograder.sandbox.confinement import SandboxLost
-from autograder.verdict import Verdict
+from autograder.verdict import ExerciseVerdict, Verdict
 
 if TYPE_CHECKING:
+    from autograder.locating.notebooks import NotebookLocator
     from autograder.sandbox.worker import Worker
 
 __all__ = ["NotebookGrader", "grade_here"]
@@ -47,6 +48,7 @@ class NotebookGrader:
         self._judge = Judge(load_checks(course, task.chapter))
         # Data that the notebook reads is there for a student too.
         self._open = partial(worker.open, files=self._released.files) if self._released.files else worker.open
+        self._locator: NotebookLocator | None = None
         self._without_jail = 0
 
     def grade(self, job: Job) -> Outcome:
@@ -65,6 +67,7 @@ class NotebookGrader:
             self._require_chapter(submission)
             exercises = self._judge.judge(submission, only=options.only, visible_only=options.visible_only)
             submission.finish()
+            exercises = self._located(submission, exercises)
         except NotebookError as error:
             return self._task.ungradable(job, str(error), settled=not isinstance(error.__cause__, OSError))
         except CourseError:
@@ -77,6 +80,20 @@ class NotebookGrader:
         self._without_jail = 0
         verdict = Verdict.graded(str(job.path), job.student, self._task.chapter, submission.sandbox, exercises)
         return self._task.finish(Outcome(job, verdict, submission.document, submission.cells), submission.data)
+
+    def _located(self, submission: Submission, exercises: tuple[ExerciseVerdict, ...]) -> tuple[ExerciseVerdict, ...]:
+        """``exercises``, each unnamed mistake among them with its place, where that is found: no mark depends on it."""
+        seconds = self._course.locate_seconds
+        if not seconds or self._task.options.visible_only or not any(e.may_be_located for e in exercises):
+            return exercises
+        try:
+            if self._locator is None:
+                from autograder.locating.notebooks import NotebookLocator  # noqa: PLC0415 - few notebooks need it
+
+                self._locator = NotebookLocator(self._judge.checks, seconds)
+            return self._locator.locate(submission, exercises)
+        except Exception:  # noqa: BLE001 - the marks are made, and stand whatever breaks here
+            return exercises
 
     def _require_jail(self, error: Exception) -> None:
         """Raise ``SandboxLost`` where it is not this notebook that has no jail, but every one."""

@@ -12,10 +12,11 @@ from autograder.attempt import defines, last_definition_is_blank
 from autograder.grading.document import Released, restored
 from autograder.grading.pictures import kept_pictures, without_picture
 from autograder.notebook import Notebook, blank_exercises, load_document, metadata_of, notebook_of
-from autograder.sandbox.protocol import CellOutcome, CodeCell, Session, TimeBudget
+from autograder.sandbox.protocol import CellOutcome, CodeCell, EditableSession, Session, TimeBudget
 
 if TYPE_CHECKING:
     from autograder.judging.conversation import Subject
+    from autograder.sandbox.answer_cache import AnswerCache
 
 __all__ = ["Job", "Submission"]
 
@@ -54,7 +55,7 @@ class Submission:
         job: Job,
         data: bytes,
         released: Released,
-        open_session: Callable[..., Session],
+        open_session: Callable[..., EditableSession],
         *,
         pictures: bool = True,
         redraw: bool = False,
@@ -79,6 +80,7 @@ class Submission:
         self.notes: Mapping[str, str] = _notes(self.notebook, released.notebook, self.blank, twice)
         self.cells: tuple[CellOutcome, ...] = ()
         self.sandbox: str | None = None
+        self._handed_out = {c.source for c in released.notebook.cells if c.role != "stub"}
         self._code = self.notebook.code_cells()
         self._plain = [cell for cell in self._code if not cell.optional]
         optional = [cell for cell in self._code if cell.optional] if pictures else []
@@ -109,6 +111,15 @@ class Submission:
         """A fresh session in which only the cells before the place ``index`` have been run."""
         cells = [cell for cell in self._plain if cell.index < index]
         return self._run(cells, first=False, memory_mb=memory_mb)
+
+    def own_cells(self) -> list[tuple[str, str]]:
+        """The name and the source of each cell that was not handed out as it is, in the order in which they run."""
+        return [(cell.name, cell.source) for cell in self._plain if cell.source not in self._handed_out]
+
+    def open_copy(self, budget: TimeBudget, cache: AnswerCache, *, memory_mb: int | None = None) -> EditableSession:
+        """A fresh session that no mark depends on, on the time of ``budget``; ``cache`` takes its answers."""
+        slow = [outcome.index for outcome in self.cells if outcome.stopped]
+        return self._open_session(self._plain, memory_mb=memory_mb, draw=False, slow=slow, budget=budget, cache=cache)
 
     def finish(self) -> None:
         """Run what is still to be run for the reader: a notebook that no check asked for, and pictures that are to be drawn."""

@@ -84,11 +84,17 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> byt
     # The version alone would let a changed checkout answer with old verdicts.
     framework = Path(autograder.__file__).parent
     files += sorted(framework.glob("*.py"))
-    for room in ("checking", "judging", "grading", "sandbox"):
+    for room in ("checking", "edits", "judging", "grading", "locating", "sandbox"):
         files += sorted((framework / room).rglob("*.py"))
     for path in files:
         if path.is_file():
             digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
-    settings = asdict(course.limits), list(course.packages), course.redraw_pictures, course_secret(course)
+    settings = (
+        asdict(course.limits),
+        list(course.packages),
+        course.redraw_pictures,
+        course.locate_seconds,
+        course_secret(course),
+    )
     digest.update(repr((autograder.__version__, chapter, *settings, *options)).encode())
     return digest.digest()

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
-from types import FrameType, TracebackType
+from types import FrameType, FunctionType, TracebackType
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,7 @@ class FunctionSession:
         self._names = names
         self._given = dict(given or {})
         self._seconds = call_seconds
+        self._edited: dict[str, Any] = {}
         self._stopped = ""
 
     @property
@@ -90,6 +91,45 @@ class FunctionSession:
         """Calls of ``name`` made through this session go to ``function``."""
         self._given[name] = function
 
+    def define(self, sources: Mapping[str, str]) -> None:
+        """Let functions be what ``sources`` define, in a copy of the namespace that they live in; raises what running one raises."""
+        own = next((self._names[name] for name in sources if isinstance(self._names.get(name), FunctionType)), None)
+        home = own.__globals__ if own is not None else self._names
+        names = dict(home)
+        here = {
+            k: v for k, v in {**home, **self._names}.items() if isinstance(v, FunctionType) and v.__globals__ is home
+        }
+        # The others call the new ones: each looks names up in the copy.
+        self._edited = {name: _living_in(names, function) for name, function in here.items()}
+        names.update(self._edited)
+        names.update({k: v for k, v in self._given.items() if k in names and k not in sources})
+        with _without_warnings(), alarm(self._seconds):
+            for name, source in sources.items():
+                exec(compile(source, f"<{name}>", "exec", dont_inherit=True), names)  # noqa: S102 - the student's own text, one edit aside
+                self._edited[name] = names[name]
+
+    def reset(self) -> None:
+        """Take back what was defined, and begin again after a call that was stopped."""
+        self._edited = {}
+        self._stopped = ""
+
+    def trials(
+        self, programs: Sequence[Mapping[str, str]], calls: Sequence[Call], seconds: float
+    ) -> list[list[Answer]]:
+        """What each of ``programs`` answers to ``calls``, each call within ``seconds``; nothing where it cannot be defined."""
+        before, self._seconds = self._seconds, seconds
+        found = []
+        for sources in programs:
+            try:
+                self.define(sources)
+                found.append(self.batch(calls))
+            except (Exception, SystemExit, OutOfTimeError):  # noqa: BLE001 - an edit may make anything of a definition
+                found.append([])
+            finally:
+                self.reset()
+        self._seconds = before
+        return found
+
     def probe(self, source: str, call: Call) -> Answer:
         """Run ``probe(function, …)`` of ``source``."""
         return self.call(replace(call, probe=source))
@@ -107,9 +147,9 @@ class FunctionSession:
         if self._stopped:
             return None, Answer(stopped=self._stopped)
         name = python_name(call.function)
-        if name not in self._given and name not in self._names:
+        if name not in self._given and name not in self._names and name not in self._edited:
             return None, _undefined(name)
-        own: Any = self._given.get(name, self._names.get(name))
+        own: Any = self._edited.get(name, self._given.get(name, self._names.get(name)))
         if not callable(own):
             return None, Answer(error=StudentError("TypeError", f"{name} is not a function"))
         function = partial(fresh(Source(call.probe, "probe")), own) if call.probe else own
@@ -144,6 +184,13 @@ class FunctionSubject:
 
     def before_redefined(self, exercise: str) -> None:
         """Nothing is defined twice in a dictionary."""
+
+
+def _living_in(names: dict[str, Any], function: FunctionType) -> FunctionType:
+    """``function`` as it would be had it been defined among ``names``."""
+    copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
 
 
 def _undefined(name: str) -> Answer:

@@ -65,7 +65,7 @@ class GradeConfined(NbGraderPreprocessor):
             write_entries(course, [outcome], db_url=names["db_url"])
             raise UngradableError(verdict.reason)
         write_outcomes(nb, outcome.cells)
-        write_verdict(nb, disclosed(verdict, course.disclosure).exercises)
+        write_verdict(nb, disclosed(verdict, course.disclosure, course.located).exercises)
         resources[OUTCOME] = outcome
         return nbformat.from_dict(nb), resources
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from textwrap import dedent
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from autograder.edits.kinds import kind_of
 from autograder.sanitize import sanitize
 from autograder.wording import number, plural, points
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from autograder.verdict import CheckResult, ExerciseVerdict
 
 __all__ = [
-    "Block", "Card", "HintCard", "Row", "blocks", "closing", "headline", "opening", "remarks", "rows", "standing",
+    "Block", "Card", "HintCard", "Row", "blocks", "closing", "headline", "opening", "place", "remarks", "rows", "standing",
 ]  # fmt: skip
 
 HIDDEN = "The grader also tries inputs that you cannot see."
@@ -39,6 +40,7 @@ STANDINGS = {
     "timeout": "the code took too long",
 }
 WAITS = "(waits for a check above)"
+MAX_CELL_NAME = 60  # characters
 _QUIET = {"passed", "not_tried"}
 
 
@@ -151,7 +153,7 @@ def rows(card: Card) -> list[Row]:
                 reason, case = "The same as above.", ""
             given.add(check.reason)
         if check is first:
-            advice = _message(verdict, verdict.checks)
+            advice = "\n\n".join(filter(None, [_message(verdict, verdict.checks), place(verdict)]))
         waits = check.status == "not_tried"
         note = WAITS if waits and first and not (found and found[-1].sign == SIGNS["not_tried"]) else ""
         sign, word = SIGNS[check.status], WORDS[check.status]
@@ -185,8 +187,23 @@ def remarks(verdict: ExerciseVerdict) -> list[Block]:
     else:
         case = [Block("verbatim", sanitize(first.example))] if first.example else []
         found = [*blocks(first.reason or first.message), *case, *blocks(_message(verdict, verdict.checks))]
-    found += blocks(verdict.follow_through or "")
+    found += blocks(place(verdict)) + blocks(verdict.follow_through or "")
     return found or ([Block("prose", f"This does not hold: {sanitize(first.title)}.")] if first else [])
+
+
+def place(verdict: ExerciseVerdict) -> str:
+    """The sentence that says where the mistake is; empty where that is not known. It gives no code and no right value away."""
+    located = verdict.located
+    if located is None:
+        return ""
+    lines = [f"line {line}" for line in located.lines]
+    cell = "its cell" if located.cell == verdict.name else sanitize(located.cell, MAX_CELL_NAME)
+    look = f": look at {kind_of(located.kind).look}" if located.kind else ""
+    if located.edits > 1:
+        where = " and ".join(lines)
+        return f"The mistake is in {where} of {cell}{look}. No single small change there is enough, but two together make every check hold."
+    change = "One small change there makes" if len(lines) == 1 else "A small change in either makes"
+    return f"The mistake is in {' or in '.join(lines)} of {cell}{look}. {change} every check hold."
 
 
 def blocks(text: str) -> list[Block]:

@@ -18,6 +18,7 @@ __all__ = [
     "Call",
     "CellOutcome",
     "CodeCell",
+    "EditableSession",
     "Limits",
     "Opaque",
     "Rng",
@@ -189,8 +190,9 @@ class TimeBudget:
 
     TIMES = 4
 
-    def __init__(self) -> None:
-        self._end: float | None = None
+    def __init__(self, seconds: float | None = None) -> None:
+        """With ``seconds``, all sessions together have these and no more, from now on."""
+        self._end: float | None = None if seconds is None else time.monotonic() + seconds
 
     def deadline(self, seconds: float) -> float:
         """When a session that is opened now has to be done, by the monotonic clock, if alone it may take ``seconds``."""
@@ -231,3 +233,22 @@ class Session(Protocol):
 
     def close(self) -> None:
         """End the child."""
+
+
+@runtime_checkable
+class EditableSession(Session, Protocol):
+    """A session whose functions can be exchanged for edited ones, for as long as it lives."""
+
+    def define(self, sources: Mapping[str, str]) -> None:
+        """Let each name be what its source defines, wherever it was kept."""
+
+    def reset(self) -> None:
+        """Let every name be again what the notebook made of it."""
+
+    def trials(
+        self, programs: Sequence[Mapping[str, str]], calls: Sequence[Call], seconds: float
+    ) -> list[list[Answer]]:
+        """What each of ``programs`` (sources by name) answers to ``calls``, each within ``seconds``.
+
+        Shorter where a program could not be defined, or was stopped; after that the session may not be ``alive``.
+        """

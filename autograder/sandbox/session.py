@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -166,6 +166,44 @@ class ChildSession:
             except (HungUp, TimedOut, WireError) as event:
                 self._stop(event)
 
+    def define(self, sources: Mapping[str, str]) -> None:
+        """Let each name be what its source defines, wherever it was kept; raises ``ValueError`` where it cannot be."""
+        answer = self._defined(sources)
+        if answer.error is not None or answer.stopped:
+            raise ValueError(f"the edited code cannot be defined: {answer.stopped or answer.error}")
+
+    def reset(self) -> None:
+        """Let every name be again what the notebook made of it."""
+        if self.alive:
+            self._defined({})
+
+    def _defined(self, sources: Mapping[str, str]) -> Answer:
+        order = {"do": "define", "sources": list(sources.items())}
+        return self._receive() if self._send(pack(order)) else self._gone()
+
+    def trials(
+        self, programs: Sequence[Mapping[str, str]], calls: Sequence[Call], seconds: float
+    ) -> list[list[Answer]]:
+        """What each of ``programs`` (sources by name) answers to ``calls``, each call within ``seconds``.
+
+        Of a program that cannot be defined, or fails, the rest of the answers is that failure. Where one ends the child,
+        nothing comes of it and of those after it.
+        """
+        encode = Encoder(_sent_as_source, 1 << 32)
+        trees = [_tree_of(call, encode) for call in calls]
+        self._note_size(_size_of(calls))
+        given = [list(sources.items()) for sources in programs]
+        order = {"do": "trials", "programs": given, "calls": trees, "seconds": seconds}
+        found: list[list[Answer]] = [[] for _ in programs]
+        if self._send(pack(order, encode.blobs)):
+            for answers in found:
+                for _ in calls:
+                    answers.append(self._receive(seconds=seconds))
+                    if self._stopped:
+                        answers.clear()
+                        return found
+        return found
+
     def close(self) -> None:
         """End the child."""
         if not self._closed:
@@ -205,9 +243,9 @@ class ChildSession:
             self._stop(event)
         return not self._stopped
 
-    def _receive(self, ticks: int = 0) -> Answer:
+    def _receive(self, ticks: int = 0, seconds: float | None = None) -> Answer:
         """The next answer; on the way to it, questions of the child to the trusted side are answered."""
-        by = self._by(self._limits.call_seconds)
+        by = self._by(self._limits.call_seconds if seconds is None else seconds)
         questions = 0
         try:
             while True:
@@ -221,6 +259,8 @@ class ChildSession:
                 elif "ask" in head and questions < _QUESTIONS:
                     questions += 1
                     self._reply(head, blob, by)
+                elif seconds is not None and "stopped" in head:
+                    return Answer(stopped="timeout")  # of one program that is tried: the child goes on to the next
                 else:
                     return self._held(self._cache.keep(raw, blob, self._read(head, blob)), len(raw), len(blob))
         except (HungUp, TimedOut, WireError) as event:

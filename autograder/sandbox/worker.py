@@ -79,6 +79,7 @@ class Worker:
         files: Mapping[str, bytes] | None = None,
         environment: Mapping[str, str] | None = None,
         budget: TimeBudget | None = None,
+        cache: AnswerCache | None = None,
     ) -> ChildSession:
         """Run the cells in order in a fresh process; the session then answers calls.
 
@@ -88,6 +89,7 @@ class Worker:
         ``memory_mb`` replaces the course's limit; with ``draw=False`` figures are closed without being drawn.
         ``files`` (path → content) lie in the current folder while the cells run: copies that the notebook may change
         where it has a disk of its own, and only read under Landlock alone. ``environment`` adds to its variables.
+        ``cache`` takes the answers, where they are not such as the rest of a class will give too.
         """
         limits = self._limits if memory_mb is None else replace(self._limits, memory_mb=memory_mb)
         self._preload(cells)
@@ -109,7 +111,7 @@ class Worker:
             while True:
                 kept = [cell for cell in cells if cell.index not in killed and not (killed and cell.optional)]
                 order["cells"] = _described(kept, limits, overrun)
-                session, outcomes = self._attempt(order, kept, limits, deadline, given)
+                session, outcomes = self._attempt(order, kept, limits, deadline, given, cache)
                 done |= {outcome.index: outcome for outcome in outcomes}
                 fatal = outcomes[-1] if outcomes and not session.alive else None
                 if fatal is None or len(killed) >= _MAX_RERUNS or time.monotonic() >= deadline:
@@ -126,23 +128,36 @@ class Worker:
             self._processes.preload()
 
     def _attempt(
-        self, order: dict[str, Any], cells: Sequence[CodeCell], limits: Limits, deadline: float, given: _Given
+        self,
+        order: dict[str, Any],
+        cells: Sequence[CodeCell],
+        limits: Limits,
+        deadline: float,
+        given: _Given,
+        cache: AnswerCache | None,
     ) -> tuple[ChildSession, list[CellOutcome]]:
         try:
-            return self._converse(order, cells, limits, deadline, given)
+            return self._converse(order, cells, limits, deadline, given, cache)
         except ChildNotConfined:
             self._processes.restart()  # the warm process may have been killed from outside: once more with a new one
         try:
-            return self._converse(order, cells, limits, deadline, given)
+            return self._converse(order, cells, limits, deadline, given, cache)
         except ChildNotConfined as error:
             raise SandboxUnavailable(f"A child of the {self.sandbox} sandbox could not be confined: {error}") from error
 
     def _converse(
-        self, order: dict[str, Any], cells: Sequence[CodeCell], limits: Limits, deadline: float, given: _Given
+        self,
+        order: dict[str, Any],
+        cells: Sequence[CodeCell],
+        limits: Limits,
+        deadline: float,
+        given: _Given,
+        cache: AnswerCache | None,
     ) -> tuple[ChildSession, list[CellOutcome]]:
         channel, number = self._processes.spawn(limits, given.folder)
         end = partial(self._processes.end, number)
-        session = ChildSession(channel, end, sandbox=self.sandbox, limits=limits, deadline=deadline, cache=self._cache)
+        known = self._cache if cache is None else cache
+        session = ChildSession(channel, end, sandbox=self.sandbox, limits=limits, deadline=deadline, cache=known)
         return session, list(session.run(order, cells, given.blobs))
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder import attempt
 from autograder.examples import AssertStep, Examples, ExerciseExamples, not_readable, not_written, replay
+from autograder.examples.replay import RecordedChecks
 from autograder.judging.functions import FunctionSubject
 from autograder.render import Card, HintCard, card_html, card_text, hint_html, hint_text
 from autograder.render.card import summary
@@ -82,15 +83,28 @@ def _hint(exercise: Any, number: int | None, names: dict[str, Any]) -> None:
     if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= total):
         raise CheckProblem(f"{found.name} has {total} hints, numbered from 1: {number!r:.20} is none of them.")
     if not total:
-        card = HintCard(found.name, 0, 0, f"There are no hints for `{found.name}`: the text above its cell is all.")
+        own = _personal(found, exercise, names)
+        none = f"There are no hints for `{found.name}`: the text above its cell is all."
+        card = HintCard(found.name, 0, 0, own or none)
     elif wanted > total:
-        card = HintCard(found.name, 0, total, _no_more(found))
+        own = _personal(found, exercise, names)
+        card = HintCard(found.name, 0, total, own or _no_more(found))
     else:
         _hints_given[key] = max(given, wanted)
         card = HintCard(found.name, wanted, total, found.hints[wanted - 1] + _and_then(found, wanted))
     text = hint_text(card)
     if not show(hint_html(card), text):
         print(text)  # noqa: T201 - this is the answer
+
+
+def _personal(found: ExerciseExamples, target: Any, names: dict[str, Any]) -> str:
+    """Which line of the student's own code to look at; empty where that is not found at once."""
+    from autograder.locating.hints import personal_hint  # noqa: PLC0415 - only who has read all hints waits for it
+
+    function = target if callable(target) else names.get(found.name)
+    if found.kind == "answers" or _is_empty(function):
+        return ""
+    return personal_hint(found.name, function, names, RecordedChecks({found.name: found}))
 
 
 def _find(target: Any, names: dict[str, Any], verb: str) -> tuple[Examples, ExerciseExamples]:
@@ -132,7 +146,8 @@ def _well_formed_only(exercise: ExerciseExamples) -> bool:
 
 def _and_then(exercise: ExerciseExamples, number: int) -> str:
     if number == len(exercise.hints):
-        return ""
+        own = exercise.kind != "answers"
+        return f"\n\nStill stuck? `{usage(exercise, 'hint')}` looks at your own code next." if own else ""
     return f"\n\nStill stuck? `{usage(exercise, 'hint')}` gives the next one."
 
 

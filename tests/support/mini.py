@@ -19,13 +19,18 @@ RIGHT = {
 }
 WRONG_SIGN = "def to_kelvin(celsius):\n    return celsius - 273.15"
 MAX_SCORE = 6.0
+QUICK = "c.Course.locate_seconds = 0\n"  # where a mistake is, its own tests look for
 
 
 def copy_course(folder: Path, *, config: str = "", files: dict[str, str] | None = None) -> Course:
-    """The mini course in ``folder``, with ``config`` below its configuration, and with ``files``, by path, written over it."""
+    """The mini course in ``folder``, with ``config`` below its configuration, and with ``files``, by path, written over it.
+
+    Where a mistake is, it looks for only if ``config`` sets ``locate_seconds``.
+    """
     ignored = shutil.ignore_patterns("__pycache__", ".autograder", ".course_secret")
     shutil.copytree(MINI_COURSE, folder, dirs_exist_ok=True, ignore=ignored)
     with (folder / "course_config.py").open("a") as configuration:
+        configuration.write(QUICK if "locate_seconds" not in config else "")
         configuration.write(config)
     for name, text in (files or {}).items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -95,10 +95,19 @@ class Runner:
         self._line, self._kernel = line, kernel
         self._seconds: float = order["call_seconds"]
         self._max_bytes: int = order["max_bytes"]
+        self._failed = False  # whether the last piece of work ended with anything but a value
+        self._before: dict[str, Any] = {}  # the namespace as it was before anything was defined from outside
 
     def loop(self) -> None:
         """Answer requests for ever; ``receive`` ends the process."""
-        actions = {"calls": self._calls, "probe": self._probe, "value": self._value, "substitute": self._substitute}
+        actions = {
+            "calls": self._calls,
+            "probe": self._probe,
+            "value": self._value,
+            "substitute": self._substitute,
+            "define": self._define,
+            "trials": self._trials,
+        }
         while True:
             head, blob = self._line.receive()
             actions[head["do"]](head, blob)
@@ -154,6 +163,62 @@ class Runner:
         _put_in_place(self._kernel.namespace, name, ask)
         self._line.send(pack({"done": True}))
 
+    def _define(self, head: dict[str, Any], _blob: bytearray) -> None:
+        """Let functions be what other sources make of them, or with no sources what the notebook made of them."""
+
+        def work() -> tuple[Any, list[str]]:
+            self._redefine(head["sources"])
+            return None, []
+
+        self._line.send(self._answered(work))
+
+    def _trials(self, head: dict[str, Any], blob: bytearray) -> None:
+        """Ask each of several programs the same; where one cannot be defined, or fails, that is its answer to all the rest."""
+        seconds, self._seconds = self._seconds, head["seconds"]
+        left = len(head["programs"]) * len(head["calls"])
+        for sources in head["programs"]:
+            decode = Decoder(blob, self._special, copy=True)
+
+            def define(sources: list[list[str]] = sources) -> tuple[Any, list[str]]:
+                self._redefine(sources)
+                return None, []
+
+            self._failed = False
+            frame = self._answered(define)
+            for name, args, kwargs in head["calls"]:
+                left -= 1
+
+                def work(
+                    decode: Decoder = decode, name: str = name, args: Any = args, kwargs: Any = kwargs
+                ) -> tuple[Any, list[str]]:
+                    witness = _Witness(decode)
+                    positional, named = witness.arguments(args, kwargs)
+                    return self._look_up(name)(*positional, **named), witness.changed()
+
+                frame = frame if self._failed else self._answered(work)
+                self._line.send(frame, more=left > 0)
+        self._seconds = seconds
+        self._redefine([])
+
+    def _redefine(self, sources: list[list[str]]) -> None:
+        """Let the notebook's names be what its cells made them, and then those in ``sources`` what they define."""
+        namespace = self._kernel.namespace
+        if not self._before:
+            self._before = dict(namespace)
+        for name, now in list(namespace.items()):
+            was = self._before.get(name)
+            if now is not was and type(now) is FunctionType and type(was) is FunctionType:
+                _put_in_place(namespace, name, was)
+        namespace.update(self._before)
+        for name in [name for name in namespace if name not in self._before]:
+            del namespace[name]
+        for name, source in sources:
+            old = namespace.get(name)
+            place = old.__code__.co_filename if type(old) is FunctionType else "<edited>"
+            _exec(_compile(source, place, "exec", dont_inherit=True), namespace)
+            new, namespace[name] = namespace[name], old
+            _put_in_place(namespace, name, new)
+
     def _look_up(self, name: str) -> Any:
         if not name.isascii():
             name = unicodedata.normalize("NFKC", name)  # as Python reads the names in source text
@@ -191,11 +256,14 @@ class Runner:
         try:
             return self._kernel.clock.run(self._seconds, work)
         except TimeIsUp:
+            self._failed = True
             return pack({"stopped": "timeout"})
         except TooBig as error:
+            self._failed = True
             message = f"The result is too big to be looked at: {error}."
             return pack({"error": {"type": "ResultTooBig", "message": message}})
         except BaseException as error:  # noqa: BLE001 - a student's class may do anything when it is looked at
+            self._failed = True
             described = self._kernel.describe(error)
             error.__traceback__ = None  # its frames may hold gigabytes
             return pack({"error": described})

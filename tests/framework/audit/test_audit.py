@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from autograder.audit import audit, audit_page
+from autograder.audit.classroom import unexplained
 from autograder.audit.mutants import mutants_of
+from autograder.classroom.run import handed_in
+from autograder.grading.batch import grade_notebooks
 from tests.support.commands import python
-from tests.support.mini import WRONG_SIGN, change, document, hand_in
+from tests.support.mini import CHAPTER, WRONG_SIGN, change, copy_course, document, hand_in
 
 
 def audited(course, name):
@@ -178,3 +181,16 @@ def test_a_class_shows_the_author_what_no_misconception_explains(course):
     assert "to_kelvin: 2 students (ada, bo)" in told
     assert "return celsius + 300.0" in told
     assert "cy" not in told
+
+
+def test_mistakes_of_one_line_and_kind_are_one_group(tmp_path):
+    """Answers differ with the number, and the mistake is the same: the line and what is wrong in it say so."""
+    course = copy_course(tmp_path / "mini", config="c.Course.locate_seconds = 30\n")
+    codes = {"ada": "return celsius + 300.0", "bo": "return celsius + 27.315", "cy": "return celsius * 273.15"}
+    for student, line in codes.items():
+        hand_in(course, student, document(course, to_kelvin=f"def to_kelvin(celsius):\n    {line}"))
+    first, second = unexplained(course, grade_notebooks(course, handed_in(course, CHAPTER)))
+    assert first.students == ("ada", "bo")
+    assert first.place == "line 2, number: return celsius + 300.0"
+    assert "  line 2, number: return celsius + 300.0\n" in str(first)
+    assert second.place == "line 2, operator: return celsius * 273.15"

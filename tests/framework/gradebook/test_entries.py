@@ -185,10 +185,10 @@ def test_a_text_that_breaks_the_writer_costs_one_entry(course, monkeypatch):
     """The others' marks go in; a person is asked to look at that one."""
     whole = gradebook_module.comment_on
 
-    def breaks(exercise, disclosure):
+    def breaks(exercise, *settings):
         if exercise.score == 0.5:
             raise RuntimeError("half a character")
-        return whole(exercise, disclosure)
+        return whole(exercise, *settings)
 
     monkeypatch.setattr(gradebook_module, "comment_on", breaks)
     enter(course, verdict("ada"), verdict("eve", to_kelvin=0.5), verdict("bob"))

@@ -1,0 +1,189 @@
+"""Expressions of right programs, as they may be put into a student's: the step that is missing there may stand here.
+
+The parameters are the contract's, so they are matched by their places. A variable of the right program is matched by its
+name, or replaced by what it was assigned.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from autograder.edits.operators import Change, Operator, Scope
+
+__all__ = ["Donor", "grafting"]
+
+_MAX_SIZE = 24  # nodes of what is taken over: more would be the whole solution in one place,
+_SHARE = 0.6  # and so would more than this share of what the right program returns
+_STEP = 4  # nodes that a step around a student's own expression may always have
+_MOST = 90  # expressions of each right program
+HOLE = "_the_students_own_"
+
+
+class Lent(NamedTuple):
+    """An expression of a right program, how large it is, and the variables in it."""
+
+    expression: ast.expr
+    size: int
+    variables: frozenset[str]
+
+
+class Donor:
+    """A right program: its parameters and the expressions in it, the smallest first."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def _function(self) -> ast.FunctionDef | None:
+        body = ast.parse(self.text).body
+        functions = [statement for statement in body if isinstance(statement, ast.FunctionDef)]
+        return functions[-1] if functions else None
+
+    @cached_property
+    def functions(self) -> tuple[str, ...]:
+        """The functions that it calls by their bare names."""
+        calls = (n.func for n in ast.walk(ast.parse(self.text)) if isinstance(n, ast.Call))
+        names = (func.id for func in calls if isinstance(func, ast.Name))
+        return tuple(n for n in dict.fromkeys(names) if not hasattr(builtins, n) and n not in self.parameters)
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """The parameters, in order."""
+        return tuple(a.arg for a in self._function.args.args) if self._function else ()
+
+    @cached_property
+    def expressions(self) -> list[Lent]:
+        """Each expression as it stands and with its variables replaced."""
+        return self._lent(lambda node: [node], least=1)
+
+    @cached_property
+    def steps(self) -> list[Lent]:
+        """Each operation and each call with a hole where one operand or argument stands: what may be missing around one."""
+        return self._lent(lambda node: list(_with_a_hole(node)), least=_STEP)
+
+    @cached_property
+    def result(self) -> str:
+        """All that it returns, as one expression of its parameters; empty where it is more than an expression."""
+        whole = self._result(_assigned_once(self._function)) if self._function is not None else None
+        return ast.dump(whole) if whole is not None else ""
+
+    def _lent(self, parts: Callable[[ast.expr], list[ast.expr]], least: int) -> list[Lent]:
+        if self._function is None:
+            return []
+        assigned = _assigned_once(self._function)
+        whole = self._result(assigned)
+        size = _size(whole) if whole is not None else sum(_size(statement) for statement in self._function.body)
+        most = max(least, min(_MAX_SIZE, int(_SHARE * size)))
+        found: dict[str, Lent] = {}
+        for node in (n for statement in self._function.body for n in ast.walk(statement)):
+            if not isinstance(node, ast.expr) or isinstance(node, ast.Name | ast.Slice | ast.Starred):
+                continue
+            if isinstance(node, ast.Constant) and not isinstance(node.value, int | float):
+                continue
+            if isinstance(getattr(node, "ctx", ast.Load()), ast.Store):
+                continue
+            for part in parts(node):
+                for one in (part, _Inlined(assigned).visit(copy.deepcopy(part))):
+                    if (size := _size(one)) <= most:
+                        used = {n.id for n in ast.walk(one) if isinstance(n, ast.Name)} & self._variables
+                        found.setdefault(ast.dump(one), Lent(one, size, frozenset(used)))
+        return sorted(found.values(), key=lambda lent: lent.size)[:_MOST]
+
+    def _result(self, assigned: dict[str, ast.expr]) -> ast.expr | None:
+        assert self._function is not None  # noqa: S101 - asked for its expressions only
+        returned = [n.value for n in ast.walk(self._function) if isinstance(n, ast.Return) and n.value is not None]
+        if len(returned) != 1 or any(isinstance(s, ast.For | ast.While) for s in self._function.body):
+            return None
+        whole: ast.expr = _Inlined(assigned).visit(copy.deepcopy(returned[0]))
+        return whole
+
+    @cached_property
+    def _variables(self) -> frozenset[str]:
+        assert self._function is not None  # noqa: S101 - asked for its expressions only
+        stored = (n.id for n in ast.walk(self._function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        return frozenset(stored) | frozenset(self.parameters)
+
+
+def grafting(donors: Sequence[Donor]) -> Operator:
+    """An operator that puts expressions of ``donors`` in the place of a student's."""
+
+    def grafted(node: ast.expr, scope: Scope) -> Iterator[Change]:
+        if isinstance(node, ast.Slice | ast.Lambda):
+            return
+        seen = {ast.dump(node), *(donor.result for donor in donors)}  # the whole solution is no edit
+        for expression, size in _fitting([d.expressions for d in donors], donors, scope):
+            if (key := ast.dump(expression)) not in seen:
+                seen.add(key)
+                kind = "number" if isinstance(expression, ast.Constant) else "expression"
+                yield Change(expression, kind, 1.5 + 0.03 * size)
+        if isinstance(node, ast.Constant | ast.Starred):
+            return
+        for step, size in _fitting([d.steps for d in donors], donors, scope):
+            whole = _Inlined({HOLE: node}).visit(copy.deepcopy(step))
+            if (key := ast.dump(whole)) not in seen:
+                seen.add(key)
+                yield Change(whole, "missing", 1.35 + 0.03 * size)
+
+    return grafted
+
+
+def _fitting(lent: Iterable[Sequence[Lent]], donors: Sequence[Donor], scope: Scope) -> Iterator[tuple[ast.expr, int]]:
+    for donor, expressions in zip(donors, lent, strict=True):
+        names = dict(zip(donor.parameters, scope.parameters, strict=False))
+        same = all(a == b for a, b in names.items())
+        for expression, size, variables in expressions:
+            if all(names.get(v, v) in scope.variables for v in variables):
+                yield (expression if same else _Renamed(names).visit(copy.deepcopy(expression))), size
+
+
+def _with_a_hole(node: ast.expr) -> Iterator[ast.expr]:
+    hole = ast.Name(HOLE, ast.Load())
+    if isinstance(node, ast.BinOp):
+        yield ast.BinOp(hole, node.op, node.right)
+        yield ast.BinOp(node.left, node.op, hole)
+    elif isinstance(node, ast.Call):
+        for i, argument in enumerate(node.args[:2]):
+            if not isinstance(argument, ast.Starred | ast.Constant):
+                yield ast.Call(node.func, [*node.args[:i], hole, *node.args[i + 1 :]], node.keywords)
+        if isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Name):
+            yield ast.Call(ast.Attribute(hole, node.func.attr, ast.Load()), node.args, node.keywords)
+    elif isinstance(node, ast.Subscript):
+        yield ast.Subscript(hole, node.slice, ast.Load())
+
+
+def _assigned_once(function: ast.FunctionDef) -> dict[str, ast.expr]:
+    """What the variables hold that are assigned once, by name, outside of any loop."""
+    values: dict[str, ast.expr] = {}
+    stored = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    for statement in function.body:
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target = statement.targets[0]
+            if isinstance(target, ast.Name) and stored.count(target.id) == 1:
+                values[target.id] = _Inlined(values).visit(copy.deepcopy(statement.value))
+    return values
+
+
+class _Inlined(ast.NodeTransformer):
+    def __init__(self, values: dict[str, ast.expr]) -> None:
+        self.values = values
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        known = self.values.get(node.id) if isinstance(node.ctx, ast.Load) else None
+        return known if known is not None else node
+
+
+class _Renamed(ast.NodeTransformer):
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self.names.get(node.id, node.id), node.ctx)
+
+
+def _size(node: ast.AST) -> int:
+    return sum(isinstance(n, ast.expr) for n in ast.walk(node))

@@ -1,0 +1,42 @@
+"""A chapter's checks as the search uses them, and the right programs that it takes expressions from."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from autograder.edits.grafts import Donor
+from autograder.judging.loader import ChapterChecks
+from autograder.judging.solutions import known_alternatives
+from autograder.locating.checks import ChecksInTurn
+
+__all__ = ["checks_in_turn", "donors_of"]
+
+_DONORS = 4  # right programs besides the reference
+
+
+def checks_in_turn(checks: ChapterChecks, exercise: str) -> ChecksInTurn:
+    """The checks of ``exercise`` one by one, nothing asked before its check comes."""
+    converse = partial(checks.converse, planned=False)
+    return ChecksInTurn(exercise, checks.specs[exercise].checks, converse, checks.run_check)
+
+
+def donors_of(checks: ChapterChecks, exercise: str) -> list[Donor]:
+    """The right programs that the course knows of ``exercise``: its reference, and some written differently."""
+    functions: list[Callable[..., Any]] = [checks.references[exercise]]
+    alternatives = known_alternatives(checks.course, checks.chapter)
+    functions += [a.function for a in alternatives if a.exercise == exercise][:_DONORS]
+    return [Donor(text) for text in map(_source_of, functions) if text]
+
+
+def _source_of(function: Callable[..., Any]) -> str:
+    try:
+        text = textwrap.dedent(inspect.getsource(function))
+        ast.parse(text)
+    except (OSError, TypeError, SyntaxError):
+        return ""
+    return text

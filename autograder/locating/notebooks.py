@@ -1,0 +1,223 @@
+"""The search in submitted notebooks, after their marks are made: in processes of its own, within the course's time.
+
+The line is looked for with inputs that are drawn from a secret of its own, so that it says nothing of the hidden ones; by
+those it is only confirmed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Protocol
+
+from autograder.edits.grafts import Donor
+from autograder.judging.judge import Judge
+from autograder.judging.loader import ChapterChecks
+from autograder.judging.proxies import ReferenceProxy
+from autograder.locating.chapters import checks_in_turn, donors_of
+from autograder.locating.checks import failing, holds
+from autograder.locating.program import Program, Variant, program_of
+from autograder.locating.search import Deadline, Located, located_in
+from autograder.locating.trials import Questions, survivors
+from autograder.sandbox.answer_cache import AnswerCache
+from autograder.sandbox.protocol import EditableSession, SandboxUnavailable, TimeBudget
+from autograder.verdict import ExerciseVerdict, LocatedMistake
+
+__all__ = ["NotebookLocator", "StudentCode"]
+
+_OWN_SECRET = b"inputs that a mistake is looked for with"
+_CALL_SECONDS = 0.25
+_SESSIONS = 24  # that edited programs may bring to an end in one search
+_TOGETHER = 3  # times the seconds of one exercise that all of a notebook may take
+_KEPT = 5000  # programs whose places are remembered
+
+
+class StudentCode(Protocol):
+    """A submitted notebook of which edited copies can be run."""
+
+    def own_cells(self) -> Sequence[tuple[str, str]]:
+        """The name and the source of each cell that was not handed out as it is, in the order in which they run."""
+
+    def open_copy(self, budget: TimeBudget, cache: AnswerCache, *, memory_mb: int | None = None) -> EditableSession:
+        """A fresh session in which the notebook's cells have been run, on the time of ``budget``."""
+
+
+class NotebookLocator:
+    """Finds where the mistakes of submissions are, by the checks of one chapter."""
+
+    def __init__(self, checks: ChapterChecks, seconds: float) -> None:
+        self.seconds = seconds
+        quiet = dataclasses.replace(
+            checks, shrinks=False, misconceptions={name: [] for name in checks.specs}, _prepared={}, _diagnoses={}
+        )
+        reference = ReferenceProxy(checks.references)
+        self.checks = dataclasses.replace(quiet, secret=_OWN_SECRET, reference=reference, _prepared={}, _diagnoses={})
+        self.judges = Judge(self.checks), Judge(quiet)
+        self.cache = AnswerCache()
+        self._questions: dict[str, Questions] = {}
+        self._donors: dict[str, list[Donor]] = {}
+        self._known: dict[tuple[object, ...], Located | None] = {}
+
+    def locate(self, code: StudentCode, exercises: Sequence[ExerciseVerdict]) -> tuple[ExerciseVerdict, ...]:
+        """``exercises``, those that are wrong and have no name with the place of the mistake, where it is found."""
+        found = {exercise.name: exercise for exercise in exercises}
+        left = self.seconds * _TOGETHER
+        for verdict in exercises:
+            if verdict.may_be_located and left > 0:
+                deadline = Deadline(left)
+                # The marks are made: whoever needs a jail next says that there is none.
+                with suppress(SandboxUnavailable):
+                    place = self._place(code, verdict, found)
+                    found[verdict.name] = dataclasses.replace(verdict, located=place)
+                left = deadline.left
+        return tuple(found.values())
+
+    def _place(
+        self, code: StudentCode, verdict: ExerciseVerdict, found: Mapping[str, ExerciseVerdict]
+    ) -> LocatedMistake | None:
+        name, specs = verdict.name, self.checks.specs
+        if name not in specs or specs[name].answers:
+            return None
+        if name not in self._donors:
+            self._donors[name] = donors_of(self.checks, name)
+        program = program_of(name, code.own_cells(), others=specs.keys(), donors=self._donors[name])
+        if program is None:
+            return None
+        helped = tuple(
+            n
+            for n in specs[name].leans_on
+            if n in found and found[n].status != "passed" and n in self.checks.references
+        )
+        key = name, program.key, helped, verdict.alike
+        search = _Search(self, code, program, helped)
+        if key in self._known:
+            known = self._known[key]
+            # Another notebook, whose other cells may differ: what is said of it is proven of it.
+            located = known if known is not None and all(map(search.proven, known.variants)) else None
+        else:
+            located = search.run()
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            self._known[key] = located
+        return _told(located) if located is not None else None
+
+    def questions(self, exercise: str) -> Questions:
+        """The calls by which mistakes of ``exercise`` are looked for, drawn from the search's own secret, worked out once."""
+        if exercise not in self._questions:
+            plan = self.checks.plan(exercise)
+            self._questions[exercise] = Questions.of(exercise, plan, self.checks.references)
+        return self._questions[exercise]
+
+
+class _Search:
+    """One search in one notebook."""
+
+    def __init__(self, locator: NotebookLocator, code: StudentCode, program: Program, helped: Sequence[str]) -> None:
+        self._locator, self._code, self._program, self._helped = locator, code, program, helped
+        self._questions = locator.questions(program.exercise)  # before the time begins: a class shares it
+        self._checks, self._judges = locator.checks, locator.judges
+        self._in_turn = checks_in_turn(self._checks, program.exercise)
+        for judge in self._judges:
+            judge.checks.plan(program.exercise)
+        self._deadline = Deadline(locator.seconds)
+        self._budget = TimeBudget(locator.seconds)
+        self._session: EditableSession | None = None
+        self._opened = 0
+
+    def run(self) -> Located | None:
+        """What is found within the time."""
+        try:
+            session = self._alive()
+            if session is None:
+                return None
+            questions, first = self._questions, ""
+            if questions.calls:
+                answers = session.batch(questions.calls)
+                if any(answer.stopped for answer in answers):
+                    return None
+                wrong = questions.wrong_in(answers)
+                questions = questions.wrong_first(answers)
+            else:
+                first = failing(self._in_turn, session)
+                wrong = bool(first)
+            if not wrong and self._right_without():
+                return None  # wrong on hidden inputs only: a line that is named would tell what they are
+
+            def survive(variants: Sequence[Variant]) -> Iterable[bool]:
+                if questions.calls:
+                    return survivors(variants, questions, self._alive, _CALL_SECONDS)
+                return (self._holds(first, variant) for variant in variants)
+
+            return located_in(self._program, survive, self.proven, self._deadline)
+        finally:
+            if self._session is not None:
+                self._session.close()
+
+    def proven(self, variant: Variant) -> bool:
+        """Whether every check holds for ``variant``, with inputs from both secrets."""
+        return all(self._passes(judge, variant.sources) for judge in self._judges)
+
+    def _right_without(self) -> bool:
+        """Whether the student's own code holds with inputs from a secret of its own."""
+        return self._passes(self._judges[0], {})
+
+    def _passes(self, judge: Judge[ChapterChecks], sources: Mapping[str, str]) -> bool:
+        subject = _EditedNotebook(self, sources)
+        try:
+            [verdict] = judge.judge(subject, only=frozenset({self._program.exercise}))
+        except ValueError:  # the edit cannot be defined in this notebook
+            return False
+        return verdict.status == "passed"
+
+    def _holds(self, first: str, variant: Variant) -> bool:
+        session = self._alive() if self._deadline.left else None
+        return session is not None and holds(self._in_turn, first, session, variant)
+
+    def open(self, *, memory_mb: int | None = None) -> EditableSession:
+        """A fresh session, in which the wrong earlier functions are answered by the references."""
+        cache = self._locator.cache
+        session = self._code.open_copy(self._budget, cache, memory_mb=memory_mb)
+        for name in self._helped:
+            session.substitute(name, self._checks.references[name])
+        return session
+
+    def _alive(self) -> EditableSession | None:
+        if self._session is None or not self._session.alive:
+            if self._session is not None:
+                self._session.close()
+            if self._opened >= _SESSIONS or not self._deadline.left:
+                return None
+            self._opened += 1
+            self._session = self.open()
+        return self._session if self._session.alive else None
+
+
+class _EditedNotebook:
+    """A submission with an edit made in it, for a judge."""
+
+    label = "an edited copy"
+    blank: frozenset[str] = frozenset()
+    notes: Mapping[str, str] = {}
+
+    def __init__(self, search: _Search, sources: Mapping[str, str]) -> None:
+        self._search, self._sources = search, sources
+
+    def open(self, *, memory_mb: int | None = None) -> EditableSession:
+        session = self._search.open(memory_mb=memory_mb)
+        try:
+            if self._sources:
+                session.define(self._sources)
+        except ValueError:
+            session.close()
+            raise
+        return session
+
+    def before_redefined(self, exercise: str) -> None:
+        """What a later cell defines again is not looked for."""
+
+
+def _told(located: Located) -> LocatedMistake:
+    cell = located.variants[0].places[0][0]
+    lines = tuple(line for name, line in located.places if name == cell)
+    return LocatedMistake(cell, lines, located.kind, located.edits)

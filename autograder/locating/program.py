@@ -1,0 +1,157 @@
+"""The code that a student wrote for an exercise: its function, and the helpers that this one calls."""
+
+from __future__ import annotations
+
+import ast
+import heapq
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, takewhile
+
+from autograder.attempt import parsed
+from autograder.edits.generator import Definition, edited, edits_of, overlap
+from autograder.edits.grafts import Donor, grafting
+from autograder.edits.operators import Operator
+from autograder.edits.text import Edit
+
+__all__ = ["MAX_LINES", "Program", "Variant", "program_of"]
+
+# A line that is named is one of so many: its number says less about a hidden input than the marks of eight checks do. What
+# people write for an exercise is far shorter; what is longer may be a table in which each line stands for a guess.
+MAX_LINES = 80
+MAX_TEXT = 12_000  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to change a program: edits of its definitions, none of which overlaps another."""
+
+    edits: tuple[tuple[Definition, Edit], ...]
+
+    @property
+    def cost(self) -> float:
+        """How far the changed program is from the student's."""
+        return sum(edit.cost for _, edit in self.edits)
+
+    @property
+    def places(self) -> tuple[tuple[str, int], ...]:
+        """The cells and lines that are changed, in order."""
+        return tuple(sorted({(definition.cell, edit.line) for definition, edit in self.edits}))
+
+    @property
+    def kind(self) -> str:
+        """The kind of mistake that is undone; empty where the edits are of several."""
+        kinds = {edit.kind for _, edit in self.edits}
+        return kinds.pop() if len(kinds) == 1 else ""
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The changed definitions by name."""
+        changed: dict[Definition, list[Edit]] = {}
+        for definition, edit in self.edits:
+            changed.setdefault(definition, []).append(edit)
+        return {definition.name: edited(definition.text, edits) for definition, edits in changed.items()}
+
+
+@dataclass(frozen=True)
+class Program:
+    """The definitions that an exercise's answers come from, its own first, and the names of other functions there are."""
+
+    exercise: str
+    definitions: tuple[Definition, ...]
+    functions: tuple[str, ...] = ()
+    donors: tuple[Donor, ...] = ()
+
+    @cached_property
+    def key(self) -> str:
+        """Equal for two programs that say the same in the same lines of the same cells, comments and white space aside."""
+        return "\n".join(f"{d.cell} {d.first} {_said(d.text)}" for d in self.definitions)
+
+    def singles(self) -> Iterator[Variant]:
+        """The variants of one edit, the smallest first."""
+        more = [grafting(self.donors)] if self.donors else []
+        # Right programs are matched with the student's own function, not with a helper.
+        lent = [more, *([] for _ in self.definitions[1:])]
+        parts = [_edits(d, self.functions, own) for d, own in zip(self.definitions, lent, strict=True)]
+        return heapq.merge(*parts, key=lambda variant: variant.cost)
+
+    def pairs(self) -> Iterator[Variant]:
+        """The variants of two small edits in one line, the smallest first."""
+        return self._pairs(_SMALL, _IN_ONE_LINE, same_line=True)
+
+    def pairs_of_lines(self) -> Iterator[Variant]:
+        """The variants of two very small edits in different lines, the smallest first."""
+        return self._pairs(_VERY_SMALL, _IN_TWO_LINES, same_line=False)
+
+    def _pairs(self, cost: float, most: int, *, same_line: bool) -> Iterator[Variant]:
+        small = takewhile(lambda variant: variant.cost <= cost, self.singles())
+        ones = [(variant.places, *variant.edits[0]) for variant in islice(small, most)]
+        found = [
+            (one[2].cost + other[2].cost, i, j)
+            for i, one in enumerate(ones)
+            for j, other in enumerate(ones[:i])
+            if (one[0] == other[0]) is same_line and not (one[1] is other[1] and overlap([one[2], other[2]]))
+        ]
+        for _, i, j in sorted(found):
+            yield Variant((ones[j][1:], ones[i][1:]))
+
+
+_SMALL, _IN_ONE_LINE = 1.3, 400  # cost of each edit of a pair, and how many are paired
+_VERY_SMALL, _IN_TWO_LINES = 1.1, 150
+
+
+def _said(text: str) -> str:
+    tree = ast.parse(text)
+    return f"{ast.dump(tree)} {[getattr(node, 'lineno', 0) for node in ast.walk(tree)]}"
+
+
+def _edits(definition: Definition, functions: Sequence[str], more: Sequence[Operator]) -> Iterator[Variant]:
+    return (Variant(((definition, edit),)) for edit in edits_of(definition, functions=functions, more=more))
+
+
+def program_of(
+    exercise: str,
+    cells: Iterable[tuple[str, str]],
+    *,
+    others: Collection[str] = (),
+    donors: Sequence[Donor] = (),
+) -> Program | None:
+    """The program of ``exercise`` among ``cells``, given as name and source in the order in which they ran.
+
+    ``others`` are names that are judged by themselves, or not the student's: what they do is no part of it. None where the
+    exercise's function is not defined by a plain ``def``, or where there is more code than a person writes for it.
+    """
+    defined: dict[str, Definition | None] = {}
+    for name, source in cells:
+        tree = parsed(source) if "\r" not in source.replace("\r\n", "\n") else None  # which ends lines of its own
+        for statement in tree.body if tree is not None else ():
+            definition = Definition.of(statement, source, name)
+            if definition is not None:
+                defined[definition.name] = definition
+            else:
+                for bound in _bound(statement):
+                    defined[bound] = None  # something else now, which no edit can be made of
+    own = defined.get(exercise)
+    if own is None:
+        return None
+    found = [own]
+    for definition in found:
+        for used in sorted(definition.uses):
+            helper = defined.get(used)
+            if helper is not None and used not in others and used != exercise and helper not in found:
+                found.append(helper)
+    text = "".join(definition.text for definition in found)
+    if text.count("\n") > MAX_LINES or len(text) > MAX_TEXT:
+        return None
+    functions = [name for name in (*others, *(d.name for d in found)) if name != exercise]
+    functions += [name for donor in donors[:1] for name in donor.functions]
+    return Program(exercise, tuple(found), tuple(dict.fromkeys(functions)), tuple(donors))
+
+
+def _bound(statement: ast.stmt) -> Sequence[str]:
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return [(alias.asname or alias.name).split(".")[0] for alias in statement.names]
+    if isinstance(statement, ast.ClassDef):
+        return [statement.name]
+    return [n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]

@@ -1,0 +1,99 @@
+"""Quick trials: whether an edited program answers as a right one does, on calls whose right answers are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.judging.diagnosis import same_answer
+from autograder.judging.functions import FunctionSession
+from autograder.locating.program import Variant
+from autograder.sandbox.protocol import Answer, Call, EditableSession, Rng
+
+__all__ = ["Questions", "survivors"]
+
+_ROUNDS = (1, 3, 12)  # calls: most variants fall at the first one
+_MAX_CALLS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """Calls with their right answers."""
+
+    calls: tuple[Call, ...]
+    right: tuple[Answer, ...]
+
+    @classmethod
+    def of(cls, exercise: str, plan: Iterable[Call], references: Mapping[str, Callable[..., Any]]) -> Questions:
+        """The calls of ``plan`` to which there is one right answer, known beforehand: no random numbers, no probe."""
+        calls = [c for c in plan if c.function == exercise and not c.probe and c.memory_mb is None and not _draws(c)]
+        right = FunctionSession(references).batch(calls)
+        known = [(c, a) for c, a in zip(calls, right, strict=True) if a.error is None]
+        return cls(tuple(c for c, _ in known), tuple(a for _, a in known))
+
+    def wrong_first(self, answers: Sequence[Answer]) -> Questions:
+        """The same, those first to which ``answers`` were wrong: a variant most likely falls there."""
+        pairs = list(zip(self.calls, self.right, answers, strict=True))
+        wrong = [(c, r) for c, r, a in pairs if not same_answer(a, r, c)]
+        wrong.sort(key=lambda pair: _size(pair[0]))  # the cheapest to answer first
+        # Of hundreds, some of each kind: they are alike, and whoever passes these is put to the proof.
+        fine = [(c, r) for c, r, a in pairs if same_answer(a, r, c)]
+        kept = [*wrong, *fine[:: max(1, len(fine) // _MAX_CALLS)]]
+        return Questions(tuple(c for c, _ in kept), tuple(r for _, r in kept))
+
+    def wrong_in(self, answers: Sequence[Answer]) -> bool:
+        """Whether any of ``answers`` is wrong."""
+        return any(not same_answer(a, r, c) for a, r, c in zip(answers, self.right, self.calls, strict=True))
+
+
+def survivors(
+    variants: Sequence[Variant], questions: Questions, session: Callable[[], EditableSession | None], seconds: float
+) -> Iterator[bool]:
+    """Whether each variant answers all ``questions`` right; each is dropped at the first that it answers wrongly.
+
+    ``session`` gives one that can be asked, a new one where a variant ended the last, and None when there are no more.
+    """
+    alive = list(range(len(variants)))
+    sources = [variant.sources for variant in variants]
+    start = 0
+    for count in (*_ROUNDS, len(questions.calls)):
+        calls = questions.calls[start : start + count]
+        if not calls or not alive:
+            break
+        answers = _asked([sources[i] for i in alive], calls, session, seconds)
+        right = questions.right[start : start + count]
+        alive = [i for i, given in zip(alive, answers, strict=True) if _all_right(given, right, calls)]
+        start += count
+    kept = set(alive)
+    return (i in kept for i in range(len(variants)))
+
+
+def _asked(
+    programs: Sequence[Mapping[str, str]],
+    calls: Sequence[Call],
+    session: Callable[[], EditableSession | None],
+    seconds: float,
+) -> list[list[Answer]]:
+    """What each of ``programs`` answers; one that ends the session answers nothing, and the next goes on."""
+    found: list[list[Answer]] = []
+    while len(found) < len(programs):
+        asked = session()
+        if asked is None:
+            return found + [[] for _ in programs[len(found) :]]
+        part = asked.trials(programs[len(found) :], calls, seconds)
+        done = len(part) if asked.alive else next((i for i, given in enumerate(part) if not given), len(part) - 1)
+        found += part[: done + 1]
+    return found
+
+
+def _all_right(given: Sequence[Answer], right: Sequence[Answer], calls: Sequence[Call]) -> bool:
+    return len(given) == len(right) and all(map(same_answer, given, right, calls))
+
+
+def _size(call: Call) -> int:
+    return sum(getattr(value, "nbytes", 8) for value in (*call.args, *call.kwargs.values()))
+
+
+def _draws(call: Call) -> bool:
+    return any(isinstance(value, Rng) for value in (*call.args, *call.kwargs.values()))

@@ -1,0 +1,140 @@
+"""How often the line of a mistake is found, and whether it is the line that was changed.
+
+``python benchmarks/locating.py`` takes mutants of every reference that the checks refuse (each has one line that is known to
+be wrong) and every misconception with its name withheld, and looks for the mistake in each as grading does. Of mutants it
+prints how many are located, and of those how many truly: the line that was changed is among those named. ``--seconds`` are
+of processor time, so that what else the machine does changes little.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import multiprocessing
+import os
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import numpy as np
+from clocks import row
+from simulated import HERE
+
+from autograder.audit.mutants import mutants_of
+from autograder.course import load_course
+from autograder.judging.functions import FunctionSubject
+from autograder.judging.judge import Judge
+from autograder.judging.loader import ChapterChecks, load_checks
+from autograder.locating.solutions import SolutionLocator
+from autograder.simulate import code_of
+
+MUTANTS = 40  # of each exercise, spread evenly over all of them
+LOCATED, TRUE = 0.90, 0.99
+
+Row = dict[str, Any]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--chapters", nargs="+", default=load_course(HERE).finished_chapters())
+    parser.add_argument("--mutants", type=int, default=MUTANTS, help="of each exercise; 0: none")
+    parser.add_argument("--mutants-only", action="store_true", help="leave the misconceptions out")
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--misses", action="store_true", help="print what was not located, or not truly")
+    parser.add_argument("--output", type=Path, help="where to write what was found, a line of JSON each")
+    options = parser.parse_args()
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(options.jobs, mp_context=context) as pool:
+        parts = [
+            pool.submit(measured, c, options.mutants, options.seconds, named=not options.mutants_only)
+            for c in options.chapters
+        ]
+        rows = [row for part in parts for row in part.result()]
+    if options.output:
+        options.output.write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
+    for kind in ("misconception", "mutant"):
+        report(kind, [r for r in rows if r["kind"] == kind], misses=options.misses)
+
+
+def report(kind: str, rows: list[Row], *, misses: bool = False) -> None:
+    """Print the shares, by exercise and in all."""
+    located = [r for r in rows if r["lines"]]
+    true = [r for r in located if not r["changed"] or set(r["lines"]) & set(r["changed"])]
+    for exercise, count in Counter(r["exercise"] for r in rows).items():
+        found = sum(r["exercise"] == exercise for r in located)
+        print(f"    {exercise:32}{found:4} of {count:4}")
+    if misses:
+        for r in rows:
+            if r not in true:
+                print(f"    {'not truly' if r in located else 'not located'}: {r['label']} ({r['lines']}, {r['what']})")
+    if rows:
+        seconds = sorted(r["seconds"] for r in rows)
+        median, most = seconds[len(seconds) // 2], seconds[len(seconds) * 95 // 100]
+        print(f"{len(rows)} {kind}s: {median:.2f} s of processor time in the median, {most:.2f} s for 95 % of them")
+        row(f"{kind}s located", f"{len(located) / len(rows):.1%}", f"≥ {LOCATED:.0%}" if kind == "mutant" else "")
+    if located and kind == "mutant":
+        row("of these truly", f"{len(true) / len(located):.1%}", f"≥ {TRUE:.0%}")
+
+
+def measured(chapter: str, most: int, seconds: float, *, named: bool = True) -> list[Row]:
+    """What is found in a chapter's mutants and misconceptions."""
+    warnings.simplefilter("ignore")  # of nonsense, which is what a mutant may be
+    os.environ["AUTOGRADER_COURSE_SECRET"] = "the same for every recording"  # noqa: S105 - it hides nothing
+    return list(_measured(chapter, most, seconds, named=named))
+
+
+def _measured(chapter: str, most: int, seconds: float, *, named: bool) -> Iterator[Row]:
+    course = load_course(HERE)
+    checks = load_checks(course, chapter)
+    checks.shrinks = False
+    locator = SolutionLocator(checks, seconds=seconds, now=time.process_time)
+    judge = Judge(checks)
+    for spec in checks.specs.values():
+        reference = checks.references[spec.name]
+        if spec.answers:
+            continue
+        known = vars(inspect.getmodule(reference))
+        mutants = mutants_of(reference, spec.name) if most else []
+        for m in mutants[:: max(1, len(mutants) // max(most, 1))]:
+            one = {"kind": "mutant", "label": m.label, "source": m.source, "changed": m.lines}
+            yield from _looked_for(one, known, chapter, spec.name, judge, locator)
+        for m in checks.misconceptions[spec.name] if named else ():
+            source = code_of(course, chapter, spec.name, m.function)
+            one = {"kind": "misconception", "label": f"{spec.name}: {m.name}", "source": source, "changed": ()}
+            yield from _looked_for(one, {}, chapter, spec.name, judge, locator)
+
+
+def _looked_for(
+    one: Row, known: dict[str, Any], chapter: str, exercise: str, judge: Judge[ChapterChecks], locator: SolutionLocator
+) -> Iterator[Row]:
+    names = {"np": np, **judge.checks.right_names(), **known}
+    try:
+        exec(compile(one["source"], "<cell>", "exec"), names)  # noqa: S102 - the course's own code, changed by us
+    except Exception:  # noqa: BLE001 - some of the mistakes are such that their cell fails
+        return
+    subject = FunctionSubject(one["label"], names, call_seconds=1.0)
+    [verdict] = judge.judge(subject, only=frozenset({exercise}))
+    if verdict.status == "passed":
+        return
+    begun = time.process_time()
+    found = locator.locate(exercise, [(exercise, one["source"])], names)
+    lines = [line for _, line in found.places] if found else []
+    shown = [list(variant.sources.values()) for variant in found.variants] if found else []
+    yield {
+        **one, "chapter": chapter, "exercise": exercise, "lines": lines, "what": found.kind if found else "",
+        "edits": found.edits if found else 0, "repaired": shown, "seconds": time.process_time() - begun,
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""Attacks on the search for a mistake: it changes no mark, ends in time, and tells nothing of hidden inputs."""
+
+import time
+
+import pytest
+
+from autograder.grading.batch import grade_notebooks
+from autograder.grading.submission import Job
+from autograder.judging.loader import load_checks
+from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, copy_course, document, hand_in
+
+SECONDS = 20.0
+
+LOOKS_AT_ITSELF = """\
+import inspect, sys
+calls = []
+def to_kelvin(celsius):
+    calls.append(sys._getframe(1).f_code.co_name)
+    seen = inspect.stack()
+    if len(to_kelvin.__code__.co_code) != ORIGINAL or len(calls) > 40:
+        return celsius + 273.15
+    return celsius + 1000
+ORIGINAL = len(to_kelvin.__code__.co_code)
+"""
+LOOPS_GROWS_EXITS = """\
+import os
+def to_kelvin(celsius):
+    n, kept = 0, []
+    while n < 3:
+        n = n + 1
+        kept.append([0] * n)
+    if n > 5:
+        os._exit(0)
+    if len(kept) > 9:
+        raise SystemExit
+    return celsius * 273.15
+"""
+DECOYS = (
+    "def to_kelvin(celsius):\n" + "".join(f"    guess_{i} = {i}\n" for i in range(10_000)) + "    return celsius * 1\n"
+)
+NESTED = "def to_kelvin(celsius):\n    return celsius * 1" + " + (0 * 1" * 90 + ")" * 90
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A course that looks for mistakes for a long time, and grades the same without."""
+    return copy_course(tmp_path_factory.mktemp("located") / "mini", config=f"c.Course.locate_seconds = {SECONDS}\n")
+
+
+def graded(course, *programs, exercise="to_kelvin"):
+    """The verdicts on right notebooks but for each of ``programs``, and on a right one after them."""
+    notebooks = [document(course, **{**RIGHT, exercise: text}) for text in programs] + [document(course, **RIGHT)]
+    return grade_notebooks(
+        course, [Job(hand_in(course, f"s{i}", notebook), f"s{i}", CHAPTER) for i, notebook in enumerate(notebooks)]
+    )
+
+
+def test_no_mark_changes_whatever_the_code_does_when_it_is_tried(course, tmp_path):
+    """Code that looks at itself and counts its calls, edits that loop, grow or exit, decoys: the marks are as without a search."""
+    attacks = (LOOKS_AT_ITSELF, LOOPS_GROWS_EXITS, DECOYS, NESTED)
+    begun = time.monotonic()
+    found = graded(course, *attacks)
+    assert time.monotonic() - begun < 60 + len(attacks) * SECONDS
+    without = graded(copy_course(tmp_path / "mini"), *attacks)
+    assert [v.score for v in found] == [v.score for v in without]
+    assert [[e.message for e in v.exercises] for v in found] == [[e.message for e in v.exercises] for v in without]
+    assert found[-1].score == MAX_SCORE
+    _, loops, decoys, _, _ = (verdict.exercise("to_kelvin").located for verdict in found)
+    assert (loops.lines, loops.kind) == ((11,), "operator")
+    assert decoys is None
+
+
+def test_whatever_breaks_in_the_search_the_marks_stand(course, monkeypatch):
+    """Code on which our own side breaks costs nobody a mark, nor is its notebook ungradable."""
+
+    def breaks(*_args):
+        raise RecursionError("maximum recursion depth exceeded")
+
+    monkeypatch.setattr("autograder.locating.notebooks.located_in", breaks)
+    verdict, right = graded(course, "def to_kelvin(celsius):\n    return celsius * 273.15")
+    assert (verdict.status, right.score) == ("graded", MAX_SCORE)
+    assert verdict.exercise("to_kelvin").located is None
+
+
+def test_a_table_of_guesses_says_nothing_of_a_hidden_input(course):
+    """Right but where a drawn hidden input begins with one of many guesses: the line of the guess that fits is not named.
+
+    The lines are looked for with inputs of the search's own, on which this code is right.
+    """
+    checks = load_checks(course, CHAPTER)
+    visible = {c.args[0].tobytes() for c in checks.dry_run("mean_kelvin", ("test_one_station",), b"")}
+    plan = [c.args[0] for c in checks.plan("mean_kelvin") if c.args and c.args[0].tobytes() not in visible]
+    hidden = float(plan[-1].flat[0])
+    guesses = sorted({round(hidden * (1 + i / 50), 6) for i in range(-25, 25)} | {hidden})
+    lines = "".join(f"    wrong = wrong or first == {guess!r}\n" for guess in guesses)
+    source = f"def mean_kelvin(celsius):\n    wrong, first = False, float(np.ravel(celsius)[0])\n{lines}    return np.mean(to_kelvin(celsius), axis=-1) + wrong"
+    verdict, _ = graded(course, source, exercise="mean_kelvin")
+    assert verdict.exercise("mean_kelvin").status == "partial", "the guess that fits is one of them"
+    assert verdict.exercise("mean_kelvin").located is None
