@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from inputs import arrays_of, attention_contract, function, score_kinds, settled
+from inputs import arrays_of, attention_contract, function, score_kinds, settled, tamed
 
 from autograder.checking import (
     Contract,
@@ -500,11 +500,15 @@ def large_products(values, rng):
     return {**values, "q": q, "K": K}
 
 
-def settled_step(values, rng):
-    """The same inputs, whose scores are neither as good as zero nor too large."""
-    joined = with_all_keys(values)
-    found = settled(step_scores, names=("q", "K"))(joined, rng)
-    return {**values, "q": found["q"]} if found["K"] is joined["K"] else with_the_newest_apart(found)
+def of_all_keys(change):
+    """What changes q and the keys together, for the arguments of a step."""
+
+    def changed(values, rng):
+        joined = with_all_keys(values)
+        found = change(joined, rng)
+        return {**values, "q": found["q"]} if found["K"] is joined["K"] else with_the_newest_apart(found)
+
+    return changed
 
 
 @exercise(
@@ -533,7 +537,8 @@ def settled_step(values, rng):
                 step_scores, moved_step, names=("q", "K"), rows=False, seen=with_all_keys, back=with_the_newest_apart
             ),
         ],
-        settle=settled_step,
+        tame=of_all_keys(tamed(step_scores, names=("q", "K"))),
+        settle=of_all_keys(settled(step_scores, names=("q", "K"))),
     ),
 )
 class TestDecodeStep:
