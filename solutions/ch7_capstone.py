@@ -35,6 +35,9 @@ def decoder_attention(
                     are real. They come first, the rows after them are padding
     returns:        shape (B, n_q, d_model)
 
+    No number is beyond 1000 in size in target and memory, 100 in the matrices, 1000 among the
+    scores; no hidden score exceeds the largest that is seen in its row by more than 5
+
     Example: B = 1, h = 1. The target has the rows [2, 0] and [0, 4], the memory the rows
     [1, 0], [0, 1] and [3, 3], and its length is 2. In weights["self"] W_Q and W_K are
     [[0], [0]], W_V and W_O are [[1, 0], [0, 1]]: all scores are 0, so the first row sees only
@@ -63,7 +66,7 @@ def previous_token_head(n: int, d_model: int) -> dict[str, np.ndarray]:
     hold the one-hot of token i - 1 in the first columns and zeros in the position columns, to
     within 0.001. Row 0 has nothing before it, and may be anything.
 
-    n:       the number of positions, at least 2
+    n:       the number of positions, from 2 to 150
     d_model: the width of X, at least n + 1: there are d_model - n different tokens
     returns: a dictionary of four arrays, "W_Q" and "W_K" of shape (d_model, d_k), "W_V" of
              shape (d_model, d_v) and "W_O" of shape (d_v, d_model). You choose d_k and d_v,

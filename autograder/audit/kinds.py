@@ -65,7 +65,9 @@ def kinds_visited(checks: ChapterChecks, exercise: str) -> Kinds:
         return Kinds()
     kinds = kinds_of(spec.takes)
     reader = _Reader(spec.takes, checks.references[exercise])
-    asked = [reader(c.args, dict(c.kwargs)) for c in checks.plan(exercise) if c.function == exercise]
+    # A probe is given what the function takes, and perhaps more behind it.
+    count = len(reader.signature.parameters)
+    asked = [reader(c.args[:count], dict(c.kwargs)) for c in checks.plan(exercise) if c.function == exercise]
     visited = [k.name for k in kinds if any(map(k.holds, asked)) and loses_marks(checks, exercise, _spoilt(reader, k))]
     return Kinds(tuple(k.name for k in kinds), tuple(visited))
 

@@ -72,7 +72,8 @@ def entries(shape: tuple[int, ...], argument: ArrayArgument, style: str, rng: np
     if style == "all small":
         return signs() * 10 ** rng.uniform(-3.5, -1.4, size=shape)
     if style == "all tiny":
-        return signs() * 10 ** rng.uniform(np.log10(max(tiny, 1e-12)) + 0.1, -4.1, size=shape)
+        least = np.log10(max(tiny, 1e-12)) + 0.1
+        return signs() * 10 ** rng.uniform(least, max(least, -5.05), size=shape)
     if style == "all huge":
         return signs() * rng.uniform(0.1, 0.9, size=shape) * largest
     if style == "more digits than float32 has":

@@ -93,8 +93,9 @@ class _Search:
                 return failure  # it takes no special kind
         # Of one slot, such as how long an axis is, the gentlest comes first.
         suspects = [k for k in kinds if k.name in drawn.kinds - usual]
-        for kind in sorted(suspects, key=lambda k: (k.slot != "sizes" or not k.alone, _length(k))):
-            for _ in range(2):
+        suspects.sort(key=lambda k: (k.slot != "sizes" or not k.alone, _length(k)))
+        for _ in range(2):  # each once before any of them again, as there may be more of them than questions
+            for kind in suspects:
                 alone = draw(self.contract, (kind,), kinds, rng)
                 if alone is None or kind.name not in alone.kinds:
                     continue

@@ -45,20 +45,25 @@ def function(head, *body):
 attend = partial(function, "attend(X)")  # of one array: what may stand for an attention
 
 
-def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=lambda values: values):
+def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=dict, back=dict):
     """Kinds of input that only the scores show: ``scores(values)`` works them out, ``move(values, level)`` adds ``level`` to them.
 
     ``level`` has a number for each row of scores (of which there are several with ``rows``); a row's weights do not depend on
-    it. ``names`` are the arguments that hold queries and keys, or what ``plain(values)`` makes the queries and keys.
+    it. ``names`` are the arguments that hold queries and keys, or what ``plain(values)`` makes the queries and keys. Where
+    they are not arguments themselves, ``seen(values)`` puts them beside the arguments, and ``back`` takes them away again.
     """
     query, key = names
 
+    def kind(name, phrase, holds, make):
+        def made(values, rng):
+            # Under a mask scores stay within 1000, and these do not.
+            found = make(seen({key: value for key, value in values.items() if key != "mask"}), rng)
+            return None if found is None else back(found)
+
+        return Kind.added(f"scores: {name}", phrase, lambda values: holds(seen(values)), made)
+
     def rows_of(values):
         return scores(values).shape[:-1]
-
-    def unmasked(make):
-        # Under a mask scores stay within 1000, and these do not.
-        return lambda values, rng: make({name: a for name, a in values.items() if name != "mask"}, rng)
 
     def below(values, rng):
         return move(values, -rng.uniform(1000, 8000, size=rows_of(values)))
@@ -94,29 +99,20 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=lambda value
         return {**values, query: values[query] * (rng.uniform(100, 900) / max(np.abs(found).max(), 1e-3))}
 
     found = [
-        Kind.added(
-            "scores: one far ahead",
+        kind(
+            "one far ahead",
             "a score far ahead of the others",
             lambda v: np.ptp(scores(v), axis=-1).max() > 50,
-            unmasked(one_ahead),
+            one_ahead,
         ),
-        Kind.added(
-            "scores: far below zero", "all scores far below zero", lambda v: scores(v).max() < -746, unmasked(below)
-        ),
-        Kind.added(
-            "scores: beyond exp's range", "all scores above 709", lambda v: scores(v).min() > 710, unmasked(above)
-        ),
-        Kind.added(
-            "scores: products that nearly cancel",
-            "scores in which large products nearly cancel",
-            cancel,
-            unmasked(cancelling),
-        ),
-        Kind.added(
-            "scores: rows far apart",
+        kind("far below zero", "all scores far below zero", lambda v: scores(v).max() < -746, below),
+        kind("beyond exp's range", "all scores above 709", lambda v: scores(v).min() > 710, above),
+        kind("products that nearly cancel", "scores in which large products nearly cancel", cancel, cancelling),
+        kind(
+            "rows far apart",
             "some scores above 709 and others below -745",
             lambda v: scores(v).max() > 710 and scores(v).min() < -746,
-            unmasked(apart),
+            apart,
         ),
     ]
     return found if rows else found[:-1]

@@ -5,7 +5,23 @@ import inspect
 import numpy as np
 from inputs import arrays_of, moved_weights
 
-from autograder.checking import CheckFailed, assert_matches, check, exercise, given, integers, pure
+from autograder.checking import (
+    CheckFailed,
+    Contract,
+    array,
+    assert_matches,
+    check,
+    every_kind,
+    exercise,
+    given,
+    group,
+    integers,
+    lengths,
+    pure,
+    size,
+    whole,
+)
+from solutions.ch5_multi_head import multi_head_attention
 
 
 def numbers(rng, *shape):
@@ -30,7 +46,83 @@ def some_case(rng, B, n_q, n_k, d_model, h, d_k, d_v):
 SEEDS, ONE_TO_3 = integers(0, 9999), integers(1, 3)
 
 
-@exercise("decoder_attention", points=8)
+def scores_of_heads(X_q, X_kv, W, h):
+    """The scores of every head, of shape (B, h, n_q, n_k)."""
+    Q, K = (np.swapaxes((X @ W[name]).reshape(*X.shape[:2], h, -1), 1, 2) for X, name in ((X_q, "W_Q"), (X_kv, "W_K")))
+    return Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+
+
+def times(W, names, factor):
+    """The matrices, one of two multiplied by a factor: large numbers stay large, tiny ones tiny, and none gets beyond 100."""
+    name = (min if factor < 1 else max)(names, key=lambda name: np.abs(W[name]).max())
+    factor = min(factor, 100 / max(np.abs(W[name]).max(), 1e-300))
+    return {**W, name: (W[name] * factor).astype(W[name].dtype)}
+
+
+def bounded(X_q, X_kv, W, h, mask):
+    """The four matrices, multiplied so that every score shows in the output, and what the attention returns with them.
+
+    Scores stay within 900, and those of a row within 3 of each other: none that is hidden is far above the others, and none
+    decides a row alone. The output stays within 100, of which the errors that right forms make of 1e-9 are nothing.
+    """
+    scores = scores_of_heads(X_q, X_kv, W, h)
+    top, spread = np.abs(scores).max(), np.ptp(scores, axis=-1).max()
+    if spread > 0:
+        W = times(W, ("W_Q", "W_K"), min(3 / spread, 900 / top))
+    output, _ = multi_head_attention(X_q, X_kv, **W, h=h, mask=mask)
+    if np.abs(output).max() > 100:
+        W = times(W, ("W_V", "W_O"), 100 / np.abs(output).max())
+        output, _ = multi_head_attention(X_q, X_kv, **W, h=h, mask=mask)
+    return W, output
+
+
+def first_head(W, h):
+    """The matrices of the first of h heads."""
+    one = {name: W[name][:, : W[name].shape[1] // h] for name in ("W_Q", "W_K", "W_V")}
+    return {**one, "W_O": W["W_O"][: W["W_O"].shape[0] // h]}
+
+
+def kept_in_bounds(values, _rng):
+    """The same inputs with scores that are bounded in both attentions; where positions are many, one sequence and one head."""
+    target, memory, weights, h, lengths = values.values()
+    if max(*target.shape[1:], memory.shape[1]) > 64 and any(
+        np.ptp(X) < 0.1 * np.abs(X).max() for X in (target, memory)
+    ):
+        return None  # of many numbers that are all alike, some could be left out and nobody would know
+    if max(target.shape[1], memory.shape[1]) > 64:
+        target, memory, lengths = target[:1], memory[:1], lengths[:1]
+        weights, h = {name: first_head(W, h) for name, W in weights.items()}, 1
+        n_k = memory.shape[1]
+        lengths = np.maximum(lengths, min(n_k, max(2, n_k - 4)))  # of one real row, any query would read the same
+    causal, real = np.tri(target.shape[1], dtype=bool), np.arange(memory.shape[1]) < lengths[:, None, None, None]
+    first, seen = bounded(target, target, weights["self"], h, causal)
+    cross, _ = bounded(seen, memory, weights["cross"], h, real)
+    weights = {"self": first, "cross": cross}
+    return {"target": target, "memory": memory, "weights": weights, "h": h, "memory_lengths": lengths}
+
+
+def four_matrices(d_k, d_v):
+    """The contract of the matrices of one attention, by the letters of their widths."""
+    shapes = {name: f"d_model h*{d}" for name, d in (("W_Q", d_k), ("W_K", d_k), ("W_V", d_v))}
+    return group(
+        {name: array(s, low=-100, high=100, tiny=5e-5) for name, s in {**shapes, "W_O": f"h*{d_v} d_model"}.items()}
+    )
+
+
+@exercise(
+    "decoder_attention",
+    points=8,
+    takes=Contract(
+        {
+            "target": array("B n_q d_model", low=-1000, high=1000),
+            "memory": array("B n_k d_model", low=-1000, high=1000),
+            "weights": group({"self": four_matrices("d_k", "d_v"), "cross": four_matrices("c_k", "c_v")}),
+            "h": size("h"),
+            "memory_lengths": lengths("B", "n_k", low=1),
+        },
+        settle=kept_in_bounds,
+    ),
+)
 class TestDecoderAttention:
     """Two calls of `multi_head_attention`, one behind the other. For each of them, say in words before you write: who
     asks, who is asked, with which weights, and what is hidden from whom?
@@ -101,7 +193,7 @@ class TestDecoderAttention:
     @check(points=1, after="test_small_example")
     @given(
         B=ONE_TO_3, n_q=integers(1, 4), n_k=integers(1, 5), d_model=integers(1, 4), h=ONE_TO_3, d_k=ONE_TO_3, d_v=ONE_TO_3,
-        seed=SEEDS, examples=12,
+        seed=SEEDS, examples=6,
     )  # fmt: skip
     def test_any_sizes(self, agrees, B, n_q, n_k, d_model, h, d_k, d_v, seed):
         """any sizes and lengths"""
@@ -110,7 +202,7 @@ class TestDecoderAttention:
         agrees.decoder_attention(target, memory, weights, h, rng.integers(1, n_k + 1, size=B))
 
     @check(points=0.5, after="test_nothing_padded")
-    @given(t=ONE_TO_3, more=ONE_TO_3, seed=SEEDS, examples=8)
+    @given(t=ONE_TO_3, more=ONE_TO_3, seed=SEEDS, examples=4)
     def test_no_future(self, student, t, more, seed):
         """what is written later changes no earlier row"""
         rng = np.random.default_rng(seed)
@@ -125,7 +217,7 @@ class TestDecoderAttention:
         assert_matches(rows_up_to(two, t), rows_up_to(one, t), call=call, **inputs)
 
     @check(points=0.5, after="test_other_padding")
-    @given(B=ONE_TO_3, n_k=integers(2, 5), h=ONE_TO_3, seed=SEEDS, examples=8)
+    @given(B=ONE_TO_3, n_k=integers(2, 5), h=ONE_TO_3, seed=SEEDS, examples=4)
     def test_padding_is_never_read(self, student, agrees, B, n_k, h, seed):
         """whatever the padding holds, and however much of it there is, the output is the same"""
         rng = np.random.default_rng(seed)
@@ -140,21 +232,17 @@ class TestDecoderAttention:
         inputs = {"target": target, "memory": memory, "longer": longer, "weights": weights, "memory_lengths": lengths}
         assert_matches(two, one, call=f"decoder_attention(target, longer, weights, {h}, memory_lengths)", **inputs)
 
-    @check(points=0.5, after="test_a_padded_batch")
-    def test_float32_and_extremes(self, agrees, rng):
-        """float32, long keys, a batch that agrees with its sequences one by one, sizes of one, scores near 1000 and -1000"""
-        target, memory, weights = some_case(rng, 2, 4, 6, 5, 3, 2, 4)
-        target, memory = target.astype(np.float32), memory.astype(np.float32)
-        narrow = {which: {name: W.astype(np.float32) for name, W in four.items()} for which, four in weights.items()}
-        agrees.decoder_attention(target, memory, narrow, 3, np.array([6, 2]))
+    test_every_kind = every_kind(points=0.25, after="test_a_padded_batch")
+
+    @check(points=0.25, after="test_a_padded_batch")
+    def test_extremes(self, agrees, rng):
+        """long keys, a batch that agrees with its sequences one by one, scores near 1000 and -1000"""
         target, memory, weights = some_case(rng, 3, 5, 4, 2, 4, 16, 1)
         lengths = np.array([1, 4, 3])
         agrees.decoder_attention(target, memory, weights, 4, lengths)
         for b in range(3):
             one = slice(b, b + 1)
             agrees.decoder_attention(target[one], memory[one], weights, 4, lengths[one])
-        target, memory, weights = some_case(rng, 1, 1, 1, 1, 1, 1, 1)
-        agrees.decoder_attention(target, memory, weights, 1, np.array([1]))
         for level in (-995.0, 995.0):
             target, memory, weights = some_case(rng, 2, 3, 5, 4, 3, 2, 2)
             target, memory = (np.pad(X, ((0, 0), (0, 0), (0, 1)), constant_values=1.0) for X in (target, memory))
@@ -273,8 +361,6 @@ def probed(student, tokens, d_model, *, causal=False, rows=ROWS):
 
 def weighed(student, X, causal, call):
     """Run the course's own attention here, on the weights that the student's function returned."""
-    from solutions.ch5_multi_head import multi_head_attention  # noqa: PLC0415 - found once the course's folder is
-
     n, d_model = X.shape
     W = matrices_returned(student, n, d_model)
     mask = np.tri(n, dtype=bool) if causal else None
@@ -293,7 +379,11 @@ def matrices_returned(student, n, d_model):
         raise CheckFailed(why) from None
 
 
-@exercise("previous_token_head", points=6)
+@exercise(
+    "previous_token_head",
+    points=6,
+    takes=Contract({"n": size("n"), "d_model": whole(3, 160)}, sizes={"n": (2, 150)}, spoil=50.0),
+)
 class TestPreviousTokenHead:
     """Split the job. W_Q and W_K decide where a position looks, and for that they should read only the position
     columns. W_V and W_O decide what it brings back: only the token columns. Begin with the second pair.
@@ -340,7 +430,7 @@ class TestPreviousTokenHead:
     @check(points=1, after="test_small_example")
     def test_any_sizes(self, student, rng):
         """any number of positions and tokens, each with and without a mask"""
-        for n, d_model in ((2, 4), (4, 6), (5, 10), (7, 9), (4, 13)):
+        for n, d_model in ((2, 4), (2, 3), (4, 6), (5, 10), (7, 9), (4, 13)):
             for _ in range(2):
                 tokens = rng.integers(0, d_model - n, size=n)
                 tokens[:2] = rng.permutation(d_model - n)[:2]
@@ -349,7 +439,7 @@ class TestPreviousTokenHead:
 
     @check(points=0.5, after="test_small_example")
     def test_a_long_sequence(self, student, rng):
-        """a sequence of 40 positions: the weights are still sharp enough"""
-        probed(student, rng.integers(0, 6, size=40), 46)
+        """a sequence of 130 positions: the weights are still sharp enough"""
+        probed(student, rng.integers(0, 6, size=130), 136)
 
     test_care = pure(points=0.5, after="test_a_token_that_comes_back")
