@@ -67,13 +67,24 @@ class Kind:
         """
 
         def known(reading: Reading) -> bool:
-            return bool(holds({path[0]: value for path, value in reading.values.items()}))
+            return bool(holds(_by_name(reading.values)))
 
         def asked(wish: Wish, _rng: np.random.Generator) -> None:
             wish.after.append(make)
             wish.sizes.update(sizes or {})
 
         return cls(name, phrase, known, asked, slot="author", alone=True)
+
+
+def _by_name(leaves: Mapping[Path, Any]) -> dict[str, Any]:
+    """The arguments by name, those of a dictionary in dictionaries again."""
+    found: dict[str, Any] = {}
+    for path, value in leaves.items():
+        place = found
+        for key in path[:-1]:
+            place = place.setdefault(key, {})
+        place[path[-1]] = value
+    return found
 
 
 def styled(path: Path, style: str, phrase: str, test: Test, *, alone: bool = False) -> Kind:
