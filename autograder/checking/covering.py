@@ -35,7 +35,7 @@ from autograder.sandbox.guest.wire import strided
 __all__ = ["Covering", "DrawnInput", "cover", "draw"]
 
 _TRIES = 12  # of drawing one kind alone, until the kind is never met
-_ORDINARY = (2, 3, 4, 5, 6, 7)  # sizes of axes, all different, and more of them for more axes,
+_ORDINARY = (2, 3, 4, 5, 6, 7)  # sizes of axes, all different while they last,
 _BESIDE_LONG = (2, 3, 4, 5)  # and beside a long one: a small answer is read once for a whole class
 _MANY = 400  # entries of an array with a long axis beyond which it gets no batch axes
 
@@ -149,8 +149,7 @@ class _Drawing:
             low = max((self.contract.limits_of(letter)[0] for letter in letters), default=2)
             return dict.fromkeys(letters, max(low, int(self.rng.integers(3, 5))))
         found: dict[str, int] = dict(self.wish.sizes)
-        usual = range(2, 2 + max(len(_ORDINARY), len(letters)))
-        ordinary = _BESIDE_LONG if max(found.values(), default=0) > max(_ORDINARY) else tuple(usual)
+        ordinary = _BESIDE_LONG if max(found.values(), default=0) > max(_ORDINARY) + len(letters) else _ORDINARY
         free = [int(n) for n in self.rng.permutation(ordinary)]
         for letter in letters:
             if letter not in found:

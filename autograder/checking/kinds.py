@@ -6,6 +6,7 @@ memory layouts, masks, scalars at their ends, defaults. ``Contract(kinds=…)`` 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -28,6 +29,7 @@ from autograder.checking.value_kinds import of_array, of_lengths, of_mask, of_nu
 
 __all__ = ["kinds_of"]
 
+MANY_LETTERS = 6
 LONG_AXES = (64, 127, 300)
 
 
@@ -78,7 +80,7 @@ def _of_sizes(contract: Contract) -> Iterator[Kind]:
             "sizes: all different",
             "all sizes different",
             lambda r: len(r.sizes) > 1 and len(set(r.sizes.values())) == len(r.sizes),
-            lambda _wish, _rng: None,
+            functools.partial(_wish_different, contract),
             slot="sizes",
         )
 
@@ -104,6 +106,15 @@ def _alike(reading: Reading) -> bool:
 
 def _wish_alike(wish: Wish, _rng: np.random.Generator) -> None:
     wish.alike = True
+
+
+def _wish_different(contract: Contract, wish: Wish, rng: np.random.Generator) -> None:
+    """More letters than there are ordinary sizes would share some: each is given one of its own."""
+    letters = contract.letters()
+    if len(letters) > MANY_LETTERS:
+        for letter, size in zip(letters, rng.permutation(len(letters)) + 2, strict=True):
+            low, high = contract.limits_of(letter)
+            wish.sizes[letter] = max(low, min(high, int(size)))
 
 
 def _of_batches(contract: Contract) -> Iterator[Kind]:
