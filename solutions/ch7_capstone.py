@@ -66,7 +66,7 @@ def previous_token_head(n: int, d_model: int) -> dict[str, np.ndarray]:
     hold the one-hot of token i - 1 in the first columns and zeros in the position columns, to
     within 0.001. Row 0 has nothing before it, and may be anything.
 
-    n:       the number of positions, from 2 to 150
+    n:       the number of positions, from 2 to 120
     d_model: the width of X, at least n + 1: there are d_model - n different tokens
     returns: a dictionary of four arrays, "W_Q" and "W_K" of shape (d_model, d_k), "W_V" of
              shape (d_model, d_v) and "W_O" of shape (d_v, d_model). You choose d_k and d_v,
