@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.checking.arrays import paste, show
+from autograder.checking.arrays import paste, show, show_apart
 from autograder.checking.compare import describe_failure, matches
 from autograder.sandbox.protocol import Opaque
 
@@ -131,3 +131,16 @@ def test_what_is_shown_of_a_value_is_short():
     assert show(deep) == "[[[[[[…]]]]]]"
     assert show({"a": (1, [np.zeros(2)]), "b": {}}) == "{'a': (1, [[0, 0]]), 'b': {}}"
     assert show([]) == "[]"
+
+
+def test_long_arrays_are_shown_where_they_differ():
+    """The same four first numbers twice would tell nobody anything."""
+    right = np.arange(400.0).reshape(2, 200)
+    found = right.copy()
+    found[1, 198] = 0.5
+    assert show_apart(found, right) == (
+        "an array of shape (2, 200) that has [396, 397, 0.5, 399] from index [1, 196] on",
+        "an array of shape (2, 200) that has [396, 397, 398, 399] from index [1, 196] on",
+    )
+    found[0, 0] = 7
+    assert show_apart(found, right)[0] == "an array of shape (2, 200) that starts [7, 1, 2, 3, …]"
