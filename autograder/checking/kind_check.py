@@ -39,7 +39,7 @@ def every_kind(
     def test_every_kind(self: Any, agrees: Any) -> None:
         spec = type(self).__exercise__
         put = ask if ask is not None else functools.partial(_asked, contract=spec.takes)
-        search = _Search(spec.takes, functools.partial(put, agrees, spec.name))
+        search = _KindSearch(spec.takes, functools.partial(put, agrees, spec.name))
         for drawn in _covering(spec.takes, seed_of(spec.name)).inputs:
             try:
                 search.ask(drawn.values)
@@ -72,7 +72,7 @@ def _covering(contract: Contract, seed: int) -> Covering:
     return _coverings[key][1]
 
 
-class _Search:
+class _KindSearch:
     """Looks for the kind of input that a wrong answer is due to."""
 
     def __init__(self, contract: Contract, ask: Callable[[Mapping[str, Any]], None]) -> None:
