@@ -33,7 +33,7 @@ CONFIG_NAME = "course_config.py"
 MAX_SECONDS = 86_400.0  # what no clock and no limit of the kernel is too small for
 MEMORY_MB = (64, 1 << 20)  # fewer were meant as GiB; more, no machine has
 # What an audit has to find for a chapter to be released, where a course does not say otherwise.
-TARGETS = {"hidden": 0.99, "visible": 0.9, "by_heart": 0.5, "misconceptions_visible": 0.97, "kinds": 0.97}
+TARGETS = {"hidden": 0.99, "visible": 0.9, "by_heart": 0.5, "misconceptions_visible": 0.97, "kinds": 0.95}
 NEAR = 0.8  # the likeness of two names, of 1, from which one counts as the other misspelt
 
 

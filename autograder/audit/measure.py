@@ -38,6 +38,7 @@ _MAX_COSTLY = 100  # of one whose answers are looked at through a probe, or that
 _MANY_QUESTIONS = 400
 _BY_HEART = 5  # visible answers, each of which is tried as the answer to everything
 DRAWS = 20  # sets of inputs on which alternatives must do well
+_KIND_SETS = 8  # of these sets, in which the check of every kind is tried: each holds dozens of inputs
 _KIND_DRAWS = 3  # further sets on each of which a kind-only mutant has to be wrong, to count
 _MORE_DRAWS = 6  # further sets of inputs on which a surviving mutant is compared with the reference,
 _ENOUGH_EQUAL = 1000  # or fewer, once that many questions have equal answers
@@ -317,16 +318,16 @@ class _Exercise:
             reference = ReferenceProxy(self.checks.references)  # which keeps its answers only as long as these draws
             checks = dataclasses.replace(self.checks, secret=secret, reference=reference, _prepared={})
             # What visible checks ask is published, and some hidden ones draw nothing: another secret changes neither.
-            spec = self.spec if number == 0 else self._drawn_from_the_secret()
+            spec = self.spec if number == 0 else self._drawn_from_the_secret(kinds=number < _KIND_SETS)
             for name, namespace in solutions:
                 for check in _failing(checks, spec, namespace, planned=False, seconds=self._patience):
                     found.setdefault(check, name)
         return found
 
-    def _drawn_from_the_secret(self) -> ExerciseSpec:
+    def _drawn_from_the_secret(self, *, kinds: bool) -> ExerciseSpec:
         def draws(spec: CheckSpec) -> bool:
             check = getattr(self.checks.classes[self.spec.name], spec.name)
-            return spec.kinds or hasattr(check, "__given__") or "rng" in inspect.signature(check).parameters
+            return (spec.kinds and kinds) or hasattr(check, "__given__") or "rng" in inspect.signature(check).parameters
 
         drawn = tuple(c for c in self.spec.checks if not c.visible and draws(c))
         return dataclasses.replace(self.spec, checks=drawn)

@@ -69,16 +69,23 @@ def assert_matches(
     rtol: float | None = None,
     atol: float | None = None,
     dtype: bool = True,
+    of_largest: float = 0.0,
     **inputs: Any,
 ) -> None:
     """``actual`` equals ``expected``: shape first and exactly, then values at the course's tolerance.
 
     ``call`` and ``inputs`` are what the student reads: the call as text, and the arrays in it by name. Both follow from
     the student's call that returned ``actual``, so give them only where something else reads better. Where an input is
-    float32 the tolerance is looser, unless ``rtol`` and ``atol`` say otherwise.
+    float32 the tolerance is looser, unless ``rtol`` and ``atol`` say otherwise. Numbers may also be off by ``of_largest`` times
+    the largest number expected beside them.
     """
     default_rtol, default_atol = tolerances(expected, *_arguments(actual, call, inputs))
-    params = {"rtol": default_rtol if rtol is None else rtol, "atol": default_atol if atol is None else atol}
+    params: dict[str, Any] = {
+        "rtol": default_rtol if rtol is None else rtol,
+        "atol": default_atol if atol is None else atol,
+    }
+    if of_largest:
+        params["of_largest"] = of_largest
     if not dtype:
         params["dtype"] = False
     judge_assertion("matches", actual, expected, params, call, inputs)

@@ -39,12 +39,24 @@ RETURNED_NONE = Finding(
 
 
 def matches(
-    actual: Any, expected: Any, *, rtol: float = RTOL, atol: float = ATOL, what: str = "it", dtype: bool = True
+    actual: Any,
+    expected: Any,
+    *,
+    rtol: float = RTOL,
+    atol: float = ATOL,
+    what: str = "it",
+    dtype: bool = True,
+    of_largest: float = 0.0,
 ) -> Finding | None:
     """Shape first and exactly, then values at tolerance; pairs item by item, dictionaries key by key.
 
-    A boolean array is expected to be boolean (``dtype=False`` lets 0/1 pass); no other dtype is judged.
+    A boolean array is expected to be boolean (``dtype=False`` lets 0/1 pass); no other dtype is judged. Numbers of an array may
+    also be off by ``of_largest`` times the largest number expected in it: where large ones cancel, that is rounding.
     """
+    if of_largest and isinstance(expected, dict | tuple | list):
+        return _matches_parts(actual, expected, rtol, atol, what, of_largest)
+    if of_largest:
+        atol = max(atol, of_largest * float(np.abs(np.nan_to_num(expected)).max(initial=0.0)))
     if actual is None and expected is not None:
         return RETURNED_NONE if what == "it" else Finding(f"{what} is None.", "none")
     if isinstance(expected, dict):
@@ -127,6 +139,18 @@ def wrong_structure(actual: Any, expected: Any) -> Finding | None:
     if isinstance(expected, tuple | list):
         return _wrong_count(actual, len(expected))
     return None
+
+
+def _matches_parts(
+    actual: Any, expected: Any, rtol: float, atol: float, what: str, of_largest: float
+) -> Finding | None:
+    """Each part at a tolerance of its own: the weights' does not grow with the output's numbers."""
+    if wrong_structure(actual, expected) is None:
+        keys = list(expected) if isinstance(expected, dict) else range(len(expected))
+        alike = (matches(actual[k], expected[k], rtol=rtol, atol=atol, of_largest=of_largest) is None for k in keys)
+        if all(alike):
+            return None
+    return matches(actual, expected, rtol=rtol, atol=atol, what=what)
 
 
 def _matches_dict(actual: Any, expected: Mapping[str, Any], rtol: float, atol: float, what: str) -> Finding | None:

@@ -183,7 +183,7 @@ def room_above(mask):
     It may be 5 above. Where hundreds are forbidden it is less: the allowed ones have to keep a share of the row's exps that
     a 1e-9 in a denominator does not change.
     """
-    return np.minimum(4.5, np.log(500 / np.maximum(1, (~mask).sum(axis=-1, keepdims=True))))
+    return np.clip(np.log(100 / np.maximum(1, (~mask).sum(axis=-1, keepdims=True))), 0.05, 4.5)
 
 
 def settled_with_a_mask(scores, names=("Q", "K")):

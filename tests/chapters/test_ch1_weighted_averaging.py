@@ -120,6 +120,7 @@ LOOKED_UP = {"q": array("d_k"), "K": array("n d_k"), "V": array("n d_v")}
             )
         ],
         settle=no_ties,
+        draws=2,  # one of few keys is best by chance, too
         never=dict.fromkeys(("q: all zero", "K: all zero", "K: all equal"), "there are never two equally good keys"),
     ),
 )

@@ -144,3 +144,13 @@ def test_long_arrays_are_shown_where_they_differ():
     )
     found[0, 0] = 7
     assert show_apart(found, right)[0] == "an array of shape (2, 200) that starts [7, 1, 2, 3, …]"
+
+
+def test_numbers_may_be_off_by_a_share_of_the_largest_beside_them():
+    """Where large numbers cancel, a small difference is rounding; each part of a pair has a largest number of its own."""
+    right = (np.array([1e6, 1e-3]), np.array([0.5, 0.5]))
+    assert matches((right[0] + 0.005, right[1]), right) is not None
+    assert matches((right[0] + 0.005, right[1]), right, of_largest=1e-8) is None
+    assert matches((right[0] + 0.05, right[1]), right, of_largest=1e-8) is not None
+    assert "second part" in matches((right[0], right[1] + 1e-4), right, of_largest=1e-8).reason
+    assert matches(right[0], right, of_largest=1e-8).kind == "type"
