@@ -38,7 +38,7 @@ _MAX_COSTLY = 100  # of one whose answers are looked at through a probe, or that
 _MANY_QUESTIONS = 400
 _BY_HEART = 5  # visible answers, each of which is tried as the answer to everything
 DRAWS = 20  # sets of inputs on which alternatives must do well
-_KIND_SETS = 8  # of these sets, in which the check of every kind is tried: each holds dozens of inputs
+_KIND_SETS = 8  # of these sets, with which the check of every kind is tried, or pictures drawn: both are dear
 _KIND_DRAWS = 3  # further sets on each of which a kind-only mutant has to be wrong, to count
 _MORE_DRAWS = 6  # further sets of inputs on which a surviving mutant is compared with the reference,
 _ENOUGH_EQUAL = 1000  # or fewer, once that many questions have equal answers
@@ -54,8 +54,17 @@ def audit(
         return [_audit(course, chapter, mutants=mutants, draws=draws) for chapter in chapters]
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(workers, len(chapters)), mp_context=context) as pool:
-        jobs = [pool.submit(_elsewhere, str(course.root), chapter, mutants, draws) for chapter in chapters]
-        return [job.result() for job in jobs]
+        # The longest first, as far as the length of its texts tells: so no process is left alone with one at the end.
+        longest = sorted(chapters, key=lambda chapter: -_length_of(course, chapter))
+        jobs = {chapter: pool.submit(_elsewhere, str(course.root), chapter, mutants, draws) for chapter in longest}
+        return [jobs[chapter].result() for chapter in chapters]
+
+
+def _length_of(course: Course, chapter: str) -> int:
+    """How many bytes a chapter's checks and solutions have, whose number decides how long an audit takes."""
+    solutions = course.root / "solutions"
+    files = [course.checks(chapter), *solutions.glob(f"{chapter}.py"), *solutions.glob(f"*/{chapter}.py")]
+    return sum(path.stat().st_size for path in files if path.is_file())
 
 
 def _elsewhere(root: str, chapter: str, mutants: bool, draws: int) -> ChapterAudit:  # noqa: FBT001 - to another process
@@ -313,7 +322,8 @@ class _Exercise:
         """Checks that refuse a right solution when the course's secret is another one."""
         found: dict[str, str] = {}
         solutions = self._right_solutions(self.alternatives)
-        for number in range(draws):
+        pictures = any(call.probe for call in self.checks.plan(self.spec.name))  # which are dear to draw
+        for number in range(min(draws, _KIND_SETS) if pictures else draws):
             secret = hashlib.sha256(f"draw {number}".encode()).digest()
             reference = ReferenceProxy(self.checks.references)  # which keeps its answers only as long as these draws
             checks = dataclasses.replace(self.checks, secret=secret, reference=reference, _prepared={})
