@@ -47,6 +47,15 @@ class Kinds:
         """The kinds at which no check looks."""
         return tuple(kind for kind in self.allowed if kind not in self.visited)
 
+    def __str__(self) -> str:
+        """A row of the matrix: what is varied, with how many of its kinds are visited; and the kind-only mutants."""
+        rows: dict[str, list[bool]] = {}
+        for kind in self.allowed:
+            rows.setdefault(kind.partition(": ")[0], []).append(kind in self.visited)
+        counts = ", ".join(f"{what} {sum(seen)}/{len(seen)}" for what, seen in rows.items())
+        killed = self.mutants - len(self.survivors)
+        return f"{counts}; wrong on one kind only: {killed}/{self.mutants} killed" if self.mutants else counts
+
     def to_json(self) -> dict[str, Any]:
         """The matrix as JSON."""
         return {

@@ -240,6 +240,9 @@ class ChapterAudit:
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [f"{self.chapter}   {'meets every target' if self.ok else 'falls short'}   ({self.seconds:.1f} s)"]
         lines += ["  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        lines += [
+            f"  kinds of input, visited of allowed: {e.name}: {e.kinds}" for e in self.exercises if e.kinds.allowed
+        ]
         for e in self.exercises:
             lines += [f"  alive: {label}" for label in (*e.survivors, *e.kinds.survivors)]
             lines += [f"  kills nothing: {e.name}.{check}" for check in e.idle]

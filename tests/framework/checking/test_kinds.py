@@ -232,4 +232,10 @@ def test_an_author_adds_a_kind():
     )
     covering = cover(Contract({"x": array("n")}, kinds=[last]), 0)
     assert any(len(d.values["x"]) == 120 and (np.diff(d.values["x"]) >= 0).all() for d in covering.inputs)
-    assert Kinds(("a", "b"), ("a",)).missing == ("b",)
+
+
+def test_a_row_of_the_matrix_is_a_line():
+    """What is varied, and how many of its kinds are looked at."""
+    kinds = Kinds(("float32", "x: all zero", "x: all huge"), ("float32", "x: all zero"), 5, ("one",))
+    assert kinds.missing == ("x: all huge",)
+    assert str(kinds) == "float32 1/1, x 1/2; wrong on one kind only: 4/5 killed"
