@@ -13,6 +13,7 @@ import threading
 import traceback
 import tracemalloc
 import warnings
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -262,8 +263,9 @@ def alarm(seconds: float | None) -> Iterator[None]:
         return
 
     def ring(_number: int, frame: FrameType | None) -> None:
-        # What is raised inside a callback of the garbage collector, and Hypothesis has one, is swallowed with a warning.
-        if frame is None or frame.f_code.co_name != "gc_callback":
+        # What is raised inside a callback of the garbage collector, as Hypothesis and weak references have them, is
+        # swallowed with a warning.
+        if frame is None or not (frame.f_code.co_name == "gc_callback" or frame.f_code.co_filename == weakref.__file__):
             raise OutOfTimeError
 
     before = signal.signal(signal.SIGALRM, ring)
