@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 
 from autograder.audit.mutants import Mutant
-from autograder.checking.contract import ArrayArgument, Contract, Reading
+from autograder.checking.arguments import ArrayArgument
+from autograder.checking.contract import Contract
 from autograder.checking.kind import Kind
 from autograder.checking.kinds import kinds_of
+from autograder.checking.reading import Reading
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.proxies import StudentProxy
@@ -113,7 +115,7 @@ class _Reader:
         return dict(self.signature.bind(*args, **kwargs).arguments)
 
     def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Reading:
-        return Reading.of(self.contract, self.bound(args, kwargs))
+        return self.contract.read(self.bound(args, kwargs))
 
 
 def _spoilt(reader: _Reader, kind: Kind) -> Function:

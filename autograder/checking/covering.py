@@ -14,20 +14,19 @@ from typing import Any
 import numpy as np
 
 from autograder.checking import drawn_values as drawn
-from autograder.checking.contract import (
+from autograder.checking.arguments import (
     Argument,
     ArrayArgument,
     AxisArgument,
     ChoiceArgument,
-    Contract,
     GroupArgument,
     LengthsArgument,
     MaskArgument,
     NumberArgument,
     OrderArgument,
-    Reading,
     SizeArgument,
 )
+from autograder.checking.contract import Contract
 from autograder.checking.kind import Kind, Wish
 from autograder.checking.kinds import kinds_of
 from autograder.sandbox.guest.wire import strided
@@ -114,7 +113,7 @@ def draw(
             if settled is None:
                 return None
             values = settled
-    reading = Reading.of(contract, values)
+    reading = contract.read(values)
     return DrawnInput(values, frozenset(k.name for k in kinds if k.holds(reading)))
 
 

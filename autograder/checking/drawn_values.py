@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from autograder.checking.contract import ArrayArgument, MaskArgument, NumberArgument
+from autograder.checking.arguments import ArrayArgument, MaskArgument, NumberArgument
 
 __all__ = ["axis", "entries", "lengths", "mask", "number", "permutation", "weights"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.contract import Reading
+from autograder.checking.reading import Reading
 
 __all__ = ["Kind", "Path", "Wish", "styled"]
 

@@ -13,18 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.contract import (
+from autograder.checking.arguments import (
     ArrayArgument,
     AxisArgument,
-    Contract,
     LengthsArgument,
     MaskArgument,
     NumberArgument,
     OrderArgument,
-    Reading,
     SizeArgument,
 )
+from autograder.checking.contract import Contract
 from autograder.checking.kind import Kind, Path, Test, Wish, styled
+from autograder.checking.reading import Reading
 from autograder.checking.value_kinds import of_array, of_lengths, of_mask, of_number, of_order
 
 __all__ = ["kinds_of"]

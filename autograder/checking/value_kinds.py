@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from autograder.checking.contract import ArrayArgument, LengthsArgument, MaskArgument, NumberArgument
+from autograder.checking.arguments import ArrayArgument, LengthsArgument, MaskArgument, NumberArgument
 from autograder.checking.kind import Kind, Path, Test, styled
 
 __all__ = ["of_array", "of_lengths", "of_mask", "of_number", "of_order"]

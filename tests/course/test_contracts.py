@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from autograder.checking.contract import ArrayArgument, LengthsArgument, MaskArgument, NumberArgument, OrderArgument
+from autograder.checking.arguments import ArrayArgument, LengthsArgument, MaskArgument, NumberArgument, OrderArgument
 from autograder.course import load_course
 from autograder.judging.loader import load_checks
 from tests.support import ROOT

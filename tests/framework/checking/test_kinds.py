@@ -22,7 +22,6 @@ from autograder.checking import (
     weights,
     whole,
 )
-from autograder.checking.contract import Reading
 from autograder.checking.covering import cover
 from autograder.checking.kinds import kinds_of
 from autograder.errors import CourseError
@@ -64,7 +63,7 @@ def test_a_covering_set_is_of_every_kind_and_keeps_to_the_contract(name):
         assert set().union(*(drawn.kinds for drawn in covering.inputs)) == allowed
         assert len(covering.inputs) < 36, "a set that is no longer small"
         for drawn in covering.inputs:
-            reading = Reading.of(contract, drawn.values)
+            reading = contract.read(drawn.values)
             for path, argument in contract.leaves().items():
                 if path in reading.values:
                     keeps_to(argument, reading.values[path], reading)
@@ -122,7 +121,7 @@ def test_a_kind_that_cannot_be_drawn_is_missed_and_does_not_go_on_for_ever():
 
 def test_sizes_are_read_from_shapes():
     """Products of sizes, batch axes and sizes that are arguments of their own."""
-    reading = Reading.of(CONTRACTS["heads"], {"X": np.zeros((4, 2, 7, 15)), "h": 3})
+    reading = CONTRACTS["heads"].read({"X": np.zeros((4, 2, 7, 15)), "h": 3})
     assert dict(reading.sizes) == {"h": 3, "n": 7, "d": 5}
     assert reading.batch == (4, 2)
 
