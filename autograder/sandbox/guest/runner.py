@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
-import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from .failures import TimeIsUp
 from .kernel import Kernel
+from .line import Line
+from .namespace import look_up, put_in_place, redefine
 from .refusals import Jail
-from .wire import HEADER, Decoder, Encoder, TooBig, WireError, pack, pack_array, parse_head
+from .wire import Decoder, Encoder, TooBig, WireError, pack, pack_array
+from .witness import Witness
 
 Work = Callable[[], tuple[Any, list[str]]]
 
@@ -26,58 +25,8 @@ __all__ = ["OUT_OF_MEMORY", "serve"]
 OUT_OF_MEMORY = 66  # the exit status of a child that has no memory left to answer with
 
 _exec, _compile = exec, compile
-_array_equal, _allclose, _ndarray = np.array_equal, np.allclose, np.ndarray
+_ndarray = np.ndarray
 _exit = os._exit  # the only exit that no student's code can catch
-
-Pair = tuple[dict[str, Any], bytearray]
-
-_SILENT = 1 << 14  # bytes that may lie in the socket before the other side is woken: far fewer than it holds
-_FRAME = 256  # what a small frame takes there at least, about
-_PART = 1 << 15
-
-
-class Line:
-    """The child's end of the connection: whole frames in, whole frames out. It trusts the other side.
-
-    Where there is a wake-up socket, the other side sleeps until something comes there: waking it for each of a hundred
-    answers would cost more than most of them.
-    """
-
-    def __init__(
-        self, receive_into: Callable[[memoryview], int], send: Callable[[Any], int], wake: Callable[[], None]
-    ) -> None:
-        self._receive_into, self._send, self._wake = receive_into, send, wake
-        self._silent = 0
-
-    def receive(self) -> Pair:
-        """The next frame; ends the process when the other side has hung up."""
-        head_length, blob_length = HEADER.unpack(self._exactly(HEADER.size))
-        return parse_head(self._exactly(head_length)), self._exactly(blob_length)
-
-    def _exactly(self, count: int) -> bytearray:
-        buffer = bytearray(count)
-        view, at = memoryview(buffer), 0
-        while at < count:
-            got = self._receive_into(view[at:])
-            if not got:
-                _exit(0)
-            at += got
-        return buffer
-
-    def send(self, frame: bytes, *, more: bool = False) -> None:
-        """Write a whole frame; ends the process when the other side has hung up. With ``more`` to come, nothing is woken."""
-        view = memoryview(frame)
-        self._silent += _FRAME
-        while view:
-            try:
-                sent = self._send(view[:_PART])
-            except OSError:
-                _exit(0)
-            view = view[sent:]
-            self._silent += sent
-            if self._silent > _SILENT or not (view or more):
-                self._silent = 0
-                self._wake()
 
 
 def _stays(value: Any) -> list[Any]:
@@ -119,12 +68,7 @@ class Runner:
         for name, args, kwargs in head["calls"]:
             left -= 1
 
-            def work(name: str = name, args: Any = args, kwargs: Any = kwargs) -> tuple[Any, list[str]]:
-                witness = _Witness(decode)
-                positional, named = witness.arguments(args, kwargs)
-                value = self._look_up(name)(*positional, **named)
-                return value, witness.changed()
-
+            work = self._asked(decode, name, args, kwargs)
             if head["hold"]:
                 held.append(self._held(work))
                 self._line.send(_TICK, more=True)  # so that the trusted side can time each call
@@ -133,18 +77,29 @@ class Runner:
         for place, write_down in enumerate(held, start=1):
             self._line.send(write_down(), more=place < len(held))
 
+    def _asked(self, decode: Decoder, name: str, args: list[Any], kwargs: list[Any]) -> Work:
+        """What calls one function: gives its value, and which arguments it changed."""
+
+        def work() -> tuple[Any, list[str]]:
+            witness = Witness(decode)
+            positional, named = witness.arguments(args, kwargs)
+            value = look_up(self._kernel.namespace, name)(*positional, **named)
+            return value, witness.changed()
+
+        return work
+
     def _probe(self, head: dict[str, Any], blob: bytearray) -> None:
         def work() -> tuple[Any, list[str]]:
-            witness = _Witness(Decoder(blob, self._special, copy=True))
+            witness = Witness(Decoder(blob, self._special, copy=True))
             positional, named = witness.arguments(head["args"], head["kwargs"])
             probe = self._special("s", [head["source"], "probe"])
-            value = probe(self._look_up(head["name"]), *positional, **named)
+            value = probe(look_up(self._kernel.namespace, head["name"]), *positional, **named)
             return value, witness.changed()
 
         self._line.send(self._answered(work))
 
     def _value(self, head: dict[str, Any], _blob: bytearray) -> None:
-        self._line.send(self._answered(lambda: (self._look_up(head["name"]), [])))
+        self._line.send(self._answered(lambda: (look_up(self._kernel.namespace, head["name"]), [])))
 
     def _substitute(self, head: dict[str, Any], _blob: bytearray) -> None:
         name = head["name"]
@@ -160,17 +115,12 @@ class Runner:
             return Decoder(blob, self._special, copy=True)(reply["value"])
 
         ask.__name__ = ask.__qualname__ = name
-        _put_in_place(self._kernel.namespace, name, ask)
+        put_in_place(self._kernel.namespace, name, ask)
         self._line.send(pack({"done": True}))
 
     def _define(self, head: dict[str, Any], _blob: bytearray) -> None:
         """Let functions be what other sources make of them, or with no sources what the notebook made of them."""
-
-        def work() -> tuple[Any, list[str]]:
-            self._redefine(head["sources"])
-            return None, []
-
-        self._line.send(self._answered(work))
+        self._line.send(self._answered(self._defining(head["sources"])))
 
     def _trials(self, head: dict[str, Any], blob: bytearray) -> None:
         """Ask each of several programs the same; where one cannot be defined, or fails, that is its answer to all the rest."""
@@ -178,53 +128,27 @@ class Runner:
         left = len(head["programs"]) * len(head["calls"])
         for sources in head["programs"]:
             decode = Decoder(blob, self._special, copy=True)
-
-            def define(sources: list[list[str]] = sources) -> tuple[Any, list[str]]:
-                self._redefine(sources)
-                return None, []
-
             self._failed = False
-            frame = self._answered(define)
+            frame = self._answered(self._defining(sources))
             for name, args, kwargs in head["calls"]:
                 left -= 1
 
-                def work(
-                    decode: Decoder = decode, name: str = name, args: Any = args, kwargs: Any = kwargs
-                ) -> tuple[Any, list[str]]:
-                    witness = _Witness(decode)
-                    positional, named = witness.arguments(args, kwargs)
-                    return self._look_up(name)(*positional, **named), witness.changed()
-
-                frame = frame if self._failed else self._answered(work)
+                frame = frame if self._failed else self._answered(self._asked(decode, name, args, kwargs))
                 self._line.send(frame, more=left > 0)
         self._seconds = seconds
-        self._redefine([])
+        self._defining([])()
 
-    def _redefine(self, sources: list[list[str]]) -> None:
-        """Let the notebook's names be what its cells made them, and then those in ``sources`` what they define."""
-        namespace = self._kernel.namespace
-        if not self._before:
-            self._before = dict(namespace)
-        for name, now in list(namespace.items()):
-            was = self._before.get(name)
-            if now is not was and type(now) is FunctionType and type(was) is FunctionType:
-                _put_in_place(namespace, name, was)
-        namespace.update(self._before)
-        for name in [name for name in namespace if name not in self._before]:
-            del namespace[name]
-        for name, source in sources:
-            old = namespace.get(name)
-            place = old.__code__.co_filename if type(old) is FunctionType else "<edited>"
-            _exec(_compile(source, place, "exec", dont_inherit=True), namespace)
-            new, namespace[name] = namespace[name], old
-            _put_in_place(namespace, name, new)
+    def _defining(self, sources: list[list[str]]) -> Work:
+        """What lets the notebook's names be what its cells made them, and then those in ``sources`` what they define."""
 
-    def _look_up(self, name: str) -> Any:
-        if not name.isascii():
-            name = unicodedata.normalize("NFKC", name)  # as Python reads the names in source text
-        if name not in self._kernel.namespace:
-            raise NameError(f"name {name!r} is not defined")
-        return self._kernel.namespace[name]
+        def work() -> tuple[Any, list[str]]:
+            namespace = self._kernel.namespace
+            if not self._before:
+                self._before = dict(namespace)
+            redefine(namespace, self._before, sources)
+            return None, []
+
+        return work
 
     @staticmethod
     def _special(tag: str, items: list[Any]) -> Any:
@@ -275,86 +199,11 @@ class Runner:
         return pack({"value": encode(value), "changed": changed}, encode.blobs)
 
 
-def _put_in_place(namespace: dict[str, Any], name: str, new: Any) -> None:
-    """Let ``name`` be ``new``, also where the old one was kept under another name, as a default, in a ``partial``, or enclosed."""
-    old = namespace.get(name)
-    namespace[name] = new
-    if type(old) is not FunctionType:  # NumPy's own, say, may be meant for something else elsewhere
-        return
-
-    def swapped(value: Any) -> Any:
-        if value is old:
-            return new
-        if type(value) is partial and value.func is old:
-            return partial(new, *value.args, **value.keywords)
-        return value
-
-    for key, value in list(namespace.items()):
-        namespace[key] = swapped(value)
-        if type(value) is FunctionType:
-            if value.__defaults__:
-                value.__defaults__ = tuple(map(swapped, value.__defaults__))
-            if value.__kwdefaults__:
-                value.__kwdefaults__ = {word: swapped(default) for word, default in value.__kwdefaults__.items()}
-            for cell in value.__closure__ or ():
-                with contextlib.suppress(ValueError):  # nothing has been put into that cell yet
-                    cell.cell_contents = swapped(cell.cell_contents)
-
-
 _TICK = pack({"tick": True})
 _KNOWN_ERRORS: dict[str, type[Exception]] = {
     kind.__name__: kind
     for kind in (ValueError, TypeError, IndexError, KeyError, ZeroDivisionError, NotImplementedError)
 }
-
-
-class _Witness:
-    """Makes the arguments of a call; afterwards it names those whose arrays, also inside lists and dicts, the call changed."""
-
-    def __init__(self, decode: Decoder) -> None:
-        self._decode = decode
-        self._watched: list[tuple[str, Any, list[Any]]] = []
-
-    def arguments(self, args: list[Any], kwargs: list[Any]) -> tuple[list[Any], dict[str, Any]]:
-        """The positional arguments and the named ones that the trees describe."""
-        positional = [self._argument(str(place), tree) for place, tree in enumerate(args)]
-        return positional, {key: self._argument(key, tree) for key, tree in kwargs}
-
-    def _argument(self, label: str, tree: Any) -> Any:
-        known = len(self._decode.originals)
-        value = self._decode(tree)
-        if type(value) in _MAY_HOLD_ARRAYS:
-            self._watched.append((label, value, self._decode.originals[known:]))
-        return value
-
-    def changed(self) -> list[str]:
-        """The labels (positions or keywords) whose arrays differ from before at rtol 1e-5, atol 1e-6."""
-        return [label for label, value, originals in self._watched if not _same_arrays(value, originals)]
-
-
-_MAY_HOLD_ARRAYS = (_ndarray, list, tuple, dict)
-
-
-def _same_arrays(value: Any, before: list[Any]) -> bool:
-    now = list(_arrays_in(value))
-    return len(now) == len(before) and all(map(_same_array, now, before))
-
-
-def _arrays_in(value: Any) -> Any:
-    if type(value) is _ndarray:
-        yield value
-    elif type(value) in (list, tuple):
-        for item in value:
-            yield from _arrays_in(item)
-    elif type(value) is dict:
-        for item in value.values():
-            yield from _arrays_in(item)
-
-
-def _same_array(now: Any, before: Any) -> bool:
-    if now.shape != before.shape or now.dtype != before.dtype:
-        return False
-    return now.tobytes() == before.tobytes() or bool(_allclose(now, before, rtol=1e-5, atol=1e-6, equal_nan=True))
 
 
 _UNTELLABLE = {"type": "OutputTooBig", "message": "What this cell put out is too big to be kept."}
