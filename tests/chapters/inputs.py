@@ -118,28 +118,43 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=d
     return found if rows else found[:-1]
 
 
-def scores_of(*, scaled=True):
-    """What works out the scores of the arguments Q and K."""
-
-    def scores(values):
-        found = values["Q"] @ np.swapaxes(values["K"], -1, -2)
-        return found / np.sqrt(values["Q"].shape[-1]) if scaled else found
-
-    return scores
+ONE_QUERY = ("q", "K")  # the names of a single query and its keys
 
 
-def moved_scores(*, scaled=True):
-    """What adds a level to each row of scores, by the last entry of each query and key."""
+def by_root(values, query):
+    """What scaled scores are divided by: the square root of the number of entries of a query."""
+    return np.sqrt(values[query].shape[-1])
+
+
+def scores_of(divisor=by_root, names=("Q", "K")):
+    """What works out the scores of queries and keys, divided by ``divisor(values, query)``."""
+    query, key = names
+    return lambda values: values[query] @ np.swapaxes(values[key], -1, -2) / divisor(values, query)
+
+
+def moved_scores(divisor=by_root, names=("Q", "K")):
+    """What adds a level to each row of these scores, by the last entry of each query and key."""
+    query, key = names
 
     def move(values, level):
-        Q, K = values["Q"].copy(), values["K"].copy()
+        Q, K = values[query].copy(), values[key].copy()
         if Q.shape[-1] == 1:
             return None
-        Q[..., -1] = level * (np.sqrt(Q.shape[-1]) if scaled else 1.0)
+        Q[..., -1] = level * divisor(values, query)
         K[..., -1] = 1.0
-        return {**values, "Q": Q, "K": K}
+        return {**values, query: Q, key: K}
 
     return move
+
+
+def rules_of_one_query(divisor=by_root):
+    """What a contract says of the scores of a single query q: their kinds, and how drawn ones are kept within bounds."""
+    scores = scores_of(divisor, ONE_QUERY)
+    return {
+        "kinds": score_kinds(scores, moved_scores(divisor, ONE_QUERY), ONE_QUERY, rows=False),
+        "tame": tamed(scores, ONE_QUERY),
+        "settle": settled(scores, names=ONE_QUERY),
+    }
 
 
 def settled(scores, limit=1e4, names=("Q", "K")):
@@ -241,12 +256,13 @@ def masked_score_kinds(scores, move, names=("Q", "K"), **more):
 
 def attention_contract(*, scaled=True, float32=True, **more):
     """What attention takes: Q, K and V with batch axes, and ``more`` arguments; scores that lie close together stay within 1e4."""
-    scores = scores_of(scaled=scaled)
+    divisor = by_root if scaled else lambda _values, _query: 1.0
+    scores = scores_of(divisor)
     kinds, settle = (masked_score_kinds, settled_with_a_mask) if "mask" in more else (score_kinds, settled)
     arrays = {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}
     return Contract(
         {**{name: array(shape, float32=float32) for name, shape in arrays.items()}, **more},
-        kinds=kinds(scores, moved_scores(scaled=scaled)),
+        kinds=kinds(scores, moved_scores(divisor)),
         tame=tamed(scores),
         settle=settle(scores),
     )

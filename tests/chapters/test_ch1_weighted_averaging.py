@@ -1,7 +1,7 @@
 """The checks of chapter 1: attention is a weighted average."""
 
 import numpy as np
-from inputs import arrays_of, score_kinds, settled, tamed
+from inputs import ONE_QUERY, arrays_of, rules_of_one_query, scores_of, settled
 
 from autograder.checking import (
     Contract,
@@ -79,14 +79,12 @@ class TestWeightedAverage:
     test_care = pure(points=0.25, after="test_small_example")
 
 
-def scores(values):
-    """The score of each key, for a query q and keys K."""
-    return values["K"] @ values["q"]
+scores = scores_of(lambda _values, _query: 1.0, ONE_QUERY)
 
 
 def no_ties(values, rng):
     """The same inputs with one key ahead of all the others, and its score not too large."""
-    values = settled(scores, names=("q", "K"))(values, rng)
+    values = settled(scores, names=ONE_QUERY)(values, rng)
     if np.ptp(values["V"]) == 0 and len(values["V"]) > 1:
         return values
     found = np.sort(scores(values))
@@ -256,19 +254,9 @@ class TestSoftmax:
     test_care = pure(points=0.25, after="test_small_example")
 
 
-def tempered(values):
-    """The scores, divided by the temperature."""
-    return scores(values) / values.get("temperature", 1.0)
-
-
-def moved_tempered(values, level):
-    """The same inputs with ``level`` added to each score that is divided by the temperature already."""
-    q, K = values["q"].copy(), values["K"].copy()
-    if len(q) == 1:
-        return None
-    q[-1] = level * values.get("temperature", 1.0)
-    K[:, -1] = 1.0
-    return {**values, "q": q, "K": K}
+def temperature(values, _query):
+    """What the scores are divided by."""
+    return values.get("temperature", 1.0)
 
 
 @exercise(
@@ -277,9 +265,7 @@ def moved_tempered(values, level):
     leans_on=("weighted_average", "softmax"),
     takes=Contract(
         {**LOOKED_UP, "temperature": real(1e-3, 1e3, default=True)},
-        kinds=score_kinds(tempered, moved_tempered, names=("q", "K"), rows=False),
-        tame=tamed(tempered, names=("q", "K")),
-        settle=settled(tempered, names=("q", "K")),
+        **rules_of_one_query(temperature),
     ),
 )
 class TestSoftLookup:

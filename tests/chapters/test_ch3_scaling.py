@@ -1,7 +1,7 @@
 """The checks of chapter 3: why scores are divided by the square root of d_k."""
 
 import numpy as np
-from inputs import arrays_of, attention_contract, function, score_kinds, settled, tamed
+from inputs import arrays_of, attention_contract, function, rules_of_one_query
 
 from autograder.checking import (
     CheckFailed,
@@ -440,20 +440,6 @@ class TestNumericalGradient:
     test_care = pure(points=0.5, after="test_small_example")
 
 
-def scores_of_one(values):
-    """The scaled scores of one query q."""
-    return values["K"] @ values["q"] / np.sqrt(len(values["q"]))
-
-
-def moved_scores_of_one(values, level):
-    """The same inputs with ``level`` added to every score of the query."""
-    q, K = values["q"].copy(), values["K"].copy()
-    if len(q) == 1:
-        return None
-    q[-1], K[:, -1] = level * np.sqrt(len(q)), 1.0
-    return {**values, "q": q, "K": K}
-
-
 @exercise(
     "query_gradient",
     points=4,
@@ -463,9 +449,7 @@ def moved_scores_of_one(values, level):
             name: array(shape, low=-limit, high=limit, tiny=1e-3, float32=False)
             for (name, shape), limit in zip(ONE_QUERY.items(), (30, 30, 10, 10), strict=True)
         },
-        kinds=score_kinds(scores_of_one, moved_scores_of_one, names=("q", "K"), rows=False),
-        tame=tamed(scores_of_one, names=("q", "K")),
-        settle=settled(scores_of_one, names=("q", "K")),
+        **rules_of_one_query(),
     ),
 )
 class TestQueryGradient:

@@ -3,7 +3,17 @@
 from dataclasses import replace
 
 import numpy as np
-from inputs import arrays_of, attention_contract, function, score_kinds, settled, tamed
+from inputs import (
+    ONE_QUERY,
+    arrays_of,
+    attention_contract,
+    function,
+    moved_scores,
+    score_kinds,
+    scores_of,
+    settled,
+    tamed,
+)
 
 from autograder.checking import (
     Contract,
@@ -498,18 +508,7 @@ def with_the_newest_apart(values):
     return {**rest, "k": k, "cache_K": np.array(cache_K, dtype=k.dtype).reshape(-1, len(k))}
 
 
-def step_scores(values):
-    """The score of each key, the newest one's last."""
-    return values["K"] @ values["q"] / np.sqrt(len(values["q"]))
-
-
-def moved_step(values, level):
-    """The same inputs with ``level`` added to each score."""
-    q, K = values["q"].copy(), values["K"].copy()
-    if len(q) == 1:
-        return None
-    q[-1], K[:, -1] = level * np.sqrt(len(q)), 1.0
-    return {**values, "q": q, "K": K}
+step_scores = scores_of(names=ONE_QUERY)
 
 
 def large_products(values, rng):
@@ -555,11 +554,16 @@ def of_all_keys(change):
                 sizes={"t": 1, "d_k": 3},
             ),
             *score_kinds(
-                step_scores, moved_step, names=("q", "K"), rows=False, seen=with_all_keys, back=with_the_newest_apart
+                step_scores,
+                moved_scores(names=ONE_QUERY),
+                ONE_QUERY,
+                rows=False,
+                seen=with_all_keys,
+                back=with_the_newest_apart,
             ),
         ],
-        tame=of_all_keys(tamed(step_scores, names=("q", "K"))),
-        settle=of_all_keys(settled(step_scores, names=("q", "K"))),
+        tame=of_all_keys(tamed(step_scores, ONE_QUERY)),
+        settle=of_all_keys(settled(step_scores, names=ONE_QUERY)),
     ),
 )
 class TestDecodeStep:
