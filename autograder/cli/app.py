@@ -378,3 +378,9 @@ def _finish(verdicts: Sequence[Verdict], seconds: float, *, as_json: bool, brief
             say(missing)
     if any(verdict.status == "ungradable" for verdict in verdicts):
         raise Exit(1)
+
+
+# These modules take what they share from this one.
+from autograder.cli.site import site  # noqa: E402
+
+app.add_command(site)

@@ -1,0 +1,28 @@
+"""The first page of a site: what the course is, a link to each chapter, and a button that hands out one's work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from autograder.site.released import Chapter
+
+__all__ = ["write_landing"]
+
+
+def write_landing(site: Path, title: str, chapters: Sequence[Chapter], version: str, *, alone: bool) -> None:
+    """Write the first page into ``site``, over JupyterLite's own; ``alone`` where the site brings its own Pyodide."""
+    environment = Environment(
+        loader=PackageLoader("autograder.site", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+    )
+    page = environment.get_template("index.html.j2")
+    text = page.render(title=title, chapters=chapters, version=version, alone=alone, map="")
+    (site / "index.html").write_text(text, encoding="utf-8")
+    work = files("autograder.site").joinpath("templates", "work.js").read_text(encoding="utf-8")
+    (site / "work.js").write_text(work, encoding="utf-8")
