@@ -1,18 +1,19 @@
 """The verb that makes a site of the course."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from autograder.cli.progress import say
+from autograder.cli.verbs import PATH
 from autograder.course import load_course
 
 __all__ = ["site"]
 
-PATH = click.Path(path_type=Path)
-
 
 @click.command()
+@click.argument("chapters", metavar="[CHAPTER]...", nargs=-1)
 @click.option(
     "--output-dir",
     "output",
@@ -30,13 +31,13 @@ PATH = click.Path(path_type=Path)
 @click.option(
     "--course", "course_folder", metavar="FOLDER", type=PATH, help="The course folder; by default the one around here."
 )
-def site(*, output: Path, pyodide: Path | None, course_folder: Path | None) -> None:
-    """Make a site of the released course, which runs in a browser with nothing installed."""
+def site(chapters: Sequence[str], *, output: Path, pyodide: Path | None, course_folder: Path | None) -> None:
+    """Make a site of the course, or of some chapters, which runs in a browser with nothing installed."""
     from autograder.cli.app import _errors_in_sentences
     from autograder.site import build_site
 
     with _errors_in_sentences():
-        made = build_site(load_course(course_folder), output, pyodide=pyodide, say=say)
+        made = build_site(load_course(course_folder), output, chapters, pyodide=pyodide, say=say)
         say(
             f"The site is {made}: put it on any web server. To look at it here: python -m http.server --directory {made}"
         )

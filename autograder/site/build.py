@@ -13,7 +13,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import autograder
 from autograder.course import Course
 from autograder.site.errors import SiteError
 from autograder.site.landing import write_landing
@@ -40,35 +39,38 @@ SETTINGS = {
 
 
 def build_site(
-    course: Course, output: Path, *, pyodide: Path | None = None, say: Callable[[str], None] | None = None
+    course: Course,
+    output: Path,
+    chapters: Sequence[str] = (),
+    *,
+    pyodide: Path | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> Path:
-    """Make the site of all chapters that are released in ``output``, new or made by this before, and give its folder.
+    """Make the site of ``chapters``, by default of all that are finished, in ``output``, and give its folder.
 
     With ``pyodide``, a folder that holds a Pyodide distribution, the site brings what it needs of that and asks no other
     server for anything; without, the browser gets Pyodide from its content delivery network.
 
-    Raises ``SiteError`` where JupyterLite is not installed, ``output`` holds something else, no chapter is released, or the
-    distribution lacks packages. What was in ``output`` is then as it was.
+    Raises ``CourseError`` where JupyterLite is not installed, ``output`` holds anything but an older site, there is no such
+    chapter or none is finished, or the distribution lacks packages. What was in ``output`` is then as it was.
     """
     say = say or (lambda _text: None)
     output = output.absolute()
     _require_jupyterlite()
     require_ours(output)
-    distribution_ = pick(pyodide.absolute(), course.packages, PYODIDE_VERSION) if pyodide is not None else None
+    packed = pick(pyodide.absolute(), course.packages, PYODIDE_VERSION) if pyodide is not None else None
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{output.name}-", dir=output.parent) as folder:
         stage, made = Path(folder) / "stage", Path(folder) / "site"
         contents = stage / "contents"
-        chapters = lay_out(course, contents, say)
+        found = lay_out(course, chapters, contents, say)
         wheel = student_wheel(stage / "wheels")
         installed_wheel("comm", stage / "wheels")
-        if distribution_ is not None:
-            distribution_.copy_to(stage / "static" / "pyodide")
-        _configure(stage, course, wheel, alone=distribution_ is not None)
+        if packed is not None:
+            packed.copy_to(stage / "static" / "pyodide")
+        _configure(stage, course, wheel, alone=packed is not None)
         _run_jupyterlite(stage, made)
-        write_landing(
-            made, course.title or course.course_id, chapters, autograder.__version__, alone=pyodide is not None
-        )
+        write_landing(made, course.title or course.course_id, found, contents, alone=packed is not None)
         replace_site(made, output)
     return output
 

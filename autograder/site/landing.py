@@ -8,12 +8,14 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+import autograder
 from autograder.site.released import Chapter
+from autograder.terminal.layout import MAP_NAME
 
 __all__ = ["write_landing"]
 
 
-def write_landing(site: Path, title: str, chapters: Sequence[Chapter], version: str, *, alone: bool) -> None:
+def write_landing(site: Path, title: str, chapters: Sequence[Chapter], contents: Path, *, alone: bool) -> None:
     """Write the first page into ``site``, over JupyterLite's own; ``alone`` where the site brings its own Pyodide."""
     environment = Environment(
         loader=PackageLoader("autograder.site", "templates"),
@@ -22,7 +24,8 @@ def write_landing(site: Path, title: str, chapters: Sequence[Chapter], version: 
         trim_blocks=True,
     )
     page = environment.get_template("index.html.j2")
-    text = page.render(title=title, chapters=chapters, version=version, alone=alone, map="")
+    overview = MAP_NAME if (contents / MAP_NAME).is_file() else ""
+    text = page.render(title=title, chapters=chapters, version=autograder.__version__, alone=alone, map=overview)
     (site / "index.html").write_text(text, encoding="utf-8")
     work = files("autograder.site").joinpath("templates", "work.js").read_text(encoding="utf-8")
     (site / "work.js").write_text(work, encoding="utf-8")

@@ -1,26 +1,26 @@
-"""The released course, laid out as a learner finds it: a folder a chapter, with the notebook and its examples."""
+"""The course as a learner gets it, laid out for a site: a folder a chapter, and the map over them."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from markupsafe import Markup
 
 from autograder.course import Course
-from autograder.examples import EXAMPLES_NAME, ExamplesError, load_examples
+from autograder.examples import EXAMPLES_NAME, load_examples
 from autograder.feedback.prose import prose
-from autograder.site.errors import SiteError
+from autograder.release.handout import handout
 
 __all__ = ["Chapter", "lay_out"]
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter as the map of a site shows it; ``path`` is of its notebook, from the top of the contents."""
+    """A chapter as the first page shows it; ``path`` is of its notebook, from the top of the contents."""
 
     name: str
     path: str
@@ -29,37 +29,29 @@ class Chapter:
     exercises: tuple[str, ...]
 
 
-def lay_out(course: Course, contents: Path, say: Callable[[str], None]) -> list[Chapter]:
-    """Copy every released chapter into ``contents``, which is made, and say which are there.
+def lay_out(course: Course, wanted: Sequence[str], contents: Path, say: Callable[[str], None]) -> list[Chapter]:
+    """Copy what students get of each chapter that is ``wanted``, by default of every finished one, into ``contents``.
 
-    Raises ``SiteError`` where none is released, or one has no examples.
+    Raises ``CourseError`` where there is no such chapter, none is finished, or nbgrader refuses one.
     """
-    chapters = []
-    waiting = []
-    for name in course.chapters:
-        folder = course.root / "release" / name
-        notebook = folder / f"{name}.ipynb"
-        if not notebook.is_file():
-            waiting.append(name)
-            continue
-        try:
-            exercises = tuple(load_examples(folder / EXAMPLES_NAME).exercises)
-        except (OSError, ExamplesError) as error:
-            raise SiteError(
-                f"check() would not work in {name}: {error} Release the chapter again: autograder release {name}"
-            ) from error
-        shutil.copytree(folder, contents / name, ignore=shutil.ignore_patterns(".*", "__pycache__"))
-        title, about = _heading(notebook)
-        chapters.append(Chapter(name, f"{name}/{name}.ipynb", title or name, prose(about), exercises))
-    if not chapters:
-        raise SiteError(
-            f"No chapter of the course in {course.root} is released, and a site is made of what is. Type: autograder release --all"
-        )
-    if waiting:
-        say(
-            f"Not in the site, as they are not released: {', '.join(waiting)}. To add them: autograder release {' '.join(waiting)}"
-        )
-    return chapters
+    for name in wanted:
+        course.require_chapter(name)
+    unfinished = [name for name in course.chapters if name not in course.finished_chapters()]
+    source = handout(course.root, say)
+    if unfinished and not wanted:
+        say(f"Not in the site, as a notebook or checks are missing: {', '.join(unfinished)}.")
+    chapters = [name for name in course.finished_chapters() if name in wanted or not wanted]
+    aside = shutil.ignore_patterns(".*", "__pycache__")
+    shutil.copytree(source, contents, ignore=shutil.ignore_patterns(".*", "__pycache__", *course.chapters))
+    for name in chapters:
+        shutil.copytree(source / name, contents / name, ignore=aside)
+    return [_chapter(contents, name) for name in chapters]
+
+
+def _chapter(contents: Path, name: str) -> Chapter:
+    title, about = _heading(contents / name / f"{name}.ipynb")
+    exercises = tuple(load_examples(contents / name / EXAMPLES_NAME).exercises)
+    return Chapter(name, f"{name}/{name}.ipynb", title or name, prose(about), exercises)
 
 
 def _heading(notebook: Path) -> tuple[str, str]:

@@ -1,91 +1,59 @@
-"""The wheels that a site hands to its kernel: what a student's cells import of this package, and what Pyodide does not have."""
+"""The wheels that a site hands to its kernel: the student's package, and what Pyodide does not have."""
 
 from __future__ import annotations
 
-import ast
 import base64
 import hashlib
-import importlib.metadata
+import importlib.util
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path, PurePosixPath
 
 import autograder
 from autograder.site.errors import SiteError
 
-__all__ = ["installed_wheel", "student_modules", "student_wheel"]
+__all__ = ["installed_wheel", "student_wheel"]
 
-PACKAGE = Path(autograder.__file__).parent
-DISTRIBUTION = "nbautograder"
-EPOCH = (2020, 1, 1, 0, 0, 0)  # the same tree gives the same wheel, byte for byte
+TREE = Path(autograder.__file__).parents[1]
+STUDENT = "nbautograder"
+EPOCH = (2020, 1, 1, 0, 0, 0)  # the same files give the same wheel, byte for byte
 
 
 def student_wheel(folder: Path) -> Path:
-    """Write the wheel that ``from autograder import check, hint`` needs in a browser into ``folder``, and say where it is.
+    """Write the student's package, without the course that it carries, into ``folder`` as a wheel, and say where it is.
 
-    It holds the modules that a student's cells can come to import, and nothing that makes, checks or grades a course.
+    In a clone its files are those that ``packaging/modules.py`` finds, elsewhere those that are installed.
     """
-    modules = {f"autograder/{name}": (PACKAGE / name).read_bytes() for name in student_modules()}
-    metadata = f"Metadata-Version: 2.1\nName: {DISTRIBUTION}\nVersion: {autograder.__version__}\nRequires-Dist: numpy\n"
-    return _write(folder, DISTRIBUTION, autograder.__version__, modules, metadata.encode())
+    listing = TREE / "packaging" / "modules.py"
+    if not listing.is_file():
+        return installed_wheel(STUDENT, folder, without="autograder/material/")
+    spec = importlib.util.spec_from_file_location("modules", listing)
+    if spec is None or spec.loader is None:
+        raise SiteError(f"{listing} cannot be read.")
+    modules = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(modules)
+    files = {name: (TREE / name).read_bytes() for name in modules.student_files(TREE)}
+    metadata = f"Metadata-Version: 2.1\nName: {STUDENT}\nVersion: {autograder.__version__}\nRequires-Dist: numpy\n"
+    return _write(folder, STUDENT, autograder.__version__, files, metadata.encode())
 
 
-def installed_wheel(name: str, folder: Path) -> Path:
-    """Write a pure Python distribution that is installed here into ``folder`` as the wheel it came from.
+def installed_wheel(name: str, folder: Path, without: str = "\n") -> Path:
+    """Write a pure Python distribution that is installed here into ``folder`` as a wheel, like the one it came from.
 
-    Raises ``SiteError`` where it is not installed.
+    Files whose path begins with ``without`` are left out. Raises ``SiteError`` where it is not installed.
     """
     try:
-        distribution = importlib.metadata.distribution(name)
-    except importlib.metadata.PackageNotFoundError:
-        raise SiteError(f"The package {name} is not installed: pip install {name}") from None
-    modules = {
-        file.as_posix(): Path(str(distribution.locate_file(file))).read_bytes()
-        for file in distribution.files or ()
+        found = distribution(name)
+    except PackageNotFoundError:
+        raise SiteError(f"The package {name} is not installed here. Type: pip install {name}") from None
+    files = {
+        file.as_posix(): Path(str(found.locate_file(file))).read_bytes()
+        for file in found.files or ()
         if file.suffix != ".pyc" and ".." not in file.parts and not file.parts[0].endswith(".dist-info")
+        if not file.as_posix().startswith(without)
     }
-    return _write(folder, name, distribution.version, modules, (distribution.read_text("METADATA") or "").encode())
-
-
-def student_modules() -> list[str]:
-    """The files of this package that ``check`` and ``hint`` can come to import, lazily or not, as paths below it."""
-    found: set[Path] = set()
-    waiting = [PACKAGE / "__init__.py", PACKAGE / "selfcheck" / "__init__.py"]
-    while waiting:
-        path = waiting.pop()
-        if path in found:
-            continue
-        found.add(path)
-        waiting += [folder / "__init__.py" for folder in path.parents if PACKAGE in folder.parents]
-        package = ".".join(("autograder", *path.relative_to(PACKAGE).parent.parts))
-        waiting += _imported(ast.parse(path.read_bytes()), package)
-    return sorted(path.relative_to(PACKAGE).as_posix() for path in found)
-
-
-def _imported(tree: ast.AST, package: str) -> Iterator[Path]:
-    """The files of this package that a module of ``package`` imports when it runs: not what only a type checker reads."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            continue
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
-            module = ".".join([*above, *([node.module] if node.module else [])])
-            names = [f"{module}.{alias.name}" for alias in node.names] + [module]
-        for name in names:
-            if (path := _file(name)) is not None:
-                yield path
-        yield from _imported(node, package)
-
-
-def _file(module: str) -> Path | None:
-    first, *rest = module.split(".")
-    path = PACKAGE.joinpath(*rest)
-    if first != "autograder":
-        return None
-    return next((p for p in (path / "__init__.py", path.with_suffix(".py")) if p.is_file()), None)
+    return _write(folder, name, found.version, files, (found.read_text("METADATA") or "").encode())
 
 
 def _write(folder: Path, name: str, version: str, modules: Mapping[str, bytes], metadata: bytes) -> Path:
