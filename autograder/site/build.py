@@ -33,6 +33,8 @@ WHEELS_FROM_WORKER = "../../../../pypi"
 SETTINGS = {
     # The work is kept in the browser as soon as it is written, not two minutes later.
     "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 5},
+    # Every cell is on the page, for its own search and for who has it read aloud.
+    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer"},
     "@jupyterlab/apputils-extension:themes": {"adaptive-theme": True},
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
 }

@@ -3,30 +3,34 @@
 import dataclasses
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from contextlib import closing
-from pathlib import Path
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.course import load_course
-from autograder.examples import load_examples, replay
-from autograder.judging.functions import FunctionSubject
 from autograder.judging.loader import load_checks
 from autograder.judging.solutions import known_misconceptions
 from autograder.notebook import parse_notebook
 from autograder.release import record_examples
+from autograder.sandbox.protocol import Limits
+from autograder.sandbox.worker import open_worker
 from autograder.simulate import blank_notebook, code_of, reference_code
 from autograder.site.wheels import student_wheel
+from autograder.terminal import by_examples
 from tests.support import ROOT
 from tests.support.browser import run_in_pyodide
 
 pytestmark = pytest.mark.slow
 
 COURSE = load_course(ROOT)
-SCRIPT = Path(run_in_pyodide.__code__.co_filename).with_name("evening.py")
+SCRIPT = ROOT / "tests" / "support" / "browser" / "evening.py"
+IN_A_CELL = re.compile(r" \(in cell \d+\)")  # only a grader, who did not write them, counts a notebook's cells
 # What else a function may do than give an answer, around the right one; each exercise has one of them.
 ODD = {
     "raises": "def {name}(*given, **named):\n    raise ValueError('not today: ' + str(len(given)))\n",
@@ -41,18 +45,6 @@ ODD = {
     "indexes": "def {name}(*given, **named):\n    return given[0][99]\n",
 }
 
-
-def in_the_jail(corpus, folder):
-    """What the jail finds of each answer, by the words of the corpus."""
-    found = {}
-    with closing(open_worker(Limits(call_seconds=SECONDS), ["numpy", "matplotlib"])) as worker:
-        for chapter, asked in corpus.items():
-            for exercise, label, code in asked["answers"]:
-                notebook = new_notebook(cells=[new_code_cell(source) for source in [*asked["cells"], code]])
-                nbformat.write(notebook, folder / chapter / "loose.ipynb")
-                verdict = by_examples._check(folder / chapter / "loose.ipynb", {exercise}, worker.open)
-                [found[f"{chapter} {exercise} {label}"]] = verdict.exercises
-    return found
 
 def corpus():
     """For each chapter the cells that come first, and the answers: exercise, label and the code of its cell."""
@@ -75,3 +67,54 @@ def corpus():
                 answers.append((name, kind, ODD[kind].format(name=name)))
         found[chapter] = {"cells": [*plain, *right.values()], "answers": answers}
     return found
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """The corpus, and the folder that holds it with the chapters' examples."""
+    folder = tmp_path_factory.mktemp("corpus")
+    made = corpus()
+    (folder / "corpus.json").write_text(json.dumps(made), encoding="utf-8")
+    for chapter in made:
+        (folder / chapter).mkdir()
+        shutil.copy(record_examples(COURSE, chapter), folder / chapter / "examples.json")
+    return made, folder
+
+
+@pytest.fixture(scope="module")
+def here(asked):
+    """The words and the verdict on each answer of the corpus, as ``check`` says them in this Python."""
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, SCRIPT]
+    done = subprocess.run(
+        command, cwd=asked[1], env={**os.environ, "PYTHONPATH": path}, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads((asked[1] / f"said-{sys.platform}.json").read_text(encoding="utf-8"))
+
+
+def test_a_browser_says_the_same(asked, here, tmp_path):
+    """Each word and each digit of a card under Pyodide is that of a card here, though other code multiplies the matrices."""
+    run_in_pyodide(SCRIPT, asked[1], student_wheel(tmp_path), seconds=300)
+    there = json.loads((asked[1] / "said-emscripten.json").read_text(encoding="utf-8"))
+    assert {answer: said for answer, said in there.items() if said != here[answer]} == {}
+    assert there.keys() == here.keys()
+    assert {verdict["status"] for _, verdict in there.values()} == {"passed", "partial", "failed", "error"}
+
+
+def test_the_jail_says_the_same(asked, here):
+    """What the grader finds by the same checks is what the student read, in the same words."""
+    made, folder = asked
+    differ = {}  # of the right answers, test_truth asks the jail
+    with closing(open_worker(Limits(), ["numpy", "matplotlib"])) as worker:
+        for chapter, of in made.items():
+            for exercise, label, code in (answer for answer in of["answers"] if answer[1] != "right"):
+                notebook = new_notebook(cells=[new_code_cell(source) for source in [*of["cells"], code]])
+                path = folder / chapter / "answer.ipynb"
+                nbformat.write(notebook, path)
+                [verdict] = by_examples._check(path, {exercise}, worker.open).exercises
+                text = IN_A_CELL.sub("", json.dumps(dataclasses.asdict(verdict)))
+                answer = f"{chapter} {exercise} {label}"
+                if json.loads(text) != here[answer][1]:
+                    differ[answer] = text, here[answer][1]
+    assert differ == {}

@@ -24,7 +24,9 @@ def browser_file(name: str) -> Path:
     """What ``.ci/browser_files.py`` fetched under that name; skips the test where it could not, and fails it on CI."""
     path = runpy.run_path(str(_SCRIPT))["folder"]() / name
     if not path.exists():
-        why = f"{path} is not there: run `python {_SCRIPT.relative_to(ROOT)}`, which needs npm, pip and their registries"
+        why = (
+            f"{path} is not there: run `python {_SCRIPT.relative_to(ROOT)}`, which needs npm, pip and their registries"
+        )
         if os.environ.get("CI"):
             pytest.fail(why)
         pytest.skip(why)

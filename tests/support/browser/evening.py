@@ -1,8 +1,10 @@
 """A student's evening without a notebook, in whatever Python runs this: each answer's cell, and what ``check`` says of it.
 
-Reads ``corpus.json`` in the current folder, with the chapters' folders beside it, and writes the words to a file beside that.
+Reads ``corpus.json`` in the current folder, with the chapters' folders beside it, and writes for each answer the words and the
+verdict that they were made of.
 """
 
+import dataclasses
 import io
 import json
 import linecache
@@ -11,7 +13,18 @@ import sys
 import warnings
 from contextlib import redirect_stderr, redirect_stdout
 
-SECONDS = 0.3  # for one call: the answers that never end are waited for
+from autograder import selfcheck
+
+judge, found = selfcheck.replay, []
+
+
+def noted(*arguments, **options):
+    """The judge's verdicts, which are kept, too."""
+    found[:] = judge(*arguments, **options)
+    return list(found)
+
+
+selfcheck.replay = noted
 
 
 def run(source, names, label):
@@ -46,7 +59,8 @@ def main():
             for number, cell in enumerate(asked["cells"]):
                 run(cell, names, f"cell {number}")
         for exercise, label, code in asked["answers"]:
-            said[f"{chapter} {exercise} {label}"] = words(exercise, label, code, dict(names))
+            text = words(exercise, label, code, dict(names))
+            said[f"{chapter} {exercise} {label}"] = text, dataclasses.asdict(found[0])
     os.chdir(top)
     with open(f"said-{sys.platform}.json", "w", encoding="utf-8") as file:  # noqa: PTH123
         json.dump(said, file)

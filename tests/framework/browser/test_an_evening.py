@@ -1,0 +1,101 @@
+"""A student's evening in a real browser, from the map to work that is still there: in JupyterLab, and with nothing installed.
+
+With ``AUTOGRADER_SCREENSHOTS=FOLDER`` in the environment each station is kept there as a picture.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.framework.browser.conftest import one_page
+from tests.framework.browser.hand import WAIT, run, write
+from tests.support.browser import browser_file
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+CHAPTER = "ch1_weighted_averaging"
+RIGHT = """def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)"""
+WRONG = RIGHT.replace("x.max(axis=axis, keepdims=True)", "x.max()")
+ENDLESS = "def softmax(x, axis=-1):\n    while True:\n        pass"
+NARROW = {"width": 820, "height": 1000}
+
+
+@pytest.fixture
+def keep(request):
+    """A function that keeps a picture of a page under a name, where somebody wants them."""
+    folder = os.environ.get("AUTOGRADER_SCREENSHOTS")
+
+    def picture(page, name):
+        if folder:
+            page.screenshot(path=Path(folder) / f"{request.node.name}-{name}.png")
+
+    return picture
+
+
+def serious(page, within=None):
+    """What axe finds wrong with the page, or with one part of it, that keeps somebody from reading or using it."""
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(browser_file("axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate("within => axe.run(within ?? document)", within)["violations"]
+    return [
+        f"{one['id']}: {one['help']}: {node['html'][:200]}"
+        for one in found
+        if one["impact"] in {"serious", "critical"}
+        for node in one["nodes"]
+    ]
+
+
+def test_the_evening_in_the_site(browser, site, keep, tmp_path):
+    """Dark, 820 px wide, with nothing installed: a wrong softmax is diagnosed, mended, and still there after a reload."""
+    _, address = site
+    with one_page(browser, address, viewport=NARROW, color_scheme="dark", accept_downloads=True) as page:
+        page.goto(f"{address}/")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Attention from scratch, in NumPy")
+        assert serious(page) == []
+        keep(page, "landing")
+        page.get_by_role("button", name="Download my work").click()
+        expect(page.get_by_role("status")).to_contain_text("There is nothing to download yet")
+        page.get_by_role("link", name="1 · Attention is a weighted average").click()
+        evening(page, keep)
+        page.goto(f"{address}/")
+        keep(page, "landing-after")
+        with page.expect_download() as downloading:
+            page.get_by_role("button", name="Download my work").click()
+        downloading.value.save_as(tmp_path / "work.zip")
+    with zipfile.ZipFile(tmp_path / "work.zip") as work:
+        assert work.testzip() is None
+        assert "keepdims=True" in work.read(f"{CHAPTER}/{CHAPTER}.ipynb").decode()
+
+
+def evening(page, keep):
+    """What the student does in chapter 1, wherever it is open."""
+    code = page.locator(".jp-Notebook .jp-CodeCell")
+    code.first.wait_for(timeout=WAIT)
+    keep(page, "chapter")
+    run(code.nth(0))
+    stub = code.filter(has_text="def softmax").first
+    checked = code.filter(has_text="check(softmax)").first
+    write(stub, WRONG)
+    run(stub)
+    run(checked)
+    expect(checked).to_contain_text("one maximum for the whole array")
+    checked.scroll_into_view_if_needed()
+    keep(page, "wrong")
+    assert serious(page, ".ag-card") == []
+
+    write(stub, RIGHT)
+    run(stub)
+    run(checked)
+    expect(checked).to_contain_text("Well done")
+    keep(page, "right")
+    page.wait_for_timeout(8000)
+    page.reload()
+    code.first.wait_for(timeout=WAIT)
+    expect(stub).to_contain_text("keepdims=True")
