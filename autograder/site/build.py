@@ -61,7 +61,10 @@ def build_site(
     _require_jupyterlite()
     require_ours(output)
     packed = pick(pyodide.absolute(), course.packages, PYODIDE_VERSION) if pyodide is not None else None
-    output.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SiteError(f"{output} cannot be made ({error.strerror}). Name a folder elsewhere.") from error
     with tempfile.TemporaryDirectory(prefix=f".{output.name}-", dir=output.parent) as folder:
         stage, made = Path(folder) / "stage", Path(folder) / "site"
         contents = stage / "contents"
