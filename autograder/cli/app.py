@@ -15,7 +15,7 @@ import click
 from click.exceptions import Exit
 
 from autograder import __version__
-from autograder.cli.learn import start
+from autograder.cli.learn import start, watch
 from autograder.cli.progress import grading_progress, say
 from autograder.cli.text import needs_a_person, summary, verdict_text
 from autograder.cli.verbs import PATH, Verbs
@@ -370,3 +370,4 @@ def _finish(verdicts: Sequence[Verdict], seconds: float, *, as_json: bool, brief
 
 
 app.add_command(start)
+app.add_command(watch)
