@@ -15,7 +15,7 @@ import click
 from click.exceptions import Exit
 
 from autograder import __version__
-from autograder.cli.learn import start
+from autograder.cli.learn import start, watch
 from autograder.cli.progress import grading_progress, say
 from autograder.cli.site import site
 from autograder.cli.text import needs_a_person, summary, verdict_text
@@ -371,4 +371,5 @@ def _finish(verdicts: Sequence[Verdict], seconds: float, *, as_json: bool, brief
 
 
 app.add_command(start)
+app.add_command(watch)
 app.add_command(site)

@@ -1,13 +1,16 @@
-"""The verbs of a student's terminal: ``start`` lays the course out and opens it."""
+"""The verbs of a student's terminal: ``start`` lays the course out and opens it, ``watch`` checks at each save."""
 
+import signal
+import sys
 from pathlib import Path
+from typing import NoReturn
 
 import click
 from click.exceptions import Exit
 
 from autograder.cli.verbs import PATH
 
-__all__ = ["start"]
+__all__ = ["start", "watch"]
 
 
 @click.command()
@@ -32,3 +35,36 @@ def start(folder: Path | None, *, no_open: bool) -> None:
     except KeyboardInterrupt as error:
         click.echo("Stopped.", err=True)
         raise Exit(130) from error
+
+
+@click.command()
+@click.argument("notebook", metavar="[NOTEBOOK]", required=False, type=PATH)
+def watch(notebook: Path | None) -> None:
+    """Check a notebook at each save, in this terminal, until you press q. One key gives a hint, goes on, lists, resets."""
+    # Before NumPy is loaded: whoever starts this sees at once that it has.
+    name = notebook.name if notebook is not None else "the notebook here"
+    click.echo(f"Watching {name} … (q ends it)")
+    from autograder.errors import CourseError
+    from autograder.files import disk_sentence
+    from autograder.terminal.finding import find_notebook
+    from autograder.terminal.watch import watch as watch_notebook
+
+    for ending in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, ending):
+            signal.signal(getattr(signal, ending), _ended)  # so that what still runs is ended too
+    try:
+        raise Exit(watch_notebook(find_notebook(notebook)))
+    except CourseError as error:
+        click.echo(str(error), err=True)
+        raise Exit(2) from error
+    except OSError as error:
+        if not (sentence := disk_sentence(error)):
+            raise
+        click.echo(sentence, err=True)
+        raise Exit(1) from error
+    except KeyboardInterrupt as error:
+        raise Exit(130) from error
+
+
+def _ended(number: int, _frame: object) -> NoReturn:
+    sys.exit(128 + number)
