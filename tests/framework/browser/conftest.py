@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from autograder.course import load_course
+from autograder.course import Course, load_course
 from autograder.demo.run import copy_course
 from autograder.site import build_site
 from tests.support import ROOT
@@ -136,10 +136,15 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """The course in a folder where something may be made of it."""
+    return copy_course(load_course(ROOT), tmp_path_factory.mktemp("course"))
+
+
+@pytest.fixture(scope="session")
+def site(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
     """The folder of a site of the whole course with its own Pyodide, and its address: below a name, as many servers have it."""
     _chromium()
-    course = copy_course(load_course(ROOT), tmp_path_factory.mktemp("course"))
     served = tmp_path_factory.mktemp("served")
     made = build_site(course, served / "attention", pyodide=browser_file("pyodide"))
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=served))

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from autograder.release.handout import handout
+from autograder.terminal.layout import lay_out
 from tests.framework.browser.conftest import one_page
-from tests.framework.browser.hand import WAIT, run, write
+from tests.framework.browser.hand import WAIT, set_theme, type_and_run
 from tests.support.browser import browser_file
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -74,28 +76,44 @@ def test_the_evening_in_the_site(browser, site, keep, tmp_path):
         assert "keepdims=True" in work.read(f"{CHAPTER}/{CHAPTER}.ipynb").decode()
 
 
+@pytest.fixture(scope="module")
+def lab_folder(lab_folder, course):
+    """The course as ``autograder start`` lays it out."""
+    lay_out(handout(course.root, print), lab_folder)
+    return lab_folder
+
+
+def test_the_evening_in_jupyterlab(browser, lab, keep):
+    """The same evening, dark and 820 px wide, in JupyterLab."""
+    with one_page(browser, lab, viewport=NARROW) as page:
+        set_theme(page, lab, "JupyterLab Dark")
+        page.goto(f"{lab}/lab/tree/{CHAPTER}/{CHAPTER}.ipynb?reset")
+        evening(page, keep)
+
+
 def evening(page, keep):
-    """What the student does in chapter 1, wherever it is open."""
+    """What the student does in chapter 1, wherever it is open, with the keyboard alone."""
     code = page.locator(".jp-Notebook .jp-CodeCell")
     code.first.wait_for(timeout=WAIT)
+    expect(page.locator("#jupyterlab-splash")).to_have_count(0, timeout=WAIT)
     keep(page, "chapter")
-    run(code.nth(0))
+    type_and_run(code.nth(0))
     stub = code.filter(has_text="def softmax").first
     checked = code.filter(has_text="check(softmax)").first
-    write(stub, WRONG)
-    run(stub)
-    run(checked)
+    type_and_run(stub, WRONG)
+    type_and_run(checked)
     expect(checked).to_contain_text("one maximum for the whole array")
-    checked.scroll_into_view_if_needed()
     keep(page, "wrong")
     assert serious(page, ".ag-card") == []
 
-    write(stub, RIGHT)
-    run(stub)
-    run(checked)
+    type_and_run(stub, RIGHT)
+    type_and_run(checked)
     expect(checked).to_contain_text("Well done")
     keep(page, "right")
-    page.wait_for_timeout(8000)
+    page.keyboard.press("Control+s")
+    expect(page.locator(".lm-TabBar-tab.jp-mod-dirty, .lm-mod-dirty")).to_have_count(0)
     page.reload()
     code.first.wait_for(timeout=WAIT)
-    expect(stub).to_contain_text("keepdims=True")
+    expect(stub).to_contain_text("keepdims=True", timeout=WAIT)
+    expect(checked).to_contain_text("Well done")
+    keep(page, "again")
