@@ -15,6 +15,7 @@ from autograder.course import Course
 from autograder.examples.record import recorded
 from autograder.files import write_atomically
 from autograder.judging.loader import load_checks
+from autograder.release.course_map import write_map
 from autograder.release.inspection import inspect_chapter
 from autograder.release.mistake import Mistake
 from autograder.sandbox.confinement import Confinement, SandboxLost, SandboxUnavailable
@@ -74,6 +75,7 @@ def release(
             raise ReleaseError("\n".join(report.problems))
         record_examples(course, chapter)
         generate(course.root, chapter)
+        _draw_map(course)
         if report.draft:
             _mark_as_draft(course, chapter)
             unmet = "".join(f"\n  - {sentence}" for sentence in report.unmet)
@@ -100,6 +102,12 @@ def _mistakes(
     except SandboxUnavailable:
         say(f"{chapter}: no jail can be had here (`autograder doctor` tells why), so its own notebook is tried as you.")
         return found.rehearsed("local")
+
+
+def _draw_map(course: Course) -> None:
+    """Write the map of what is released so far beside it."""
+    released = [c for c in course.chapters if (course.root / "release" / c / f"{c}.ipynb").is_file()]
+    write_map(course, course.root / "release", released)
 
 
 def generate(root: Path, chapter: str) -> None:
