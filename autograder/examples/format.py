@@ -166,7 +166,7 @@ def parse_examples(data: Any) -> Examples:
     if data["format"] != FORMAT:
         raise ExamplesError(
             f"The examples are of format {data['format']!r:.20}, and this autograder reads format {FORMAT}: "
-            "update it (pip install --upgrade autograder), or restart the kernel if you just did."
+            "update it (pip install --upgrade nbautograder), or restart the kernel if you just did."
         )
     try:
         exercises = {str(name): _exercise(str(name), entry) for name, entry in data["exercises"].items()}

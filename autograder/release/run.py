@@ -19,7 +19,7 @@ from autograder.release.inspection import inspect_chapter
 from autograder.release.mistake import Mistake
 from autograder.sandbox.confinement import Confinement, SandboxLost, SandboxUnavailable
 
-__all__ = ["ReleaseError", "listed", "record_examples", "release"]
+__all__ = ["ReleaseError", "generate", "listed", "record_examples", "release"]
 
 
 class ReleaseError(Exception):
@@ -73,7 +73,7 @@ def release(
         if not report.ok and not report.draft:
             raise ReleaseError("\n".join(report.problems))
         record_examples(course, chapter)
-        _generate(course, chapter)
+        generate(course.root, chapter)
         if report.draft:
             _mark_as_draft(course, chapter)
             unmet = "".join(f"\n  - {sentence}" for sentence in report.unmet)
@@ -102,12 +102,16 @@ def _mistakes(
         return found.rehearsed("local")
 
 
-def _generate(course: Course, chapter: str) -> None:
+def generate(root: Path, chapter: str) -> None:
+    """Have nbgrader make the released version of ``chapter`` (``*``: of each) in the course folder ``root``.
+
+    Raises ``ReleaseError`` where it refuses.
+    """
     command = [sys.executable, "-m", "nbgrader", "generate_assignment", chapter, "--force"]
     # nbgrader starts `alembic` by name: it lies beside this interpreter, whether a virtual environment is active or not.
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
     done = subprocess.run(
-        command, cwd=course.root, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+        command, cwd=root, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
         raise ReleaseError(
