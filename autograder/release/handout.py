@@ -50,7 +50,7 @@ def hand_out(course: Course, folder: Path) -> None:
                 shutil.copytree(course.root / name, copy / name, ignore=_ASIDE)
         for path in course.root.glob("*.py"):
             shutil.copy2(path, copy)
-        generate(copy, "*")
+        generate(copy, "*", "--RecordExamples.audience=self-learners")
         whole = copy / "release"
         write_atomically(
             whole / COURSE_NAME, f"{json.dumps(_data(course, chapters), ensure_ascii=False, indent=1)}\n".encode()
