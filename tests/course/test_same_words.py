@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 
 COURSE = load_course(ROOT)
 SCRIPT = ROOT / "tests" / "support" / "browser" / "evening.py"
-IN_A_CELL = re.compile(r" \(in cell \d+\)")  # only a grader, who did not write them, counts a notebook's cells
+OF_THEIR_OWN = re.compile(r" \(in cell \d+\)| after [\d.]+ seconds| It was in line \d+, `[^`]*`\.")
 # What else a function may do than give an answer, around the right one; each exercise has one of them.
 ODD = {
     "raises": "def {name}(*given, **named):\n    raise ValueError('not today: ' + str(len(given)))\n",
@@ -42,6 +42,7 @@ ODD = {
     "returns a slice too much": "right_{name} = {name}\ndef {name}(*given, **named):\n"
     "    return np.asarray(right_{name}(*given, **named))[None]\n",
     "recurses": "def {name}(*given, **named):\n    return {name}(*given, **named)\n",
+    "never ends": "def {name}(*given, **named):\n    while True:\n        pass\n",
     "indexes": "def {name}(*given, **named):\n    return given[0][99]\n",
 }
 
@@ -99,22 +100,28 @@ def test_a_browser_says_the_same(asked, here, tmp_path):
     there = json.loads((asked[1] / "said-emscripten.json").read_text(encoding="utf-8"))
     assert {answer: said for answer, said in there.items() if said != here[answer]} == {}
     assert there.keys() == here.keys()
-    assert {verdict["status"] for _, verdict in there.values()} == {"passed", "partial", "failed", "error"}
+    assert {verdict["status"] for _, verdict in there.values()} == {"passed", "partial", "failed", "error", "timeout"}
 
 
 def test_the_jail_says_the_same(asked, here):
-    """What the grader finds by the same checks is what the student read, in the same words."""
+    """What the grader finds by the same checks is what the student read, in the same words.
+
+    Only where code never ends is each told its own limit, and by a jail no line; and only a grader tells an error's cell.
+    """
     made, folder = asked
-    differ = {}  # of the right answers, test_truth asks the jail
-    with closing(open_worker(Limits(), ["numpy", "matplotlib"])) as worker:
-        for chapter, of in made.items():
-            for exercise, label, code in (answer for answer in of["answers"] if answer[1] != "right"):
-                notebook = new_notebook(cells=[new_code_cell(source) for source in [*of["cells"], code]])
+    # Of the right answers, test_truth asks the jail.
+    answers = [(chapter, *one) for chapter, of in made.items() for one in of["answers"] if one[1] != "right"]
+    differ = {}
+    for seconds in (0.5, 20):
+        with closing(open_worker(Limits(call_seconds=seconds), ["numpy", "matplotlib"])) as worker:
+            for chapter, exercise, label, code in (a for a in answers if (a[2] == "never ends") == (seconds == 0.5)):
+                notebook = new_notebook(cells=[new_code_cell(source) for source in [*made[chapter]["cells"], code]])
                 path = folder / chapter / "answer.ipynb"
                 nbformat.write(notebook, path)
                 [verdict] = by_examples._check(path, {exercise}, worker.open).exercises
-                text = IN_A_CELL.sub("", json.dumps(dataclasses.asdict(verdict)))
-                answer = f"{chapter} {exercise} {label}"
-                if json.loads(text) != here[answer][1]:
-                    differ[answer] = text, here[answer][1]
+                told, read = (
+                    json.dumps(v) for v in (dataclasses.asdict(verdict), here[f"{chapter} {exercise} {label}"][1])
+                )
+                if OF_THEIR_OWN.sub("", told) != OF_THEIR_OWN.sub("", read):
+                    differ[chapter, exercise, label] = told, read
     assert differ == {}
