@@ -137,8 +137,11 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="session")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """The course in a folder where something may be made of it."""
-    return copy_course(load_course(ROOT), tmp_path_factory.mktemp("course"))
+    """The course in a folder where something may be made of it; what never ends is waited for less long there."""
+    course = copy_course(load_course(ROOT), tmp_path_factory.mktemp("course"))
+    with (course.root / "course_config.py").open("a") as config:
+        config.write("c.Course.check_seconds = 3.0\n")
+    return load_course(course.root)
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ from tests.support.browser import browser_file
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
+TITLE = "Attention is a weighted average"
 CHAPTER = "ch1_weighted_averaging"
 RIGHT = """def softmax(x, axis=-1):
     e = np.exp(x - x.max(axis=axis, keepdims=True))
@@ -64,9 +65,10 @@ def test_the_evening_in_the_site(browser, site, keep, tmp_path):
         keep(page, "landing")
         page.get_by_role("button", name="Download my work").click()
         expect(page.get_by_role("status")).to_contain_text("There is nothing to download yet")
-        page.get_by_role("link", name="1 · Attention is a weighted average").click()
+        page.get_by_role("link", name="the map of the course").click()
         evening(page, keep)
         page.goto(f"{address}/")
+        expect(page.get_by_text("1 of 5 exercises done")).to_be_visible()
         keep(page, "landing-after")
         with page.expect_download() as downloading:
             page.get_by_role("button", name="Download my work").click()
@@ -87,33 +89,66 @@ def test_the_evening_in_jupyterlab(browser, lab, keep):
     """The same evening, dark and 820 px wide, in JupyterLab."""
     with one_page(browser, lab, viewport=NARROW) as page:
         set_theme(page, lab, "JupyterLab Dark")
-        page.goto(f"{lab}/lab/tree/{CHAPTER}/{CHAPTER}.ipynb?reset")
+        page.goto(f"{lab}/lab/tree/index.ipynb?reset")
         evening(page, keep)
 
 
 def evening(page, keep):
-    """What the student does in chapter 1, wherever it is open, with the keyboard alone."""
-    code = page.locator(".jp-Notebook .jp-CodeCell")
-    code.first.wait_for(timeout=WAIT)
+    """What the student does from the map on, wherever it is open: with the keyboard, but for two clicks."""
+    overview = page.locator(".jp-Notebook", has_text="Attention from scratch").last
     expect(page.locator("#jupyterlab-splash")).to_have_count(0, timeout=WAIT)
-    keep(page, "chapter")
-    type_and_run(code.nth(0))
+    overview.get_by_role("link", name=TITLE).first.wait_for(timeout=WAIT)
+    keep(page, "map")
+    overview.get_by_role("link", name=TITLE).first.click()
+    code = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell")
     stub = code.filter(has_text="def softmax").first
     checked = code.filter(has_text="check(softmax)").first
+    checked.wait_for(state="attached", timeout=WAIT)
+    keep(page, "chapter")
+    type_and_run(code.nth(0))
+
     type_and_run(stub, WRONG)
     type_and_run(checked)
     expect(checked).to_contain_text("one maximum for the whole array")
     keep(page, "wrong")
+    checked.get_by_text("Hint 1 of 3").click()
+    expect(checked.locator("details[open]")).to_have_count(1)
+    keep(page, "hint")
     assert serious(page, ".ag-card") == []
+
+    type_and_run(stub, ENDLESS)
+    type_and_run(checked)
+    expect(checked).to_contain_text("was still running after 3 seconds")
+    expect(checked).to_contain_text("while True:")
+    keep(page, "endless")
 
     type_and_run(stub, RIGHT)
     type_and_run(checked)
     expect(checked).to_contain_text("Well done")
+    open_with_keys(
+        checked.locator("summary", has_text="way to write it").or_(
+            checked.locator("summary", has_text="ways to write it")
+        )
+    )
+    expect(checked.locator("details[open]")).to_contain_text("return")
     keep(page, "right")
+    assert serious(page, ".ag-card") == []
+
     page.keyboard.press("Control+s")
-    expect(page.locator(".lm-TabBar-tab.jp-mod-dirty, .lm-mod-dirty")).to_have_count(0)
+    unsaved = page.locator(".lm-TabBar-tab.lm-mod-dirty, .lm-TabBar-tab.jp-mod-dirty", has_text=CHAPTER)
+    expect(unsaved).to_have_count(0)
     page.reload()
-    code.first.wait_for(timeout=WAIT)
     expect(stub).to_contain_text("keepdims=True", timeout=WAIT)
     expect(checked).to_contain_text("Well done")
     keep(page, "again")
+
+
+def open_with_keys(summary):
+    """Go to what is folded with the Tab key, and open it."""
+    summary.page.keyboard.press("Escape")
+    for _ in range(40):
+        summary.page.keyboard.press("Tab")
+        if summary.evaluate("element => element === document.activeElement"):
+            break
+    expect(summary).to_be_focused()
+    summary.page.keyboard.press("Enter")
