@@ -49,7 +49,7 @@ def hand_out(course: Course, folder: Path) -> None:
                 shutil.copytree(course.root / name, copy / name, ignore=_ASIDE)
         for path in course.root.glob("*.py"):
             shutil.copy2(path, copy)
-        generate(copy, "*")
+        generate(copy, "*", "--RecordExamples.audience=self-learners")
         whole = copy / "release"
         write_map(course, whole, chapters)
         old = Path(made) / "old"

@@ -9,11 +9,14 @@ import sys
 import sysconfig
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.course import Course
+from autograder.course import Audience, Course, Solutions
 from autograder.examples.record import recorded
 from autograder.files import write_atomically
+from autograder.gradebook.entries import gradebook_url
+from autograder.gradebook.reading import read_due_date
 from autograder.judging.loader import load_checks
 from autograder.release.course_map import write_map
 from autograder.release.inspection import inspect_chapter
@@ -27,16 +30,28 @@ class ReleaseError(Exception):
     """A chapter is not fit to be released; the text says what was found and what to do."""
 
 
-def record_examples(course: Course, chapter: str) -> Path:
-    """Record the chapter's visible checks as data, in ``.autograder/examples/<chapter>.json``, and say where that is.
+def record_examples(course: Course, chapter: str, audience: Audience = "self-learners") -> Path:
+    """Record the chapter's visible checks as data, and say in which file; by default for who learns from the course's own folder.
 
-    Raises ``CourseError`` where the checks cannot be read, or a visible one cannot be written down.
+    For a class, solutions are in it only where ``Course.solutions`` has it. Raises ``CourseError`` where the checks cannot be
+    read, or a visible one cannot be written down.
     """
     course.require_chapter(chapter)
-    path = course.state("examples", f"{chapter}.json")
-    text = json.dumps(recorded(load_checks(course, chapter)), ensure_ascii=False, separators=(",", ":"))
+    # Two files: what self-learners may read of this folder must never be taken for what a class is given.
+    path = course.state(*(("examples",) if audience == "self-learners" else ("examples", "class")), f"{chapter}.json")
+    solutions = "after passing" if audience == "self-learners" else _solutions(course, chapter)
+    data = recorded(load_checks(course, chapter), audience, solutions)
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     write_atomically(path, f"{text}\n".encode())  # a notebook that reads it meanwhile never sees half of it
     return path
+
+
+def _solutions(course: Course, chapter: str) -> Solutions:
+    """When a class that gets the chapter now may read solutions; before the due date there are none in what it gets."""
+    if course.solutions != "after due":
+        return "after passing" if course.solutions == "after passing" else "never"
+    due = read_due_date(gradebook_url(course), chapter)
+    return "after passing" if due is not None and due < datetime.now(UTC).replace(tzinfo=None) else "never"
 
 
 def release(
@@ -73,7 +88,7 @@ def release(
         write_atomically(page, audit_page([report], course.title or course.course_id).encode())
         if not report.ok and not report.draft:
             raise ReleaseError("\n".join(report.problems))
-        record_examples(course, chapter)
+        record_examples(course, chapter, course.audience)
         generate(course.root, chapter)
         _draw_map(course)
         if report.draft:
@@ -110,12 +125,12 @@ def _draw_map(course: Course) -> None:
     write_map(course, course.root / "release", released)
 
 
-def generate(root: Path, chapter: str) -> None:
+def generate(root: Path, chapter: str, *settings: str) -> None:
     """Have nbgrader make the released version of ``chapter`` (``*``: of each) in the course folder ``root``.
 
-    Raises ``ReleaseError`` where it refuses.
+    ``settings`` are more words for its command line. Raises ``ReleaseError`` where it refuses.
     """
-    command = [sys.executable, "-m", "nbgrader", "generate_assignment", chapter, "--force"]
+    command = [sys.executable, "-m", "nbgrader", "generate_assignment", chapter, "--force", *settings]
     # nbgrader starts `alembic` by name: it lies beside this interpreter, whether a virtual environment is active or not.
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
     done = subprocess.run(

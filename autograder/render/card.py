@@ -41,6 +41,9 @@ STANDINGS = {
 }
 WAITS = "(waits for a check above)"
 MAX_CELL_NAME = 60  # characters
+LONG_CASE, LONG_CASE_LINES = 600, 12  # characters and lines of a case from which on it folds
+OTHER_WAY, OTHER_WAYS = "Another way to write it", "Other ways to write it"
+THE_CASE = "The input and the result that show it"
 _QUIET = {"passed", "not_tried"}
 
 
@@ -50,7 +53,9 @@ class Card:
 
     ``points`` is what the whole exercise is worth; ``hints_left`` and ``next_up`` (the exercise that comes next) are
     shown where they help; ``well_formed_only`` marks a quiz, whose answers are looked at but not yet judged;
-    ``graded`` a verdict that counts, which needs no word on what comes next.
+    ``graded`` a verdict that counts, which needs no word on what comes next. ``hints`` are all there are, to be opened one
+    by one; ``other_ways`` a line and the source of each solution that may be read now; ``last`` is said in the place of what comes
+    next. ``judged`` says that nothing more is tried elsewhere, and nothing marked.
     """
 
     verdict: ExerciseVerdict
@@ -59,16 +64,25 @@ class Card:
     next_up: str = ""
     well_formed_only: bool = False
     graded: bool = False
+    hints: tuple[str, ...] = ()
+    other_ways: tuple[tuple[str, str], ...] = ()
+    last: str = ""
+    judged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class HintCard:
-    """One hint; ``number`` counts from 1 and is 0 where there is none left to show (``text`` then says so)."""
+    """One hint; ``number`` counts from 1 and is 0 where there is none left to show (``text`` then says so).
+
+    ``code`` stands below the text, for a card that shows ``what`` is not a hint.
+    """
 
     exercise: str
     number: int
     total: int
     text: str
+    code: str = ""
+    what: str = ""
 
 
 class Block(NamedTuple):
@@ -82,7 +96,7 @@ class Row(NamedTuple):
     """The line of one check, and below it what was found, the case that shows it, and the recognised mistake.
 
     ``sign`` is for the eye, ``word`` says the same for the ear, ``note`` stands behind the title. Each of the last
-    three is empty where there is nothing to say.
+    three is empty where there is nothing to say. ``folds`` says that the case is so long that it goes below the advice.
     """
 
     sign: str
@@ -92,6 +106,7 @@ class Row(NamedTuple):
     reason: str
     case: str
     advice: str
+    folds: bool = False
 
 
 def headline(card: Card) -> str:
@@ -157,7 +172,9 @@ def rows(card: Card) -> list[Row]:
         waits = check.status == "not_tried"
         note = WAITS if waits and first and not (found and found[-1].sign == SIGNS["not_tried"]) else ""
         sign, word = SIGNS[check.status], WORDS[check.status]
-        found.append(Row(sign, word, sanitize(check.title), note, sanitize(reason), sanitize(case), advice))
+        shown = sanitize(case)
+        folds = len(shown) > LONG_CASE or shown.count("\n") >= LONG_CASE_LINES
+        found.append(Row(sign, word, sanitize(check.title), note, sanitize(reason), shown, advice, folds))
     return found
 
 
@@ -170,11 +187,11 @@ def closing(card: Card) -> list[str]:
     if verdict.status == "passed":
         well_formed = "Well formed; marked when graded. You can still change your mind."
         sentences.append(well_formed if card.well_formed_only else "Well done: everything that is tried here holds.")
-        last = "That was the last exercise of this chapter."
+        last = card.last or "That was the last exercise of this chapter."
         sentences.append(f"Next comes `{card.next_up}`." if card.next_up else last)
     elif card.hints_left:
         sentences.append(f'`hint("{verdict.name}")` has {plural(card.hints_left, "hint")} left.')
-    if not card.well_formed_only and verdict.status != "not_attempted":
+    if not card.well_formed_only and not card.judged and verdict.status != "not_attempted":
         sentences.append(HIDDEN)
     return sentences
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from functools import lru_cache
 
-from autograder.render.card import Card, HintCard, Row, blocks, closing, headline, opening, rows
+from autograder.render.card import OTHER_WAY, Card, HintCard, Row, blocks, closing, headline, opening, rows
 from autograder.sanitize import sanitize
 
 __all__ = ["card_text", "hint_text", "wrapped"]
@@ -20,17 +20,21 @@ def card_text(card: Card, width: int = WIDTH) -> str:
     for row in rows(card):
         lines += _row(row, width)
     lines.append(wrapped(" ".join(closing(card)).replace("`", ""), "  ", width=width))
+    if card.other_ways:
+        note, source = card.other_ways[0]
+        lines += [wrapped(f"{OTHER_WAY}. {note}", "  ", width=width), textwrap.indent(sanitize(source), "      ")]
     return "\n".join(line for line in lines if line)
 
 
 def hint_text(card: HintCard, width: int = WIDTH) -> str:
     """A hint as a terminal of ``width`` columns shows it."""
     if not card.number:
-        return wrapped(card.text, "", width=width)
+        code = f"\n\n{textwrap.indent(sanitize(card.code), '    ')}" if card.code else ""
+        return wrapped(card.text, "", width=width) + code
     return f"{card.exercise}   hint {card.number} of {card.total}\n{wrapped(card.text, '  ', width=width)}"
 
 
-def wrapped(text: str, indent: str, first: str | None = None, *, width: int = WIDTH) -> str:
+def wrapped(text: str, indent: str, first: str | None = None, width: int = WIDTH) -> str:
     """Paragraphs filled to the width and indented, the first line by ``first``; what keeps its shape is only indented."""
     filled: list[str] = []
     for block in blocks(text):
@@ -50,11 +54,13 @@ def _row(row: Row, width: int) -> list[str]:
     title = f"{row.sign} {row.title}"
     if row.note:
         title += " " + f"  {row.note}".replace(" ", "\1")  # the note is never broken over two lines
+    case = [_case_line(line, " " * 6, width) for line in row.case.splitlines()]
+    advice = [wrapped(row.advice, " " * 6, width=width)]
+    below = [*advice, *case] if row.folds else [*case, *advice]
     return [
         _filled(title, "  ", "    ", width).replace("\1", " "),
         wrapped(row.reason, " " * 6, width=width),
-        *(_case_line(line, " " * 6, width) for line in row.case.splitlines()),
-        wrapped(row.advice, " " * 6, width=width),
+        *below,
     ]
 
 
