@@ -1,5 +1,6 @@
 """The verbs of a student's terminal: ``start`` lays the course out and opens it, ``watch`` checks at each save."""
 
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -16,14 +17,18 @@ __all__ = ["start", "watch"]
 @click.command()
 @click.argument("folder", metavar="[DIR]", required=False, type=PATH)
 @click.option("--no-open", is_flag=True, help="Lay the course out, and leave JupyterLab closed.")
-def start(folder: Path | None, *, no_open: bool) -> None:
+@click.option(
+    "--lab", metavar="OPTIONS", default="", help="Options for JupyterLab, such as --lab '--no-browser --port=8890'."
+)
+def start(folder: Path | None, *, no_open: bool, lab: str) -> None:
     """Lay the course out in a folder of your own, never over your work, and open its map in JupyterLab."""
     from autograder.errors import CourseError
     from autograder.files import disk_sentence
     from autograder.terminal import starting
 
+    _end_in_order()
     try:
-        raise Exit(starting.start(folder, may_open=not no_open, say=click.echo))
+        raise Exit(starting.start(folder, lab=None if no_open else shlex.split(lab), say=click.echo))
     except CourseError as error:
         click.echo(str(error), err=True)
         raise Exit(2) from error
@@ -49,9 +54,7 @@ def watch(notebook: Path | None) -> None:
     from autograder.terminal.finding import find_notebook
     from autograder.terminal.watch import watch as watch_notebook
 
-    for ending in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, ending):
-            signal.signal(getattr(signal, ending), _ended)  # so that what still runs is ended too
+    _end_in_order()
     try:
         raise Exit(watch_notebook(find_notebook(notebook)))
     except CourseError as error:
@@ -64,6 +67,13 @@ def watch(notebook: Path | None) -> None:
         raise Exit(1) from error
     except KeyboardInterrupt as error:
         raise Exit(130) from error
+
+
+def _end_in_order() -> None:
+    """Have what was started here end with this process, where that is ended or its terminal closed."""
+    for ending in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, ending):
+            signal.signal(getattr(signal, ending), _ended)
 
 
 def _ended(number: int, _frame: object) -> NoReturn:

@@ -141,11 +141,11 @@ def _overview(chapters: Sequence[Mapping[str, Any]]) -> str:
     rows = []
     for chapter in chapters:
         needs = ", ".join(_short(titles.get(name, name)) for name in chapter["needs"])
-        deep = f", {_time(chapter['deep_minutes'])} more for *Deep*" if "deep_minutes" in chapter else ""
-        time = _time(chapter["minutes"]) + deep if "minutes" in chapter else ""
+        minutes, deep = chapter.get("minutes", 0), chapter.get("deep_minutes", 0)
+        times = [_time(minutes) if minutes else "", _time(minutes + deep) if deep else ""]
         worth = number(math.fsum(exercise["points"] for exercise in chapter["exercises"]))
-        rows.append([_link(chapter), needs, time, str(len(chapter["exercises"])), worth])
-    return _rows(["chapter", "after", "time", "exercises", "points"], rows)
+        rows.append([_link(chapter), needs, *times, str(len(chapter["exercises"])), worth])
+    return _rows(["chapter", "after", "time", "with *Deep*", "exercises", "points"], rows)
 
 
 def _table(chapter: Mapping[str, Any]) -> str:

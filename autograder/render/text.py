@@ -34,7 +34,7 @@ def hint_text(card: HintCard, width: int = WIDTH) -> str:
     return f"{card.exercise}   hint {card.number} of {card.total}\n{wrapped(card.text, '  ', width=width)}"
 
 
-def wrapped(text: str, indent: str, first: str | None = None, *, width: int = WIDTH) -> str:
+def wrapped(text: str, indent: str, first: str | None = None, width: int = WIDTH) -> str:
     """Paragraphs filled to the width and indented, the first line by ``first``; what keeps its shape is only indented."""
     filled: list[str] = []
     for block in blocks(text):
