@@ -124,7 +124,7 @@ def headline(card: Card) -> str:
         hold = sum(check.status == "passed" for check in verdict.checks)
         return f"{hold} of {plural(len(verdict.checks), 'check')} hold"
     more = card.points - verdict.max_score
-    later = f" here, {number(more)} more when it is graded" if more > 1e-9 else ""
+    later = f" here, {number(more)} more when it is graded" if more > 1e-9 and not card.judged else ""
     fails = sum(check.status not in _QUIET for check in verdict.checks)
     # A check that is worth nothing by itself may fail where every point is earned.
     but = f", but {plural(fails, 'check')} {'does' if fails == 1 else 'do'} not hold"
@@ -186,7 +186,8 @@ def closing(card: Card) -> list[str]:
     sentences = []
     if verdict.status == "passed":
         well_formed = "Well formed; marked when graded. You can still change your mind."
-        sentences.append(well_formed if card.well_formed_only else "Well done: everything that is tried here holds.")
+        holds = "Well done: everything holds." if card.judged else "Well done: everything that is tried here holds."
+        sentences.append(well_formed if card.well_formed_only else holds)
         last = card.last or "That was the last exercise of this chapter."
         sentences.append(f"Next comes `{card.next_up}`." if card.next_up else last)
     elif card.hints_left:
