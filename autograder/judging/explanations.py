@@ -127,7 +127,8 @@ def explain_stop(
     if stopped == "timeout":
         limit = f" after {seconds:g} second{'' if seconds == 1 else 's'}" if seconds else ""
         on = f" on {given}" if given else ""
-        place = f" It was in line {lineno}, `{line.strip()}`." if line.strip() and lineno else ""
+        text = f", `{line.strip()}`" if line.strip() else ""
+        place = f" It was in line {lineno}{text}." if lineno else ""
         return (
             f"{function} was still running{limit}{on}, and was stopped: which loop never ends, or takes far more steps than the "
             f"arrays have entries?{place}"
