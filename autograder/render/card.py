@@ -42,6 +42,8 @@ STANDINGS = {
 WAITS = "(waits for a check above)"
 MAX_CELL_NAME = 60  # characters
 LONG_CASE, LONG_CASE_LINES = 600, 12  # characters and lines of a case from which on it folds
+LONG_CALL = 30  # characters of a call beside which its result has no room
+_RIGHT = "it should be"
 OTHER_WAY, OTHER_WAYS = "Another way to write it", "Other ways to write it"
 THE_CASE = "The input and the result that show it"
 _QUIET = {"passed", "not_tried"}
@@ -172,7 +174,7 @@ def rows(card: Card) -> list[Row]:
         waits = check.status == "not_tried"
         note = WAITS if waits and first and not (found and found[-1].sign == SIGNS["not_tried"]) else ""
         sign, word = SIGNS[check.status], WORDS[check.status]
-        shown = sanitize(case)
+        shown = _in_columns(sanitize(case))
         folds = len(shown) > LONG_CASE or shown.count("\n") >= LONG_CASE_LINES
         found.append(Row(sign, word, sanitize(check.title), note, sanitize(reason), shown, advice, folds))
     return found
@@ -236,6 +238,19 @@ def blocks(text: str) -> list[Block]:
         items = re.split(r"\n(?=[-*] |\d\. )" if numbered else r"\n(?=[-*] )", paragraph)
         found += [Block("prose", " ".join(item.split())) for item in items if item]
     return found
+
+
+def _in_columns(case: str) -> str:
+    """What came back and what should have, one below the other; a long call stands on a line of its own above them."""
+    found = re.search(r"^(.+) gave  +(?=\S)", case, re.MULTILINE)
+    if found is None or not (right := re.search(rf"^{_RIGHT}  +(?=\S)", case, re.MULTILINE)):
+        return case
+    call = found[1]
+    subject = f"{call} gave" if len(call) <= LONG_CALL else "gave"
+    width = max(len(subject), len(_RIGHT))
+    above = "" if len(call) <= LONG_CALL else f"{call}\n"
+    between = case[found.end() : right.start()]
+    return f"{case[: found.start()]}{above}{subject:<{width}}  {between}{_RIGHT:<{width}}  {case[right.end() :]}"
 
 
 def _first_failure(verdict: ExerciseVerdict) -> CheckResult | None:

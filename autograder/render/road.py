@@ -131,8 +131,8 @@ def road_html(road: RoadMap) -> str:
 def _heading(chapter: MappedChapter) -> str:
     title = sanitize(chapter.title) or sanitize(chapter.chapter)
     if not chapter.exercises:
-        return f"{title}   ({sanitize(chapter.chapter)}: not opened yet)"
-    return f"{title}   {chapter.done} of {len(chapter.exercises)} done"
+        return f"{title} (not opened yet)"
+    return f"{title} ({chapter.done} of {len(chapter.exercises)} done)"
 
 
 def _effort(exercise: MappedExercise) -> str:

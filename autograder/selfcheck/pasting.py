@@ -34,20 +34,8 @@ def _renamed(check: CheckResult, names: Mapping[str, Any]) -> CheckResult:
         reason = re.sub(rf"(?<=[(,= ]){re.escape(name)}(?=[,)\[])", f"{PREFIX}{name}", reason)
     if case == check.example:
         return check
-    case = _in_columns(case)
     message = check.message.replace(check.example, case).replace(check.reason, reason)
     return replace(check, example=case, reason=reason, message=message)
-
-
-def _in_columns(case: str) -> str:
-    """What came back and what should have below each other again, where the call above has become longer."""
-    found = re.search(r"^(.* gave)  +(?=\S)", case, re.MULTILINE)
-    if found is None:
-        return case
-    label = "it should be"
-    width = max(len(found[1]), len(label))
-    case = case.replace(found[0], f"{found[1]:<{width}}  ", 1)
-    return re.sub(rf"^{label} +", f"{label:<{width}}  ", case, flags=re.MULTILINE)
 
 
 def _assigned(line: str) -> str:
