@@ -63,7 +63,10 @@ def main():
             for number, cell in enumerate(asked["cells"]):
                 run(cell, names, f"cell {number}")
         for exercise, label, code in asked["answers"]:
-            text = words(exercise, label, code, dict(names))
+            before = dict(names)
+            text = words(exercise, label, code, names)
+            names.clear()
+            names.update(before)
             said[f"{chapter} {exercise} {label}"] = text, dataclasses.asdict(found[0])
     os.chdir(top)
     with open(f"said-{sys.platform}.json", "w", encoding="utf-8") as file:  # noqa: PTH123
