@@ -256,10 +256,10 @@ def test_jupyterlab_is_started_without_nbgraders_panels(laid_out, monkeypatch, t
     folder, told = laid_out.parents[1], []
     assert open_lab(folder, ["--version"], told.append) == 0
     assert "Ctrl-C" in told[0]
-    from jupyterlab_server.config import get_page_config  # noqa: PLC0415 - where it is installed
+    from jupyterlab_server.config import get_static_page_config  # noqa: PLC0415 - where it is installed
 
-    page = get_page_config([str(folder / ".autograder" / "jupyter" / "labconfig")], logger=None)
-    assert page["disabledExtensions"]["@jupyter/nbgrader"] is True
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(folder / ".autograder" / "jupyter"))
+    assert get_static_page_config(level="all")["disabledExtensions"]["@jupyter/nbgrader"] is True
     assert not (tmp_path / "settings" / "labconfig").exists()
 
 
