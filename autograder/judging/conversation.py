@@ -157,7 +157,7 @@ class Conversation:
             seconds=limits.call_seconds,
             memory_mb=limits.memory_mb,
             given=given if len(given) <= MAX_GIVEN and "\n" not in given else "",
-            line=at.line if at is not None and at.where else "",
+            line=at.line if at is not None else "",
             lineno=at.lineno if at is not None else None,
         )
         return CheckStopped(text, self.described(call), stopped=self.stopped)

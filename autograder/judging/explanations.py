@@ -125,9 +125,10 @@ def explain_stop(
 ) -> str:
     """Why a call was cut short, as a sentence: with what it was ``given``, and in which line it was, where these are known."""
     if stopped == "timeout":
-        limit = f" after {seconds:g} seconds" if seconds else ""
+        limit = f" after {seconds:g} second{'' if seconds == 1 else 's'}" if seconds else ""
         on = f" on {given}" if given else ""
-        place = f" It was in line {lineno}, `{line.strip()}`." if line.strip() and lineno else ""
+        text = f", `{line.strip()}`" if line.strip() else ""
+        place = f" It was in line {lineno}{text}." if lineno else ""
         return (
             f"{function} was still running{limit}{on}, and was stopped: which loop never ends, or takes far more steps than the "
             f"arrays have entries?{place}"

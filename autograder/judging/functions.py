@@ -36,7 +36,7 @@ class FunctionSession:
     """A ``Session`` over the functions and values in ``names``; nothing is confined.
 
     ``given`` functions come before those of the same name. A call takes ``call_seconds`` at most, where that is set; ``stuck``
-    is told, in another thread, of a function that cannot be stopped then.
+    is told, in another thread, of a function that cannot be stopped then; ``called`` hears of the end of each call.
     """
 
     sandbox = "in-process"
@@ -49,11 +49,13 @@ class FunctionSession:
         given: Mapping[str, Callable[..., Any]] | None = None,
         call_seconds: float | None = None,
         stuck: Callable[[str], None] | None = None,
+        called: Callable[[], None] | None = None,
     ) -> None:
         self._names = names
         self._given = dict(given or {})
         self._seconds = call_seconds
         self._stuck = stuck
+        self._called = called or (lambda: None)
         self._edited: dict[str, Any] = {}
         self._stopped = ""
 
@@ -163,6 +165,8 @@ class FunctionSession:
             return None, Answer(stopped="timeout", at=_error(error, own))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the code raises is its answer
             return None, Answer(error=_error(error, own), changed=changed_arguments(call, args, kwargs))
+        finally:
+            self._called()
         return value, Answer(changed=changed_arguments(call, args, kwargs))
 
 
@@ -176,12 +180,16 @@ class FunctionSubject:
     given: Mapping[str, Callable[..., Any]] | None = None
     call_seconds: float | None = None
     stuck: Callable[[str], None] | None = None
+    called: Callable[[], None] | None = None
+    waited_for: bool = False  # by a person, so that nothing that took too long is tried again
     notes: Mapping[str, str] = field(default_factory=dict)
     blank: frozenset[str] = frozenset()
 
     def open(self, *, memory_mb: int | None = None) -> FunctionSession:  # noqa: ARG002 - each call carries its own limit
         """A fresh session over the same names."""
-        return FunctionSession(self.names, given=self.given, call_seconds=self.call_seconds, stuck=self.stuck)
+        return FunctionSession(
+            self.names, given=self.given, call_seconds=self.call_seconds, stuck=self.stuck, called=self.called
+        )
 
     def before_redefined(self, exercise: str) -> None:
         """Nothing is defined twice in a dictionary."""

@@ -56,10 +56,11 @@ class MappedChapter:
 
 @dataclass(frozen=True, slots=True)
 class RoadMap:
-    """A course and how far a student is on it."""
+    """A course and how far a student is on it; ``here`` is the chapter that is open, empty where none is."""
 
     course: str
     chapters: tuple[MappedChapter, ...]
+    here: str = ""
 
     @property
     def is_done(self) -> bool:
@@ -67,10 +68,14 @@ class RoadMap:
         return bool(self.chapters) and all(chapter.is_done for chapter in self.chapters)
 
     def next(self, after: tuple[str, str] = ("", "")) -> tuple[MappedChapter, MappedExercise] | None:
-        """The first exercise that does not hold yet behind ``after``, a chapter and an exercise; then one before it."""
+        """The first exercise that does not hold yet behind ``after``, a chapter and an exercise; then one before it.
+
+        Without ``after``, from the chapter that is open on.
+        """
         every = [(chapter, exercise) for chapter in self.chapters for exercise in chapter.exercises]
         names = [(chapter.chapter, exercise.name) for chapter, exercise in every]
-        start = names.index(after) + 1 if after in names else 0
+        here = next((place for place, (chapter, _) in enumerate(every) if chapter.chapter == self.here), 0)
+        start = names.index(after) + 1 if after in names else here
         return next((both for both in [*every[start:], *every[:start]] if both[1].status != "done"), None)
 
 
@@ -103,7 +108,8 @@ def road_text(road: RoadMap, width: int = WIDTH) -> str:
     lines = [sanitize(road.course) or "Your course"]
     for chapter in road.chapters:
         lines += ["", *_filled(_heading(chapter), width)]
-        lines += [f"  {SIGNS[e.status]} {sanitize(e.name)}{_effort(e)}  ({WORDS[e.status]})" for e in chapter.exercises]
+        lines += [f"  {SIGNS[e.status]} {sanitize(e.name)}{_effort(e)}" for e in chapter.exercises]
+    lines += ["", "✓ done   … begun   · not begun"]
     if said := closing(road):
         lines += ["", *_filled(said.replace("`", ""), width)]
     return "\n".join(lines)
@@ -125,8 +131,8 @@ def road_html(road: RoadMap) -> str:
 def _heading(chapter: MappedChapter) -> str:
     title = sanitize(chapter.title) or sanitize(chapter.chapter)
     if not chapter.exercises:
-        return f"{title}   ({sanitize(chapter.chapter)}: not opened yet)"
-    return f"{title}   {chapter.done} of {len(chapter.exercises)} done"
+        return f"{title} (not opened yet)"
+    return f"{title} ({chapter.done} of {len(chapter.exercises)} done)"
 
 
 def _effort(exercise: MappedExercise) -> str:

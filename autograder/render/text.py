@@ -16,7 +16,8 @@ WIDTH = 82  # nbgrader's Validate cuts lines at 87 columns, four of them its own
 @lru_cache(maxsize=512)  # most of a class has most of an exercise in common
 def card_text(card: Card, width: int = WIDTH) -> str:
     """The card as a terminal of ``width`` columns shows it; no colour, no trailing line break."""
-    lines = [f"{sanitize(card.verdict.name)}   {headline(card)}", wrapped(opening(card), "  ", width=width)]
+    head = f"{sanitize(card.verdict.name)}   {headline(card)}"
+    lines = [_filled(head, "", "  ", width), wrapped(opening(card), "  ", width=width)]
     for row in rows(card):
         lines += _row(row, width)
     lines.append(wrapped(" ".join(closing(card)).replace("`", ""), "  ", width=width))

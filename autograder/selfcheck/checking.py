@@ -110,8 +110,10 @@ def _tried(
     examples: Examples, found: ExerciseExamples, names: dict[str, Any], given: dict[str, Any], seconds: float
 ) -> ExerciseVerdict:
     stuck = partial(_stuck, sys.stdout)
-    subject = FunctionSubject("notebook", names, given=given, call_seconds=seconds, stuck=stuck)
-    with in_few_lines():
+    with in_few_lines() as called:
+        subject = FunctionSubject(
+            "notebook", names, given=given, call_seconds=seconds, stuck=stuck, called=called, waited_for=True
+        )
         [verdict] = replay(
             examples.exercises, subject, only=frozenset({found.name}), limits=Limits(call_seconds=seconds)
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
@@ -21,6 +21,7 @@ class _FewLines(io.TextIOBase):
         self._stream = stream
         self._ended = 0  # lines that are whole
         self._width = 0  # characters of the line that is not
+        self._told = 0  # lines of which it was said that they are not shown
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
@@ -59,12 +60,20 @@ class _FewLines(io.TextIOBase):
         self._width = len(rest) - rest.rfind("\n") - 1 if "\n" in rest else self._width + len(rest)
         return len(text)
 
+    def call_ended(self) -> None:
+        """After the call in which it became too much, say how much more it printed: it explains what is not there."""
+        lines = self._ended + bool(self._width) - MAX_LINES
+        if lines > 0 and not self._told:
+            self._told = lines
+            self._stream.write(f"… and {lines:,} more\n")
+
     def close_off(self) -> None:
         """Say how much was not shown."""
+        self.call_ended()
         lines = self._ended + bool(self._width) - MAX_LINES
-        if lines > 0:
-            self._stream.write(f"… and {lines:,} more\n")
-        elif self._width > MAX_LINE:
+        if lines > self._told:
+            self._stream.write(f"… and {lines - self._told:,} more in the calls after that\n")
+        elif lines <= 0 and self._width > MAX_LINE:
             self._stream.write(f"{self._more_in_line()}\n")
         self._stream.flush()
 
@@ -79,13 +88,16 @@ class _FewLines(io.TextIOBase):
 
 
 @contextmanager
-def in_few_lines() -> Iterator[None]:
-    """Show no more than the first lines of what is printed inside, to stdout and to stderr, and say how many there were besides."""
+def in_few_lines() -> Iterator[Callable[[], None]]:
+    """Show no more than the first lines of what is printed inside, to stdout and to stderr, and say how many there were besides.
+
+    What it gives is to be called after each call of the student's functions.
+    """
     before = sys.stdout, sys.stderr
     shown = _FewLines(sys.stdout)
     sys.stdout = sys.stderr = shown
     try:
-        yield
+        yield shown.call_ended
     finally:
         sys.stdout, sys.stderr = before
         shown.close_off()

@@ -14,17 +14,21 @@ from autograder.selfcheck.progress import Progress, read
 __all__ = ["road_of"]
 
 
-def road_of(folder: Path, *more: Examples) -> RoadMap:
-    """The map of the course whose chapters lie in ``folder``, one folder each; ``more`` are examples that lie elsewhere.
+def road_of(folder: Path, here: Examples | None = None) -> RoadMap:
+    """The map of the course whose chapters lie in ``folder``, one folder each; ``here`` are those of the chapter that is open.
 
     A chapter whose examples are not there is on the map too, if another chapter knows of it.
     """
-    found = {examples.chapter: examples for examples in [*_beside(folder), *more]}
+    found = {examples.chapter: examples for examples in [*_beside(folder), *([here] if here else [])]}
     progress = read(folder)
     named = max((examples.chapters for examples in found.values()), key=len, default=())
     order = [*named, *sorted(chapter for chapter in found if chapter not in named)]
     course = next((examples.course for examples in found.values() if examples.course), "")
-    return RoadMap(course, tuple(_chapter(chapter, found.get(chapter), progress) for chapter in order))
+    return RoadMap(
+        course,
+        tuple(_chapter(chapter, found.get(chapter), progress) for chapter in order),
+        here.chapter if here else "",
+    )
 
 
 def _beside(folder: Path) -> list[Examples]:
