@@ -26,7 +26,7 @@ from autograder.judging.explanations import signature_of_error
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.solutions import known_alternatives
-from autograder.notebook import read_notebook
+from autograder.notebook import NotebookError, read_notebook
 from autograder.sandbox.protocol import Answer, Call
 
 __all__ = ["recorded"]
@@ -39,7 +39,10 @@ def recorded(checks: ChapterChecks, audience: Audience = "class", solutions: Sol
     a student may read how others wrote it, sealed until then; with ``"never"`` no solution is in the file.
     """
     course, chapter = checks.course, checks.chapter
-    read = read_notebook(course.source(chapter)) if course.source(chapter).is_file() else None
+    try:
+        read = read_notebook(course.source(chapter))
+    except NotebookError:  # which a release tells of
+        read = None
     others = known_alternatives(course, chapter) if solutions != "never" else []
     exercises = {}
     for name, spec in checks.specs.items():

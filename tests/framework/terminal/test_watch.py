@@ -21,6 +21,7 @@ from autograder.selfcheck import progress
 from autograder.terminal.finding import find_notebook, next_chapter
 from autograder.terminal.layout import lay_out, released_copy
 from autograder.terminal.resetting import reset
+from autograder.terminal.starting import open_lab
 from autograder.terminal.watch import Watch
 from tests.support import ROOT
 from tests.support.commands import python
@@ -112,11 +113,13 @@ def test_a_save_is_checked_and_keys_do_what_they_say(watched, laid_out):
 
 def test_an_endless_loop_is_stopped_and_told(watched, laid_out):
     """Both in a function that is called and, given up at the next save, in a cell; nothing of it goes on running."""
+    examples = json.loads((laid_out.parent / "examples.json").read_text())
+    (laid_out.parent / "examples.json").write_text(json.dumps({**examples, "call_seconds": 2}))
     watched.until("to_kelvin not attempted yet")
     save(laid_out, to_kelvin=RIGHT["to_kelvin"])
     watched.until("1 of 3 exercises hold")
     save(laid_out, mean_kelvin=ENDLESS)
-    watched.until("had not finished after 5 seconds and was stopped")
+    assert "still running after 2 seconds" in " ".join(watched.until("which loop never ends").split())
     save(laid_out, to_kelvin="while True: pass")
     until = time.monotonic() + 20
     while not watched.watch._checker.busy and time.monotonic() < until:
@@ -246,6 +249,28 @@ def test_a_place_that_cannot_be_is_told_in_a_sentence(released, tmp_path):
     told = python("-m", "autograder", "start", "--no-open", "/proc/mine", cwd=tmp_path)
     assert told.returncode in {1, 2}
     assert "Traceback" not in told.stderr
+
+
+def test_jupyterlab_is_started_without_nbgraders_panels(laid_out, monkeypatch, tmp_path):
+    """Its own command line takes what we pass on; nbgrader's extension is off for this one, and nobody's settings are written."""
+    pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "settings"))
+    folder, told = laid_out.parents[1], []
+    assert open_lab(folder, ["--version"], told.append) == 0
+    assert "Ctrl-C" in told[0]
+    from jupyterlab_server.config import get_static_page_config  # noqa: PLC0415 - where it is installed
+
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(folder / ".autograder" / "jupyter"))
+    assert get_static_page_config(level="all")["disabledExtensions"]["@jupyter/nbgrader"] is True
+    assert not (tmp_path / "settings" / "labconfig").exists()
+
+
+def test_without_jupyterlab_it_says_how_to_go_on(laid_out, monkeypatch):
+    """The course is laid out all the same, and the three ways on are named."""
+    monkeypatch.setattr("autograder.terminal.starting.find_spec", lambda _name: None)
+    told: list[str] = []
+    assert open_lab(laid_out.parents[1], [], told.append) == 0
+    assert [word for word in ('"nbautograder[lab]"', "index.ipynb", "autograder watch") if word not in told[0]] == []
 
 
 def test_the_notebook_that_is_meant_is_found(laid_out, tmp_path):
