@@ -80,7 +80,9 @@ def report(
                 f"Nothing of {', '.join(wanted)} has been graded yet, so there is nothing to report. Run `autograder grade {wanted[0]}` first."
             )
         students = {student for one in found for student in one.marks}
-        names = Names(students, found[0].people, hidden=hide_names, secret=str(course_secret(course)))
+        names = Names(
+            students, found[0].people, hidden=hide_names, secret=course_secret(course).hex() if hide_names else ""
+        )
         reports = [report_of(course, one) for one in found]
         if as_json:
             click.echo(json.dumps([one.to_json(names) for one in reports], ensure_ascii=False, indent=2))
@@ -96,3 +98,36 @@ def report(
                 path, report_page(course.title or course.course_id, reports, names, made_at).encode("utf-8", "replace")
             )
             say(f"The page is {path}.")
+
+
+@app.command()
+@click.argument("chapter")
+@click.option("--output", "-o", metavar="FILE.zip", type=PATH, help="Where the zip goes; by default into this folder.")
+@click.option(
+    "--hidden-checks",
+    type=click.Choice(["visible", "after_due_date", "after_published", "hidden"]),
+    default="after_published",
+    show_default=True,
+    help="When students see the checks that they cannot run themselves.",
+)
+@click.option("--unsafe-local", is_flag=True, help="Grade even where the container offers no confinement.")
+@course_option
+def gradescope(
+    chapter: str, *, output: Path | None, hidden_checks: str, unsafe_local: bool, course_folder: Path | None
+) -> None:
+    """Make the zip by which Gradescope grades a chapter; it holds the checks and the secret, so it goes there only."""
+    from autograder.gradescope.bundle import bundle
+
+    with _errors_in_sentences():
+        course = load_course(course_folder)
+        path = output or Path(f"{course.require_chapter(chapter)}-gradescope.zip")
+        if path.is_dir():
+            raise CourseError(f"{path} is a folder: name a file for the zip, such as {path / f'{chapter}.zip'}.")
+        if unsafe_local:
+            say(
+                "UNSAFE: where the container offers no confinement, a student's code can read the checks and write its own mark."
+            )
+        bundle(course, chapter, path, hidden=hidden_checks, unsafe_local=unsafe_local)
+        say(
+            f"The zip is {path}. It holds the checks, the solutions and the course's secret: upload it to Gradescope, and give it to nobody."
+        )
