@@ -116,13 +116,18 @@ class BookEntry:
 
 @dataclass(frozen=True)
 class ChapterBook:
-    """A chapter in the gradebook. ``listed`` holds the class: those who were entered, and not only graded in this chapter."""
+    """A chapter in the gradebook.
+
+    ``listed`` holds the class: those who were entered, and not only graded in this chapter. ``entered`` says that somebody did
+    enter them, with a name or before they had handed in anything.
+    """
 
     people: Mapping[str, Person] = field(default_factory=dict)
     entries: Mapping[str, BookEntry] = field(default_factory=dict)
     worth: Mapping[str, float] = field(default_factory=dict)
     due: dt.datetime | None = None
     listed: frozenset[str] = frozenset()
+    entered: bool = False
 
 
 def read_book(url: str, chapter: str) -> ChapterBook | None:
@@ -151,7 +156,9 @@ def read_book(url: str, chapter: str) -> ChapterBook | None:
     others = {student for (student,) in elsewhere}
     entered = any(p.name or p.email or p.lms_user_id or p.id not in entries.keys() | others for p in people.values())
     listed = frozenset(people) if entered or others else frozenset()
-    return ChapterBook(people, entries, {n: float(w) for n, w in worth}, _moment(due[0][0]) if due else None, listed)
+    return ChapterBook(
+        people, entries, {n: float(w) for n, w in worth}, _moment(due[0][0]) if due else None, listed, entered
+    )
 
 
 def require_version(url: str) -> str | None:
