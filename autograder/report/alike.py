@@ -21,6 +21,7 @@ from autograder.notebook import NotebookError, load_source, read_notebook
 __all__ = ["AlikeGroup", "alike_groups", "normal_form"]
 
 _LONG = 40.0  # parts of a program at which an answer counts half of what the rarest and longest one does
+_LEAST = 0.55  # of what the longest answer counts that one student in a class writes
 _FEW = 3  # students who share an answer that is looked at however small the class is
 _RARE = 20  # at most one in so many, in a larger one
 _MAX_CODE = 20_000  # characters: more is no answer to an exercise
@@ -44,8 +45,8 @@ class AlikeGroup:
 def alike_groups(course: Course, chapter: str, notebooks: Mapping[str, Path]) -> list[AlikeGroup]:
     """The groups among ``notebooks`` (by student), those that count for most first.
 
-    A group is listed where what it shares counts for more than one long answer that two in a class share: one such comes about
-    by chance.
+    A group is listed where what it shares counts for more than one answer of usual length that only two in a class share:
+    one such often comes about by chance.
     """
     _document, released = load_source(course.source(chapter))
     handed_out = {n: normal_form(s.source) for n in released.exercises() if (s := released.stub(n)) is not None}
@@ -74,7 +75,7 @@ def _groups(
             for pair in combinations(sorted({student for student, _ in members}), 2):
                 weights[pair] += weight
                 shared[pair].append((exercise, key))
-    least = max(0.9 * math.log2(max(students, 2)), 3.0)
+    least = _LEAST * math.log2(max(students, 4))
     listed = {pair: weight for pair, weight in weights.items() if weight >= least}
     found = []
     for group in _connected(listed):

@@ -21,25 +21,26 @@ __all__ = ["KeptVerdict", "kept_verdicts"]
 class KeptVerdict:
     """The last verdict on a student's notebook; ``handed_in`` is what nbgrader's ``timestamp.txt`` said then, if anything.
 
-    ``size`` is that of the notebook's file then, None where it was not noted.
+    ``size`` is that of the notebook's file then, None where it was not noted; neither is known where ``noted`` is false.
     """
 
     verdict: Verdict
     handed_in: str | None = None
     size: int | None = None
+    noted: bool = False
 
     def is_of(self, path: Path) -> bool:
         """Whether the notebook that lies at ``path`` now seems to be the one that was graded.
 
         Copying a course changes the times of its files, so only the size and nbgrader's own timestamp are compared.
         """
-        if self.size is None:
+        if not self.noted:
             return True
         try:
             size = path.lstat().st_size
         except OSError:
-            return False
-        return size == self.size and beside(path, BESIDE[0]) == self.handed_in
+            return self.verdict.status == "ungradable"
+        return (self.size is None or size == self.size) and beside(path, BESIDE[0]) == self.handed_in
 
 
 def kept_verdicts(course: Course, chapter: str, students: Collection[str]) -> dict[str, KeptVerdict]:
@@ -67,7 +68,7 @@ def _noted(folder: Path) -> dict[str, KeptVerdict]:
     found = {}
     for student, line in lines.items():
         with suppress(ValueError, KeyError, TypeError, IndexError):
-            found[student] = KeptVerdict(shared.expand(line["verdict"]), line["texts"][0], _size(line))
+            found[student] = KeptVerdict(shared.expand(line["verdict"]), line["texts"][0], _size(line), noted=True)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ __all__ = ["marks_csv", "marks_json", "marks_text"]
 _SIGNS: Mapping[Standing, str] = {"ungradable": "—", "ungraded": "…", "missing": "·"}
 _WAITS = "?"  # after a number to which a person has to add
 _MAX_NAME = 40  # columns of a terminal
+_WITH_NAMES = 60  # columns from which there is room for names beside the ids
 _GAP = "  "
 # What a spreadsheet takes for the beginning of a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -32,7 +34,7 @@ def marks_text(chapters: Sequence[ChapterMarks], width: int | None = None) -> st
     people = chapters[0].people
     columns = [["student", "(the most there is)", *map(sanitize, students)]]
     names = [sanitize(people[s].name) if s in people else "" for s in students]
-    if any(names):
+    if any(names) and (width is None or width >= _WITH_NAMES):
         columns.append(["name", "", *names])
     rows = [_column(one) for one in chapters]
     if len(chapters) > 1:
@@ -42,6 +44,7 @@ def marks_text(chapters: Sequence[ChapterMarks], width: int | None = None) -> st
     legend = [f"{sign} {STANDINGS[standing]}" for standing, sign in _SIGNS.items() if standing in used]
     if "waiting" in used:
         legend.append(f"{_WAITS} {STANDINGS['waiting']}")
+    legend = [textwrap.fill(line, width or 200, subsequent_indent="  ") for line in legend]
     return "\n".join([*lines, *([""] if legend else []), *legend])
 
 
