@@ -49,7 +49,7 @@ def container(archive, tmp_path):
     with zipfile.ZipFile(archive) as file:
         file.extractall(root / "source")
     (root / "submission_metadata.json").write_text(json.dumps(METADATA))
-    os.symlink(root / "source" / "run_autograder", root / "run_autograder")
+    (root / "run_autograder").symlink_to(root / "source" / "run_autograder")
     tmp_path.chmod(0o755)
     return root
 

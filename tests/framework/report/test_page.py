@@ -128,7 +128,7 @@ def large(size, chapter="ch"):
     return ChapterReport(one, analyse(one), known_mistakes(one), [], [], failed_by_good(one), needing_help(one), [])
 
 
-def test_two_thousand_students_are_readable(graded):
+def test_two_thousand_students_are_readable():
     """The heatmap has at most a hundred rows, long lists are folded, each student stands in the table, and it takes seconds only."""
     started = time.process_time()
     report = large(2000)
