@@ -23,6 +23,7 @@ __all__ = ["report_page"]
 
 _PLOTTED = 12  # misconceptions that have a bar; all are in the table
 OPEN = 30  # rows up to which a table of students is shown unfolded
+FIRST = 20  # of a list of findings that are shown at once
 _MAX_NAMES = 12  # students that are named in one row
 
 
@@ -62,7 +63,8 @@ def _chapter(report: ChapterReport, names: Names) -> dict[str, Any]:
             for standing in STANDINGS
             if (found := one.of(standing)) or standing == "graded"
         ],
-        "doubtful": [(_who(mark.student, names), _standing(mark), names.clean(why)) for mark, why in report.doubtful],
+        "doubtful": len(report.doubtful),
+        "reasons": _reasons(report, names),
         "distribution": _distribution(shares, name),
         "tenths": _tenths(shares),
         "heatmap": _heatmap(ranked, report, names),
@@ -206,6 +208,18 @@ def _standing(mark: StudentMark) -> str:
     return ", ".join(filter(None, notes)) or "graded"
 
 
+def _reasons(report: ChapterReport, names: Names) -> list[tuple[str, str, str]]:
+    """Who needs a person, and why: those of whom the same is to be said in one row, as where a whole class has to be graded again."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for mark, why in report.doubtful:
+        found.setdefault((_standing(mark), names.clean(why)), []).append(mark.student)
+    rows = []
+    for (standing, why), students in found.items():
+        one = len(students) == 1
+        rows.append((_who(students[0], names) if one else f"{len(students)}: {_named(students, names)}", standing, why))
+    return rows
+
+
 def _behind(reports: Sequence[ChapterReport], names: Names) -> list[tuple[str, str, str]]:
     """Those who may need help in two chapters or more, or have not handed in two or more: who most need somebody first."""
     weak: dict[str, list[str]] = {}
@@ -269,5 +283,5 @@ def _template() -> Template:
         lstrip_blocks=True,
     )
     environment.filters["breakable"] = _breakable
-    constants: Mapping[str, Any] = {"OPEN": OPEN, "percent": _percent}
+    constants: Mapping[str, Any] = {"OPEN": OPEN, "FIRST": FIRST, "percent": _percent}
     return environment.get_template("report.html.j2", globals=dict(constants))

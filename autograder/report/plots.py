@@ -83,8 +83,8 @@ def heatmap(rows: Sequence[tuple[str, Sequence[float | None]]], columns: Sequenc
         axes = figure.add_axes((left, 0.55 / total, 0.93 - left, height / total))
         shade = _SCALE.with_extremes(bad=_NONE)
         masked = [[float("nan") if value is None else value for value in row] for row in merged]
-        edges = _PAGE if named else "face"
-        axes.pcolormesh(masked, cmap=shade, vmin=0, vmax=1, edgecolors=edges, linewidth=0.6 if named else 0.1)
+        lines = {"edgecolors": _PAGE, "linewidth": 0.6} if named else {"antialiased": False}
+        axes.pcolormesh(masked, cmap=shade, vmin=0, vmax=1, **lines)
         axes.invert_yaxis()
         axes.xaxis.tick_top()
         axes.set_xticks([i + 0.5 for i in range(len(columns))], [_label(c) for c in columns], rotation=35, ha="left")
@@ -92,7 +92,7 @@ def heatmap(rows: Sequence[tuple[str, Sequence[float | None]]], columns: Sequenc
             axes.set_yticks([i + 0.5 for i in range(len(rows))], [_label(label) for label, _ in rows], fontsize=8)
         else:
             axes.set_yticks([])
-            axes.set_ylabel(f"{len(rows):,} students, the best on top".replace(",", " "))
+            axes.set_ylabel(f"{len(rows)} students, the best on top")
         axes.tick_params(length=0)
         for side in axes.spines.values():
             side.set_visible(False)
@@ -109,7 +109,7 @@ def bars(shares: Mapping[str, float], name: str, alt: str) -> str:
         for i, (label, share) in enumerate(shares.items()):
             axes.barh(i + 0.68, share, height=0.3, color=_BAR)
             axes.text(0, i + 0.42, _label(label, 90), va="bottom")
-            axes.text(share + most * 0.01, i + 0.68, f"{share:.0%}" if share >= 0.01 else "<1%", va="center")
+            axes.text(share + most * 0.01, i + 0.68, f"{share:.0%}" if share >= 0.1 else f"{share:.1%}", va="center")
         axes.set_xlim(0, most)
         axes.set_ylim(len(shares) + 0.05, 0)
         axes.set_axis_off()
