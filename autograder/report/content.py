@@ -111,7 +111,7 @@ class ChapterReport:
             "located_lines": [
                 {
                     "exercise": m.exercise,
-                    "line": names.clean(m.line),
+                    "line": names.clean(m.line, code=True),
                     "kind": m.kind,
                     "students": labels(m.students),
                 }
@@ -121,9 +121,9 @@ class ChapterReport:
                 {
                     "exercise": group.exercise,
                     "students": labels(group.students),
-                    "place": names.clean(group.place),
+                    "place": names.clean(group.place, code=True),
                     "message": names.clean(group.message),
-                    "code": names.clean(group.code),
+                    "code": names.clean(group.code, code=True),
                 }
                 for group in self.unnamed
             ],
@@ -144,7 +144,7 @@ class ChapterReport:
                     "students": labels(group.students),
                     "exercises": list(group.exercises),
                     "weight": group.weight,
-                    "code": names.clean(group.code),
+                    "code": names.clean(group.code, code=True),
                 }
                 for group in self.alike
             ],

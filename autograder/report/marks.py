@@ -17,7 +17,7 @@ from autograder.notebook import load_source
 from autograder.report.kept import KeptVerdict, kept_verdicts
 from autograder.verdict import Verdict
 
-__all__ = ["STANDINGS", "ChapterMarks", "StudentMark", "chapter_marks", "class_marks"]
+__all__ = ["NOT_ENTERED", "STANDINGS", "ChapterMarks", "StudentMark", "chapter_marks", "class_marks"]
 
 Standing = Literal["graded", "waiting", "ungradable", "ungraded", "missing"]
 # What each word means, as a person reads it.
@@ -28,7 +28,7 @@ STANDINGS: Mapping[Standing, str] = {
     "ungraded": "handed in, not graded yet",
     "missing": "not handed in",
 }
-_NOT_ENTERED = "The mark is not in the gradebook."
+NOT_ENTERED = "The mark is not in the gradebook."
 _AGAIN = "Another notebook has been handed in since this mark was made: grade again."
 
 
@@ -106,7 +106,7 @@ def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
     there = {path.name for path in folder.glob("*") if os.path.lexists(path / chapter)}
     readable = {name: name.encode("utf-8", "backslashreplace").decode() for name in there}
     students = sorted({*held.listed, *held.entries, *readable.values()})
-    kept = kept_verdicts(course, chapter, frozenset(students))
+    kept = kept_verdicts(course, chapter, {*held.entries, *readable.values()})
     _document, released = load_source(course.source(chapter))
     worth = {
         (cell.grade_id or "").removeprefix("check_"): held.worth.get(cell.grade_id or "", cell.points or 0.0)
@@ -124,7 +124,7 @@ def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
         if mark.verdict is not None and handed_in and not kept[student].is_of(path):
             mark = _doubted(mark, _AGAIN)
         if mark.verdict is not None and student not in held.entries and mark.standing == "graded":
-            mark = _doubted(mark, _NOT_ENTERED)
+            mark = _doubted(mark, NOT_ENTERED)
         marks[student] = mark
     return ChapterMarks(chapter, worth, marks, held.people, bool(held.listed), held.due, book is not None)
 

@@ -10,8 +10,10 @@ from autograder.gradebook.classbook import Person
 
 __all__ = ["Names"]
 
-_WORD = re.compile(r"[\w.+@'-]+")
-_PART = re.compile(r"\w+")
+_WORD = re.compile(r"\w+")
+_LONG = (
+    5  # characters from which a name is looked for inside of other words, too: a short one would be found everywhere
+)
 HIDDEN = "[hidden]"
 
 
@@ -30,7 +32,12 @@ class Names:
         shuffled = sorted(students, key=lambda s: hashlib.sha256(f"{secret}\0{s}".encode()).digest())
         width = len(str(len(shuffled)))
         self._labels = {student: f"Student {number:0{width}d}" for number, student in enumerate(shuffled, start=1)}
-        self._words = set(_words(students, people.values())) if hidden else set()
+        words = set(_words(students, people.values())) if hidden else set()
+        self._whole = {word for word in words if _WORD.fullmatch(word)}
+        self._lower = {word.casefold() for word in self._whole}
+        # The longest first: an address may begin with a name.
+        inside = [word for word in words if len(word) >= _LONG or word not in self._whole]
+        self._inside = sorted(inside, key=lambda word: (-len(word), word))
 
     def label(self, student: str) -> str:
         """What ``student`` is called."""
@@ -41,17 +48,20 @@ class Names:
         person = self._people.get(student)
         return person.name if person is not None and not self.hidden else ""
 
-    def clean(self, text: str) -> str:
-        """``text`` (a sentence, code) without any id, name or address of the class, where these are hidden."""
+    def clean(self, text: str, *, code: bool = False) -> str:
+        """``text`` (a sentence, or a student's ``code``) without any id, name or address of the class, where these are hidden.
+
+        In code a name counts in small letters, too; in a sentence that would take words such as mark and will.
+        """
         if not self.hidden:
             return text
-        return _WORD.sub(self._cleaned, text)
-
-    def _cleaned(self, match: re.Match[str]) -> str:
-        word = match[0]
-        if word in self._words or word.strip(".'-") in self._words:
-            return HIDDEN
-        return _PART.sub(lambda part: HIDDEN if part[0] in self._words else part[0], word)
+        for word in self._inside:
+            if word in text:
+                text = text.replace(word, HIDDEN)
+        known = self._lower if code else self._whole
+        return _WORD.sub(
+            lambda found: HIDDEN if (found[0].casefold() if code else found[0]) in known else found[0], text
+        )
 
 
 def _words(students: Iterable[str], people: Iterable[Person]) -> Iterable[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from autograder.gradebook.classbook import double_entries
 from autograder.render.card import blocks
 from autograder.report.content import ChapterReport
 from autograder.report.marks import STANDINGS, StudentMark
@@ -38,6 +39,7 @@ def report_page(title: str, reports: Sequence[ChapterReport], names: Names, made
         students=plural(len(everybody.marks), "student"),
         hidden=names.hidden,
         unknown_class=unknown,
+        doubles=[names.clean(sentence) for sentence in double_entries(everybody.people.values())],
         several=len(reports) > 1,
         chapters=chapters,
         behind=_behind(reports, names) if len(reports) > 1 else [],
@@ -84,16 +86,17 @@ def _chapter(report: ChapterReport, names: Names) -> dict[str, Any]:
             for m in report.mistakes
         ],
         "lines": [
-            (m.exercise, names.clean(m.line), m.kind, len(m.students), _named(m.students, names)) for m in report.lines
+            (m.exercise, names.clean(m.line, code=True), m.kind, len(m.students), _named(m.students, names))
+            for m in report.lines
         ],
         "unnamed": [
             {
                 "exercise": group.exercise,
                 "count": plural(len(group.students), "student"),
                 "students": _named(group.students, names),
-                "place": names.clean(group.place),
+                "place": names.clean(group.place, code=True),
                 "message": _blocks(names.clean(group.message)),
-                "code": names.clean(group.code),
+                "code": names.clean(group.code, code=True),
             }
             for group in report.unnamed
         ],
@@ -113,7 +116,7 @@ def _chapter(report: ChapterReport, names: Names) -> dict[str, Any]:
             {
                 "students": ", ".join(_who(student, names) for student in group.students),
                 "exercises": ", ".join(group.exercises),
-                "code": names.clean(group.code),
+                "code": names.clean(group.code, code=True),
             }
             for group in report.alike
         ],

@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.cells import cell_len, set_cell_size
 
-from autograder.report.marks import STANDINGS, ChapterMarks, Standing, StudentMark
+from autograder.report.marks import NOT_ENTERED, STANDINGS, ChapterMarks, Standing, StudentMark
 from autograder.sanitize import sanitize
 from autograder.wording import number, plural
 
@@ -44,6 +44,8 @@ def marks_text(chapters: Sequence[ChapterMarks], width: int | None = None) -> st
     legend = [f"{sign} {STANDINGS[standing]}" for standing, sign in _SIGNS.items() if standing in used]
     if "waiting" in used:
         legend.append(f"{_WAITS} {STANDINGS['waiting']}")
+    if any(NOT_ENTERED in mark.doubts for one in chapters for mark in one.marks.values()):
+        legend.append("Some of these marks are not in the gradebook: made without a jail, or before the gradebook was.")
     legend = [textwrap.fill(line, width or 200, subsequent_indent="  ") for line in legend]
     return "\n".join([*lines, *([""] if legend else []), *legend])
 

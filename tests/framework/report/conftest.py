@@ -23,7 +23,7 @@ LONG_WAY = (
 RENAMED = (
     LONG_WAY.replace("total", "summe")
     .replace("position", "i")
-    .replace("    rows =", "    # Zelda Quill helped\n    rows =")
+    .replace("    rows =", "    # Zelda quill helped, see zq-ada-77's\n    rows =")
 )
 ZERO_AXIS = "def mean_kelvin(celsius):\n    return np.mean(to_kelvin(celsius), axis=0)"
 LATE_ZERO = "c.LateSubmissionPlugin.penalty_method = 'zero'\n"
