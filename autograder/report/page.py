@@ -9,7 +9,7 @@ from textwrap import dedent
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from autograder.gradebook.classbook import double_entries
 from autograder.render.card import blocks
@@ -270,6 +270,15 @@ def _breakable(name: str) -> Markup:
     return Markup("_<wbr>").join(name.split("_"))
 
 
+def _inline(text: str) -> Markup:
+    """A sentence in which what stands between backticks is code."""
+    parts = sanitize(text).split("`")
+    if len(parts) % 2 == 0:  # one of them is no more than a sign
+        return escape(sanitize(text))
+    code = Markup("<code>{}</code>")
+    return Markup().join(code.format(part) if i % 2 else escape(part) for i, part in enumerate(parts))
+
+
 def _finished(value: Any) -> Any:
     # Ids, names and code are a student's own text: terminal codes go from all that is not markup made here.
     return sanitize(value) if isinstance(value, str) and not isinstance(value, Markup) else value
@@ -285,6 +294,6 @@ def _template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["breakable"] = _breakable
+    environment.filters |= {"breakable": _breakable, "inline": _inline}
     constants: Mapping[str, Any] = {"OPEN": OPEN, "FIRST": FIRST, "percent": _percent}
     return environment.get_template("report.html.j2", globals=dict(constants))
