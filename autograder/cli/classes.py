@@ -94,9 +94,9 @@ def report(
             if path.is_dir():
                 raise CourseError(f"{path} is a folder: name a file for the page, such as {path / 'report.html'}.")
             made_at = dt.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
-            write_atomically(
-                path, report_page(course.title or course.course_id, reports, names, made_at).encode("utf-8", "replace")
-            )
+            page = report_page(course.title or course.course_id, reports, names, made_at)
+            # With names it is for those who teach the class, and not for whoever else has an account here.
+            write_atomically(path, page.encode("utf-8", "replace"), 0o644 if hide_names else 0o600)
             say(f"The page is {path}.")
 
 

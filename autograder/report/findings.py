@@ -136,12 +136,14 @@ def failed_by_good(one: ChapterMarks) -> list[FailedCheck]:
         limit = rest[ranked[max(len(ranked) // _GOOD, 1) - 1].student]
         good = [mark for mark in ranked if rest[mark.student] >= limit]
         weaker = [mark for mark in ranked if rest[mark.student] < limit]
+        if not weaker:
+            continue  # all are as good: nothing tells them apart
         everywhere, best, others = (_failing(marks, name) for marks in (ranked, good, weaker))
         for (check, title, visible), (failed, tried) in everywhere.items():
             among = _share(best.get((check, title, visible)))
             if among >= _OFTEN and best[check, title, visible][0] >= 2:
                 enough = best[check, title, visible][0] >= _GOOD  # one student more or less must not decide
-                odd = enough and bool(weaker) and among >= _share(others.get((check, title, visible)))
+                odd = enough and among >= _share(others.get((check, title, visible)))
                 found.append(FailedCheck(name, title, visible, among, failed / tried, odd))
     return sorted(found, key=lambda check: (-check.among_good, check.exercise))
 
