@@ -60,11 +60,6 @@ def located_among(
         questions, first = None, failing(in_turn, session)
     session.reset()
 
-    def survive(variants: Sequence[Variant]) -> Iterable[bool]:
-        if questions is not None:
-            return survivors(variants, questions, lambda: session, _CALL_SECONDS)
-        return (bool(deadline.left) and holds(in_turn, first, session, variant) for variant in variants)
-
     def prove(variant: Variant) -> bool:
         try:
             subject = _EditedFunctions(names, variant, proof_seconds)
@@ -73,5 +68,13 @@ def located_among(
             return False
         [verdict] = judge.judge(subject, only=frozenset({program.exercise}))
         return verdict.status == "passed"
+
+    if not first and questions is None and prove(Variant(())):
+        return None  # nothing is wrong
+
+    def survive(variants: Sequence[Variant]) -> Iterable[bool]:
+        if questions is not None:
+            return survivors(variants, questions, lambda: session, _CALL_SECONDS)
+        return (bool(deadline.left) and holds(in_turn, first, session, variant) for variant in variants)
 
     return located_in(program, survive, prove, deadline)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import heapq
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, takewhile
 
@@ -56,12 +56,16 @@ class Variant:
 
 @dataclass(frozen=True)
 class Program:
-    """The definitions that an exercise's answers come from, its own first, and the names of other functions there are."""
+    """The definitions that an exercise's answers come from, its own first, and the names of other functions there are.
+
+    ``enough`` tells whether the time for collecting edits of them is over.
+    """
 
     exercise: str
     definitions: tuple[Definition, ...]
     functions: tuple[str, ...] = ()
     donors: tuple[Donor, ...] = ()
+    enough: Callable[[], bool] = field(default=lambda: False, compare=False)
 
     @cached_property
     def key(self) -> str:
@@ -73,8 +77,12 @@ class Program:
         more = [grafting(self.donors)] if self.donors else []
         # Right programs are matched with the student's own function, not with a helper.
         lent = [more, *([] for _ in self.definitions[1:])]
-        parts = [_edits(d, self.functions, own) for d, own in zip(self.definitions, lent, strict=True)]
+        parts = [self._edits(d, own) for d, own in zip(self.definitions, lent, strict=True)]
         return heapq.merge(*parts, key=lambda variant: variant.cost)
+
+    def _edits(self, definition: Definition, more: Sequence[Operator]) -> Iterator[Variant]:
+        found = edits_of(definition, functions=self.functions, more=more, enough=self.enough)
+        return (Variant(((definition, edit),)) for edit in found)
 
     def pairs(self) -> Iterator[Variant]:
         """The variants of two small edits in one line, the smallest first."""
@@ -104,10 +112,6 @@ _VERY_SMALL, _IN_TWO_LINES = 1.1, 150
 def _said(text: str) -> str:
     tree = ast.parse(text)
     return f"{ast.dump(tree)} {[getattr(node, 'lineno', 0) for node in ast.walk(tree)]}"
-
-
-def _edits(definition: Definition, functions: Sequence[str], more: Sequence[Operator]) -> Iterator[Variant]:
-    return (Variant(((definition, edit),)) for edit in edits_of(definition, functions=functions, more=more))
 
 
 def program_of(
