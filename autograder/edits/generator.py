@@ -14,7 +14,7 @@ from itertools import islice, pairwise
 from autograder.edits import calls
 from autograder.edits.operators import EXPRESSIONS, Operator, Scope
 from autograder.edits.slips import slips
-from autograder.edits.statements import statement_edits
+from autograder.edits.statements import lines_before, statement_edits
 from autograder.edits.text import Draft, Edit, Text
 
 __all__ = ["Definition", "edited", "edits_of", "overlap"]
@@ -60,6 +60,7 @@ def edits_of(
     *,
     functions: Sequence[str] = (),
     more: Sequence[Operator] = (),
+    lines: Callable[[Scope], Iterator[tuple[str, float]]] | None = None,
     most: int = MAX_EDITS,
     enough: Callable[[], bool] = lambda: False,
 ) -> Iterator[Edit]:
@@ -69,6 +70,7 @@ def edits_of(
         definition: what is edited.
         functions: other functions that the notebook has: one call of them may be missing.
         more: operators besides those that are known to all.
+        lines: statements that may be missing, with what each costs, in the names of a scope.
         most: how many are weighed at most.
         enough: whether the time for collecting them is over; what was found by then is all.
     """
@@ -77,6 +79,8 @@ def edits_of(
         text = Text(definition.text, definition.first)
         scope = _scope(statement, functions, definition.text)
         found = list(islice(_all(statement, text, scope, more, enough), most))
+        if lines is not None and isinstance(statement, ast.FunctionDef):
+            found += lines_before(statement, text, list(lines(scope)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     seen: set[tuple[int, int, str]] = set()

@@ -10,7 +10,7 @@ from itertools import pairwise
 from autograder.edits.operators import Scope
 from autograder.edits.text import Edit, Text
 
-__all__ = ["statement_edits"]
+__all__ = ["lines_before", "statement_edits"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BLOCKS = ("body", "orelse", "finalbody")
@@ -40,6 +40,16 @@ def statement_edits(function: Function, text: Text, scope: Scope) -> Iterator[Ed
             yield from _end_of(body, inside, text)
     yield from _copied_first(function, text)
     yield from _returned_at_the_end(function, text, scope)
+
+
+def lines_before(function: Function, text: Text, lines: Sequence[tuple[str, float]]) -> Iterator[Edit]:
+    """The edits that put each of ``lines`` before a statement of ``function``, at which it is then missing."""
+    for statement in _without_docstring(function.body)[1:]:
+        where = text.span(statement)
+        if where is not None:
+            indent = " " * statement.col_offset
+            for line, cost in lines:
+                yield Edit(where[0], where[0], f"{line}\n{indent}", text.line(statement), "missing", cost)
 
 
 def _blocks(function: Function) -> Iterator[tuple[Sequence[ast.stmt], ast.stmt | None]]:

@@ -7,19 +7,24 @@ those it is only confirmed.
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Protocol
 
-from autograder.edits.grafts import Donor
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.proxies import ReferenceProxy
-from autograder.locating.chapters import checks_in_turn, donors_of
+from autograder.locating.budget import Budget
+from autograder.locating.chapters import checks_in_turn, lenders_of
 from autograder.locating.checks import failing, holds
+from autograder.locating.classmates import Classmates
 from autograder.locating.program import Program, Variant, program_of
 from autograder.locating.search import Deadline, Located, located_in
+from autograder.locating.sharing import key_of, moved
 from autograder.locating.trials import Questions, survivors
+from autograder.locating.values import Lender, called_by
 from autograder.sandbox.answer_cache import AnswerCache
 from autograder.sandbox.protocol import EditableSession, SandboxUnavailable, TimeBudget
 from autograder.verdict import ExerciseVerdict, LocatedMistake
@@ -43,11 +48,32 @@ class StudentCode(Protocol):
         """A fresh session in which the notebook's cells have been run, on the time of ``budget``."""
 
 
-class NotebookLocator:
-    """Finds where the mistakes of submissions are, by the checks of one chapter."""
+@dataclass
+class _Known:
+    """What is known of one mistake: in whose program it was found, or for how long it was looked for in vain."""
 
-    def __init__(self, checks: ChapterChecks, seconds: float) -> None:
-        self.seconds = seconds
+    program: Program
+    located: Located | None = None
+    students: int = 0
+    seconds: float = 0.0
+    is_exhausted: bool = False
+
+
+class NotebookLocator:
+    """Finds where the mistakes of submissions are, by the checks of one chapter.
+
+    Args:
+        checks: of the chapter.
+        seconds: that one exercise of one student may take at most.
+        budget: that all searches share, where there is one.
+        classmates: whose right answers may lend an expression.
+    """
+
+    def __init__(
+        self, checks: ChapterChecks, seconds: float, budget: Budget | None = None, classmates: Classmates | None = None
+    ) -> None:
+        self.seconds, self.budget = seconds, budget or Budget(seconds)
+        self.classmates = classmates or Classmates()
         quiet = dataclasses.replace(
             checks, shrinks=False, misconceptions={name: [] for name in checks.specs}, _prepared={}, _diagnoses={}
         )
@@ -56,8 +82,8 @@ class NotebookLocator:
         self.judges = Judge(self.checks), Judge(quiet)
         self.cache = AnswerCache()
         self._questions: dict[str, Questions] = {}
-        self._donors: dict[str, list[Donor]] = {}
-        self._known: dict[tuple[object, ...], Located | None] = {}
+        self._lenders: dict[str, list[Lender]] = {}
+        self._known: dict[tuple[object, ...], _Known] = {}
 
     def locate(self, code: StudentCode, exercises: Sequence[ExerciseVerdict]) -> tuple[ExerciseVerdict, ...]:
         """``exercises``, those that are wrong and have no name with the place of the mistake, where it is found."""
@@ -79,9 +105,8 @@ class NotebookLocator:
         name, specs = verdict.name, self.checks.specs
         if name not in specs or specs[name].answers:
             return None
-        if name not in self._donors:
-            self._donors[name] = donors_of(self.checks, name)
-        program = program_of(name, code.own_cells(), others=specs.keys(), donors=self._donors[name])
+        lenders = self._lenders_of(name)
+        program = program_of(name, code.own_cells(), others=specs.keys(), donors=[lender.donor for lender in lenders])
         if program is None:
             return None
         helped = tuple(
@@ -89,18 +114,44 @@ class NotebookLocator:
             for n in specs[name].leans_on
             if n in found and found[n].status != "passed" and n in self.checks.references
         )
-        key = name, program.key, helped, verdict.alike
-        search = _Search(self, code, program, helped)
-        if key in self._known:
-            known = self._known[key]
-            # Another notebook, whose other cells may differ: what is said of it is proven of it.
-            located = known if known is not None and all(map(search.proven, known.variants)) else None
-        else:
-            located = search.run()
-            if len(self._known) >= _KEPT:
-                self._known.clear()
-            self._known[key] = located
+        key = name, key_of(program), helped, verdict.alike
+        if len(self._known) >= _KEPT:
+            self._known.clear()
+        known = self._known.setdefault(key, _Known(program))
+        known.students += 1
+        begun = time.monotonic()
+        located = self._found(known, code, program, lenders, helped)
+        self.budget.spend(time.monotonic() - begun)
         return _told(located) if located is not None else None
+
+    def _found(
+        self, known: _Known, code: StudentCode, program: Program, lenders: Sequence[Lender], helped: Sequence[str]
+    ) -> Located | None:
+        """What was found for the same program before, proven of this notebook too; else what is found now, as the budget allows."""
+        seconds = self.budget.allowance(known.students)
+        if known.located is not None:
+            here = moved(known.located, known.program, program)
+            if here is not None:
+                # Another notebook, whose other cells may differ: what is said of it is proven of it.
+                search = _Search(self, code, program, lenders, helped, self.seconds)
+                return here if all(map(search.proven, here.variants)) else None
+        elif known.is_exhausted or seconds <= known.seconds:
+            return None
+        if not seconds:
+            return None
+        near = [Lender(donor) for donor in self.classmates.nearest(program, self.checks.specs)]
+        program = dataclasses.replace(program, donors=(*program.donors, *(lender.donor for lender in near)))
+        search = _Search(self, code, program, [*lenders, *near], helped, seconds)
+        located = search.run()
+        if known.located is None:
+            known.program, known.located = program, located
+            known.seconds, known.is_exhausted = seconds, search.is_exhausted
+        return located
+
+    def _lenders_of(self, exercise: str) -> list[Lender]:
+        if exercise not in self._lenders:
+            self._lenders[exercise] = lenders_of(self.checks, exercise, self.questions(exercise).watched)
+        return self._lenders[exercise]
 
     def questions(self, exercise: str) -> Questions:
         """The calls by which mistakes of ``exercise`` are looked for, drawn from the search's own secret, worked out once."""
@@ -113,17 +164,31 @@ class NotebookLocator:
 class _Search:
     """One search in one notebook."""
 
-    def __init__(self, locator: NotebookLocator, code: StudentCode, program: Program, helped: Sequence[str]) -> None:
-        self._locator, self._code, self._program, self._helped = locator, code, program, helped
+    def __init__(
+        self,
+        locator: NotebookLocator,
+        code: StudentCode,
+        program: Program,
+        lenders: Sequence[Lender],
+        helped: Sequence[str],
+        seconds: float,
+    ) -> None:
+        self._locator, self._code, self._program = locator, code, program
+        self._lenders, self._helped = lenders, helped
         self._questions = locator.questions(program.exercise)  # before the time begins: a class shares it
         self._checks, self._judges = locator.checks, locator.judges
         self._in_turn = checks_in_turn(self._checks, program.exercise)
         for judge in self._judges:
             judge.checks.plan(program.exercise)
-        self._deadline = Deadline(locator.seconds)
-        self._budget = TimeBudget(locator.seconds)
+        self._deadline = Deadline(seconds)
+        self._budget = TimeBudget(seconds)
         self._session: EditableSession | None = None
         self._opened = 0
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether everything worth trying was tried, so that more time would find no more."""
+        return bool(self._deadline.left) and self._opened < _SESSIONS
 
     def run(self) -> Located | None:
         """What is found within the time."""
@@ -149,7 +214,9 @@ class _Search:
                     return survivors(variants, questions, self._alive, _CALL_SECONDS)
                 return (self._holds(first, variant) for variant in variants)
 
-            return located_in(self._program, survive, self.proven, self._deadline)
+            called = called_by(self._program, self._lenders, questions.watched, session, _CALL_SECONDS)
+            program = dataclasses.replace(self._program, called=called)
+            return located_in(program, survive, self.proven, self._deadline)
         finally:
             if self._session is not None:
                 self._session.close()

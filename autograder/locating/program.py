@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import heapq
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import partial
 from itertools import islice, takewhile
 
 from autograder.attempt import parsed
 from autograder.edits.generator import Definition, edited, edits_of, overlap
-from autograder.edits.grafts import Donor, grafting
+from autograder.edits.grafts import Donor, grafting, lent_lines
 from autograder.edits.operators import Operator
 from autograder.edits.text import Edit
 
@@ -58,39 +58,43 @@ class Variant:
 class Program:
     """The definitions that an exercise's answers come from, its own first, and the names of other functions there are.
 
-    ``enough`` tells whether the time for collecting edits of them is over.
+    ``called`` says what the student calls the variables of each of ``donors``, as far as that is known; ``enough`` tells
+    whether the time for collecting edits is over.
     """
 
     exercise: str
     definitions: tuple[Definition, ...]
     functions: tuple[str, ...] = ()
     donors: tuple[Donor, ...] = ()
+    called: tuple[Mapping[str, str], ...] = field(default=(), compare=False)
     enough: Callable[[], bool] = field(default=lambda: False, compare=False)
 
-    @cached_property
-    def key(self) -> str:
-        """Equal for two programs that say the same in the same lines of the same cells, comments and white space aside."""
-        return "\n".join(f"{d.cell} {d.first} {_said(d.text)}" for d in self.definitions)
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The parameters of the exercise's function, in order."""
+        [statement] = ast.parse(self.definitions[0].text).body
+        return tuple(a.arg for a in statement.args.args) if isinstance(statement, ast.FunctionDef) else ()
 
     def singles(self) -> Iterator[Variant]:
         """The variants of one edit, the smallest first."""
-        more = [grafting(self.donors)] if self.donors else []
         # Right programs are matched with the student's own function, not with a helper.
-        lent = [more, *([] for _ in self.definitions[1:])]
-        parts = [self._edits(d, own) for d, own in zip(self.definitions, lent, strict=True)]
-        return heapq.merge(*parts, key=lambda variant: variant.cost)
+        lent = [self.donors, *(() for _ in self.definitions[1:])]
+        parts = [self._edits(d, donors) for d, donors in zip(self.definitions, lent, strict=True)]
+        return islice(heapq.merge(*parts, key=lambda variant: variant.cost), _SINGLES)
 
-    def _edits(self, definition: Definition, more: Sequence[Operator]) -> Iterator[Variant]:
-        found = edits_of(definition, functions=self.functions, more=more, enough=self.enough)
+    def _edits(self, definition: Definition, donors: Sequence[Donor]) -> Iterator[Variant]:
+        more: list[Operator] = [grafting(donors, self.called)] if donors else []
+        lines = partial(lent_lines, donors, self.called) if donors else None
+        found = edits_of(definition, functions=self.functions, more=more, lines=lines, enough=self.enough)
         return (Variant(((definition, edit),)) for edit in found)
 
     def pairs(self) -> Iterator[Variant]:
         """The variants of two small edits in one line, the smallest first."""
-        return self._pairs(_SMALL, _IN_ONE_LINE, same_line=True)
+        return islice(self._pairs(_SMALL, _IN_ONE_LINE, same_line=True), _PAIRS)
 
     def pairs_of_lines(self) -> Iterator[Variant]:
         """The variants of two very small edits in different lines, the smallest first."""
-        return self._pairs(_VERY_SMALL, _IN_TWO_LINES, same_line=False)
+        return islice(self._pairs(_VERY_SMALL, _IN_TWO_LINES, same_line=False), _PAIRS_OF_LINES)
 
     def _pairs(self, cost: float, most: int, *, same_line: bool) -> Iterator[Variant]:
         small = takewhile(lambda variant: variant.cost <= cost, self.singles())
@@ -107,11 +111,9 @@ class Program:
 
 _SMALL, _IN_ONE_LINE = 1.3, 400  # cost of each edit of a pair, and how many are paired
 _VERY_SMALL, _IN_TWO_LINES = 1.1, 150
-
-
-def _said(text: str) -> str:
-    tree = ast.parse(text)
-    return f"{ast.dump(tree)} {[getattr(node, 'lineno', 0) for node in ast.walk(tree)]}"
+# How many of each are worth trying. Of 136 unseen answers that an edit makes right, 98 are among the first 1,500 single edits
+# and 3 beyond the first 6,000; of the few that take two, one is beyond the first 1,500.
+_SINGLES, _PAIRS, _PAIRS_OF_LINES = 8000, 1500, 2500
 
 
 def program_of(

@@ -15,14 +15,16 @@ __all__ = ["Questions", "survivors"]
 
 _ROUNDS = (1, 3, 12)  # calls: most variants fall at the first one
 _MAX_CALLS = 60
+_WATCHED = 4096  # bytes of what a function is called with, while its variables are looked at
 
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """Calls with their right answers."""
+    """Calls with their right answers, and the one of them in which variables are looked at."""
 
     calls: tuple[Call, ...]
     right: tuple[Answer, ...]
+    watched: Call | None = None
 
     @classmethod
     def of(cls, exercise: str, plan: Iterable[Call], references: Mapping[str, Callable[..., Any]]) -> Questions:
@@ -30,7 +32,8 @@ class Questions:
         calls = [c for c in plan if c.function == exercise and not c.probe and c.memory_mb is None and not _draws(c)]
         right = FunctionSession(references).batch(calls)
         known = [(c, a) for c, a in zip(calls, right, strict=True) if a.error is None]
-        return cls(tuple(c for c, _ in known), tuple(a for _, a in known))
+        asked = tuple(c for c, _ in known)
+        return cls(asked, tuple(a for _, a in known), _to_watch(asked))
 
     def wrong_first(self, answers: Sequence[Answer]) -> Questions:
         """The same, those first to which ``answers`` were wrong: a variant most likely falls there."""
@@ -40,7 +43,7 @@ class Questions:
         # Of hundreds, some of each kind: they are alike, and whoever passes these is put to the proof.
         fine = [(c, r) for c, r, a in pairs if same_answer(a, r, c)]
         kept = [*wrong, *fine[:: max(1, len(fine) // _MAX_CALLS)]]
-        return Questions(tuple(c for c, _ in kept), tuple(r for _, r in kept))
+        return Questions(tuple(c for c, _ in kept), tuple(r for _, r in kept), self.watched)
 
     def wrong_in(self, answers: Sequence[Answer]) -> bool:
         """Whether any of ``answers`` is wrong."""
@@ -89,6 +92,11 @@ def _asked(
 
 def _all_right(given: Sequence[Answer], right: Sequence[Answer], calls: Sequence[Call]) -> bool:
     return len(given) == len(right) and all(map(same_answer, given, right, calls))
+
+
+def _to_watch(calls: Sequence[Call]) -> Call | None:
+    """The call in which two variables are least likely to hold the same by chance: the largest of the small ones."""
+    return max((call for call in calls if _size(call) <= _WATCHED), key=_size, default=None)
 
 
 def _size(call: Call) -> int:
