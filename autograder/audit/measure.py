@@ -8,6 +8,7 @@ import hashlib
 import inspect
 import multiprocessing
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 from autograder.audit.claims import constants_of, unfounded, with_constant
 from autograder.audit.kinds import Kinds, kind_mutants, kinds_visited, loses_marks
+from autograder.audit.locating import places_in
 from autograder.audit.mutants import Mutant, mutants_of
 from autograder.audit.report import ChapterAudit, ExerciseAudit
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
@@ -45,18 +47,29 @@ _ENOUGH_EQUAL = 1000  # or fewer, once that many questions have equal answers
 
 
 def audit(
-    course: Course, chapters: Sequence[str], *, mutants: bool = True, workers: int = 1, draws: int = DRAWS
+    course: Course,
+    chapters: Sequence[str],
+    *,
+    mutants: bool = True,
+    workers: int = 1,
+    draws: int = DRAWS,
+    locate: bool = False,
 ) -> list[ChapterAudit]:
-    """Audit ``chapters``, on as many processes as ``workers`` says; raises ``CourseError`` where checks cannot be read."""
+    """Audit ``chapters``, on as many processes as ``workers`` says; raises ``CourseError`` where checks cannot be read.
+
+    With ``locate``, the line of the mistake is looked for in mutants and misconceptions too, which takes minutes a chapter.
+    """
     for chapter in chapters:
         course.require_chapter(chapter)
     if workers <= 1 or len(chapters) <= 1:
-        return [_audit(course, chapter, mutants=mutants, draws=draws) for chapter in chapters]
+        return [_audit(course, chapter, mutants=mutants, draws=draws, locate=locate) for chapter in chapters]
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(workers, len(chapters)), mp_context=context) as pool:
         # The longest first, as far as the length of its texts tells: so no process is left alone with one at the end.
         longest = sorted(chapters, key=lambda chapter: -_length_of(course, chapter))
-        jobs = {chapter: pool.submit(_elsewhere, str(course.root), chapter, mutants, draws) for chapter in longest}
+        jobs = {
+            chapter: pool.submit(_elsewhere, str(course.root), chapter, mutants, draws, locate) for chapter in longest
+        }
         return [jobs[chapter].result() for chapter in chapters]
 
 
@@ -67,11 +80,11 @@ def _length_of(course: Course, chapter: str) -> int:
     return sum(path.stat().st_size for path in files if path.is_file())
 
 
-def _elsewhere(root: str, chapter: str, mutants: bool, draws: int) -> ChapterAudit:  # noqa: FBT001 - to another process
-    return _audit(load_course(Path(root)), chapter, mutants=mutants, draws=draws)
+def _elsewhere(root: str, chapter: str, mutants: bool, draws: int, locate: bool) -> ChapterAudit:  # noqa: FBT001 - to another process
+    return _audit(load_course(Path(root)), chapter, mutants=mutants, draws=draws, locate=locate)
 
 
-def _audit(course: Course, chapter: str, *, mutants: bool, draws: int) -> ChapterAudit:
+def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: bool) -> ChapterAudit:
     begun = time.monotonic()
     judge = Judge(load_checks(course, chapter))
     judge.checks.shrinks = False
@@ -82,6 +95,11 @@ def _audit(course: Course, chapter: str, *, mutants: bool, draws: int) -> Chapte
     for spec in judge.checks.specs.values():
         exercise = _Exercise(judge, spec, [a for a in alternatives if a.exercise == spec.name])
         found.append(exercise.measured(blank=spec.name in blank, mutants=mutants, draws=draws))
+    if locate:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of nonsense, which is what an edited mutant may be
+            places = places_in(judge.checks)
+        found = [dataclasses.replace(e, places=places.get(e.name)) for e in found]
     return ChapterAudit(chapter, tuple(found), time.monotonic() - begun, targets=course.targets)
 
 
