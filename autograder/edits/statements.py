@@ -89,6 +89,8 @@ def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
         case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=value):
             for op in (ast.Add(), ast.Sub(), ast.Mult()):
                 yield from _edit(text, statement, ast.unparse(ast.AugAssign(target, op, value)), "operator", 1.4)
+            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                yield from _chosen(statement, target.value, target.slice, value, text, scope)
             if isinstance(target, ast.Subscript):
                 for name in scope.variables:
                     other_name = ast.Subscript(ast.Name(name, ast.Load()), target.slice, ast.Store())
@@ -109,6 +111,19 @@ def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
             yield from _returns(statement, value, text, scope)
         case _:
             pass
+
+
+def _chosen(
+    statement: ast.stmt, array: ast.Name, mask: ast.expr, value: ast.expr, text: Text, scope: Scope
+) -> Iterator[Edit]:
+    """``where`` for an assignment under a mask: it broadcasts, and leaves the old array alone; the mask as it is, or turned round."""
+    if isinstance(mask, ast.UnaryOp) and isinstance(mask.op, ast.Invert):
+        mask = mask.operand
+    if isinstance(mask, ast.Name | ast.Compare):
+        old, new, under = array.id, ast.unparse(value), ast.unparse(mask)
+        for one, other in ((old, new), (new, old)):
+            changed = f"{old} = {scope.numpy}.where({under}, {one}, {other})"
+            yield from _edit(text, statement, changed, "expression", 1.3)
 
 
 def _condition(test: ast.expr, text: Text, scope: Scope) -> Iterator[Edit]:

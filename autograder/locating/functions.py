@@ -78,9 +78,9 @@ def located_among(
     if not first and questions is None and prove(Variant(())):
         return None  # nothing is wrong
 
-    def survive(variants: Sequence[Variant]) -> Iterable[bool]:
+    def survive(variants: Sequence[Variant]) -> Iterable[float]:
         if questions is not None:
             return survivors(variants, questions, lambda: session, _CALL_SECONDS)
-        return (bool(deadline.left) and holds(in_turn, first, session, variant) for variant in variants)
+        return (float(bool(deadline.left) and holds(in_turn, first, session, variant)) for variant in variants)
 
     return located_in(program, survive, prove, deadline)

@@ -29,6 +29,7 @@ from autograder.locating.functions import located_among
 from autograder.locating.harmless import is_harmless
 from autograder.locating.program import MAX_LINES, Program
 from autograder.locating.search import Deadline, Located
+from autograder.wording import listed
 
 __all__ = ["PersonalHint", "personal_hint"]
 
@@ -122,11 +123,11 @@ def _sentence(found: Located, exercise: str) -> str:
     cells = list(dict.fromkeys(cell for cell, _ in found.places))
     cell = cells[0]
     lines = [f"line {line}" for name, line in found.places if name == cell]
-    where = (" and " if found.edits > 1 else " or ").join(lines) + (
+    where = (listed(lines) if found.edits > 1 else " or ".join(lines)) + (
         f" of the cell that defines `{cell}`" if cell != exercise else ""
     )
     if found.edits > 1:
-        change = "two small changes there"
+        change = f"{'two' if found.edits == 2 else 'several'} small changes there"
     elif len(found.places) > 1:
         change = "a small change in either"
     else:

@@ -209,10 +209,10 @@ class _Search:
             if not wrong and self._right_without():
                 return None  # wrong on hidden inputs only: a line that is named would tell what they are
 
-            def survive(variants: Sequence[Variant]) -> Iterable[bool]:
+            def survive(variants: Sequence[Variant]) -> Iterable[float]:
                 if questions.calls:
                     return survivors(variants, questions, self._alive, _CALL_SECONDS)
-                return (self._holds(first, variant) for variant in variants)
+                return (float(self._holds(first, variant)) for variant in variants)
 
             called = called_by(self._program, self._lenders, questions.watched, session, _CALL_SECONDS)
             program = dataclasses.replace(self._program, called=called)

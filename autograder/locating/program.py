@@ -7,10 +7,10 @@ import heapq
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice, takewhile
+from itertools import islice
 
 from autograder.attempt import parsed
-from autograder.edits.generator import Definition, edited, edits_of, overlap
+from autograder.edits.generator import Definition, edited, edits_of
 from autograder.edits.grafts import Donor, grafting, lent_lines
 from autograder.edits.operators import Operator
 from autograder.edits.text import Edit
@@ -88,32 +88,9 @@ class Program:
         found = edits_of(definition, functions=self.functions, more=more, lines=lines, enough=self.enough)
         return (Variant(((definition, edit),)) for edit in found)
 
-    def pairs(self) -> Iterator[Variant]:
-        """The variants of two small edits in one line, the smallest first."""
-        return islice(self._pairs(_SMALL, _IN_ONE_LINE, same_line=True), _PAIRS)
 
-    def pairs_of_lines(self) -> Iterator[Variant]:
-        """The variants of two very small edits in different lines, the smallest first."""
-        return islice(self._pairs(_VERY_SMALL, _IN_TWO_LINES, same_line=False), _PAIRS_OF_LINES)
-
-    def _pairs(self, cost: float, most: int, *, same_line: bool) -> Iterator[Variant]:
-        small = takewhile(lambda variant: variant.cost <= cost, self.singles())
-        ones = [(variant.places, *variant.edits[0]) for variant in islice(small, most)]
-        found = [
-            (one[2].cost + other[2].cost, i, j)
-            for i, one in enumerate(ones)
-            for j, other in enumerate(ones[:i])
-            if (one[0] == other[0]) is same_line and not (one[1] is other[1] and overlap([one[2], other[2]]))
-        ]
-        for _, i, j in sorted(found):
-            yield Variant((ones[j][1:], ones[i][1:]))
-
-
-_SMALL, _IN_ONE_LINE = 1.3, 400  # cost of each edit of a pair, and how many are paired
-_VERY_SMALL, _IN_TWO_LINES = 1.1, 150
-# How many of each are worth trying. Of 136 unseen answers that an edit makes right, 98 are among the first 1,500 single edits
-# and 3 beyond the first 6,000; of the few that take two, one is beyond the first 1,500.
-_SINGLES, _PAIRS, _PAIRS_OF_LINES = 8000, 1500, 2500
+# How many are worth trying: of 136 unseen answers that an edit makes right, 98 take one of the first 1,500, 3 one beyond 6,000.
+_SINGLES = 8000
 
 
 def program_of(
