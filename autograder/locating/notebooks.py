@@ -13,6 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
+from autograder.judging.candidates import diagnosis_of
+from autograder.judging.diagnosis import Candidate, Diagnosis
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.proxies import ReferenceProxy
@@ -20,13 +22,14 @@ from autograder.locating.budget import Budget
 from autograder.locating.chapters import checks_in_turn, lenders_of
 from autograder.locating.checks import failing, holds
 from autograder.locating.classmates import Classmates
+from autograder.locating.naming import ONE_OF_TWO, named_beside
 from autograder.locating.program import Program, Variant, program_of
 from autograder.locating.search import Deadline, Located, located_in
 from autograder.locating.sharing import key_of, moved
 from autograder.locating.trials import Questions, survivors
 from autograder.locating.values import Lender, called_by
 from autograder.sandbox.answer_cache import AnswerCache
-from autograder.sandbox.protocol import EditableSession, SandboxUnavailable, TimeBudget
+from autograder.sandbox.protocol import Answer, Call, EditableSession, SandboxUnavailable, TimeBudget
 from autograder.verdict import ExerciseVerdict, LocatedMistake
 
 __all__ = ["NotebookLocator", "StudentCode"]
@@ -54,9 +57,15 @@ class _Known:
 
     program: Program
     located: Located | None = None
+    beside: Candidate | None = None
     students: int = 0
     seconds: float = 0.0
     is_exhausted: bool = False
+    donors: tuple[str, ...] = ()
+
+    def has_tried(self, seconds: float, donors: tuple[str, ...]) -> bool:
+        """Whether so much time, and these programs of classmates, would find no more than was found."""
+        return self.donors == donors and (self.is_exhausted or seconds <= self.seconds) and self.seconds > 0
 
 
 class NotebookLocator:
@@ -74,6 +83,7 @@ class NotebookLocator:
     ) -> None:
         self.seconds, self.budget = seconds, budget or Budget(seconds)
         self.classmates = classmates or Classmates()
+        self._named = checks
         quiet = dataclasses.replace(
             checks, shrinks=False, misconceptions={name: [] for name in checks.specs}, _prepared={}, _diagnoses={}
         )
@@ -83,6 +93,7 @@ class NotebookLocator:
         self.cache = AnswerCache()
         self._questions: dict[str, Questions] = {}
         self._lenders: dict[str, list[Lender]] = {}
+        self._diagnoses: dict[str, tuple[Diagnosis, Diagnosis]] = {}
         self._known: dict[tuple[object, ...], _Known] = {}
 
     def locate(self, code: StudentCode, exercises: Sequence[ExerciseVerdict]) -> tuple[ExerciseVerdict, ...]:
@@ -94,21 +105,21 @@ class NotebookLocator:
                 deadline = Deadline(left)
                 # The marks are made: whoever needs a jail next says that there is none.
                 with suppress(SandboxUnavailable):
-                    place = self._place(code, verdict, found)
-                    found[verdict.name] = dataclasses.replace(verdict, located=place)
+                    found[verdict.name] = self._placed(code, verdict, found)
                 left = deadline.left
         return tuple(found.values())
 
-    def _place(
+    def _placed(
         self, code: StudentCode, verdict: ExerciseVerdict, found: Mapping[str, ExerciseVerdict]
-    ) -> LocatedMistake | None:
+    ) -> ExerciseVerdict:
+        """``verdict`` with the place of the mistake; of two mistakes that of which the name is known gets that too."""
         name, specs = verdict.name, self.checks.specs
         if name not in specs or specs[name].answers:
-            return None
+            return verdict
         lenders = self._lenders_of(name)
         program = program_of(name, code.own_cells(), others=specs.keys(), donors=[lender.donor for lender in lenders])
         if program is None:
-            return None
+            return verdict
         helped = tuple(
             n
             for n in specs[name].leans_on
@@ -122,7 +133,13 @@ class NotebookLocator:
         begun = time.monotonic()
         located = self._found(known, code, program, lenders, helped)
         self.budget.spend(time.monotonic() - begun)
-        return _told(located) if located is not None else None
+        if located is None:
+            return verdict
+        placed = dataclasses.replace(verdict, located=_told(located))
+        if known.beside is None:
+            return placed
+        message = f"{ONE_OF_TWO}\n{known.beside.message}"
+        return dataclasses.replace(placed, misconception=known.beside.name, message=message, alike="")
 
     def _found(
         self, known: _Known, code: StudentCode, program: Program, lenders: Sequence[Lender], helped: Sequence[str]
@@ -135,23 +152,33 @@ class NotebookLocator:
                 # Another notebook, whose other cells may differ: what is said of it is proven of it.
                 search = _Search(self, code, program, lenders, helped, self.seconds)
                 return here if all(map(search.proven, here.variants)) else None
-        elif known.is_exhausted or seconds <= known.seconds:
+        donors = self.classmates.nearest(program, self.checks.specs) if seconds else []
+        texts = tuple(donor.text for donor in donors)
+        if not seconds or (known.located is None and known.has_tried(seconds, texts)):
             return None
-        if not seconds:
-            return None
-        near = [Lender(donor) for donor in self.classmates.nearest(program, self.checks.specs)]
+        near = [Lender(donor) for donor in donors]
         program = dataclasses.replace(program, donors=(*program.donors, *(lender.donor for lender in near)))
         search = _Search(self, code, program, [*lenders, *near], helped, seconds)
         located = search.run()
         if known.located is None:
             known.program, known.located = program, located
-            known.seconds, known.is_exhausted = seconds, search.is_exhausted
+            known.seconds, known.is_exhausted, known.beside = seconds, search.is_exhausted, search.beside
+            known.donors = texts
         return located
 
     def _lenders_of(self, exercise: str) -> list[Lender]:
         if exercise not in self._lenders:
             self._lenders[exercise] = lenders_of(self.checks, exercise, self.questions(exercise).watched)
         return self._lenders[exercise]
+
+    def diagnoses(self, exercise: str) -> tuple[Diagnosis, Diagnosis]:
+        """What is known of the mistakes of ``exercise``, each made alone, by the search's own inputs and by the hidden ones."""
+        if exercise not in self._diagnoses:
+            known, plan = self._named.misconceptions[exercise], self.checks.plan(exercise)
+            own = diagnosis_of(exercise, self.checks.references, known, plan, pairs=False)
+            hidden = dataclasses.replace(self._named.diagnosis(exercise), pairs=tuple)
+            self._diagnoses[exercise] = own, hidden
+        return self._diagnoses[exercise]
 
     def questions(self, exercise: str) -> Questions:
         """The calls by which mistakes of ``exercise`` are looked for, drawn from the search's own secret, worked out once."""
@@ -184,6 +211,7 @@ class _Search:
         self._budget = TimeBudget(seconds)
         self._session: EditableSession | None = None
         self._opened = 0
+        self.beside: Candidate | None = None
 
     @property
     def is_exhausted(self) -> bool:
@@ -216,10 +244,18 @@ class _Search:
 
             called = called_by(self._program, self._lenders, questions.watched, session, _CALL_SECONDS)
             program = dataclasses.replace(self._program, called=called)
-            return located_in(program, survive, self.proven, self._deadline)
+            located = located_in(program, survive, self.proven, self._deadline)
+            if located is not None and located.edits == 2:
+                diagnoses = self._locator.diagnoses(program.exercise)
+                self.beside = named_beside(located.variants[0], diagnoses, self._ask)
+            return located
         finally:
             if self._session is not None:
                 self._session.close()
+
+    def _ask(self, variant: Variant, calls: Sequence[Call]) -> Sequence[Answer]:
+        session = self._alive()
+        return session.trials([variant.sources], calls, _CALL_SECONDS)[0] if session is not None else ()
 
     def proven(self, variant: Variant) -> bool:
         """Whether every check holds for ``variant``, with inputs from both secrets."""
