@@ -87,6 +87,8 @@ def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
                     changed = ast.unparse(ast.AugAssign(target, other(), value))
                     yield from _edit(text, statement, changed, "operator", 1.0)
         case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=value):
+            if isinstance(target, ast.Name) and isinstance(value, ast.Name):
+                yield from _edit(text, statement, f"{value.id} = {target.id}", "order", 1.0)
             for op in (ast.Add(), ast.Sub(), ast.Mult()):
                 yield from _edit(text, statement, ast.unparse(ast.AugAssign(target, op, value)), "operator", 1.4)
             if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):

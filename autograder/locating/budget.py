@@ -25,6 +25,11 @@ class Budget:
         """Note that a search took so long."""
         self._left -= seconds
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing is left, not even for a proof of what is known."""
+        return self._left <= 0
+
     def allowance(self, students: int) -> float:
         """The seconds for a mistake that so many students have made until now; 0 where there are too few to begin."""
         seconds = min(self._seconds, self._left * students / _PART)

@@ -62,10 +62,18 @@ class _Known:
     seconds: float = 0.0
     is_exhausted: bool = False
     donors: tuple[str, ...] = ()
+    searched: int = 0
 
     def has_tried(self, seconds: float, donors: tuple[str, ...]) -> bool:
-        """Whether so much time, and these programs of classmates, would find no more than was found."""
-        return self.donors == donors and (self.is_exhausted or seconds <= self.seconds) and self.seconds > 0
+        """Whether so much time, and these programs of classmates, would find no more than was found.
+
+        What classmates lend anew is tried when twice as many students have the mistake as at the time before.
+        """
+        if not self.seconds:
+            return False
+        if self.students >= 2 * self.searched and self.donors != donors:
+            return False
+        return self.is_exhausted or seconds <= self.seconds
 
 
 class NotebookLocator:
@@ -149,6 +157,8 @@ class NotebookLocator:
         if known.located is not None:
             here = moved(known.located, known.program, program)
             if here is not None:
+                if self.budget.is_spent:
+                    return None
                 # Another notebook, whose other cells may differ: what is said of it is proven of it.
                 search = _Search(self, code, program, lenders, helped, self.seconds)
                 return here if all(map(search.proven, here.variants)) else None
@@ -163,7 +173,7 @@ class NotebookLocator:
         if known.located is None:
             known.program, known.located = program, located
             known.seconds, known.is_exhausted, known.beside = seconds, search.is_exhausted, search.beside
-            known.donors = texts
+            known.donors, known.searched = texts, known.students
         return located
 
     def _lenders_of(self, exercise: str) -> list[Lender]:
