@@ -225,11 +225,19 @@ def demo(*, students: int, course_folder: Path | None, unsafe_local: bool, worke
 
 
 @app.command()
-def doctor() -> None:
-    """Say what holds on this machine, what is missing and how to get it."""
-    from autograder.doctor import report
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object to stdout and nothing else there.")
+@course_option
+def doctor(*, as_json: bool, course_folder: Path | None) -> None:
+    """Say what holds on this machine, what it and the course around here lack, and how to get it."""
+    from autograder.doctor import as_data, report
 
-    raise Exit(0 if report() else 1)
+    with _errors_in_sentences():
+        course = load_course(course_folder) if course_folder or find_course() else None
+        if not as_json:
+            raise Exit(0 if report(course=course) else 1)
+        found = as_data(course)
+        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        raise Exit(0 if found["ready"] else 1)
 
 
 @app.command()
@@ -386,3 +394,7 @@ def _finish(verdicts: Sequence[Verdict], seconds: float, *, as_json: bool, brief
             say(missing)
     if any(verdict.status == "ungradable" for verdict in verdicts):
         raise Exit(1)
+
+
+from autograder.cli import classes as _classes  # noqa: E402, F401 - its verbs add themselves
+from autograder.cli import courses as _courses  # noqa: E402, F401

@@ -31,7 +31,16 @@ from autograder.render import remarks
 from autograder.sanitize import sanitize
 from autograder.verdict import ExerciseVerdict
 
-__all__ = ["UNGRADED", "comment_on", "gradebook_url", "load_nbgrader", "moment_of", "nbgrader_config", "write_entries"]
+__all__ = [
+    "UNGRADED",
+    "comment_on",
+    "gradebook_url",
+    "load_nbgrader",
+    "moment_of",
+    "nbgrader_config",
+    "own_commands",
+    "write_entries",
+]
 
 UNGRADED = "This notebook could not be graded: {reason}"
 NO_RESPONSE = "No response."  # nbgrader's own words for a cell that was left as it was
@@ -104,7 +113,7 @@ def write_entries(
             by_chapter[outcome.verdict.chapter].append(outcome)
 
     def write() -> int:
-        with _own_commands(), exclusive_lock(db_url), Gradebook(db_url, coursedir.course_id) as gradebook:
+        with own_commands(), exclusive_lock(db_url), Gradebook(db_url, coursedir.course_id) as gradebook:
             try:
                 changed = 0
                 for chapter, of_chapter in by_chapter.items():
@@ -154,7 +163,7 @@ def _inert(text: str) -> str:
 
 
 @contextmanager
-def _own_commands() -> Iterator[None]:
+def own_commands() -> Iterator[None]:
     """Let nbgrader find ``alembic``, which it calls for a new gradebook, where no virtual environment is active."""
     path = os.environ.get("PATH", os.defpath)
     os.environ["PATH"] = os.pathsep.join([path, sysconfig.get_path("scripts")])

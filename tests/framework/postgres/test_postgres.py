@@ -1,6 +1,7 @@
 """A gradebook in PostgreSQL, with several who write to it at once."""
 
 import csv
+import datetime as dt
 import json
 import shutil
 import subprocess
@@ -20,7 +21,9 @@ from sqlalchemy.pool import NullPool
 from autograder.classroom.run import grade_class
 from autograder.course import load_course
 from autograder.gradebook import locking
+from autograder.gradebook.classbook import CellMark, read_book
 from autograder.gradebook.entries import gradebook_url, write_entries
+from autograder.gradebook.errors import GradebookError
 from autograder.gradebook.locking import exclusive_lock, retry_conflicts
 from autograder.gradebook.reading import ClassList, StaleMark, read_chapter, read_class_list, read_stale_marks
 from autograder.grading.submission import Job
@@ -158,6 +161,13 @@ def test_what_a_person_entered_is_never_touched(course, book):
     assert read_stale_marks(book, CHAPTER) == {"ada": [StaleMark("check_to_kelvin", 1.25, 1.0)]}
     assert read_class_list(book, CHAPTER) == ClassList(frozenset({"ada"}), is_known=False)
     assert read_chapter(book, CHAPTER).by_hand("ada") == 1.25
+    whole = read_book(book, CHAPTER)
+    assert whole.entries["ada"].cells["check_to_kelvin"] == CellMark(1.0, 1.25, 0.0, waits=True)
+    assert (whole.entries["ada"].timestamp, whole.worth["check_to_kelvin"]) == (dt.datetime(2030, 1, 2), 2.0)  # noqa: DTZ001
+    with create_engine(book, poolclass=NullPool).begin() as connection:
+        connection.execute(text("ALTER TABLE student DROP COLUMN lms_user_id"))
+    with pytest.raises(GradebookError, match="was made by another version of nbgrader"):
+        read_book(book, CHAPTER)
 
 
 def test_nbgrader_itself_reads_the_marks(course, tmp_path):
