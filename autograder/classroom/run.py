@@ -14,6 +14,7 @@ from types import FrameType
 
 from autograder.classroom.delivery import Pages, folder_of
 from autograder.classroom.doubts import Doubts
+from autograder.classroom.feedback import renew_pages, with_marks
 from autograder.classroom.uptodate import UpToDateFile
 from autograder.course import Course, CourseError
 from autograder.gradebook.entries import gradebook_url
@@ -80,16 +81,23 @@ def grade_class(
     options = GradingOptions(confinement)
     url = gradebook_url(course) if confinement != "local" else None
     uptodate = UpToDateFile(course, chapter, VerdictCache.of(course, chapter, options.bearing), pages, url)
-    gradebook = GradebookWriter(course, url, after=uptodate.note)
+
     released = load_source(course.source(chapter))[1]
     worth = points_of(released)
     verdicts = {job: _unnamed(job, chapter, worth) for job in jobs if _written(str(job.path)) != str(job.path)}
     verdicts |= uptodate.unchanged([job for job in jobs if job not in verdicts])
+    new = [job for job in jobs if job not in verdicts]
+    pages = with_marks(pages, url, [str(job.student) for job in new])
+
+    def entered(outcomes: list[Outcome]) -> None:
+        renew_pages(pages, url, outcomes)
+        uptodate.note(outcomes)
+
+    gradebook = GradebookWriter(course, url, after=entered)
     report = on_verdict or (lambda _verdict: None)
     for verdict in verdicts.values():
         report(verdict)
     with _ending_well() as ending, closing(gradebook):  # what was graded before an interruption is not lost
-        new = [job for job in jobs if job not in verdicts]
         doubts = Doubts(chapter, released, pages, url, new)
         refusals = {job: why for job in new if (why := _refusal(job, chapter))}
         refused = (
