@@ -86,6 +86,12 @@ class Course(Configurable):
         "kind",
         help="How much feedback tells of where a mistake is: nothing, its line, or its line and what to look at in it.",
     ).tag(config=True)
+    resubmissions = Enum(
+        ["latest", "best"],
+        "latest",
+        help="Which notebook counts of a student who handed in several, one after the other: the one that came last, or the one with the "
+        "best mark, late penalties included.",
+    ).tag(config=True)
     missing = Enum(
         ["blank", "zero"],
         "blank",

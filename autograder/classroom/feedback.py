@@ -71,25 +71,19 @@ def make_pages(
     return made
 
 
-def renew_pages(pages: Pages, url: str | None, outcomes: Iterable[Outcome]) -> None:
-    """Make those pages anew that grading made by the checks alone, and for which the gradebook has more, or other marks."""
-    outcomes = [one for one in outcomes if not one.page_kept]
-    students = [str(one.verdict.student) for one in outcomes]
-    marks: Mapping[str, SubmissionMarks] = (
-        read_marks(url, pages.chapter, students) if url and students else None
-    ) or {}
+def renew_pages(pages: Pages, outcomes: Iterable[Outcome], marks: Mapping[str, SubmissionMarks]) -> None:
+    """Make those pages anew for which the gradebook has more, or other ``marks``, than grading knew of."""
     for one in outcomes:
         student = str(one.verdict.student)
         shown = pages.marks.get(student) or as_graded(one.verdict)
         found = marks.get(student, shown)
-        if not found.same_as(shown):
+        if not one.page_kept and not found.same_as(shown):
             pages.write_page(one.job, one.verdict, found)
 
 
-def with_marks(pages: Pages, url: str | None, students: Sequence[str]) -> Pages:
-    """The pages with what a person, or a late penalty, added to the marks of ``students`` until now."""
-    found = (read_marks(url, pages.chapter, students) if url and students else None) or {}
-    return replace(pages, marks={student: marks for student, marks in found.items() if marks.has_more})
+def with_marks(pages: Pages, marks: Mapping[str, SubmissionMarks]) -> Pages:
+    """The pages with what a person, or a late penalty, added to ``marks`` until now."""
+    return replace(pages, marks={student: found for student, found in marks.items() if found.has_more})
 
 
 def _made(pages: Pages, job: Job, uptodate: UpToDateFile, marks: SubmissionMarks | None, *, force: bool) -> MadePage:

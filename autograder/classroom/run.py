@@ -14,7 +14,7 @@ from types import FrameType
 
 from autograder.classroom.delivery import Pages, folder_of
 from autograder.classroom.doubts import Doubts
-from autograder.classroom.feedback import renew_pages, with_marks
+from autograder.classroom.entering import Entering
 from autograder.classroom.uptodate import UpToDateFile
 from autograder.course import Course, CourseError
 from autograder.gradebook.entries import gradebook_url
@@ -87,13 +87,9 @@ def grade_class(
     verdicts = {job: _unnamed(job, chapter, worth) for job in jobs if _written(str(job.path)) != str(job.path)}
     verdicts |= uptodate.unchanged([job for job in jobs if job not in verdicts])
     new = [job for job in jobs if job not in verdicts]
-    pages = with_marks(pages, url, [str(job.student) for job in new])
-
-    def entered(outcomes: list[Outcome]) -> None:
-        renew_pages(pages, url, outcomes)
-        uptodate.note(outcomes)
-
-    gradebook = GradebookWriter(course, url, after=entered)
+    entering = Entering(course, pages, uptodate, url, new)
+    pages = entering.pages
+    gradebook = GradebookWriter(course, url, after=lambda outcomes: entering.entered(outcomes, gradebook.kept))
     report = on_verdict or (lambda _verdict: None)
     for verdict in verdicts.values():
         report(verdict)
@@ -108,11 +104,12 @@ def grade_class(
             gradebook.begin(wait=workers == 1 and executor is None)
         graded = grade(course, sound, options, workers=workers, executor=executor, keep=True, deliver=pages)
         with closing(graded):  # its processes and jails end before the last marks are entered
-            for outcome in map(doubts.noted, chain(refused, graded)):
+            for outcome in map(entering.resubmissions.noted, map(doubts.noted, chain(refused, graded))):
                 gradebook.enter(outcome)
                 verdicts[outcome.job] = outcome.verdict
                 report(outcome.verdict)
                 ending.check()
+    verdicts = entering.told(verdicts)
     return doubts.at_the_end([verdicts[job] for job in jobs], None if new else uptodate.book)
 
 

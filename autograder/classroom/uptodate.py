@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,19 +79,27 @@ class UpToDateFile:
             whole = [*self._shared.lines(in_use), *every]
             write_atomically(self._path, "".join(map(_line, whole)).encode())
 
+    def line(self, student: str) -> Mapping[str, Any] | None:
+        """What was noted of ``student`` last, by whatever checks; None where nothing was."""
+        return self._lines.get(student) or self._older.get(student)
+
+    def is_of_this_course(self, student: str) -> bool:
+        """Whether that was by the checks, solutions and settings as they are now."""
+        return student in self._lines
+
     def last(self, student: str) -> Verdict | None:
         """The verdict whose marks were last entered for ``student``, by whatever checks; None where none is known."""
-        line = self._lines.get(student) or self._older.get(student)
+        line = self.line(student)
         with suppress(KeyError, TypeError):
             return self._shared.expand(line["verdict"]) if line else None
         return None
 
     def is_another(self, job: Job) -> bool:
-        """Whether what lies there now was handed in after what was last graded; false where neither is known."""
-        line = self._lines.get(str(job.student)) or self._older.get(str(job.student))
-        if not line or not line.get("sha"):
+        """Whether what lies there now is another notebook than the one whose marks count; false where that is not known."""
+        line = self.line(str(job.student))
+        if not line or not line.get("counts"):
             return False
-        return bool(line["sha"] != _digest(job.path))
+        return bool(line["counts"] != _digest(job.path))
 
     def note_page(self, job: Job) -> None:
         """Note that the page of ``job`` was made anew, and nothing else."""
@@ -123,8 +131,8 @@ class UpToDateFile:
                 done[job] = verdict.relabelled(notebook=str(job.path), student=job.student)
         return done
 
-    def note(self, outcomes: Iterable[Outcome]) -> None:
-        """Note that the marks of ``outcomes`` are in the gradebook."""
+    def note(self, outcomes: Iterable[Outcome], marks: Mapping[str, float | None]) -> None:
+        """Note that the marks of ``outcomes`` are in the gradebook; ``marks`` has what counts in the end, by student."""
         outcomes = [one for one in outcomes if one.settled and str(one.job.student) in self._seen]
         students = [str(one.job.student) for one in outcomes]
         book = read_chapter(self.url, self.chapter, students) if self.url else ChapterInBook()
@@ -141,7 +149,8 @@ class UpToDateFile:
                 "base": self._base,
                 "in": handed_in,
                 "bytes": one.key or data,
-                "sha": _digest(one.job.path),
+                "counts": (self.line(student) or {}).get("counts") if one.lost else _digest(one.job.path),
+                "mark": marks.get(student),
                 "texts": _texts(one.job),
                 "kept": one.page_kept,
                 "verdict": verdict,

@@ -15,9 +15,11 @@ from autograder.cli.app import PATH, _errors_in_sentences, _wanted, app, chapter
 from autograder.cli.progress import say
 from autograder.cli.text import listed
 from autograder.course import CourseError, load_course
+from autograder.render.text import wrapped
+from autograder.sanitize import sanitize
 from autograder.wording import plural
 
-__all__ = ["export", "feedback"]
+__all__ = ["export", "feedback", "log"]
 
 everything_option = click.option("--all", "everything", is_flag=True, help="Every finished chapter.")
 students_option = click.option(
@@ -61,6 +63,29 @@ def feedback(
             click.echo(json.dumps(found, ensure_ascii=False, indent=1))
         if missing:
             raise Exit(1)
+
+
+@app.command()
+@chapters_argument
+@students_option
+@json_option
+@course_option
+def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, course_folder: Path | None) -> None:
+    """Show which marks moved since they were first entered: whose, from what to what, why and when."""
+    from autograder.classroom.moves import LOG_NAME, read_moves
+
+    with _errors_in_sentences():
+        course = load_course(course_folder)
+        for chapter in chapters:
+            course.require_chapter(chapter)
+        moves = read_moves(course, chapters, students)
+        if as_json:
+            click.echo(json.dumps([move.to_json() for move in moves], ensure_ascii=False, indent=1))
+        for move in [] if as_json else moves:
+            when = move.when[:16].replace("T", " ")
+            click.echo(wrapped(move.text, "    ", f"{when}  {sanitize(move.chapter)}  {sanitize(move.student)}: "))
+        if not moves:
+            say(f"No mark has moved: there is nothing in {LOG_NAME}.")
 
 
 @app.command()
