@@ -34,7 +34,7 @@ MAX_BESIDE = 4096  # bytes of such a file that are read
 class Pages:
     """Writes what the students of a chapter get back; it holds little, so that it can go to any process.
 
-    ``marks`` are those of the students for whom the gradebook has more than the checks gave.
+    ``marks`` are those of the students for whom the gradebook has more than the checks gave. With ``dry`` nothing is written.
     """
 
     chapter: str
@@ -44,6 +44,7 @@ class Pages:
     autograded: Path
     feedback: Path
     marks: Mapping[str, SubmissionMarks] = field(default_factory=dict)
+    dry: bool = False
 
     @classmethod
     def of(cls, course: Course, chapter: str) -> Pages:
@@ -59,7 +60,7 @@ class Pages:
         texts = {name: beside(outcome.job.path, name) for name in BESIDE}
         by_hand = _marked_by_hand(document)
         rewritten = self._rewritten(outcome, by_hand)
-        page = self._write(outcome, document, texts)
+        page = "unchanged" if self.dry else self._write(outcome, document, texts)
         texted = replace(outcome, document=by_hand, cells=(), timestamp=texts[BESIDE[0]], rewritten=rewritten)
         return replace(texted, page_kept=page == "kept")
 

@@ -15,6 +15,7 @@ from types import FrameType
 from autograder.classroom.delivery import Pages, folder_of
 from autograder.classroom.doubts import Doubts
 from autograder.classroom.entering import Entering
+from autograder.classroom.running import running
 from autograder.classroom.uptodate import UpToDateFile
 from autograder.course import Course, CourseError
 from autograder.gradebook.entries import gradebook_url
@@ -29,7 +30,7 @@ from autograder.notebook import load_source, other_notebooks
 from autograder.sandbox.confinement import Confinement
 from autograder.verdict import Verdict
 
-__all__ = ["Terminated", "grade_class", "handed_in"]
+__all__ = ["Terminated", "broken_names", "grade_class", "handed_in", "refusals_of"]
 
 _MAX_NAMES = 10  # of other files, in the sentence that says a notebook is missing
 
@@ -84,7 +85,7 @@ def grade_class(
 
     released = load_source(course.source(chapter))[1]
     worth = points_of(released)
-    verdicts = {job: _unnamed(job, chapter, worth) for job in jobs if _written(str(job.path)) != str(job.path)}
+    verdicts = broken_names(jobs, chapter, worth)
     verdicts |= uptodate.unchanged([job for job in jobs if job not in verdicts])
     new = [job for job in jobs if job not in verdicts]
     entering = Entering(course, pages, uptodate, url, new)
@@ -93,9 +94,13 @@ def grade_class(
     report = on_verdict or (lambda _verdict: None)
     for verdict in verdicts.values():
         report(verdict)
-    with _ending_well() as ending, closing(gradebook):  # what was graded before an interruption is not lost
+    with (
+        _ending_well() as ending,
+        running(course, chapter),
+        closing(gradebook),
+    ):  # what was graded before an interruption is not lost
         doubts = Doubts(chapter, released, pages, url, new)
-        refusals = {job: why for job in new if (why := _refusal(job, chapter))}
+        refusals = refusals_of(new, chapter)
         refused = (
             delivered(Outcome(job, ungradable(job, why, chapter, worth)), pages) for job, why in refusals.items()
         )
@@ -151,6 +156,16 @@ def _ending_well() -> Iterator[_Ending]:
 def _written(path: str) -> str:
     """A path with what is no text in it spelled out: a name on disk is any bytes, and not all can be written down."""
     return path.encode("utf-8", "backslashreplace").decode()
+
+
+def broken_names(jobs: Sequence[Job], chapter: str, worth: float) -> dict[Job, Verdict]:
+    """The verdicts on those of ``jobs`` whose paths are no text."""
+    return {job: _unnamed(job, chapter, worth) for job in jobs if _written(str(job.path)) != str(job.path)}
+
+
+def refusals_of(jobs: Sequence[Job], chapter: str) -> dict[Job, str]:
+    """Those of ``jobs`` that are not even opened, each with the reason."""
+    return {job: why for job in jobs if (why := _refusal(job, chapter))}
 
 
 def _unnamed(job: Job, chapter: str, worth: float) -> Verdict:

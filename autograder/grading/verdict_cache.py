@@ -26,11 +26,12 @@ class VerdictCache:
 
     That is: the submission's bytes, the checks, the chapter's notebook, every solution, the framework, the course's
     limits and packages, its secret, and the options of the run. ``base`` is the hash of all these but the first: it goes
-    to other processes as it is, so that a course's sources are read once.
+    to other processes as it is, so that a course's sources are read once. With ``read_only`` nothing new is kept.
     """
 
     folder: Path
     base: bytes
+    read_only: bool = False
 
     @classmethod
     def of(cls, course: Course, chapter: str, options: Iterable[object] = ()) -> VerdictCache:
@@ -58,7 +59,7 @@ class VerdictCache:
 
     def save(self, key: str, verdict: Verdict, cells: Iterable[CellOutcome]) -> None:
         """Keep a verdict. A notebook that could not be graded is not kept: the next run tries it again."""
-        if verdict.status != "graded":
+        if verdict.status != "graded" or self.read_only:
             return
         # Not ``asdict``, which would copy every output deeply.
         outcomes = [

@@ -15,6 +15,7 @@ from autograder.course import Course
 from autograder.examples.record import recorded
 from autograder.files import write_atomically
 from autograder.judging.loader import load_checks
+from autograder.judging.proven import note_proven
 from autograder.release.inspection import inspect_chapter
 from autograder.release.mistake import Mistake
 from autograder.sandbox.confinement import Confinement, SandboxLost, SandboxUnavailable
@@ -74,6 +75,7 @@ def release(
             raise ReleaseError("\n".join(report.problems))
         record_examples(course, chapter)
         _generate(course, chapter)
+        note_proven(course, chapter)
         if report.draft:
             _mark_as_draft(course, chapter)
             unmet = "".join(f"\n  - {sentence}" for sentence in report.unmet)
