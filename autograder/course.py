@@ -92,7 +92,7 @@ class Course(Configurable):
         help="Which notebook counts of a student who handed in several, one after the other: the one that came last, or the one with the "
         "best mark, late penalties included.",
     ).tag(config=True)
-    missing = Enum(
+    missing_marks = Enum(
         ["blank", "zero"],
         "blank",
         help="What an export sends for a student who handed in nothing: a blank cell, which changes nothing there, or 0 points.",

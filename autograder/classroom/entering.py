@@ -33,6 +33,8 @@ from autograder.wording import number, plural
 __all__ = ["Entering", "reason_of"]
 
 FELL = "The mark fell from {before} to {after}: {why}."
+MANY_FELL = "The mark fell: {why}. `autograder log {chapter}` has what it was and is."
+MANY = 10  # falls that are told one by one, each with its marks
 
 
 class Entering:
@@ -74,7 +76,7 @@ class Entering:
         found = {}
         for job, verdict in {**verdicts, **self._settled}.items():
             move = fell.get(str(job.student))
-            found[job] = verdict if move is None else _warned(verdict, move)
+            found[job] = verdict if move is None else _warned(verdict, move, many=len(fell) > MANY)
         return found
 
     def _note_moves_by_hand(self, jobs: Sequence[Job]) -> None:
@@ -121,11 +123,11 @@ def _differ(one: float | None, other: float | None) -> bool:
     return (one is None) != (other is None) or (one is not None and other is not None and abs(one - other) > 1e-9)
 
 
-def _warned(verdict: Verdict, move: Move) -> Verdict:
-    before, after = ("no mark" if mark is None else plural(mark, "point") for mark in (move.before, move.after))
-    said = FELL.format(
-        before=number(move.before) if move.after is not None and move.before is not None else before,
-        after=after,
-        why=move.why,
-    )
+def _warned(verdict: Verdict, move: Move, *, many: bool) -> Verdict:
+    if many:
+        said = MANY_FELL.format(why=move.why, chapter=move.chapter)
+    else:
+        before = number(move.before or 0.0) if move.after is not None else plural(move.before or 0.0, "point")
+        after = "no mark" if move.after is None else plural(move.after, "point")
+        said = FELL.format(before=before, after=after, why=move.why)
     return replace(verdict, warning=" ".join(filter(None, [verdict.warning, said])))

@@ -101,7 +101,7 @@ def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, cour
 )
 @students_option
 @click.option(
-    "--missing", type=click.Choice(["blank", "zero"]), help="For who handed in nothing; else c.Course.missing."
+    "--missing", type=click.Choice(["blank", "zero"]), help="For who handed in nothing; else c.Course.missing_marks."
 )
 @click.option("--partial", is_flag=True, help="Send the points so far where a mark waits for a person.")
 @click.option("--bom", is_flag=True, help="Begin the file with a byte order mark, for Excel.")
@@ -137,7 +137,7 @@ def export(
             to,
             wanted,
             students=students,
-            policy=Policy("zero" if (missing or course.missing) == "zero" else "blank", partial),
+            policy=Policy("zero" if (missing or course.missing_marks) == "zero" else "blank", partial),
             roster=roster,
             columns=_columns(columns, wanted),
             bom=bom,

@@ -57,11 +57,11 @@ def marking_of(verdict: Verdict, marks: SubmissionMarks) -> Marking:
         # nbgrader keeps the comment on an exercise at the cell of its stub.
         said = [marks.comments[at] for at in dict.fromkeys((_called(name), name)) if at in marks.comments]
         waits = mark.waits and (mark.given or verdict.status == "graded")  # else the page says it of the whole notebook
-        if note := [*_note(mark, exercise, waits=waits), *map(prose, said)]:
+        if note := [*_note(mark, exercise, waits=waits), *map(_comment, said)]:
             notes[name] = note
     for name, text in marks.comments.items():
         if name not in marks.by_cell and CHECK + name not in marks.by_cell:
-            notes[name] = [prose(text)]
+            notes[name] = [_comment(text)]
     waiting = [_called(mark.name) for mark in marks.waiting]
     return Marking(
         points(marks.total, marks.max_score),
@@ -113,6 +113,10 @@ def _note(mark: CellMark, exercise: ExerciseVerdict | None, *, waits: bool) -> l
     if waits:
         said.append("A person will look at this once more." if mark.given else "A person will mark this.")
     return [" ".join(said)] if said else []
+
+
+def _comment(text: str) -> Markup:
+    return Markup('<p class="label">Comment</p>{}').format(prose(text))
 
 
 def notes_elsewhere(marking: Marking, shown: Collection[str]) -> list[tuple[str, Sequence[str | Markup]]]:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from autograder.classroom.entering import _warned
 from autograder.classroom.moves import read_moves
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course import load_course
@@ -60,6 +61,13 @@ def test_first_marks_are_no_moves_and_a_mark_that_falls_is_said_once(course):
     assert "ch1_units  bob: 6 → 2 of 6 points: handed in again" in shown
     assert "mean_kelvin, “one station”: passed" in " ".join(shown.split())
     assert json.loads(python("-m", "autograder", "log", "--json", cwd=course.root).stdout)[0]["from"] == 6
+
+
+def test_falls_by_the_dozen_are_said_in_one_sentence(course):
+    """Of many, the reason alone, which is the same for all, so that they are listed together; the log has their marks."""
+    [move] = read_moves(course)
+    said = _warned(regrade(course)["bob"], move, many=True).warning
+    assert said == "The mark fell: handed in again. `autograder log ch1_units` has what it was and is."
 
 
 def test_a_person_a_changed_check_and_a_penalty_are_told_apart(course):
