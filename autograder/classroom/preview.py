@@ -31,6 +31,7 @@ from autograder.grading.outcome import Outcome, delivered, points_of, ungradable
 from autograder.grading.submission import Job
 from autograder.grading.task import Executor
 from autograder.grading.verdict_cache import VerdictCache
+from autograder.judging.proven import unproven
 from autograder.judging.secret import VARIABLE
 from autograder.marks import SubmissionMarks
 from autograder.notebook import load_source
@@ -118,8 +119,6 @@ def preview_class(
         before, after, kept = _entered(course, chapter, outcomes, url, Path(folder))
         found = _Difference(uptodate, before, after, kept)
         moves = [move for one in outcomes if (move := found.move(one)) is not None]
-        from autograder.judging.proven import unproven  # noqa: PLC0415 - Hypothesis comes with the checks
-
         changed = unproven(course, chapter)
     students = {str(one.job.student): one.verdict for one in outcomes}
     return Preview(
