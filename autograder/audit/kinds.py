@@ -94,16 +94,22 @@ def kinds_visited(checks: ChapterChecks, exercise: str) -> Kinds:
 def loses_marks(checks: ChapterChecks, exercise: str, function: Function) -> bool:
     """Whether some check that is worth points fails for ``function``."""
     spec = checks.specs[exercise]
-    session = FunctionSession(
-        {**checks.right_names(), exercise: function}, call_seconds=checks.course.limits.call_seconds
-    )
-    conversation = checks.converse(exercise, lambda: session)
-    for check in sorted((c for c in spec.checks if c.points), key=lambda c: (not c.kinds, c.purity)):
-        try:
-            checks.run_check(exercise, check.name, StudentProxy(conversation))
-        except Exception:  # noqa: BLE001 - a check that cannot use a value refuses it
-            return True
+    names = {**checks.right_names(), exercise: function}
+    worth = sorted((c for c in spec.checks if c.points), key=lambda c: not c.kinds)
+    # The first check that fails decides: each asks what it needs. Only that for care looks at all that is planned.
+    for planned in (False, True):
+        session = FunctionSession(names, call_seconds=checks.course.limits.call_seconds)
+        student = StudentProxy(checks.converse(exercise, functools.partial(_itself, session), planned=planned))
+        for check in (c for c in worth if c.purity == planned):
+            try:
+                checks.run_check(exercise, check.name, student)
+            except Exception:  # noqa: BLE001 - a check that cannot use a value refuses it
+                return True
     return False
+
+
+def _itself(session: FunctionSession) -> FunctionSession:
+    return session
 
 
 @dataclass(frozen=True)

@@ -6,19 +6,18 @@ import copy
 import dataclasses
 import hashlib
 import inspect
-import multiprocessing
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from autograder.audit.claims import constants_of, unfounded, with_constant
 from autograder.audit.kinds import Kinds, kind_mutants, kinds_visited, loses_marks
 from autograder.audit.mutants import Mutant, mutants_of
+from autograder.audit.processes import each_chapter
 from autograder.audit.report import ChapterAudit, ExerciseAudit
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
-from autograder.course import Course, load_course
+from autograder.course import Course
 from autograder.judging.diagnosis import distinguishing_calls, same_answer
 from autograder.judging.functions import FunctionSession, FunctionSubject
 from autograder.judging.judge import Judge
@@ -50,46 +49,38 @@ def audit(
     """Audit ``chapters``, on as many processes as ``workers`` says; raises ``CourseError`` where checks cannot be read."""
     for chapter in chapters:
         course.require_chapter(chapter)
-    if workers <= 1 or len(chapters) <= 1:
-        return [_audit(course, chapter, mutants=mutants, draws=draws) for chapter in chapters]
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(chapters)), mp_context=context) as pool:
-        # The longest first, as far as the length of its texts tells: so no process is left alone with one at the end.
-        longest = sorted(chapters, key=lambda chapter: -_length_of(course, chapter))
-        jobs = {chapter: pool.submit(_elsewhere, str(course.root), chapter, mutants, draws) for chapter in longest}
-        return [jobs[chapter].result() for chapter in chapters]
-
-
-def _length_of(course: Course, chapter: str) -> int:
-    """How many bytes a chapter's checks and solutions have, whose number decides how long an audit takes."""
-    solutions = course.root / "solutions"
-    files = [course.checks(chapter), *solutions.glob(f"{chapter}.py"), *solutions.glob(f"*/{chapter}.py")]
-    return sum(path.stat().st_size for path in files if path.is_file())
-
-
-def _elsewhere(root: str, chapter: str, mutants: bool, draws: int) -> ChapterAudit:  # noqa: FBT001 - to another process
-    return _audit(load_course(Path(root)), chapter, mutants=mutants, draws=draws)
+    measured = dict(each_chapter(partial(_audit, mutants=mutants, draws=draws), course, chapters, workers))
+    return [measured[chapter] for chapter in chapters]
 
 
 def _audit(course: Course, chapter: str, *, mutants: bool, draws: int) -> ChapterAudit:
     begun = time.monotonic()
     judge = Judge(load_checks(course, chapter))
     judge.checks.shrinks = False
+    # Marks alone take a small part of the time that it takes to name the mistake as well.
+    unnamed: dict[str, list[Misconception]] = {name: [] for name in judge.checks.misconceptions}
+    marks = Judge(dataclasses.replace(judge.checks, misconceptions=unnamed, _diagnoses={}))
     alternatives = known_alternatives(course, chapter)
     _, released = load_source(course.source(chapter))
     blank = blank_exercises(released, released)
     found = []
     for spec in judge.checks.specs.values():
-        exercise = _Exercise(judge, spec, [a for a in alternatives if a.exercise == spec.name])
+        exercise = _Exercise(judge, marks, spec, [a for a in alternatives if a.exercise == spec.name])
         found.append(exercise.measured(blank=spec.name in blank, mutants=mutants, draws=draws))
     return ChapterAudit(chapter, tuple(found), time.monotonic() - begun, targets=course.targets)
 
 
 class _Exercise:
-    """One exercise under audit."""
+    """One exercise under audit: ``judge`` says what a solution earns and which mistake it makes, ``marks`` only the first."""
 
-    def __init__(self, judge: Judge[ChapterChecks], spec: ExerciseSpec, alternatives: Sequence[Alternative]) -> None:
-        self.judge, self.spec, self.alternatives = judge, spec, alternatives
+    def __init__(
+        self,
+        judge: Judge[ChapterChecks],
+        marks: Judge[ChapterChecks],
+        spec: ExerciseSpec,
+        alternatives: Sequence[Alternative],
+    ) -> None:
+        self.judge, self.marks, self.spec, self.alternatives = judge, marks, spec, alternatives
         self.checks = judge.checks
         self.right = self.checks.right_names()
         # A solution that ends has as long as a student's, so that a busy machine refuses none: only a mutant may not end.
@@ -181,13 +172,21 @@ class _Exercise:
         """Whether a student who makes this mistake hears from ``check()`` that all is well; of a quiz it says nothing yet."""
         if self.spec.answers:
             return False
-        return bool(self._grade(self._with(mistake), self._patience, visible_only=True).status == "passed")
+        return bool(self._marked(self._with(mistake), self._patience, visible_only=True).status == "passed")
 
-    def _grade(self, namespace: Mapping[str, Any], seconds: float = _SECONDS, *, visible_only: bool = False) -> Any:
+    def _grade(self, namespace: Mapping[str, Any], seconds: float) -> ExerciseVerdict:
         subject = FunctionSubject(self.spec.name, namespace, call_seconds=seconds)
-        [verdict] = self.judge.judge(subject, only=frozenset({self.spec.name}), visible_only=visible_only)
+        [verdict] = self.judge.judge(subject, only=frozenset({self.spec.name}))
         if self.judge.scorer.undiagnosed is not None:
             raise self.judge.scorer.undiagnosed
+        return verdict
+
+    def _marked(
+        self, namespace: Mapping[str, Any], seconds: float = _SECONDS, *, visible_only: bool = False
+    ) -> ExerciseVerdict:
+        """The verdict without the name of a mistake."""
+        subject = FunctionSubject(self.spec.name, namespace, call_seconds=seconds)
+        [verdict] = self.marks.judge(subject, only=frozenset({self.spec.name}), visible_only=visible_only)
         return verdict
 
     def _stub_earns_nothing(self) -> bool:
@@ -195,7 +194,7 @@ class _Exercise:
             raise NotImplementedError(self.spec.name)
 
         blank = dict.fromkeys(self.spec.answers) or {self.spec.name: stub}
-        return bool(self._grade({**self.right, **blank}).score == 0)
+        return self._marked({**self.right, **blank}).score == 0
 
     def _by_heart(self) -> float:
         """The largest share of the points that one answer of the reference earns, given to every question."""
@@ -204,7 +203,7 @@ class _Exercise:
         shares = [0.0]
         for call in [c for c in asked if c.function == self.spec.name and not c.probe][:_BY_HEART]:
             [answer] = FunctionSession(self.right).batch([call])
-            verdict = self._grade(self._with(_always(answer.value)), self._patience)
+            verdict = self._marked(self._with(_always(answer.value)), self._patience)
             shares.append(verdict.score / verdict.max_score)
         return max(shares)
 
@@ -306,8 +305,9 @@ class _Exercise:
         if (name, number) not in self._answers:
             self._answers[name, number] = FunctionSession(model).batch(plan)
         ours = self._answers[name, number]
-        theirs = FunctionSession(other, call_seconds=self._patience).batch(plan)
-        return all(same_answer(a, b, c) for a, b, c in zip(ours, theirs, plan, strict=True))
+        session = FunctionSession(other, call_seconds=self._patience)
+        # One by one: most differ at one of the first questions, and the others need not be asked.
+        return all(same_answer(answer, session.call(call), call) for answer, call in zip(ours, plan, strict=True))
 
     def _further_questions(self, number: int) -> list[Call]:
         if number not in self._questions:

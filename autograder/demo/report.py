@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.demo.hostile import ATTACKS
-from autograder.render.text import wrapped
 from autograder.wording import number
 
 if TYPE_CHECKING:
@@ -58,12 +58,12 @@ def recognised(report: ClassReport) -> str:
         named = {e.name: e.misconception for e in report.verdicts[key].exercises}.get(slip.exercise)
         if named != slip.name:
             missed.append(f"  {key[1]}, {slip.exercise}: {slip.name} was taken for {named or 'nothing known'}")
-    ungradable = [v for v in report.verdicts.values() if v.status == "ungradable"]
     found = len(planted) - len(missed)
     lines = [f"{found} of {len(planted)} mistakes planted one at a time were called by their names.", *missed]
-    if ungradable:
-        lines.append("Needs a person (— in the table):")
-        lines += [wrapped(v.reason or "", "    ", f"  {v.student}, {v.chapter}: ") for v in ungradable]
+    faults = _faults(report)
+    if faults:
+        lines.append("Needs a person (— in the table; the feedback page tells what to do):")
+        lines += [f"  {student}, {_where(report, chapters)}: {fault}" for (student, fault), chapters in faults.items()]
     return "\n".join(lines)
 
 
@@ -89,6 +89,22 @@ def next_steps(report: ClassReport) -> str:
     else:
         lines.append("  (the gradebook is empty: marks reached without a jail are not entered)")
     return "\n".join(lines)
+
+
+def _faults(report: ClassReport) -> dict[tuple[str, str], list[str]]:
+    """By student and fault, the chapters that could not be graded for it: one fault is told once, wherever it shows."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for (chapter, student), verdict in report.verdicts.items():
+        if verdict.status == "ungradable":
+            # Its first sentence, without what differs from chapter to chapter.
+            reason = (verdict.reason or "").replace(f"{chapter}.ipynb", "the notebook").replace(chapter, "the chapter")
+            fault = re.sub(r" \([^()]*\)", "", reason).partition(". ")[0].rstrip(".")
+            found.setdefault((student, f"{fault}."), []).append(chapter)
+    return found
+
+
+def _where(report: ClassReport, chapters: list[str]) -> str:
+    return "every chapter" if len(chapters) == len(report.chapters) > 1 else ", ".join(map(_short, chapters))
 
 
 def _story(report: ClassReport, student: Student) -> str:

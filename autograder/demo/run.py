@@ -12,12 +12,14 @@ from autograder.classroom.run import grade_class, handed_in
 from autograder.course import CourseError, load_course
 from autograder.demo.report import ClassReport, class_table, next_steps, recognised
 from autograder.demo.students import class_of, hand_in
-from autograder.release import ReleaseError, release
+from autograder.release import ReleaseError
+from autograder.release.proof import proven
+from autograder.release.run import release_proven
 from autograder.sandbox import SandboxUnavailable, open_worker
 from autograder.wording import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from autograder.course import Course
@@ -61,31 +63,44 @@ def run_demo(
     demo = _impatient(copy_course(course, fresh_folder(Path.cwd())))
     report = ClassReport(demo, students)
     say(f"{plural(len(students), 'student')}, {plural(len(chapters), 'chapter')}, in {demo.root}")
-    for chapter in chapters:
-        say(f"{chapter}: proving its checks and releasing it …")
-        started = time.monotonic()
-        try:
-            release(demo, [chapter], mutants=False)
-        except ReleaseError as error:
-            report.refused[chapter] = str(error)
-            say(f"{chapter}: not released, and left out of what follows. {error}")
-            continue
-        report.chapters.append(chapter)
+    begun = time.monotonic()
+    _released(report, chapters, workers, say)
+    released = time.monotonic()
+    for chapter in report.chapters:
         for student in students:
             report.work[chapter, student.id] = work = hand_in(demo, chapter, student, len(students))
             _hand_in(demo, chapter, student, work.data)
-        released = time.monotonic()
-        jobs = handed_in(demo, chapter)
+        jobs, handed = handed_in(demo, chapter), time.monotonic()
         with progress(len(jobs), f"{chapter}: grading") as on_verdict:
             verdicts = grade_class(demo, chapter, jobs, confinement=confinement, workers=workers, on_verdict=on_verdict)
-        graded = time.monotonic()
-        say(f"{chapter}: released in {released - started:.1f} s, graded in {graded - released:.1f} s")
+        say(f"{chapter}: graded in {time.monotonic() - handed:.1f} s")
         report.verdicts.update({(chapter, str(verdict.student)): verdict for verdict in verdicts})
+    graded = time.monotonic()
     if report.chapters:
         for part in (class_table(report), recognised(report), next_steps(report)):
             say("")
             say(part)
+        say("")
+        say(
+            f"It took {graded - begun:.0f} s: {released - begun:.0f} s to prove and release, {graded - released:.0f} s to grade."
+        )
     return report
+
+
+def _released(report: ClassReport, chapters: Sequence[str], workers: int, say: Callable[[str], None]) -> None:
+    """Release what is fit of ``chapters``, as many at a time as there are ``workers``; what is not is told and left out."""
+    say(f"Proving the checks of {plural(len(chapters), 'chapter')}, which takes longest, and releasing each …")
+    fit = set()
+    for proof in proven(report.course, chapters, mutants=False, workers=workers):
+        try:
+            release_proven(report.course, proof)
+        except ReleaseError as error:
+            report.refused[proof.chapter] = str(error)
+            say(f"{proof.chapter}: not released, and left out of what follows. {error}")
+        else:
+            fit.add(proof.chapter)
+            say(f"{proof.chapter}: proven and released ({len(fit) + len(report.refused)} of {len(chapters)})")
+    report.chapters.extend(chapter for chapter in chapters if chapter in fit)
 
 
 def fresh_folder(parent: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.release.run import ReleaseError, record_examples, release
+from autograder.release.examples import record_examples
+from autograder.release.run import ReleaseError, release
 
 __all__ = ["ReleaseError", "record_examples", "release"]

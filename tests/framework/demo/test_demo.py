@@ -6,16 +6,20 @@ import importlib.util
 import json
 import sys
 from contextlib import nullcontext
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from autograder.course import load_course
 from autograder.demo.hostile import ATTACKS
+from autograder.demo.report import ClassReport, recognised
 from autograder.demo.run import fresh_folder, run_demo
 from autograder.demo.students import KINDS, class_of, hand_in
+from autograder.grading.outcome import ungradable
+from autograder.grading.submission import Job
 from autograder.judging.solutions import known_alternatives, known_misconceptions
-from autograder.notebook import parse_notebook
+from autograder.notebook import NotebookError, load_document, parse_notebook
 from autograder.simulate import reference_code, solved_notebook
 from tests.support import ROOT
 from tests.support.mini import change, copy_course
@@ -139,6 +143,28 @@ def test_a_large_class_is_filled_with_honest_work():
     assert all(kinds.count(kind) == 1 for kind in [*ATTACKS, "not JSON", "cell deleted", "cell copied"])
 
 
+# --- what is told ------------------------------------------------------------------------------------------------------
+
+
+def test_one_fault_of_a_student_is_one_line(course):
+    """However many chapters cannot be graded for it; another fault of theirs has a line of its own."""
+    chapters = course.finished_chapters()
+    report = ClassReport(course, tuple(class_of(1)), list(chapters))
+    for number, chapter in enumerate(chapters):
+        for student, data in (("elif", b'{"cells": [' + b"1," * number), ("ben", b"\xff" if number == 2 else b"{}")):
+            with pytest.raises(NotebookError) as found:
+                load_document(data, Path(f"{chapter}.ipynb"))
+            reason = str(found.value)
+            report.verdicts[chapter, student] = ungradable(Job(Path("x"), student, chapter), reason)
+    _, head, *lines = recognised(report).splitlines()
+    assert head.startswith("Needs a person")
+    assert lines[0] == "  elif, every chapter: the notebook is not JSON, so it is not a whole notebook."
+    assert [line.partition(":")[0] for line in lines[1:]] == [
+        f"  ben, {', '.join(c[:3] for c in chapters if c != chapters[2])}",
+        "  ben, ch2",
+    ]
+
+
 # --- the demonstration -------------------------------------------------------------------------------------------------
 
 
@@ -174,7 +200,8 @@ def test_the_demonstration_of_a_small_course(tmp_path, monkeypatch, confinement)
     text = "\n".join(said)
     planted = sum(work.planted is not None for work in report.work.values())
     assert f"{planted} of {planted} mistakes planted one at a time were called by their names." in text
-    assert "is not JSON" in text
+    assert "elif, ch1: the notebook is not JSON, so it is not a whole notebook." in text
+    assert "to prove and release" in text
     assert ("a loop that never ends (in ch1)" in text) == (confinement == "auto")
     assert (demo / "gradebook.db").is_file()
     assert ("nbgrader's formgrader" in text) == (confinement == "auto")
