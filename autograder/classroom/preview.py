@@ -6,7 +6,7 @@ import os
 import secrets
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ from autograder.grading.task import Executor
 from autograder.grading.verdict_cache import VerdictCache
 from autograder.judging.proven import unproven
 from autograder.judging.secret import VARIABLE
-from autograder.marks import SubmissionMarks
+from autograder.marks import SubmissionMarks, as_graded
 from autograder.notebook import load_source
 from autograder.sandbox.confinement import Confinement
 from autograder.verdict import Verdict
@@ -45,6 +45,7 @@ __all__ = ["Preview", "preview_class"]
 class Preview:
     """What a run would do: the marks that would move, and by exercise the points that all of them would gain or lose together.
 
+    ``named`` counts students by exercise and by the mistake that is named there before and after, where the two differ.
     ``first`` are those who would get their first mark; ``run`` and ``unchanged`` count notebooks; ``unproven`` has exercise and title of the
     checks that changed since the last release, None where none is known; ``in_progress`` says that a run is grading just now.
     """
@@ -52,6 +53,7 @@ class Preview:
     chapter: str
     moves: tuple[Move, ...]
     by_exercise: Mapping[str, tuple[int, float]]
+    named: Mapping[tuple[str, str | None, str | None], int]
     first: tuple[str, ...]
     ungradable: Mapping[str, str]
     run: int
@@ -68,6 +70,10 @@ class Preview:
             "chapter": self.chapter,
             "moves": moves,
             "exercises": exercises,
+            "named": [
+                {"exercise": e, "from": was, "to": now, "students": count}
+                for (e, was, now), count in self.named.items()
+            ],
             "first_marks": list(self.first),
             "ungradable": dict(self.ungradable),
             "run": self.run,
@@ -125,6 +131,7 @@ def preview_class(
         chapter,
         tuple(sorted(moves, key=lambda move: move.student)),
         found.by_exercise({move.student for move in moves}),
+        _named(uptodate, outcomes),
         tuple(sorted(s for s in students if s not in before and mark_of(after.get(s)) is not None)),
         {s: verdict.reason or "" for s, verdict in sorted(students.items()) if verdict.status == "ungradable"},
         len(outcomes),
@@ -142,10 +149,26 @@ def _entered(
     if not outcomes:
         return {}, {}, kept
     copy = copy_gradebook(url, folder)
+    if not copy:  # all of them would be first marks
+        return {}, {str(one.job.student): as_graded(one.verdict) for one in outcomes}, kept
     students = [str(one.job.student) for one in outcomes]
     before = read_marks(copy, chapter, students) or {}
     write_entries(course, outcomes, allow_unsafe=True, db_url=copy, kept=kept)
     return before, read_marks(copy, chapter, students) or {}, kept
+
+
+def _named(uptodate: UpToDateFile, outcomes: Sequence[Outcome]) -> dict[tuple[str, str | None, str | None], int]:
+    """How often another mistake is named in a notebook that is still the same."""
+    counts: Counter[tuple[str, str | None, str | None]] = Counter()
+    for one in outcomes:
+        before = uptodate.last(str(one.job.student))
+        if before is None or uptodate.is_another(one.job):
+            continue
+        was = {exercise.name: exercise.misconception for exercise in before.exercises}
+        for exercise in one.verdict.exercises:
+            if exercise.name in was and was[exercise.name] != exercise.misconception:
+                counts[exercise.name, was[exercise.name], exercise.misconception] += 1
+    return dict(counts.most_common())
 
 
 class _Difference:

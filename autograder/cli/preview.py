@@ -56,6 +56,12 @@ def preview_text(found: Preview) -> str:
             for (exercise, change), count in changes.most_common():
                 if exercise == name:
                     lines.append(wrapped(f"{change.partition(', ')[2]} ({count})", "      ", "    "))
+    if found.named:
+        lines += ["", "Other mistakes would be named:"]
+        for (exercise, was, now), count in found.named.items():
+            lines.append(
+                wrapped(f"{exercise}: {was or 'none'} → {now or 'none'} ({plural(count, 'student')})", "    ", "  ")
+            )
     if found.first:
         lines += ["", f"{plural(len(found.first), 'notebook')} would get a first mark."]
     if found.ungradable:

@@ -22,7 +22,10 @@ def copy_gradebook(url: str, folder: Path) -> str:
     with gradebook_errors(url):
         if not url.startswith(_FILE):
             _copy_from_server(url, copy)
-        elif (path := Path(url.removeprefix(_FILE).partition("?")[0])).is_file():
+        else:
+            path = Path(url.removeprefix(_FILE).partition("?")[0])
+            if not path.is_file():
+                return ""
             with (
                 closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=30)) as book,
                 closing(sqlite3.connect(copy)) as target,

@@ -45,8 +45,9 @@ def _path(course: Course, chapter: str) -> Path:
 
 
 def _fingerprints(course: Course, chapter: str) -> list[tuple[str, str, str, str]]:
-    """Name, exercise, title, and a hash of what it is made of, for each check: its own code, its exercise's, the reference, and whatever of the
-    course these mention. Layout and comments do not matter.
+    """Name, exercise and title of each check, and a hash of what it is made of.
+
+    That is its own code, its exercise's, the reference, and whatever of the course these mention. Layout and comments do not matter.
     """
     path = course.checks(chapter)
     body = _parsed(path).body

@@ -90,6 +90,21 @@ def test_a_changed_check_is_told_with_whom_it_moves_and_then_does_just_that(cour
     assert grade(course) == {"ada": 6.0, "cyd": 3.0, "dot": 3.0, "new": 6.0}
 
 
+def test_a_changed_misconception_is_told_though_no_mark_moves(course):
+    """What students would be told their mistake is, and how many of them."""
+    known = course.root / "solutions" / "misconceptions" / f"{CHAPTER}.py"
+    code = "\n\n@misconceptions_of('to_kelvin')\ndef one_row_alone(celsius):\n"
+    code += (
+        '    """A table of several rows is left as it was."""\n    return celsius + 273.15 * (np.ndim(celsius) == 1)\n'
+    )
+    change(course.checks(CHAPTER), ROW, TABLE)
+    grade(course)
+    known.write_text(known.read_text() + code)
+    done = python("-m", "autograder", "grade", CHAPTER, "--preview", cwd=course.root, status=0).stdout
+    assert "No mark would move." in done
+    assert "Other mistakes would be named:\n  to_kelvin: none → one_row_alone (2 students)" in done
+
+
 def test_the_command_prints_one_json_object_and_makes_nothing_for_a_course_without_anything(tmp_path):
     """No secret, no gradebook, no folder comes about; the preview says that nothing was released."""
     course = copy_course(tmp_path / "mini")
