@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.exceptions import Exit
@@ -97,6 +97,7 @@ def release(chapters: Sequence[str], *, everything: bool, draft: bool, course_fo
 @app.command()
 @click.argument("chapter")
 @click.option("--student", "students", metavar="ID", multiple=True, help="Only this student; may be given again.")
+@click.option("--preview", is_flag=True, help="Say what would change, and write nothing: whose marks move, and why.")
 @json_option
 @course_option
 @unsafe_option
@@ -106,6 +107,7 @@ def grade(
     chapter: str,
     *,
     students: Sequence[str],
+    preview: bool,
     as_json: bool,
     course_folder: Path | None,
     unsafe_local: bool,
@@ -121,16 +123,19 @@ def grade(
         course.require_chapter(chapter)
         jobs = handed_in(course, chapter, students)
 
+        how: dict[str, Any] = {
+            "confinement": _confinement(unsafe_local=unsafe_local),
+            "workers": workers or _cores(),
+            "executor": _executor(scheduler),
+        }
+        if preview:
+            from autograder.cli.preview import show_preview
+
+            show_preview(course, chapter, jobs, how, as_json=as_json)
+            return
+
         def run(on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
-            return grade_class(
-                course,
-                chapter,
-                jobs,
-                confinement=_confinement(unsafe_local=unsafe_local),
-                workers=workers or _cores(),
-                executor=_executor(scheduler),
-                on_verdict=on_verdict,
-            )
+            return grade_class(course, chapter, jobs, on_verdict=on_verdict, **how)
 
         _finish(*_run(run, len(jobs), f"Grading {chapter}"), as_json=as_json)
 
@@ -398,3 +403,4 @@ def _finish(verdicts: Sequence[Verdict], seconds: float, *, as_json: bool, brief
 
 from autograder.cli import classes as _classes  # noqa: E402, F401 - its verbs add themselves
 from autograder.cli import courses as _courses  # noqa: E402, F401
+from autograder.cli import marks as _marks  # noqa: E402, F401
