@@ -14,7 +14,7 @@ export OPENBLAS_NUM_THREADS = 1
 # Two test processes: enough to hide waiting, few enough for a small machine. tests/conftest.py deals the work out.
 JOBS ?= 2
 
-.PHONY: help setup test demo lint format lab clean
+.PHONY: help setup test demo lint format lab wheel clean
 
 help:  ## say what can be made
 	@sed -n 's/^\([a-z]*\):.*## /  make \1@/p' Makefile | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -42,6 +42,9 @@ format: setup  ## put the code into its usual form
 
 lab: setup  ## JupyterLab on the course's notebooks
 	@$(BIN)/jupyter lab --ServerApp.root_dir=source $(ARGS)
+
+wheel: setup  ## what is published, in dist: the course released, then sdist and wheel for students and for instructors
+	@$(BIN)/python packaging/build.py $(ARGS)
 
 clean:  ## remove the environment, caches and what the demo made
 	rm -rf $(VENV) demo demo-[0-9]* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autograder.checking.asserts import CheckFailed
-    from autograder.selfcheck import CheckProblem, check, hint
+    from autograder.selfcheck import CheckProblem, check, hint, solution
 
-__all__ = ["CheckFailed", "CheckProblem", "__version__", "check", "hint"]
+__all__ = ["CheckFailed", "CheckProblem", "__version__", "check", "hint", "solution"]
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
     # Imported on first use: the command line starts without NumPy, and a notebook pays only for what it calls.
-    if name in {"CheckFailed", "CheckProblem", "check", "hint"}:
+    if name in {"CheckFailed", "CheckProblem", "check", "hint", "solution"}:
         from autograder import selfcheck  # noqa: PLC0415
 
         return getattr(selfcheck, name)

@@ -7,23 +7,21 @@ misconceptions, alternatives and mutants. NumPy and the standard library only: a
 from __future__ import annotations
 
 import io
-import signal
 import sys
-import threading
 import traceback
 import tracemalloc
 import warnings
-import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
-from types import FrameType, FunctionType, TracebackType
+from types import FunctionType, TracebackType
 from typing import Any
 
 import numpy as np
 
 from autograder.attempt import python_name
+from autograder.judging.time_limit import OutOfTimeError, alarm
 from autograder.judging.values import arrived, changed_arguments, fresh
 from autograder.sandbox.guest.failures import shapes_of
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
@@ -34,14 +32,11 @@ __all__ = ["FunctionSession", "FunctionSubject", "OutOfTimeError", "alarm"]
 MAX_TEXT = 500  # characters of an error's text or of a line of code
 
 
-class OutOfTimeError(BaseException):
-    """Raised by the alarm: no ``except Exception`` of the code that runs catches it."""
-
-
 class FunctionSession:
     """A ``Session`` over the functions and values in ``names``; nothing is confined.
 
-    ``given`` functions come before those of the same name. A call takes ``call_seconds`` at most, where that is set.
+    ``given`` functions come before those of the same name. A call takes ``call_seconds`` at most, where that is set; ``stuck``
+    is told, in another thread, of a function that cannot be stopped then; ``called`` hears of the end of each call.
     """
 
     sandbox = "in-process"
@@ -53,10 +48,14 @@ class FunctionSession:
         *,
         given: Mapping[str, Callable[..., Any]] | None = None,
         call_seconds: float | None = None,
+        stuck: Callable[[str], None] | None = None,
+        called: Callable[[], None] | None = None,
     ) -> None:
         self._names = names
         self._given = dict(given or {})
         self._seconds = call_seconds
+        self._stuck = stuck
+        self._called = called or (lambda: None)
         self._edited: dict[str, Any] = {}
         self._stopped = ""
 
@@ -79,7 +78,7 @@ class FunctionSession:
         for call in calls:
             value, answer = self._run(call)
             answered.append((value if hold else arrived(value), answer))
-        return [Answer(arrived(v) if hold else v, a.error, a.stopped, a.changed) for v, a in answered]
+        return [replace(a, value=arrived(v) if hold else v) for v, a in answered]
 
     def value(self, name: str) -> Answer:
         """The value of a variable; a ``NameError`` where there is none."""
@@ -157,13 +156,17 @@ class FunctionSession:
         args = tuple(fresh(a) for a in call.args)
         kwargs = {k: fresh(v) for k, v in call.kwargs.items()}
         try:
-            with _without_warnings(), alarm(self._seconds), _memory(call.memory_mb):
+            stuck = partial(self._stuck, name) if self._stuck is not None else None
+            # The alarm goes inside the others: it may raise at each step until it has left, also where they tidy up.
+            with _without_warnings(), _memory(call.memory_mb), alarm(self._seconds, stuck):
                 value = function(*args, **kwargs)
-        except OutOfTimeError:
+        except OutOfTimeError as error:
             self._stopped = "timeout"
-            return None, Answer(stopped="timeout")
+            return None, Answer(stopped="timeout", at=_error(error, own))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the code raises is its answer
             return None, Answer(error=_error(error, own), changed=changed_arguments(call, args, kwargs))
+        finally:
+            self._called()
         return value, Answer(changed=changed_arguments(call, args, kwargs))
 
 
@@ -176,12 +179,17 @@ class FunctionSubject:
     _: KW_ONLY
     given: Mapping[str, Callable[..., Any]] | None = None
     call_seconds: float | None = None
+    stuck: Callable[[str], None] | None = None
+    called: Callable[[], None] | None = None
+    waited_for: bool = False  # by a person, so that nothing that took too long is tried again
     notes: Mapping[str, str] = field(default_factory=dict)
     blank: frozenset[str] = frozenset()
 
     def open(self, *, memory_mb: int | None = None) -> FunctionSession:  # noqa: ARG002 - each call carries its own limit
         """A fresh session over the same names."""
-        return FunctionSession(self.names, given=self.given, call_seconds=self.call_seconds)
+        return FunctionSession(
+            self.names, given=self.given, call_seconds=self.call_seconds, stuck=self.stuck, called=self.called
+        )
 
     def before_redefined(self, exercise: str) -> None:
         """Nothing is defined twice in a dictionary."""
@@ -253,26 +261,3 @@ def _memory(limit_mb: int | None) -> Iterator[None]:
         tracemalloc.stop()
     if taken > limit_mb << 20:
         raise MemoryError(f"{taken >> 20} MiB were taken, and {limit_mb} MiB allowed")
-
-
-@contextmanager
-def alarm(seconds: float | None) -> Iterator[None]:
-    """Raise ``OutOfTimeError`` in what runs inside after ``seconds``, in the main thread of a system that has alarms."""
-    if seconds is None or threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def ring(_number: int, frame: FrameType | None) -> None:
-        # What is raised inside a callback of the garbage collector, as Hypothesis and weak references have them, is
-        # swallowed with a warning.
-        if frame is None or not (frame.f_code.co_name == "gc_callback" or frame.f_code.co_filename == weakref.__file__):
-            raise OutOfTimeError
-
-    before = signal.signal(signal.SIGALRM, ring)
-    # It rings again and again, for where it could not raise and where what it raised was swallowed.
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.25)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.course import Course
@@ -18,7 +19,7 @@ from autograder.sandbox.confinement import Confinement
 if TYPE_CHECKING:
     from autograder.release.proof import Proof
 
-__all__ = ["ReleaseError", "release", "release_proven"]
+__all__ = ["ReleaseError", "generate", "release", "release_proven"]
 
 
 class ReleaseError(Exception):
@@ -58,7 +59,7 @@ def release_proven(course: Course, proof: Proof, say: Callable[[str], None] | No
         say(note)
     if proof.refused:
         raise ReleaseError(proof.refused)
-    _generate(course, proof.chapter)
+    generate(course.root, proof.chapter)
     note_proven(course, proof.chapter)
     if proof.draft:
         _mark_as_draft(course, proof.chapter)
@@ -69,12 +70,16 @@ def release_proven(course: Course, proof: Proof, say: Callable[[str], None] | No
         )
 
 
-def _generate(course: Course, chapter: str) -> None:
-    command = [sys.executable, "-m", "nbgrader", "generate_assignment", chapter, "--force"]
+def generate(root: Path, chapter: str, *settings: str) -> None:
+    """Have nbgrader make the released version of ``chapter`` (``*``: of each) in the course folder ``root``.
+
+    ``settings`` are more words for its command line. Raises ``ReleaseError`` where it refuses.
+    """
+    command = [sys.executable, "-m", "nbgrader", "generate_assignment", chapter, "--force", *settings]
     # nbgrader starts `alembic` by name: it lies beside this interpreter, whether a virtual environment is active or not.
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
     done = subprocess.run(
-        command, cwd=course.root, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+        command, cwd=root, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
         raise ReleaseError(

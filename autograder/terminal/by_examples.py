@@ -1,25 +1,24 @@
-"""Verdicts on loose notebook files: with every check in a course folder, by the examples beside them elsewhere."""
+"""Verdicts on loose notebook files by the visible checks that lie beside them, recorded as examples."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
-from autograder.course import CourseError, Limits
+from autograder.errors import CourseError
 from autograder.examples import EXAMPLES_NAME, ExamplesError, load_examples, replay
-from autograder.grading.outcome import crash, ungradable
-from autograder.grading.submission import Job
 from autograder.notebook import NotebookError, read_notebook
-from autograder.sandbox import SandboxUnavailable, open_worker
-from autograder.sandbox.confinement import Confinement
-from autograder.sandbox.protocol import Session, TimeBudget
-from autograder.verdict import Verdict
+from autograder.sandbox.confinement import Confinement, SandboxUnavailable
+from autograder.sandbox.protocol import Limits, Session, TimeBudget
+from autograder.sandbox.worker import open_worker
+from autograder.verdict import Verdict, crash
 
 __all__ = ["check_by_examples"]
 
-PACKAGES = ["numpy", "matplotlib"]  # where no course says otherwise
+PACKAGES = ("numpy", "matplotlib")  # where no course says otherwise
 
 
 def check_by_examples(
@@ -29,8 +28,8 @@ def check_by_examples(
 
     Raises ``CourseError`` where ``only`` names an exercise that no examples have.
     """
-    verdicts = []
-    with closing(open_worker(Limits(), PACKAGES, confinement=confinement)) as worker:
+    verdicts, packages = [], [name for name in PACKAGES if find_spec(name) is not None]
+    with closing(open_worker(Limits(), packages, confinement=confinement)) as worker:
         for path in notebooks:
             try:
                 verdict = _check(path, only, worker.open)
@@ -38,7 +37,8 @@ def check_by_examples(
                 raise
             except Exception as error:  # noqa: BLE001 - no notebook may stop the others, whatever it holds
                 foreseen = isinstance(error, NotebookError | ExamplesError)
-                verdict = ungradable(Job(path), str(error) if foreseen else crash("Checking this notebook", error))
+                reason = str(error) if foreseen else crash("Checking this notebook", error)
+                verdict = Verdict.ungradable(str(path), reason)
             verdicts.append(verdict)
             on_verdict(verdict)
     return verdicts
