@@ -40,8 +40,8 @@ format: setup  ## put the code into its usual form
 	@$(BIN)/ruff check --fix-only --quiet
 	@$(BIN)/ruff format
 
-lab: setup  ## JupyterLab on the course's notebooks
-	@$(BIN)/jupyter lab --ServerApp.root_dir=source $(ARGS)
+lab: setup  ## the course laid out in a folder of your own, and its map opened in JupyterLab
+	@$(BIN)/autograder start $(ARGS)
 
 wheel: setup  ## what is published, in dist: the course released, then sdist and wheel for students and for instructors
 	@$(BIN)/python packaging/build.py $(ARGS)

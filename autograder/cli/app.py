@@ -15,7 +15,7 @@ import click
 from click.exceptions import Exit
 
 from autograder import __version__
-from autograder.cli.learn import start
+from autograder.cli.learn import start, watch
 from autograder.cli.progress import grading_progress, say
 from autograder.cli.text import needs_a_person, summary, verdict_text
 from autograder.cli.verbs import PATH, Verbs
@@ -395,3 +395,4 @@ from autograder.cli import courses as _courses  # noqa: E402, F401
 from autograder.cli import marks as _marks  # noqa: E402, F401
 
 app.add_command(start)
+app.add_command(watch)

@@ -11,7 +11,7 @@ import click
 from click.exceptions import Exit
 
 from autograder import __version__
-from autograder.cli.learn import start
+from autograder.cli.learn import start, watch
 from autograder.cli.verbs import PATH, Verbs
 from autograder.errors import CourseError
 
@@ -48,6 +48,7 @@ def app() -> None:
 
 
 app.add_command(start)
+app.add_command(watch)
 
 
 @app.command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -10,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from autograder.course import Course, CourseError, load_course
-from autograder.files import write_atomically
+from autograder.release.course_map import write_map
 from autograder.release.run import ReleaseError, generate
 from autograder.terminal.layout import COURSE_NAME
 
@@ -52,22 +51,11 @@ def hand_out(course: Course, folder: Path) -> None:
             shutil.copy2(path, copy)
         generate(copy, "*", "--RecordExamples.audience=self-learners")
         whole = copy / "release"
-        write_atomically(
-            whole / COURSE_NAME, f"{json.dumps(_data(course, chapters), ensure_ascii=False, indent=1)}\n".encode()
-        )
+        write_map(course, whole, chapters)
         old = Path(made) / "old"
         if folder.exists():
             folder.replace(old)
         whole.replace(folder)
-
-
-def _data(course: Course, chapters: list[str]) -> dict[str, object]:
-    return {
-        "id": course.course_id,
-        "title": course.title or course.course_id,
-        "packages": list(course.packages),
-        "chapters": [{"id": chapter} for chapter in chapters],
-    }
 
 
 def _newest(course: Course) -> float:

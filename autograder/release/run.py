@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from autograder.course import Course
 from autograder.files import write_atomically
 from autograder.judging.proven import note_proven
+from autograder.release.course_map import write_map
 from autograder.sandbox.confinement import Confinement
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def release_proven(course: Course, proof: Proof, say: Callable[[str], None] | No
         raise ReleaseError(proof.refused)
     generate(course.root, proof.chapter)
     note_proven(course, proof.chapter)
+    _draw_map(course)
     if proof.draft:
         _mark_as_draft(course, proof.chapter)
         unmet = "".join(f"\n  - {sentence}" for sentence in proof.unmet)
@@ -68,6 +70,12 @@ def release_proven(course: Course, proof: Proof, say: Callable[[str], None] | No
             f"{proof.chapter}: this is a draft. Targets that are not met:{unmet}\n"
             f"The page with what is behind it is {proof.page}."
         )
+
+
+def _draw_map(course: Course) -> None:
+    """Write the map of what is released so far beside it."""
+    released = [c for c in course.chapters if (course.root / "release" / c / f"{c}.ipynb").is_file()]
+    write_map(course, course.root / "release", released)
 
 
 def generate(root: Path, chapter: str, *settings: str) -> None:

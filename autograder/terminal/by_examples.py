@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 from autograder.errors import CourseError
-from autograder.examples import EXAMPLES_NAME, ExamplesError, load_examples, replay
+from autograder.examples import EXAMPLES_NAME, Examples, ExamplesError, load_examples, replay
 from autograder.notebook import NotebookError, read_notebook
 from autograder.sandbox.confinement import Confinement, SandboxUnavailable
-from autograder.sandbox.protocol import Limits, Session, TimeBudget
+from autograder.sandbox.protocol import CodeCell, Limits, Session, TimeBudget
 from autograder.sandbox.worker import open_worker
 from autograder.verdict import Verdict, crash
 
-__all__ = ["check_by_examples"]
+__all__ = ["PACKAGES", "check_by_examples", "check_cells", "examples_beside"]
 
 PACKAGES = ("numpy", "matplotlib")  # where no course says otherwise
+_MAX_FILE = 16 << 20
 
 
 def check_by_examples(
@@ -44,23 +45,50 @@ def check_by_examples(
     return verdicts
 
 
-def _check(path: Path, only: set[str] | None, open_cells: Callable[..., Session]) -> Verdict:
-    cells = read_notebook(path).code_cells()
-    beside = path.parent / EXAMPLES_NAME
+def examples_beside(notebook: Path) -> Examples:
+    """The examples that were released with ``notebook``; raises ``ExamplesError`` where they are not beside it."""
+    beside = notebook.parent / EXAMPLES_NAME
     if not beside.is_file():
         raise ExamplesError(
-            f"There is no {EXAMPLES_NAME} beside {path.name}, so there is nothing to check it by. "
+            f"There is no {EXAMPLES_NAME} beside {notebook.name}, so there is nothing to check it by. "
             "Copy the one that was released with the notebook there, or run this inside the course folder."
         )
-    examples = load_examples(beside)
+    return load_examples(beside)
+
+
+def _check(path: Path, only: set[str] | None, open_cells: Callable[..., Session]) -> Verdict:
+    notebook, examples = read_notebook(path), examples_beside(path)
     unknown = (only or set()) - set(examples.exercises)
     if unknown:
         known = ", ".join(examples.exercises)
+        beside = path.parent / EXAMPLES_NAME
         raise CourseError(f"{beside} knows no exercise {', '.join(sorted(unknown))}. Its exercises are: {known}.")
-    opened = partial(open_cells, cells, budget=TimeBudget())
+    return check_cells(path, notebook.code_cells(), examples, open_cells, only=only)
+
+
+def check_cells(
+    path: Path,
+    cells: Sequence[CodeCell],
+    examples: Examples,
+    open_cells: Callable[..., Session],
+    *,
+    only: Collection[str] | None = None,
+) -> Verdict:
+    """The verdict on the notebook at ``path``, of which ``cells`` are run by ``open_cells``, a worker's ``open``."""
+    files = _files_beside(path, cells)
+    opened = partial(open_cells, cells, budget=TimeBudget(), files=files)
     subject = _Loose(str(path), opened)
     exercises = replay(examples.exercises, subject, only=frozenset(only) if only is not None else None)
     return Verdict.graded(str(path), None, examples.chapter, subject.sandbox, exercises)
+
+
+def _files_beside(path: Path, cells: Sequence[CodeCell]) -> dict[str, bytes]:
+    """The files beside the notebook that its code mentions, as grading has them too: a module of its own, a table of numbers."""
+    code = "\n".join(cell.source for cell in cells)
+    # Not in folders below: a loose notebook may lie in a home folder.
+    beside = [p for p in path.parent.iterdir() if not p.name.startswith(".") and p.suffix != ".ipynb" and p.is_file()]
+    found = [p for p in beside if p.name in code or (p.suffix == ".py" and p.stem in code)]
+    return {p.name: p.read_bytes() for p in found if p.stat().st_size <= _MAX_FILE}
 
 
 class _Loose:

@@ -11,11 +11,12 @@ from typing import Any
 from autograder.errors import CourseError
 from autograder.files import write_atomically
 
-__all__ = ["COURSE_NAME", "MAP_NAME", "LaidOut", "chapters_of", "course_data", "lay_out", "material"]
+__all__ = ["COURSE_NAME", "MAP_NAME", "LaidOut", "chapters_of", "course_data", "lay_out", "material", "released_copy"]
 
 MAP_NAME = "index.ipynb"
 COURSE_NAME = "course.json"
 _RECORD = Path(".autograder", "laid_out.json")  # what start wrote: file → digest
+_RELEASED = Path(".autograder", "released")  # each notebook as it was handed out: what a reset goes back to
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,14 @@ def lay_out(source: Path, folder: Path) -> LaidOut:
     return done
 
 
+def released_copy(notebook: Path) -> Path | None:
+    """The notebook as it was handed out, of one that lies in a laid-out course or comes with this installation; else None."""
+    chapter = notebook.resolve().parent
+    places = [chapter.parent / _RELEASED, *([brought] if (brought := material()) is not None else [])]
+    found = (place / chapter.name / notebook.name for place in places)
+    return next((path for path in found if path.is_file()), None)
+
+
 def _lay_out_folder(source: Path, folder: Path, inner: str, wrote: dict[str, str], done: LaidOut) -> None:
     names = sorted(path.relative_to(source).as_posix() for path in _files(source / inner, deep=bool(inner)))
     touched = {name for name in names if (folder / name).exists() and not _is_ours(folder / name, wrote.get(name))}
@@ -95,6 +104,8 @@ def _lay_out_folder(source: Path, folder: Path, inner: str, wrote: dict[str, str
             write_atomically(path, data)
             done.renewed.append(name)
         wrote[name] = digest
+        if inner and name.endswith(".ipynb"):
+            write_atomically(folder / _RELEASED / name, data)
 
 
 def _files(folder: Path, *, deep: bool) -> list[Path]:

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,12 +21,14 @@ __all__ = ["open_lab", "start"]
 
 CLONE_MARK = "course_config.py"
 # What nbgrader adds to JupyterLab is for handing in and for instructors: alone, a learner only meets its error messages.
-_HIDDEN = ("@jupyter/nbgrader",)
+# Nor is a question about news, which wants the network, the first thing to read.
+_HIDDEN = ("@jupyter/nbgrader", "@jupyterlab/apputils-extension:announcements")
 
 
-def start(folder: Path | None, *, may_open: bool, say: Callable[[str], None]) -> int:
+def start(folder: Path | None, *, lab: Sequence[str] | None, say: Callable[[str], None]) -> int:
     """Lay the course out in ``folder`` (by default one named after the course) and open its map; the exit status.
 
+    ``lab`` holds options for JupyterLab; with None, that stays closed.
     Raises ``CourseError`` where there is no course, or ``folder`` cannot be its place.
     """
     if folder is None and (Path.cwd() / COURSE_NAME).is_file() and not _clone():
@@ -38,7 +40,7 @@ def start(folder: Path | None, *, may_open: bool, say: Callable[[str], None]) ->
     missing = [name for name in data.get("packages", ()) if find_spec(name) is None]
     if missing:
         say(f"Its notebooks import {' and '.join(missing)}, not installed here: pip install {' '.join(missing)}")
-    return open_lab(done.folder, say) if may_open else 0
+    return open_lab(done.folder, lab, say) if lab is not None else 0
 
 
 def _clone() -> Path | None:
@@ -83,7 +85,7 @@ def _tell(done: LaidOut, title: str, say: Callable[[str], None]) -> None:
             say("  nothing was missing, and nothing was changed.")
 
 
-def open_lab(folder: Path, say: Callable[[str], None]) -> int:
+def open_lab(folder: Path, options: Sequence[str], say: Callable[[str], None]) -> int:
     """Open the map of the course that lies in ``folder`` in JupyterLab, until that is closed; its exit status."""
     if find_spec("jupyterlab") is None:
         say(
@@ -100,9 +102,13 @@ def open_lab(folder: Path, say: Callable[[str], None]) -> int:
     inherited = os.environ.get("JUPYTER_CONFIG_PATH", "")
     paths = os.pathsep.join([str(settings), *([inherited] if inherited else [])])
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}"]
-    command.append(f"--LabApp.default_url=/lab/tree/{MAP_NAME}")
+    command += [f"--LabApp.default_url=/lab/tree/{MAP_NAME}", *options]
     say("Opening it in JupyterLab: Ctrl-C here ends that. Your work is saved in the folder.")
     process = subprocess.Popen(command, env={**os.environ, "JUPYTER_CONFIG_PATH": paths})
-    while True:
-        with contextlib.suppress(KeyboardInterrupt):  # JupyterLab hears it too, and asks its own question
-            return process.wait()
+    try:
+        while True:
+            with contextlib.suppress(KeyboardInterrupt):  # JupyterLab hears it too, and asks its own question
+                return process.wait()
+    finally:
+        if process.poll() is None:  # we are being ended
+            process.terminate()
