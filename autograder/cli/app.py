@@ -17,6 +17,7 @@ from click.exceptions import Exit
 from autograder import __version__
 from autograder.cli.learn import start, watch
 from autograder.cli.progress import grading_progress, say
+from autograder.cli.site import site
 from autograder.cli.text import needs_a_person, summary, verdict_text
 from autograder.cli.verbs import PATH, Verbs
 from autograder.cluster import ClusterError
@@ -396,3 +397,4 @@ from autograder.cli import marks as _marks  # noqa: E402, F401
 
 app.add_command(start)
 app.add_command(watch)
+app.add_command(site)
