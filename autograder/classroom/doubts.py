@@ -48,8 +48,8 @@ POINTS = (
 )
 STALE = "{cell} was marked by hand with {by_hand}, and {now}. The mark by hand counts until a person changes it."
 KEPT_PAGE = (
-    "{page} was not made by autograder, or was changed since, so it was left as it is and may show older marks. "
-    "`autograder feedback {chapter} --student {student} --force` puts a new page in its place."
+    "The page in {folder}/ was not made by autograder, or was changed since, so it was left as it is and may show older marks. "
+    "`autograder feedback {chapter} --student ID --force` puts a new page in its place."
 )
 NO_MARK = "Until a person gives the marks, `nbgrader export` writes {score} for it into grades.csv."
 
@@ -85,8 +85,7 @@ class Doubts:
         if student in self._had_graded:
             found.append(NEW_BOOK.format(chapter=self._chapter, folder=self._pages.autograded.name))
         if outcome.page_kept:
-            page = "/".join(Path(self._pages.names(job)[1]).parts[-4:])
-            found.append(KEPT_PAGE.format(page=page, chapter=self._chapter, student=student))
+            found.append(KEPT_PAGE.format(folder=self._pages.feedback.name, chapter=self._chapter))
         return replace(outcome, verdict=_warned(outcome.verdict, found))
 
     def at_the_end(self, verdicts: Sequence[Verdict], before: ChapterInBook | None) -> list[Verdict]:

@@ -17,7 +17,7 @@ from typing import Any
 from autograder.gradebook.entries import UNGRADED
 from autograder.gradebook.errors import GradebookError
 
-__all__ = ["BookEntry", "CellScores", "ChapterBook", "Person", "double_entries", "read_book"]
+__all__ = ["BookEntry", "ChapterBook", "GradedCell", "Person", "double_entries", "read_book"]
 
 _SQLITE = "sqlite:///"
 _PEOPLE = "SELECT id, first_name, last_name, email, lms_user_id FROM student ORDER BY id"
@@ -78,7 +78,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class CellScores:
+class GradedCell:
     """The marks of one graded cell: the checks' (``auto``) and a person's; None where there is none."""
 
     auto: float | None
@@ -100,7 +100,7 @@ class BookEntry:
     ``reason`` says why it could not be graded, empty where it could.
     """
 
-    cells: Mapping[str, CellScores]
+    cells: Mapping[str, GradedCell]
     timestamp: dt.datetime | None = None
     extension: dt.timedelta = dt.timedelta()
     penalty: float = 0.0
@@ -142,9 +142,9 @@ def read_book(url: str, chapter: str) -> ChapterBook | None:
     rows, due, worth, submissions, cells, comments, elsewhere = found
     reasons = {part: str(comment).removeprefix(opening) for part, comment in comments}
     people = {row[0]: Person(*(str(value or "") for value in row)) for row in rows}
-    marks: dict[str, dict[str, CellScores]] = {}
+    marks: dict[str, dict[str, GradedCell]] = {}
     for part, name, auto, manual, extra, waits in cells:
-        marks.setdefault(part, {})[name] = CellScores(auto, manual, extra or 0.0, bool(waits))
+        marks.setdefault(part, {})[name] = GradedCell(auto, manual, extra or 0.0, bool(waits))
     entries = {
         student: BookEntry(
             marks.get(part, {}), _moment(moment), _duration(extension), penalty or 0.0, reasons.get(part, "")

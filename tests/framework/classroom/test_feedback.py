@@ -151,10 +151,10 @@ def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
         told = regrade(course)
         assert {name: page_of(course, name).read_bytes() for name in theirs} == theirs
         assert told["ada"] == (
-            "feedback/ada/ch1_units/ch1_units.html was not made by autograder, or was changed since, so it was left as it is "
-            "and may show older marks. `autograder feedback ch1_units --student ada --force` puts a new page in its place."
+            "The page in feedback/ was not made by autograder, or was changed since, so it was left as it is and may show older marks. "
+            "`autograder feedback ch1_units --student ID --force` puts a new page in its place."
         )
-        assert "feedback/bob/" in told["bob"]
+        assert told["bob"] == told["ada"]  # of many, it is said once
     done = python("-m", "autograder", "feedback", CHAPTER, "--student", "bob", "--force", "--json", cwd=course.root)
     assert done.returncode == 0
     assert done.stderr == "ch1_units: 1 page made, 0 as before.\n"

@@ -24,7 +24,7 @@ from autograder.classroom.run import grade_class, handed_in
 from autograder.course import load_course
 from autograder.export.run import export_marks
 from autograder.gradebook import locking
-from autograder.gradebook.classbook import CellScores, read_book
+from autograder.gradebook.classbook import GradedCell, read_book
 from autograder.gradebook.entries import gradebook_url, write_entries
 from autograder.gradebook.errors import GradebookError
 from autograder.gradebook.locking import exclusive_lock, retry_conflicts
@@ -165,7 +165,7 @@ def test_what_a_person_entered_is_never_touched(course, book):
     assert read_class_list(book, CHAPTER) == ClassList(frozenset({"ada"}), is_known=False)
     assert read_chapter(book, CHAPTER).by_hand("ada") == 1.25
     whole = read_book(book, CHAPTER)
-    assert whole.entries["ada"].cells["check_to_kelvin"] == CellScores(1.0, 1.25, 0.0, waits=True)
+    assert whole.entries["ada"].cells["check_to_kelvin"] == GradedCell(1.0, 1.25, 0.0, waits=True)
     assert (whole.entries["ada"].timestamp, whole.worth["check_to_kelvin"]) == (dt.datetime(2030, 1, 2), 2.0)  # noqa: DTZ001
     with create_engine(book, poolclass=NullPool).begin() as connection:
         connection.execute(text("ALTER TABLE student DROP COLUMN lms_user_id"))
