@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder.examples import Examples, ExerciseExamples
 from autograder.examples.replay import RecordedChecks
@@ -13,8 +13,12 @@ from autograder.selfcheck.front_end import CheckProblem, show
 from autograder.selfcheck.lookup import find_chapter, find_exercise, usage
 from autograder.selfcheck.progress import Standing, folder_of, note, read
 
+if TYPE_CHECKING:
+    from autograder.locating.hints import PersonalHint
+
 __all__ = ["give_hint", "show_solution"]
 
+_told_of: dict[tuple[str, str], str] = {}  # the code that a personal hint was given about, before the written ones
 BEFORE_A_SOLUTION = 3  # hints that are read before, or all where there are fewer
 
 
@@ -27,11 +31,16 @@ def give_hint(exercise: Any, number: int | None, names: dict[str, Any], *, is_to
     if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= total):
         raise CheckProblem(f"{found.name} has {total} hints, numbered from 1: {number!r:.20} is none of them.")
     trouble = ""
-    if not total:
+    at_once = _at_once(examples.chapter, found, exercise, names, standing.hints) if number is None and total else ""
+    if at_once:
+        card = HintCard(found.name, 0, total, at_once + _then_a_written_one(found, standing.hints))
+    elif not total:
+        own = _personal(found, exercise, names)
         none = f"There are no hints for `{found.name}`: the text above its cell is all."
-        card = HintCard(found.name, 0, 0, _personal(found, exercise, names) or none)
+        card = HintCard(found.name, 0, 0, own.text if own else none)
     elif wanted > total:
-        card = HintCard(found.name, 0, total, _personal(found, exercise, names) or _no_more(found, examples))
+        own = _personal(found, exercise, names)
+        card = HintCard(found.name, 0, total, own.text if own else _no_more(found, examples))
     else:
         skipped = number is None and wanted > standing.hints + 1
         before = _skipped(found, standing.failed, wanted) if skipped else ""
@@ -92,14 +101,30 @@ def _skipped(found: ExerciseExamples, failed: int, wanted: int) -> str:
     return f"You have tried {failed} times, so this is hint {wanted}; `{first}` gives the first.\n\n"
 
 
-def _personal(found: ExerciseExamples, target: Any, names: dict[str, Any]) -> str:
-    """Which line of the student's own code to look at; empty where that is not found at once."""
-    from autograder.locating.hints import personal_hint  # noqa: PLC0415 - only who has read all hints waits for it
+def _at_once(chapter: str, found: ExerciseExamples, target: Any, names: dict[str, Any], given: int) -> str:
+    """The personal hint, where none of the hints that are left to read fits; empty where it was given for this very code."""
+    left = found.hints[given:]
+    own = _personal(found, target, names) if left else None
+    if own is None or own.is_in(left) or _told_of.get((chapter, found.name)) == own.code:
+        return ""
+    _told_of[chapter, found.name] = own.code
+    return own.text
+
+
+def _personal(found: ExerciseExamples, target: Any, names: dict[str, Any]) -> PersonalHint | None:
+    """Which line of the student's own code to look at; None where that is not found at once."""
+    from autograder.locating.hints import personal_hint  # noqa: PLC0415 - only who asks for a hint waits for it
 
     function = target if callable(target) else names.get(found.name)
     if found.kind == "answers" or is_empty(function):
-        return ""
+        return None
     return personal_hint(found.name, function, names, RecordedChecks({found.name: found}))
+
+
+def _then_a_written_one(exercise: ExerciseExamples, given: int) -> str:
+    """What a further ``hint`` gives after the one about the student's own code."""
+    which = "first" if given == 0 else "next"
+    return f"\n\nStill stuck? `{usage(exercise, 'hint')}` gives the {which} of the written hints."
 
 
 def _and_then(exercise: ExerciseExamples, number: int, examples: Examples) -> str:
