@@ -29,6 +29,7 @@ demo: setup  ## a class of simulated students, released to, collected and graded
 	@$(BIN)/autograder demo $(ARGS)
 
 test: lint  ## lint, formatting, types and the whole test suite
+	@$(BIN)/python .ci/browser_files.py >/dev/null
 	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 lint: setup  ## lint, formatting and types only

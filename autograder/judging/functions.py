@@ -6,7 +6,9 @@ misconceptions, alternatives and mutants. NumPy and the standard library only: a
 
 from __future__ import annotations
 
+import ast
 import io
+import linecache
 import sys
 import traceback
 import tracemalloc
@@ -209,12 +211,14 @@ def _undefined(name: str) -> Answer:
 def _error(error: BaseException, function: Callable[..., Any]) -> StudentError:
     found = _own_frame(error, function)
     frame = traceback.extract_tb(found, limit=1)[0] if found is not None else None
-    line = (frame.line or "") if frame else ""
+    line, lineno = ((frame.line or ""), frame.lineno) if frame else ("", None)
+    if isinstance(error, OutOfTimeError) and frame is not None and lineno is not None:
+        line, lineno = _loop_around(frame.filename, lineno) or (line, lineno)
     return StudentError(
         type=type(error).__name__,
         message=sanitize(_text(error), MAX_TEXT),
         line=sanitize(line, MAX_TEXT),
-        lineno=frame.lineno if frame else None,
+        lineno=lineno,
         where=frame.name if frame else "",
         shapes=shapes_of(line[:MAX_TEXT], found.tb_frame) if found is not None else "",
     )
@@ -227,9 +231,23 @@ def _own_frame(error: BaseException, function: Callable[..., Any]) -> TracebackT
     trace = error.__traceback__
     while trace is not None:
         if names is not None and trace.tb_frame.f_globals is names:
-            found = trace
+            # The call that was one too many is what helps, also where Python only notices it inside the function that was called.
+            entered = isinstance(error, RecursionError) and trace.tb_lineno == trace.tb_frame.f_code.co_firstlineno
+            found = trace if found is None or not entered else found
         trace = trace.tb_next
     return found
+
+
+def _loop_around(file: str, lineno: int) -> tuple[str, int] | None:
+    """The line that begins the innermost loop around a line: where in its body it was cut short is chance."""
+    lines = linecache.getlines(file)
+    try:
+        tree = ast.parse("".join(lines))
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    loops = (node for node in ast.walk(tree) if isinstance(node, ast.While | ast.For))
+    around = [loop.lineno for loop in loops if loop.lineno <= lineno <= (loop.end_lineno or loop.lineno)]
+    return (lines[max(around) - 1], max(around)) if around else None
 
 
 def _text(error: BaseException) -> str:
