@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from autograder.course import Course
 from autograder.files import write_atomically
+from autograder.judging.proven import note_proven
 from autograder.release.course_map import write_map
 from autograder.sandbox.confinement import Confinement
 
@@ -60,6 +61,7 @@ def release_proven(course: Course, proof: Proof, say: Callable[[str], None] | No
     if proof.refused:
         raise ReleaseError(proof.refused)
     generate(course.root, proof.chapter)
+    note_proven(course, proof.chapter)
     _draw_map(course)
     if proof.draft:
         _mark_as_draft(course, proof.chapter)

@@ -40,6 +40,7 @@ def check(exercise: Target = _NOTHING, *, seconds: float | None = None) -> None:
 def hint(exercise: Target = _NOTHING, number: int | None = None) -> None:
     """Show the next hint of an exercise, or hint ``number`` (from 1); after tries that failed, one that is of more help.
 
+    Where none of the hints that are left fits what is wrong, the line of the student's own code to look at comes first.
     Raises ``CheckProblem`` when there is no such hint.
     """
     names = sys._getframe(1).f_globals  # noqa: SLF001 - as in check

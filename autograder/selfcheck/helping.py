@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder.examples import Examples, ExerciseExamples
 from autograder.examples.replay import RecordedChecks
@@ -13,9 +13,13 @@ from autograder.selfcheck.front_end import CheckProblem, show
 from autograder.selfcheck.lookup import find_chapter, find_exercise, usage
 from autograder.selfcheck.progress import Standing, folder_of, note, read
 
+if TYPE_CHECKING:
+    from autograder.locating.hints import PersonalHint
+
 __all__ = ["give_hint", "show_solution"]
 
 BEFORE_A_SOLUTION = 3  # hints that are read before, or all where there are fewer
+_looked_at: dict[tuple[Path, str], str] = {}  # the code that a personal hint was given about, before the written ones
 
 
 def give_hint(exercise: Any, number: int | None, names: dict[str, Any], *, is_told: bool) -> None:
@@ -27,11 +31,16 @@ def give_hint(exercise: Any, number: int | None, names: dict[str, Any], *, is_to
     if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= total):
         raise CheckProblem(f"{found.name} has {total} hints, numbered from 1: {number!r:.20} is none of them.")
     trouble = ""
-    if not total:
+    at_once = _at_once(folder, found, standing, exercise, names) if number is None and total else ""
+    if at_once:
+        card = HintCard(found.name, 0, total, at_once + _then_written(found, standing))
+    elif not total:
+        own = _personal(found, exercise, names)
         none = f"There are no hints for `{found.name}`: the text above its cell is all."
-        card = HintCard(found.name, 0, 0, _personal(found, exercise, names) or none)
+        card = HintCard(found.name, 0, 0, own.text if own else none)
     elif wanted > total:
-        card = HintCard(found.name, 0, total, _personal(found, exercise, names) or _no_more(found, examples))
+        own = _personal(found, exercise, names)
+        card = HintCard(found.name, 0, total, own.text if own else _no_more(found, examples))
     else:
         skipped = number is None and wanted > standing.hints + 1
         before = _skipped(found, standing.failed, wanted) if skipped else ""
@@ -92,13 +101,28 @@ def _skipped(found: ExerciseExamples, failed: int, wanted: int) -> str:
     return f"You have tried {failed} times, so this is hint {wanted}; `{first}` gives the first.\n\n"
 
 
-def _personal(found: ExerciseExamples, target: Any, names: dict[str, Any]) -> str:
-    """Which line of the student's own code to look at; empty where that is not found at once."""
-    from autograder.locating.hints import personal_hint  # noqa: PLC0415 - only who has read all hints waits for it
+def _at_once(folder: Path, found: ExerciseExamples, standing: Standing, target: Any, names: dict[str, Any]) -> str:
+    """The personal hint, where none of the hints that are left to read fits; empty where it was given for this very code."""
+    left = found.hints[standing.hints :]
+    own = _personal(found, target, names) if left else None
+    if own is None or own.is_in(left) or _looked_at.get((folder, found.name)) == own.code:
+        return ""
+    _looked_at[folder, found.name] = own.code
+    return own.text
+
+
+def _then_written(found: ExerciseExamples, standing: Standing) -> str:
+    which = "next" if standing.hints else "first"
+    return f"\n\nStill stuck? `{usage(found, 'hint')}` gives the {which} of the written hints."
+
+
+def _personal(found: ExerciseExamples, target: Any, names: dict[str, Any]) -> PersonalHint | None:
+    """Which line of the student's own code to look at; None where that is not found at once."""
+    from autograder.locating.hints import personal_hint  # noqa: PLC0415 - only who asks for a hint waits for it
 
     function = target if callable(target) else names.get(found.name)
     if found.kind == "answers" or is_empty(function):
-        return ""
+        return None
     return personal_hint(found.name, function, names, RecordedChecks({found.name: found}))
 
 
