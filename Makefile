@@ -14,7 +14,7 @@ export OPENBLAS_NUM_THREADS = 1
 # Two test processes: enough to hide waiting, few enough for a small machine. tests/conftest.py deals the work out.
 JOBS ?= 2
 
-.PHONY: help setup test demo lint format lab clean
+.PHONY: help setup test demo lint format lab docs clean
 
 help:  ## say what can be made
 	@sed -n 's/^\([a-z]*\):.*## /  make \1@/p' Makefile | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -43,6 +43,10 @@ format: setup  ## put the code into its usual form
 lab: setup  ## JupyterLab on the course's notebooks
 	@$(BIN)/jupyter lab --ServerApp.root_dir=source $(ARGS)
 
+docs: setup  ## this documentation as a site, in docs/_build/html
+	@$(BIN)/python -m sphinx -W --keep-going -n -q -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html in a browser."
+
 clean:  ## remove the environment, caches and what the demo made
-	rm -rf $(VENV) demo demo-[0-9]* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo demo-[0-9]* docs/_build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
