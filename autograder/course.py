@@ -86,6 +86,17 @@ class Course(Configurable):
         "kind",
         help="How much feedback tells of where a mistake is: nothing, its line, or its line and what to look at in it.",
     ).tag(config=True)
+    resubmissions = Enum(
+        ["latest", "best"],
+        "latest",
+        help="Which notebook counts of a student who handed in several, one after the other: the one that came last, or the one with the "
+        "best mark, late penalties included.",
+    ).tag(config=True)
+    missing_marks = Enum(
+        ["blank", "zero"],
+        "blank",
+        help="What an export sends for a student who handed in nothing: a blank cell, which changes nothing there, or 0 points.",
+    ).tag(config=True)
     memory_mb = Integer(2048, help="How much memory a student's code may take, in MiB.").tag(config=True)
 
     def __init__(self, root: Path, config: Config) -> None:

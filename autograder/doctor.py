@@ -1,18 +1,22 @@
-"""``autograder doctor``: what of the sandbox holds on this machine, what is missing, and how to get it."""
+"""``autograder doctor``: what of the sandbox holds on this machine, what a course lacks, and how to get it."""
 
 from __future__ import annotations
 
 import platform
 import sys
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
+from autograder.classroom.readiness import STOPPING, probe_course
 from autograder.sandbox.confinement import find_bwrap, working_bwrap
 from autograder.sandbox.probes import Probe, probe
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["diagnose", "report"]
+    from autograder.course import Course
+
+__all__ = ["as_data", "diagnose", "report"]
 
 
 def diagnose() -> list[Probe]:
@@ -24,25 +28,55 @@ def diagnose() -> list[Probe]:
     return found + bubblewrap + ([] if bubblewrap[0].holds else probe("landlock"))
 
 
-def report(console: Console | None = None) -> bool:
-    """Print the diagnosis; whether student code can be graded confined here."""
+def report(console: Console | None = None, course: Course | None = None) -> bool:
+    """Print the diagnosis of this machine, and of ``course`` where one is given; whether it can be graded confined here."""
     from rich.console import Console as RichConsole  # noqa: PLC0415 - the probes are imported without it
     from rich.markup import escape  # noqa: PLC0415
 
     out = console or RichConsole()
+
+    def show(probes: list[Probe]) -> None:
+        for one in probes:
+            mark = "[green]✓[/]" if one.holds else "[red]✗[/]"
+            out.print(f"{mark} {escape(one.name)}: {escape(one.detail)}", highlight=False)
+            if not one.holds and one.remedy:
+                out.print(f"    {escape(one.remedy)}", highlight=False)
+
     probes = diagnose()
-    for one in probes:
-        mark = "[green]✓[/]" if one.holds else "[red]✗[/]"
-        out.print(f"{mark} {escape(one.name)}: {escape(one.detail)}", highlight=False)
-        if not one.holds and one.remedy:
-            out.print(f"    {escape(one.remedy)}", highlight=False)
+    show(probes)
+    of_course = probe_course(course) if course is not None else []
+    if course is not None:
+        out.print(f"The course in {escape(str(course.root))}:", highlight=False)
+        show(of_course)
+    sandbox, ready = _readiness(probes, of_course)
+    last = "Not ready: notebooks cannot be graded confined here, and `autograder grade` will refuse."
+    if sandbox and not ready:
+        lacks = " and ".join(one.name for one in of_course if one.name in STOPPING and not one.holds)
+        last = f"Not ready: there is a sandbox ({sandbox}), but the course cannot be graded ({lacks}, see above)."
+    elif sandbox:
+        last = f"Ready: notebooks are graded in the {sandbox} sandbox."
+    out.print(last, highlight=False)
+    return ready
+
+
+def as_data(course: Course | None = None) -> dict[str, Any]:
+    """The diagnosis as data: whether all is ready, the sandbox that is used (None where none holds), and each probe."""
+    probes, of_course = diagnose(), probe_course(course) if course is not None else []
+    sandbox, ready = _readiness(probes, of_course)
+    return {
+        "ready": ready,
+        "sandbox": sandbox or None,
+        "machine": [asdict(one) for one in probes],
+        "course": [asdict(one) for one in of_course],
+    }
+
+
+def _readiness(probes: list[Probe], of_course: list[Probe]) -> tuple[str, bool]:
+    """The sandbox that starts and holds, empty where none does, and whether a class can be graded with it."""
     works = next((i for i, one in enumerate(probes) if one.holds and one.name.endswith(" starts")), len(probes))
     sound = works < len(probes) and all(one.holds for one in probes[works:])
-    last = "Not ready: notebooks cannot be graded confined here, and `autograder grade` will refuse."
-    if sound:
-        last = f"Ready: notebooks are graded in the {probes[works].name.split()[0]} sandbox."
-    out.print(last, highlight=False)
-    return sound
+    sandbox = probes[works].name.split()[0] if sound else ""
+    return sandbox, sound and all(one.holds for one in of_course if one.name in STOPPING)
 
 
 def _python() -> Probe:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["number", "plural", "points"]
+from collections.abc import Sequence
+
+__all__ = ["listed", "number", "plural", "points"]
 
 
 def number(value: float) -> str:
@@ -24,3 +26,8 @@ def plural(count: float, noun: str) -> str:
 def points(score: float, worth: float) -> str:
     """A score out of what it could be: ``2.5 of 4 points``."""
     return f"{number(score)} of {plural(worth, 'point')}"
+
+
+def listed(items: Sequence[str]) -> str:
+    """Items in a row: ``line 2``, ``line 2 and line 5``, ``line 2, line 5 and line 7``."""
+    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)

@@ -9,7 +9,6 @@ of processor time, so that what else the machine does changes little.
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
 import multiprocessing
 import os
@@ -19,25 +18,22 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import numpy as np
 from clocks import row
 from simulated import HERE
 
-from autograder.audit.mutants import mutants_of
+from autograder.audit.locating import LOCATED_TARGET, TRUE_TARGET, place_of, specimens
 from autograder.course import load_course
-from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge
-from autograder.judging.loader import ChapterChecks, load_checks
+from autograder.judging.loader import load_checks
 from autograder.locating.solutions import SolutionLocator
-from autograder.simulate import code_of
 
 MUTANTS = 40  # of each exercise, spread evenly over all of them
-LOCATED, TRUE = 0.90, 0.99
 
 Row = dict[str, Any]
 
@@ -81,9 +77,11 @@ def report(kind: str, rows: list[Row], *, misses: bool = False) -> None:
         seconds = sorted(r["seconds"] for r in rows)
         median, most = seconds[len(seconds) // 2], seconds[len(seconds) * 95 // 100]
         print(f"{len(rows)} {kind}s: {median:.2f} s of processor time in the median, {most:.2f} s for 95 % of them")
-        row(f"{kind}s located", f"{len(located) / len(rows):.1%}", f"≥ {LOCATED:.0%}" if kind == "mutant" else "")
+        row(
+            f"{kind}s located", f"{len(located) / len(rows):.1%}", f"≥ {LOCATED_TARGET:.0%}" if kind == "mutant" else ""
+        )
     if located and kind == "mutant":
-        row("of these truly", f"{len(true) / len(located):.1%}", f"≥ {TRUE:.0%}")
+        row("of these truly", f"{len(true) / len(located):.1%}", f"≥ {TRUE_TARGET:.0%}")
 
 
 def measured(chapter: str, most: int, seconds: float, *, named: bool = True) -> list[Row]:
@@ -94,46 +92,23 @@ def measured(chapter: str, most: int, seconds: float, *, named: bool = True) -> 
 
 
 def _measured(chapter: str, most: int, seconds: float, *, named: bool) -> Iterator[Row]:
-    course = load_course(HERE)
-    checks = load_checks(course, chapter)
+    checks = load_checks(load_course(HERE), chapter)
     checks.shrinks = False
     locator = SolutionLocator(checks, seconds=seconds, now=time.process_time)
     judge = Judge(checks)
     for spec in checks.specs.values():
-        reference = checks.references[spec.name]
-        if spec.answers:
-            continue
-        known = vars(inspect.getmodule(reference))
-        mutants = mutants_of(reference, spec.name) if most else []
-        for m in mutants[:: max(1, len(mutants) // max(most, 1))]:
-            one = {"kind": "mutant", "label": m.label, "source": m.source, "changed": m.lines}
-            yield from _looked_for(one, known, chapter, spec.name, judge, locator)
-        for m in checks.misconceptions[spec.name] if named else ():
-            source = code_of(course, chapter, spec.name, m.function)
-            one = {"kind": "misconception", "label": f"{spec.name}: {m.name}", "source": source, "changed": ()}
-            yield from _looked_for(one, {}, chapter, spec.name, judge, locator)
-
-
-def _looked_for(
-    one: Row, known: dict[str, Any], chapter: str, exercise: str, judge: Judge[ChapterChecks], locator: SolutionLocator
-) -> Iterator[Row]:
-    names = {"np": np, **judge.checks.right_names(), **known}
-    try:
-        exec(compile(one["source"], "<cell>", "exec"), names)  # noqa: S102 - the course's own code, changed by us
-    except Exception:  # noqa: BLE001 - some of the mistakes are such that their cell fails
-        return
-    subject = FunctionSubject(one["label"], names, call_seconds=1.0)
-    [verdict] = judge.judge(subject, only=frozenset({exercise}))
-    if verdict.status == "passed":
-        return
-    begun = time.process_time()
-    found = locator.locate(exercise, [(exercise, one["source"])], names)
-    lines = [line for _, line in found.places] if found else []
-    shown = [list(variant.sources.values()) for variant in found.variants] if found else []
-    yield {
-        **one, "chapter": chapter, "exercise": exercise, "lines": lines, "what": found.kind if found else "",
-        "edits": found.edits if found else 0, "repaired": shown, "seconds": time.process_time() - begun,
-    }  # fmt: skip
+        for one in specimens(checks, spec.name, mutants=most, named=named) if not spec.answers else ():
+            begun = time.process_time()
+            place = place_of(one, spec.name, judge, locator)
+            if place is not None:
+                [found] = place
+                yield {
+                    **asdict(one), "chapter": chapter, "exercise": spec.name,
+                    "lines": [line for _, line in found.places] if found else [],
+                    "what": found.kind if found else "", "edits": found.edits if found else 0,
+                    "repaired": [list(variant.sources.values()) for variant in found.variants] if found else [],
+                    "seconds": time.process_time() - begun,
+                }  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,29 +1,40 @@
 """What it costs a class that the lines of unnamed mistakes are looked for.
 
-``python benchmarks/locating_cost.py`` grades one simulated class with ``c.Course.locate_seconds`` at 0 and at its default, in
-turn, and prints how many times as much processor time, both sides of the jail together, the second takes.
+``python benchmarks/locating_cost.py`` grades a simulated class with ``c.Course.locate_seconds`` at 0 and at its default, in
+turn, and prints how many times as much processor time, both sides of the jail together, the second takes. With ``--different``
+it does so for a class in which every student has one unnamed mistake, as few as possible the same: what the budget of a class
+allows is then all that is spent.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import numpy as np
 from clocks import row
 from simulated import CHAPTER, course_in, fill
 
+from autograder.audit.mutants import mutants_of
 from autograder.classroom.run import handed_in
 from autograder.course import Course, load_course
 from autograder.grading.batch import grade
 from autograder.grading.outcome import verdict_only
+from autograder.judging.functions import FunctionSubject
+from autograder.judging.judge import Judge
+from autograder.judging.loader import load_checks
+from autograder.judging.solutions import known_alternatives
+from autograder.simulate import reference_code, solved_notebook, write_notebook
 
 TARGET = 1.3
 
@@ -34,11 +45,15 @@ def main() -> None:
     parser.add_argument("--chapters", nargs="+", default=[CHAPTER])
     parser.add_argument("--students", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--different", action="store_true", help="a class of unnamed mistakes, most of them different")
     options = parser.parse_args()
     for chapter in options.chapters:
         with tempfile.TemporaryDirectory() as folder:
             course = course_in(Path(folder) / "course")
-            fill(course, options.students, chapter, bare=True)
+            if options.different:
+                print(f"{_fill_with_mistakes(course, options.students, chapter)} different mistakes without a name")
+            else:
+                fill(course, options.students, chapter, bare=True)
             without = load_course(course.root)
             without.locate_seconds = 0.0
             costs: dict[bool, list[float]] = {False: [], True: []}
@@ -51,6 +66,43 @@ def main() -> None:
             f"{chapter}: {each[False]:.0f} ms a notebook without, {each[True]:.0f} ms with; {located} of {wrong} unnamed mistakes located"
         )
         row(f"looking for mistakes, {chapter}", f"{each[True] / each[False]:.2f}×", f"≤ {TARGET}×")
+
+
+def _fill_with_mistakes(course: Course, students: int, chapter: str) -> int:
+    """Hand in one unnamed mistake of each student, everything else being right; how many different ones there are."""
+    os.environ["AUTOGRADER_COURSE_SECRET"] = "the same for every class"  # noqa: S105 - it hides nothing
+    found = _unnamed(course, chapter, students)
+    right = reference_code(course, chapter)
+    for i in range(students):
+        exercise, source = found[i % len(found)]
+        path = course.root / "submitted" / f"s{i:04}" / chapter / f"{chapter}.ipynb"
+        write_notebook(path, solved_notebook(course, chapter, {**right, exercise: f"{source}\n# {i}"}))
+        (path.parent / "timestamp.txt").write_text("2026-01-15 10:30:00 UTC")
+    return len(found)
+
+
+def _unnamed(course: Course, chapter: str, most: int) -> list[tuple[str, str]]:
+    """Mutants of right solutions that are wrong and have no name, as exercise and source, the exercises in turn."""
+    checks = load_checks(course, chapter)
+    checks.shrinks = False
+    judge = Judge(checks)
+    alternatives = known_alternatives(course, chapter)
+    by_exercise = []
+    for exercise, spec in checks.specs.items():
+        models = [checks.references[exercise], *(a.function for a in alternatives if a.exercise == exercise)]
+        mutants = [(m, model) for model in ([] if spec.answers else models) for m in mutants_of(model, exercise)]
+        by_exercise.append([(exercise, m.source.replace(f"def {f.__name__}(", f"def {exercise}(")) for m, f in mutants])
+    found: list[tuple[str, str]] = []
+    for exercise, source in (one for ones in zip_longest(*by_exercise) for one in ones if one is not None):
+        names = {"np": np, **checks.right_names()}
+        exec(source, names)  # noqa: S102 - the course's own code, changed by us
+        subject = FunctionSubject(exercise, names, call_seconds=0.5)
+        [verdict] = judge.judge(subject, only=frozenset({exercise}))
+        if verdict.may_be_located:
+            found.append((exercise, source))
+        if len(found) == most:
+            break
+    return found
 
 
 def _graded(course: Course, chapter: str) -> tuple[float, int, int]:

@@ -7,12 +7,14 @@ import dataclasses
 import hashlib
 import inspect
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from autograder.audit.claims import constants_of, unfounded, with_constant
 from autograder.audit.kinds import Kinds, kind_mutants, kinds_visited, loses_marks
+from autograder.audit.locating import places_in
 from autograder.audit.mutants import Mutant, mutants_of
 from autograder.audit.processes import each_chapter
 from autograder.audit.report import ChapterAudit, ExerciseAudit
@@ -44,16 +46,27 @@ _ENOUGH_EQUAL = 1000  # or fewer, once that many questions have equal answers
 
 
 def audit(
-    course: Course, chapters: Sequence[str], *, mutants: bool = True, workers: int = 1, draws: int = DRAWS
+    course: Course,
+    chapters: Sequence[str],
+    *,
+    mutants: bool = True,
+    workers: int = 1,
+    draws: int = DRAWS,
+    locate: bool = False,
 ) -> list[ChapterAudit]:
-    """Audit ``chapters``, on as many processes as ``workers`` says; raises ``CourseError`` where checks cannot be read."""
+    """Audit ``chapters``, on as many processes as ``workers`` says; raises ``CourseError`` where checks cannot be read.
+
+    With ``locate``, the line of the mistake is looked for in mutants and misconceptions too, which takes minutes a chapter.
+    """
     for chapter in chapters:
         course.require_chapter(chapter)
-    measured = dict(each_chapter(partial(_audit, mutants=mutants, draws=draws), course, chapters, workers))
+    measured = dict(
+        each_chapter(partial(_audit, mutants=mutants, draws=draws, locate=locate), course, chapters, workers)
+    )
     return [measured[chapter] for chapter in chapters]
 
 
-def _audit(course: Course, chapter: str, *, mutants: bool, draws: int) -> ChapterAudit:
+def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: bool) -> ChapterAudit:
     begun = time.monotonic()
     judge = Judge(load_checks(course, chapter))
     judge.checks.shrinks = False
@@ -67,6 +80,11 @@ def _audit(course: Course, chapter: str, *, mutants: bool, draws: int) -> Chapte
     for spec in judge.checks.specs.values():
         exercise = _Exercise(judge, marks, spec, [a for a in alternatives if a.exercise == spec.name])
         found.append(exercise.measured(blank=spec.name in blank, mutants=mutants, draws=draws))
+    if locate:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of nonsense, which is what an edited mutant may be
+            places = places_in(judge.checks)
+        found = [dataclasses.replace(e, places=places.get(e.name)) for e in found]
     return ChapterAudit(chapter, tuple(found), time.monotonic() - begun, targets=course.targets)
 
 

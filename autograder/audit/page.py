@@ -46,8 +46,24 @@ def _chapter(audit: ChapterAudit) -> str:
         '<th class="n">right solutions accepted</th><th class="n">mistakes caught</th><th class="n">named</th><th class="n">seen by visible checks</th><th class="n">mutants</th>'
         '<th class="n">killed</th><th class="n">by visible checks</th><th class="n">kinds of input visited</th>'
         f'<th class="n">points for one answer by heart</th></tr></thead>\n<tbody>{rows}</tbody></table>\n{problems}'
+        + _lines_found(audit)
         + "".join(_details(e) for e in audit.exercises)
         + "</section>"
+    )
+
+
+def _lines_found(audit: ChapterAudit) -> str:
+    """How often the line of a mistake was found, by exercise; empty where nobody asked for it."""
+    if audit.places is None:
+        return ""
+    parts = [(e.name, e.places) for e in audit.exercises if e.places is not None]
+    items = [f"{name}: {places}" for name, places in parts]
+    missed = [label for _, places in parts for label in places.missed]
+    return (
+        f"<p>The line of a mistake was found in {escape(str(audit.places))}.</p>\n"
+        + _list(items, "lines found, by exercise")
+        + _list(missed, "wrong solutions whose line was not found")
+        + _list(audit.places.untrue, "mutants of which another line was named than the one that was changed")
     )
 
 

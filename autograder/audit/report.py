@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from autograder.audit.kinds import Kinds
+from autograder.audit.locating import Places
 from autograder.course import TARGETS
 
 __all__ = [
@@ -31,6 +32,7 @@ class ExerciseAudit:
     ``seen_by_hidden_only`` (no visible check does), ``equivalent`` mutants with the reason why they are right,
     ``kills`` per check, ``idle`` checks that nothing but they could show to be needed, and ``flaky`` ones. ``by_heart`` is
     the share of the points that a function earns which answers whatever it is asked with one answer that everybody sees.
+    ``places`` says how often the line of a mistake was found, where that was asked for.
     """
 
     name: str
@@ -55,6 +57,7 @@ class ExerciseAudit:
     flaky: dict[str, str] = field(default_factory=dict)
     by_heart: float = 0.0
     kinds: Kinds = field(default_factory=Kinds)
+    places: Places | None = None
 
     @property
     def killed(self) -> float:
@@ -166,6 +169,12 @@ class ChapterAudit:
         return _seen(self.exercises)
 
     @property
+    def places(self) -> Places | None:
+        """How often the line of a mistake was found in the chapter; None where nobody asked for it."""
+        asked = [e.places for e in self.exercises if e.places is not None]
+        return Places.together(asked) if asked else None
+
+    @property
     def killed_kind_only(self) -> float:
         """The share of the kind-only mutants that some check kills."""
         total = sum(e.kinds.mutants for e in self.exercises)
@@ -219,7 +228,8 @@ class ChapterAudit:
                 key: [f"{e.name}: {kind}" for e in self.exercises for kind in getattr(e.kinds, key)] for key in _KINDS
             },
             "mistakes": list(self.mistakes),
-            "exercises": [{**asdict(e), **_shares(e), "kinds": e.kinds.to_json()} for e in self.exercises],
+            "exercises": [_exercise(e) for e in self.exercises],
+            **({"places": self.places.to_json()} if self.places is not None else {}),
             "seconds": round(self.seconds, 2),
         }
 
@@ -243,6 +253,10 @@ class ChapterAudit:
         lines += [
             f"  kinds of input, visited of allowed: {e.name}: {e.kinds}" for e in self.exercises if e.kinds.allowed
         ]
+        if self.places is not None:
+            lines += [f"  lines found: {e.name}: {e.places}" for e in self.exercises if e.places is not None]
+            lines += [f"  lines found: {self.chapter}: {self.places}"]
+            lines += [f"  another line than the one that was changed: {label}" for label in self.places.untrue]
         for e in self.exercises:
             lines += [f"  alive: {label}" for label in (*e.survivors, *e.kinds.survivors)]
             lines += [f"  kills nothing: {e.name}.{check}" for check in e.idle]
@@ -250,6 +264,13 @@ class ChapterAudit:
             lines += [f"  hidden only: {e.name}.{name}: {why or 'no reason given'}" for name, why in e.unseen.items()]
         lines += [f"  ! {problem}" for problem in self.problems]
         return "\n".join(lines)
+
+
+def _exercise(audit: ExerciseAudit) -> dict[str, Any]:
+    """One exercise as JSON; it has the key ``places`` only where that was asked for."""
+    whole = {**asdict(audit), **_shares(audit), "kinds": audit.kinds.to_json()}
+    del whole["places"]
+    return whole if audit.places is None else {**whole, "places": audit.places.to_json()}
 
 
 def _shares(audit: ExerciseAudit | ChapterAudit) -> dict[str, float]:

@@ -5,19 +5,25 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from autograder.course import Course
 from autograder.feedback.disclosure import Disclosure, Place, disclosed
+from autograder.feedback.seal import is_sealed, sealed
 from autograder.files import write_atomically
 from autograder.grading.document import write_outcomes, write_verdict
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import Job
+from autograder.marks import SubmissionMarks
 from autograder.notebook import NotebookError, document_bytes, load_document, read_bytes, text_of
+from autograder.verdict import Verdict
 
-__all__ = ["BESIDE", "Pages", "beside", "folder_of"]
+__all__ = ["BESIDE", "PageStatus", "Pages", "beside", "folder_of"]
+
+# "kept": there is a page that was not made here, or was changed since, and it stands.
+PageStatus = Literal["made", "unchanged", "kept"]
 
 # What nbgrader keeps beside a submission and needs again to hand its feedback back to the right student.
 BESIDE = ("timestamp.txt", "submission_secret.txt")
@@ -26,7 +32,10 @@ MAX_BESIDE = 4096  # bytes of such a file that are read
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Writes what the students of a chapter get back; it holds names only, so that it can go to any process."""
+    """Writes what the students of a chapter get back; it holds little, so that it can go to any process.
+
+    ``marks`` are those of the students for whom the gradebook has more than the checks gave. With ``dry`` nothing is written.
+    """
 
     chapter: str
     title: str
@@ -34,6 +43,8 @@ class Pages:
     place: Place
     autograded: Path
     feedback: Path
+    marks: Mapping[str, SubmissionMarks] = field(default_factory=dict)
+    dry: bool = False
 
     @classmethod
     def of(cls, course: Course, chapter: str) -> Pages:
@@ -49,8 +60,9 @@ class Pages:
         texts = {name: beside(outcome.job.path, name) for name in BESIDE}
         by_hand = _marked_by_hand(document)
         rewritten = self._rewritten(outcome, by_hand)
-        self._write(outcome, document, texts)
-        return replace(outcome, document=by_hand, cells=(), timestamp=texts[BESIDE[0]], rewritten=rewritten)
+        page = "unchanged" if self.dry else self._write(outcome, document, texts)
+        texted = replace(outcome, document=by_hand, cells=(), timestamp=texts[BESIDE[0]], rewritten=rewritten)
+        return replace(texted, page_kept=page == "kept")
 
     def files(self, job: Job) -> list[Path]:
         """The files that a student gets back: the graded notebook, the page, and what lies beside each."""
@@ -74,24 +86,61 @@ class Pages:
             return frozenset()
         return frozenset(name for name, text in _texts(document).items() if before.get(name, text) != text)
 
-    def _write(self, outcome: Outcome, document: dict[str, Any], texts: Mapping[str, str | None]) -> None:
+    def write_page(
+        self, job: Job, verdict: Verdict, marks: SubmissionMarks | None = None, *, force: bool = False
+    ) -> PageStatus:
+        """Make the page of a notebook that was graded before, with what the gradebook has.
+
+        The graded notebook is read from its file; raises ``NotebookError`` where there is none. With ``force`` a page that was not made
+        here is replaced.
+        """
+        notebook, page, *_ = self.files(job)
+        document = load_document(read_bytes(notebook), notebook) if verdict.status == "graded" else {}
+        return self._write_page(page, verdict, document, marks, force=force)
+
+    def _write_page(
+        self,
+        page: Path,
+        verdict: Verdict,
+        document: Mapping[str, Any],
+        marks: SubmissionMarks | None = None,
+        *,
+        force: bool = False,
+    ) -> PageStatus:
         from autograder.feedback.page import feedback_page, reason_page  # noqa: PLC0415 - Jinja is not needed to grade
 
+        before = _bytes_of(page)
+        if before is not None and not is_sealed(before) and not force:
+            return "kept"
+        shown = disclosed(verdict, self.disclosure, self.place)
+        html = feedback_page(self.title, shown, document, marks) if document else reason_page(self.title, shown, marks)
+        if (made := sealed(html)) == before:
+            return "unchanged"
+        write_atomically(page, made, 0o644)
+        return "made"
+
+    def _write(self, outcome: Outcome, document: dict[str, Any], texts: Mapping[str, str | None]) -> PageStatus:
         notebook, page, *copies = self.files(outcome.job)
-        shown = disclosed(outcome.verdict, self.disclosure, self.place)
         if document:
-            write_verdict(document, shown.exercises)
+            write_verdict(document, disclosed(outcome.verdict, self.disclosure, self.place).exercises)
             write_atomically(notebook, document_bytes(document), 0o444)
-            html = feedback_page(self.title, shown, document)
         else:
             # An old page must not pass for the outcome of this submission.
             notebook.unlink(missing_ok=True)
-            html = reason_page(self.title, shown)
-        write_atomically(page, html.encode("utf-8", "replace"), 0o644)
+        status = self._write_page(page, outcome.verdict, document, self.marks.get(str(outcome.job.student)))
         for copy in copies:
             text = texts[copy.name]
             if text is not None and (document or copy.parent == page.parent):
                 write_atomically(copy, text.encode(), 0o644 if copy.parent == page.parent else 0o444)
+        return status
+
+
+def _bytes_of(page: Path) -> bytes | None:
+    """What stands in the page's file; nothing of what is no file, which is no page made here; None where there is nothing."""
+    try:
+        return page.read_bytes() if stat.S_ISREG(page.lstat().st_mode) else b""
+    except FileNotFoundError:
+        return None
 
 
 def beside(path: Path, name: str) -> str | None:

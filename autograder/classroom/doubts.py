@@ -47,6 +47,10 @@ POINTS = (
     "`nbgrader generate_assignment {chapter} --force` and grade again."
 )
 STALE = "{cell} was marked by hand with {by_hand}, and {now}. The mark by hand counts until a person changes it."
+KEPT_PAGE = (
+    "The page in {folder}/ was not made by autograder, or was changed since, so it was left as it is and may show older marks. "
+    "`autograder feedback {chapter} --student ID --force` puts a new page in its place."
+)
 NO_MARK = "Until a person gives the marks, `nbgrader export` writes {score} for it into grades.csv."
 
 
@@ -80,6 +84,8 @@ class Doubts:
             found.append(UNKNOWN)
         if student in self._had_graded:
             found.append(NEW_BOOK.format(chapter=self._chapter, folder=self._pages.autograded.name))
+        if outcome.page_kept:
+            found.append(KEPT_PAGE.format(folder=self._pages.feedback.name, chapter=self._chapter))
         return replace(outcome, verdict=_warned(outcome.verdict, found))
 
     def at_the_end(self, verdicts: Sequence[Verdict], before: ChapterInBook | None) -> list[Verdict]:

@@ -14,6 +14,8 @@ from types import FrameType
 
 from autograder.classroom.delivery import Pages, folder_of
 from autograder.classroom.doubts import Doubts
+from autograder.classroom.entering import Entering
+from autograder.classroom.running import running
 from autograder.classroom.uptodate import UpToDateFile
 from autograder.course import Course, CourseError
 from autograder.gradebook.entries import gradebook_url
@@ -28,7 +30,7 @@ from autograder.notebook import load_source, other_notebooks
 from autograder.sandbox.confinement import Confinement
 from autograder.verdict import Verdict
 
-__all__ = ["Terminated", "grade_class", "handed_in"]
+__all__ = ["Terminated", "broken_names", "grade_class", "handed_in", "refusals_of"]
 
 _MAX_NAMES = 10  # of other files, in the sentence that says a notebook is missing
 
@@ -80,18 +82,25 @@ def grade_class(
     options = GradingOptions(confinement)
     url = gradebook_url(course) if confinement != "local" else None
     uptodate = UpToDateFile(course, chapter, VerdictCache.of(course, chapter, options.bearing), pages, url)
-    gradebook = GradebookWriter(course, url, after=uptodate.note)
+
     released = load_source(course.source(chapter))[1]
     worth = points_of(released)
-    verdicts = {job: _unnamed(job, chapter, worth) for job in jobs if _written(str(job.path)) != str(job.path)}
+    verdicts = broken_names(jobs, chapter, worth)
     verdicts |= uptodate.unchanged([job for job in jobs if job not in verdicts])
+    new = [job for job in jobs if job not in verdicts]
+    entering = Entering(course, pages, uptodate, url, new)
+    pages = entering.pages
+    gradebook = GradebookWriter(course, url, after=lambda outcomes: entering.entered(outcomes, gradebook.kept))
     report = on_verdict or (lambda _verdict: None)
     for verdict in verdicts.values():
         report(verdict)
-    with _ending_well() as ending, closing(gradebook):  # what was graded before an interruption is not lost
-        new = [job for job in jobs if job not in verdicts]
+    with (
+        _ending_well() as ending,
+        running(course, chapter),
+        closing(gradebook),
+    ):  # what was graded before an interruption is not lost
         doubts = Doubts(chapter, released, pages, url, new)
-        refusals = {job: why for job in new if (why := _refusal(job, chapter))}
+        refusals = refusals_of(new, chapter)
         refused = (
             delivered(Outcome(job, ungradable(job, why, chapter, worth)), pages) for job, why in refusals.items()
         )
@@ -100,11 +109,12 @@ def grade_class(
             gradebook.begin(wait=workers == 1 and executor is None)
         graded = grade(course, sound, options, workers=workers, executor=executor, keep=True, deliver=pages)
         with closing(graded):  # its processes and jails end before the last marks are entered
-            for outcome in map(doubts.noted, chain(refused, graded)):
+            for outcome in map(entering.resubmissions.noted, map(doubts.noted, chain(refused, graded))):
                 gradebook.enter(outcome)
                 verdicts[outcome.job] = outcome.verdict
                 report(outcome.verdict)
                 ending.check()
+    verdicts = entering.told(verdicts)
     return doubts.at_the_end([verdicts[job] for job in jobs], None if new else uptodate.book)
 
 
@@ -146,6 +156,16 @@ def _ending_well() -> Iterator[_Ending]:
 def _written(path: str) -> str:
     """A path with what is no text in it spelled out: a name on disk is any bytes, and not all can be written down."""
     return path.encode("utf-8", "backslashreplace").decode()
+
+
+def broken_names(jobs: Sequence[Job], chapter: str, worth: float) -> dict[Job, Verdict]:
+    """The verdicts on those of ``jobs`` whose paths are no text."""
+    return {job: _unnamed(job, chapter, worth) for job in jobs if _written(str(job.path)) != str(job.path)}
+
+
+def refusals_of(jobs: Sequence[Job], chapter: str) -> dict[Job, str]:
+    """Those of ``jobs`` that are not even opened, each with the reason."""
+    return {job: why for job in jobs if (why := _refusal(job, chapter))}
 
 
 def _unnamed(job: Job, chapter: str, worth: float) -> Verdict:

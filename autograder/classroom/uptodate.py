@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,7 +42,8 @@ Signature = list[list[int] | None]
 class UpToDateFile:
     """The file of one chapter; ``url`` is the gradebook's, or None where marks are not entered.
 
-    ``book`` is what the gradebook held of the chapter when it was last asked for all students, None before.
+    ``book`` is what the gradebook held of the chapter when it was last asked for all students, None before. Without ``may_tidy`` the
+    file is only read.
     """
 
     course: Course
@@ -51,7 +52,9 @@ class UpToDateFile:
     pages: Pages
     url: str | None
     book: ChapterInBook | None = None
+    may_tidy: bool = True
     _lines: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _older: dict[str, dict[str, Any]] = field(default_factory=dict)  # of another configuration, or other checks
     _seen: dict[str, tuple[Signature | None, str]] = field(default_factory=dict)
     _shared: SharedOutcomes = field(default_factory=SharedOutcomes)
 
@@ -65,13 +68,47 @@ class UpToDateFile:
                 with suppress(ValueError, KeyError, TypeError):
                     found = json.loads(line)
                     if not self._shared.read(found):
-                        self._lines.pop(found["student"], None)
-                        if found["base"] == self._base:
-                            self._lines[found["student"]] = found
-        in_use = {name for line in self._lines.values() for name in line["verdict"]["exercises"]}
-        if read > 2 * (len(self._lines) + len(in_use)) + 100:
-            lines = [*self._shared.lines(in_use), *self._lines.values()]
-            write_atomically(self._path, "".join(map(_line, lines)).encode())
+                        for lines in (self._lines, self._older):
+                            lines.pop(found["student"], None)
+                        kept = self._lines if found["base"] == self._base else self._older
+                        if all(isinstance(name, str) for name in found["verdict"]["exercises"]):
+                            kept[found["student"]] = found
+        every = [*self._lines.values(), *self._older.values()]
+        in_use = {name for line in every for name in line["verdict"]["exercises"]}
+        if self.may_tidy and read > 2 * (len(every) + len(in_use)) + 100:
+            whole = [*self._shared.lines(in_use), *every]
+            write_atomically(self._path, "".join(map(_line, whole)).encode())
+
+    def line(self, student: str) -> Mapping[str, Any] | None:
+        """What was noted of ``student`` last, by whatever checks; None where nothing was."""
+        return self._lines.get(student) or self._older.get(student)
+
+    def is_of_this_course(self, student: str) -> bool:
+        """Whether that was by the checks, solutions and settings as they are now."""
+        return student in self._lines
+
+    def last(self, student: str) -> Verdict | None:
+        """The verdict whose marks were last entered for ``student``, by whatever checks; None where none is known."""
+        line = self.line(student)
+        with suppress(KeyError, TypeError):
+            return self._shared.expand(line["verdict"]) if line else None
+        return None
+
+    def is_another(self, job: Job) -> bool:
+        """Whether what lies there now is another notebook than the one whose marks count; false where that is not known."""
+        line = self.line(str(job.student))
+        if not line or not line.get("counts"):
+            return False
+        return bool(line["counts"] != _digest(job.path))
+
+    def note_page(self, job: Job) -> None:
+        """Note that the page of ``job`` was made anew, and nothing else."""
+        line = self._lines.get(str(job.student))
+        if line is not None:
+            # Of a page that was kept until now a warning was noted with the verdict: the next run makes it without.
+            back = None if line.get("kept") else _signature(self.pages.names(job))
+            self._lines[str(job.student)] = line = {**line, "back": back}
+            self._append([_line(line)])
 
     def unchanged(self, jobs: Sequence[Job]) -> dict[Job, Verdict]:
         """The verdicts on those of ``jobs`` for which nothing is left to do."""
@@ -94,8 +131,8 @@ class UpToDateFile:
                 done[job] = verdict.relabelled(notebook=str(job.path), student=job.student)
         return done
 
-    def note(self, outcomes: Iterable[Outcome]) -> None:
-        """Note that the marks of ``outcomes`` are in the gradebook."""
+    def note(self, outcomes: Iterable[Outcome], marks: Mapping[str, float | None]) -> None:
+        """Note that the marks of ``outcomes`` are in the gradebook; ``marks`` has what counts in the end, by student."""
         outcomes = [one for one in outcomes if one.settled and str(one.job.student) in self._seen]
         students = [str(one.job.student) for one in outcomes]
         book = read_chapter(self.url, self.chapter, students) if self.url else ChapterInBook()
@@ -112,14 +149,21 @@ class UpToDateFile:
                 "base": self._base,
                 "in": handed_in,
                 "bytes": one.key or data,
+                "counts": (self.line(student) or {}).get("counts") if one.lost else _digest(one.job.path),
+                "mark": marks.get(student),
                 "texts": _texts(one.job),
+                "kept": one.page_kept,
                 "verdict": verdict,
                 "back": _signature(self.pages.names(one.job)),
                 "row": book.rows.get(student),
                 "points": dict(book.points),
             }
             self._lines[student] = line
+            self._older.pop(student, None)
             lines.append(_line(line))
+        self._append(lines)
+
+    def _append(self, lines: Sequence[str]) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as file:
             # A line that a power cut left without its end must not spoil the next one.

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.exceptions import Exit
@@ -97,6 +97,7 @@ def release(chapters: Sequence[str], *, everything: bool, draft: bool, course_fo
 @app.command()
 @click.argument("chapter")
 @click.option("--student", "students", metavar="ID", multiple=True, help="Only this student; may be given again.")
+@click.option("--preview", is_flag=True, help="Say what would change, and write nothing: whose marks move, and why.")
 @json_option
 @course_option
 @unsafe_option
@@ -106,6 +107,7 @@ def grade(
     chapter: str,
     *,
     students: Sequence[str],
+    preview: bool,
     as_json: bool,
     course_folder: Path | None,
     unsafe_local: bool,
@@ -121,16 +123,19 @@ def grade(
         course.require_chapter(chapter)
         jobs = handed_in(course, chapter, students)
 
+        how: dict[str, Any] = {
+            "confinement": _confinement(unsafe_local=unsafe_local),
+            "workers": workers or _cores(),
+            "executor": _executor(scheduler),
+        }
+        if preview:
+            from autograder.cli.preview import show_preview
+
+            show_preview(course, chapter, jobs, how, as_json=as_json)
+            return
+
         def run(on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
-            return grade_class(
-                course,
-                chapter,
-                jobs,
-                confinement=_confinement(unsafe_local=unsafe_local),
-                workers=workers or _cores(),
-                executor=_executor(scheduler),
-                on_verdict=on_verdict,
-            )
+            return grade_class(course, chapter, jobs, on_verdict=on_verdict, **how)
 
         _finish(*_run(run, len(jobs), f"Grading {chapter}"), as_json=as_json)
 
@@ -225,11 +230,19 @@ def demo(*, students: int, course_folder: Path | None, unsafe_local: bool, worke
 
 
 @app.command()
-def doctor() -> None:
-    """Say what holds on this machine, what is missing and how to get it."""
-    from autograder.doctor import report
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object to stdout and nothing else there.")
+@course_option
+def doctor(*, as_json: bool, course_folder: Path | None) -> None:
+    """Say what holds on this machine, what it and the course around here lack, and how to get it."""
+    from autograder.doctor import as_data, report
 
-    raise Exit(0 if report() else 1)
+    with _errors_in_sentences():
+        course = load_course(course_folder) if course_folder or find_course() else None
+        if not as_json:
+            raise Exit(0 if report(course=course) else 1)
+        found = as_data(course)
+        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        raise Exit(0 if found["ready"] else 1)
 
 
 @app.command()
@@ -254,12 +267,19 @@ def examples(chapters: Sequence[str], *, course_folder: Path | None) -> None:
     metavar="CHAPTER",
     help="List the wrong answers in what was handed in that no misconception explains, grouped, with their code.",
 )
+@click.option(
+    "--locate",
+    is_flag=True,
+    help="Also measure how often the line of a mistake is found, and truly, in mutants and in misconceptions with their names "
+    "withheld. Takes minutes a chapter.",
+)
 @course_option
 @workers_option
 def audit(
     chapters: Sequence[str],
     *,
     as_json: bool,
+    locate: bool,
     page: Path | None,
     from_class: str | None,
     course_folder: Path | None,
@@ -278,7 +298,8 @@ def audit(
         wanted = _wanted(course, chapters, everything=not chapters)
         found = {chapter: inspect_chapter(course, chapter) for chapter in wanted}
         endless = [chapter for chapter in wanted if found[chapter].endless]  # which an audit would wait for
-        measured = audit_chapters(course, [c for c in wanted if c not in endless], workers=workers or _cores())
+        judged = [c for c in wanted if c not in endless]
+        measured = audit_chapters(course, judged, workers=workers or _cores(), locate=locate)
         audits = {report.chapter: report for report in [*measured, *(ChapterAudit(c, ()) for c in endless)]}
         reports = [replace(audits[c], mistakes=tuple(map(str, found[c].mistakes))) for c in wanted]
         if page is not None:
@@ -378,3 +399,8 @@ def _finish(verdicts: Sequence[Verdict], seconds: float, *, as_json: bool, brief
             say(missing)
     if any(verdict.status == "ungradable" for verdict in verdicts):
         raise Exit(1)
+
+
+from autograder.cli import classes as _classes  # noqa: E402, F401 - its verbs add themselves
+from autograder.cli import courses as _courses  # noqa: E402, F401
+from autograder.cli import marks as _marks  # noqa: E402, F401

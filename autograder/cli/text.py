@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from autograder.render import Card, card_text
 from autograder.render.text import wrapped
@@ -12,7 +12,7 @@ from autograder.sanitize import sanitize
 from autograder.verdict import Verdict
 from autograder.wording import number, plural, points
 
-__all__ = ["needs_a_person", "summary", "verdict_text"]
+__all__ = ["listed", "needs_a_person", "summary", "verdict_text"]
 
 _ONE_BY_ONE = (
     3  # notebooks of which the same is to be said that are named, each on a line of its own where they are no more
@@ -64,3 +64,16 @@ def needs_a_person(verdicts: Sequence[Verdict]) -> str:
         heads = [f"{', '.join(names[:_ONE_BY_ONE])} and {len(names) - _ONE_BY_ONE} more"] if many else names
         lines += [wrapped(why, "    ", f"  - {head}: ") for head in heads]
     return "\n".join(["Needs a person:", *lines]) if lines else ""
+
+
+def listed(found: Iterable[tuple[str, str]]) -> str:
+    """What is to be said, each with whom it is about; of more than a few of whom the same is said three are named."""
+    told: dict[str, list[str]] = {}
+    for why, name in found:
+        if why:
+            told.setdefault(why, []).append(sanitize(name))
+    lines = []
+    for why, names in told.items():
+        more = f" and {len(names) - _ONE_BY_ONE} more" if len(names) > _ONE_BY_ONE else ""
+        lines.append(wrapped(why, "    ", f"  - {', '.join(names[:_ONE_BY_ONE])}{more}: "))
+    return "\n".join(lines)

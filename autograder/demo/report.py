@@ -80,6 +80,7 @@ def next_steps(report: ClassReport) -> str:
         f"  feedback for {student:9} {here / 'feedback' / student / chapter / chapter}.html",
         f"  the graded notebook    {here / 'autograded' / student / chapter / chapter}.ipynb",
         f"  what students get      {here / 'release' / chapter}",
+        f"  the class on one page  cd {here} && {tools / 'autograder'} report --all",
     ]
     if all(verdict.sandbox != "local" for verdict in report.verdicts.values()):
         lines += [

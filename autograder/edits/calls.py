@@ -142,7 +142,8 @@ def other_keywords(node: ast.expr, scope: Scope) -> Iterator[Change]:
         "flip",
         *scope.functions,
     }:
-        for axis in scope.axes():
+        further = [numeral(-3)] if name in {"concatenate", "stack", "flip"} else []
+        for axis in (*scope.axes(), *further):
             yield Change(replaced(axis=axis), "axis", 1.3)
     if name in {"tril", "triu", "eye", "diagonal", "diag"} and "k" not in given:
         word = "offset" if name == "diagonal" else "k"

@@ -7,14 +7,14 @@ and two that do not overlap can be made together.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from autograder.edits import calls
 from autograder.edits.operators import EXPRESSIONS, Operator, Scope
 from autograder.edits.slips import slips
-from autograder.edits.statements import statement_edits
+from autograder.edits.statements import lines_before, statement_edits
 from autograder.edits.text import Draft, Edit, Text
 
 __all__ = ["Definition", "edited", "edits_of", "overlap"]
@@ -56,7 +56,13 @@ class Definition:
 
 
 def edits_of(
-    definition: Definition, *, functions: Sequence[str] = (), more: Sequence[Operator] = (), most: int = MAX_EDITS
+    definition: Definition,
+    *,
+    functions: Sequence[str] = (),
+    more: Sequence[Operator] = (),
+    lines: Callable[[Scope], Iterator[tuple[str, float]]] | None = None,
+    most: int = MAX_EDITS,
+    enough: Callable[[], bool] = lambda: False,
 ) -> Iterator[Edit]:
     """The edits of a definition, the smallest first, each result once; none where its text does not parse.
 
@@ -64,12 +70,17 @@ def edits_of(
         definition: what is edited.
         functions: other functions that the notebook has: one call of them may be missing.
         more: operators besides those that are known to all.
+        lines: statements that may be missing, with what each costs, in the names of a scope.
         most: how many are weighed at most.
+        enough: whether the time for collecting them is over; what was found by then is all.
     """
     try:
         [statement] = ast.parse(definition.text).body
         text = Text(definition.text, definition.first)
-        found = list(islice(_all(statement, text, _scope(statement, functions, definition.text), more), most))
+        scope = _scope(statement, functions, definition.text)
+        found = list(islice(_all(statement, text, scope, more, enough), most))
+        if lines is not None and isinstance(statement, ast.FunctionDef):
+            found += lines_before(statement, text, list(lines(scope)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     seen: set[tuple[int, int, str]] = set()
@@ -95,9 +106,13 @@ def overlap(edits: Sequence[Edit]) -> bool:
     return any(a[1] > b[0] or a == b for a, b in pairwise(spans))
 
 
-def _all(statement: ast.stmt, text: Text, scope: Scope, more: Sequence[Operator]) -> Iterator[Edit | Draft]:
+def _all(
+    statement: ast.stmt, text: Text, scope: Scope, more: Sequence[Operator], enough: Callable[[], bool]
+) -> Iterator[Edit | Draft]:
     function = statement if isinstance(statement, Function) else None
     for node in _expressions(statement):
+        if enough():
+            return
         where = text.span(node)
         if where is None:
             continue

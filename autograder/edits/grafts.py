@@ -1,7 +1,7 @@
 """Expressions of right programs, as they may be put into a student's: the step that is missing there may stand here.
 
-The parameters are the contract's, so they are matched by their places. A variable of the right program is matched by its
-name, or replaced by what it was assigned.
+The parameters are the contract's, so they are matched by their places. Any other variable of the right program is matched by
+what it holds where that is known, else by its name, or it is replaced by what it was assigned.
 """
 
 from __future__ import annotations
@@ -9,18 +9,19 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from autograder.edits.operators import Change, Operator, Scope
 
-__all__ = ["Donor", "grafting"]
+__all__ = ["Donor", "grafting", "lent_lines"]
 
 _MAX_SIZE = 24  # nodes of what is taken over: more would be the whole solution in one place,
 _SHARE = 0.6  # and so would more than this share of what the right program returns
 _STEP = 4  # nodes that a step around a student's own expression may always have
 _MOST = 90  # expressions of each right program
+_MOST_LINES = 12
 HOLE = "_the_students_own_"
 
 
@@ -33,10 +34,13 @@ class Lent(NamedTuple):
 
 
 class Donor:
-    """A right program: its parameters and the expressions in it, the smallest first."""
+    """A right program: its parameters and the expressions in it, the smallest first.
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    What it lends costs ``more`` than what others do.
+    """
+
+    def __init__(self, text: str, *, more: float = 0.0) -> None:
+        self.text, self.more = text, more
 
     @cached_property
     def _function(self) -> ast.FunctionDef | None:
@@ -65,6 +69,20 @@ class Donor:
     def steps(self) -> list[Lent]:
         """Each operation and each call with a hole where one operand or argument stands: what may be missing around one."""
         return self._lent(lambda node: list(_with_a_hole(node)), least=_STEP)
+
+    @cached_property
+    def lines(self) -> list[Lent]:
+        """What it assigns to a name: a whole line of it may be missing, or be another one."""
+        if self._function is None:
+            return []
+        found: dict[str, Lent] = {}
+        for node in ast.walk(self._function):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                pair: ast.expr = ast.NamedExpr(node.targets[0], node.value)
+                used = {n.id for n in ast.walk(pair) if isinstance(n, ast.Name)} & self._variables
+                if (size := _size(node.value)) <= _MAX_SIZE:
+                    found.setdefault(ast.dump(pair), Lent(pair, size, frozenset(used)))
+        return sorted(found.values(), key=lambda lent: lent.size)[:_MOST_LINES]
 
     @cached_property
     def result(self) -> str:
@@ -109,36 +127,58 @@ class Donor:
         return frozenset(stored) | frozenset(self.parameters)
 
 
-def grafting(donors: Sequence[Donor]) -> Operator:
-    """An operator that puts expressions of ``donors`` in the place of a student's."""
+def grafting(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] = ()) -> Operator:
+    """An operator that puts expressions of ``donors`` in the place of a student's.
+
+    ``called`` says what the student calls the variables of each donor, as far as that is known.
+    """
 
     def grafted(node: ast.expr, scope: Scope) -> Iterator[Change]:
         if isinstance(node, ast.Slice | ast.Lambda):
             return
         seen = {ast.dump(node), *(donor.result for donor in donors)}  # the whole solution is no edit
-        for expression, size in _fitting([d.expressions for d in donors], donors, scope):
+        for expression, cost in _fitting([d.expressions for d in donors], donors, called, scope):
             if (key := ast.dump(expression)) not in seen:
                 seen.add(key)
                 kind = "number" if isinstance(expression, ast.Constant) else "expression"
-                yield Change(expression, kind, 1.5 + 0.03 * size)
+                yield Change(expression, kind, 1.5 + cost)
         if isinstance(node, ast.Constant | ast.Starred):
             return
-        for step, size in _fitting([d.steps for d in donors], donors, scope):
+        for step, cost in _fitting([d.steps for d in donors], donors, called, scope):
             whole = _Inlined({HOLE: node}).visit(copy.deepcopy(step))
             if (key := ast.dump(whole)) not in seen:
                 seen.add(key)
-                yield Change(whole, "missing", 1.35 + 0.03 * size)
+                yield Change(whole, "missing", 1.35 + cost)
 
     return grafted
 
 
-def _fitting(lent: Iterable[Sequence[Lent]], donors: Sequence[Donor], scope: Scope) -> Iterator[tuple[ast.expr, int]]:
-    for donor, expressions in zip(donors, lent, strict=True):
-        names = dict(zip(donor.parameters, scope.parameters, strict=False))
+def lent_lines(
+    donors: Sequence[Donor], called: Sequence[Mapping[str, str]], scope: Scope
+) -> Iterator[tuple[str, float]]:
+    """The assignments of ``donors`` whose variables the student has too, as a line in the student's names, and what it costs."""
+    seen: set[str] = set()
+    for line, cost in _fitting([d.lines for d in donors], donors, called, scope):
+        if isinstance(line, ast.NamedExpr):
+            text = f"{line.target.id} = {ast.unparse(line.value)}"
+            if text not in seen:
+                seen.add(text)
+                yield text, 1.6 + cost
+
+
+def _fitting(
+    lent: Sequence[Sequence[Lent]], donors: Sequence[Donor], called: Sequence[Mapping[str, str]], scope: Scope
+) -> Iterator[tuple[ast.expr, float]]:
+    for i, (donor, expressions) in enumerate(zip(donors, lent, strict=True)):
+        names = {
+            **(called[i] if i < len(called) else {}),
+            **dict(zip(donor.parameters, scope.parameters, strict=False)),
+        }
         same = all(a == b for a, b in names.items())
         for expression, size, variables in expressions:
             if all(names.get(v, v) in scope.variables for v in variables):
-                yield (expression if same else _Renamed(names).visit(copy.deepcopy(expression))), size
+                renamed = expression if same else _Renamed(names).visit(copy.deepcopy(expression))
+                yield renamed, donor.more + 0.03 * size
 
 
 def _with_a_hole(node: ast.expr) -> Iterator[ast.expr]:

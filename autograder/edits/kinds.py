@@ -2,42 +2,52 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 __all__ = ["KINDS", "EditKind", "kind_of"]
 
 
 class EditKind(NamedTuple):
-    """``look`` completes "look at …", ``another`` completes "with … there,": neither ever says what would be right."""
+    """``look`` completes "look at …", ``another`` completes "with … there,": neither ever says what would be right.
+
+    ``words`` are the beginnings of words by which a text that speaks of this kind is known; empty where a kind (another
+    number, another variable) has no words of its own.
+    """
 
     look: str
     another: str
+    words: tuple[str, ...] = ()
+
+    def is_spoken_of(self, text: str) -> bool:
+        """Whether ``text``, such as a written hint, speaks of what this kind is about."""
+        return any(re.search(rf"(?<!\w){re.escape(word)}", text, re.IGNORECASE) for word in self.words)
 
 
 KINDS = {
-    "axis": EditKind("the axis along which it works", "another axis"),
-    "keepdims": EditKind("whether the axis is kept or dropped", "the axis treated in another way"),
-    "transpose": EditKind("which axes are swapped, and whether", "the axes in another order"),
-    "operator": EditKind("the operator", "another operator"),
-    "comparison": EditKind("the comparison", "another comparison"),
-    "order": EditKind("the order of what stands there", "the same things in another order"),
-    "grouping": EditKind("what belongs together: which step is done before which", "its steps done in another order"),
+    "axis": EditKind("the axis along which it works", "another axis", ("axis", "axes", "along")),
+    "keepdims": EditKind("whether the axis is kept or dropped", "the axis treated in another way", ("keepdims", "keeps the axis")),
+    "transpose": EditKind("which axes are swapped, and whether", "the axes in another order", ("transpos", "swap", ".T", "moveaxis")),
+    "operator": EditKind("the operator", "another operator", ("operator", "sign", "minus")),
+    "comparison": EditKind("the comparison", "another comparison", ("compar", "<", ">", "strictly")),
+    "order": EditKind("the order of what stands there", "the same things in another order", ("order", "other way round")),
+    "grouping": EditKind("what belongs together: which step is done before which", "its steps done in another order", ("bracket", "before", "after")),
     "number": EditKind("the number", "another number"),
     "variable": EditKind("which variable is used", "another variable"),
-    "index": EditKind("the index, or the bounds of the slice", "another index, or other bounds"),
-    "range": EditKind("where the counting begins and ends", "the counting begun or ended elsewhere"),
+    "index": EditKind("the index, or the bounds of the slice", "another index, or other bounds", ("index", "indices", "slice")),
+    "range": EditKind("where the counting begins and ends", "the counting begun or ended elsewhere", ("range", "loop")),
     "extra": EditKind("a step that is too many", "one step less"),
     "missing": EditKind("a step that is missing", "one step more"),
     "lines": EditKind("whether the line is needed, and whether it stands at the right place", "that line gone or elsewhere"),
-    "condition": EditKind("the condition", "another condition"),
+    "condition": EditKind("the condition", "another condition", ("condition", "when it is None", "is None")),
     "function": EditKind("which function is called", "another function"),
-    "shift": EditKind("what is taken away before exp", "something else taken away before exp"),
-    "shape": EditKind("the shape", "another shape"),
-    "inplace": EditKind("which array it changes, or whether it hands out the array itself", "a new array"),
-    "dtype": EditKind("the type of the numbers", "another type of numbers"),
-    "returned": EditKind("what is returned, in which form, and when", "the result returned in another way"),
+    "shift": EditKind("what is taken away before exp", "something else taken away before exp", ("maximum", "overflow", "largest")),
+    "shape": EditKind("the shape", "another shape", ("shape", "reshape", "[:, None]")),
+    "inplace": EditKind("which array it changes, or whether it hands out the array itself", "a new array", ("copy", "copies", "in place", "new array")),
+    "dtype": EditKind("the type of the numbers", "another type of numbers", ("dtype", "bool", "float", "whole number")),
+    "returned": EditKind("what is returned, in which form, and when", "the result returned in another way", ("return",)),
     "expression": EditKind("what is worked out there", "something else worked out"),
-    "text": EditKind("the text", "another text"),
+    "text": EditKind("the text", "another text", ("einsum", "letter")),
 }  # fmt: skip
 
 

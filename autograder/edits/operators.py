@@ -111,6 +111,11 @@ def other_comparison(node: ast.expr, _scope: Scope) -> Iterator[Change]:
                 if not isinstance(op, other):
                     ops: list[ast.cmpop] = [*node.ops[:i], other(), *node.ops[i + 1 :]]
                     yield Change(ast.Compare(node.left, ops, node.comparators), "comparison", 1.0)
+        if len(node.ops) == 1 and isinstance(
+            node.ops[0], ast.Lt | ast.LtE
+        ):  # and not below 0: Python counts from the end there
+            zero, ops = ast.Constant(0), [ast.LtE(), node.ops[0]]
+            yield Change(ast.Compare(zero, ops, [node.left, *node.comparators]), "condition", 1.3)
     elif isinstance(node, ast.BoolOp):
         other_op: ast.boolop = ast.Or() if isinstance(node.op, ast.And) else ast.And()
         yield Change(ast.BoolOp(other_op, node.values), "condition", 1.0)
@@ -277,12 +282,14 @@ def other_index(node: ast.expr, scope: Scope) -> Iterator[Change]:
         yield from (indexed(other, "index", cost) for other, cost in _slices(index, scope))
         yield indexed(ast.Tuple([ast.Constant(...), index], ast.Load()), "index", 1.2)
         yield indexed(ast.Tuple([ast.Slice(), index], ast.Load()), "index", 1.2)
+        yield indexed(ast.Tuple([ast.Constant(...), index, ast.Slice()], ast.Load()), "index", 1.2)
     else:
         if not isinstance(index, ast.Constant | ast.UnaryOp):
             for op in (ast.Add(), ast.Sub()):
                 yield indexed(ast.BinOp(index, op, ast.Constant(1)), "index", 1.1)
         yield indexed(ast.Tuple([ast.Constant(...), index], ast.Load()), "index", 1.2)
         yield indexed(ast.Tuple([ast.Slice(), index], ast.Load()), "index", 1.2)
+        yield indexed(ast.Tuple([ast.Constant(...), index, ast.Slice()], ast.Load()), "index", 1.3)
         if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
             for name in scope.parameters:
                 shape = ast.Attribute(ast.Name(name, ast.Load()), "shape", ast.Load())

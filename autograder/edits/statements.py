@@ -10,7 +10,7 @@ from itertools import pairwise
 from autograder.edits.operators import Scope
 from autograder.edits.text import Edit, Text
 
-__all__ = ["statement_edits"]
+__all__ = ["lines_before", "statement_edits"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BLOCKS = ("body", "orelse", "finalbody")
@@ -40,6 +40,16 @@ def statement_edits(function: Function, text: Text, scope: Scope) -> Iterator[Ed
             yield from _end_of(body, inside, text)
     yield from _copied_first(function, text)
     yield from _returned_at_the_end(function, text, scope)
+
+
+def lines_before(function: Function, text: Text, lines: Sequence[tuple[str, float]]) -> Iterator[Edit]:
+    """The edits that put each of ``lines`` before a statement of ``function``, at which it is then missing."""
+    for statement in _without_docstring(function.body)[1:]:
+        where = text.span(statement)
+        if where is not None:
+            indent = " " * statement.col_offset
+            for line, cost in lines:
+                yield Edit(where[0], where[0], f"{line}\n{indent}", text.line(statement), "missing", cost)
 
 
 def _blocks(function: Function) -> Iterator[tuple[Sequence[ast.stmt], ast.stmt | None]]:
@@ -77,8 +87,12 @@ def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
                     changed = ast.unparse(ast.AugAssign(target, other(), value))
                     yield from _edit(text, statement, changed, "operator", 1.0)
         case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=value):
+            if isinstance(target, ast.Name) and isinstance(value, ast.Name):
+                yield from _edit(text, statement, f"{value.id} = {target.id}", "order", 1.0)
             for op in (ast.Add(), ast.Sub(), ast.Mult()):
                 yield from _edit(text, statement, ast.unparse(ast.AugAssign(target, op, value)), "operator", 1.4)
+            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                yield from _chosen(statement, target.value, target.slice, value, text, scope)
             if isinstance(target, ast.Subscript):
                 for name in scope.variables:
                     other_name = ast.Subscript(ast.Name(name, ast.Load()), target.slice, ast.Store())
@@ -99,6 +113,19 @@ def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
             yield from _returns(statement, value, text, scope)
         case _:
             pass
+
+
+def _chosen(
+    statement: ast.stmt, array: ast.Name, mask: ast.expr, value: ast.expr, text: Text, scope: Scope
+) -> Iterator[Edit]:
+    """``where`` for an assignment under a mask: it broadcasts, and leaves the old array alone; the mask as it is, or turned round."""
+    if isinstance(mask, ast.UnaryOp) and isinstance(mask.op, ast.Invert):
+        mask = mask.operand
+    if isinstance(mask, ast.Name | ast.Compare):
+        old, new, under = array.id, ast.unparse(value), ast.unparse(mask)
+        for one, other in ((old, new), (new, old)):
+            changed = f"{old} = {scope.numpy}.where({under}, {one}, {other})"
+            yield from _edit(text, statement, changed, "expression", 1.3)
 
 
 def _condition(test: ast.expr, text: Text, scope: Scope) -> Iterator[Edit]:

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from autograder.feedback.marking import Marking, marking_of, notes_elsewhere
 from autograder.feedback.prose import MAX_MARKDOWN, prose, verbatim
+from autograder.marks import CHECK, as_graded
 from autograder.notebook import cell_of
-from autograder.render import STYLE, Card, card_section, standing
+from autograder.render import STYLE, Card, card_section
 from autograder.sanitize import sanitize
-from autograder.wording import points
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from collections.abc import Set as AbstractSet
 
+    from autograder.marks import SubmissionMarks
     from autograder.notebook import Cell
     from autograder.verdict import ExerciseVerdict, Verdict
 
@@ -31,15 +33,19 @@ CUT = "… (the rest of this text is left out here)"
 _BASE64 = (string.ascii_letters + string.digits + "+/=").encode()
 
 
-def feedback_page(course_title: str, verdict: Verdict, document: Mapping[str, Any]) -> str:
+def feedback_page(
+    course_title: str, verdict: Verdict, document: Mapping[str, Any], marks: SubmissionMarks | None = None
+) -> str:
     """The page of a graded notebook.
 
     Args:
         course_title: what the course is called.
         verdict: the outcome as the student may read it (see ``autograder.feedback.disclosure``).
         document: the notebook with its outputs, as it is kept in ``autograded/``.
+        marks: what the gradebook has; without it, what the checks give.
     """
-    outcomes = {f"check_{exercise.name}": exercise for exercise in verdict.exercises}
+    outcomes = {CHECK + exercise.name: exercise for exercise in verdict.exercises}
+    marking = marking_of(verdict, marks or as_graded(verdict))
     marked: dict[str, set[int]] = {}
     for located in (exercise.located for exercise in verdict.exercises):
         if located is not None:
@@ -55,17 +61,15 @@ def feedback_page(course_title: str, verdict: Verdict, document: Mapping[str, An
         room -= len(cell.source) if cell.kind == "markdown" and len(cell.source) <= MAX_MARKDOWN else 0
         code += cell.kind == "code"
         lines = marked.get(cell.grade_id or f"cell {code}", set()) if cell.kind == "code" else set()
-        cells.append(_cell(cell, raw, outcomes, lines, rendered=room >= 0))
-    exercises = [
-        {"name": e.name, "points": points(e.score, e.max_score), "standing": standing(e)} for e in verdict.exercises
-    ]
-    score = points(verdict.score, verdict.max_score)
-    return _render(course_title=course_title, verdict=verdict, score=score, exercises=exercises, cells=cells)
+        place = {"name": cell.grade_id, "notes": marking.notes.get(cell.grade_id or "", ())}
+        shown = place if cell.grade_id in marking.anchors else {"name": "", "notes": ()}
+        cells.append({**_cell(cell, raw, outcomes, lines, rendered=room >= 0), **shown})
+    return _render(course_title, verdict, marking, cells)
 
 
-def reason_page(course_title: str, verdict: Verdict) -> str:
-    """The page of a notebook that could not be graded: why, and what happens now."""
-    return _render(course_title=course_title, verdict=verdict, score="", exercises=[], cells=[])
+def reason_page(course_title: str, verdict: Verdict, marks: SubmissionMarks | None = None) -> str:
+    """The page of a notebook that could not be graded: why, what happens now, and the marks that a person gave meanwhile."""
+    return _render(course_title, verdict, marking_of(verdict, marks or as_graded(verdict)), [])
 
 
 def _cell(
@@ -78,7 +82,7 @@ def _cell(
 ) -> dict[str, Any]:
     outcome = outcomes.get(cell.grade_id or "") if cell.role == "check" else None
     if outcome is not None:
-        return {"kind": "check", "exercise": outcome.name, "outcome": Markup(card_section(Card(outcome, graded=True)))}  # noqa: S704 - escaped there
+        return {"kind": "check", "outcome": Markup(card_section(Card(outcome, graded=True)))}  # noqa: S704 - escaped there
     if cell.kind == "markdown":
         return {"kind": "prose", "html": prose(cell.source) if rendered else verbatim(cell.source)}
     if cell.kind != "code":
@@ -124,8 +128,17 @@ def _shown(data: Mapping[str, str]) -> dict[str, Any]:
     return {"kind": "result", "text": text or sanitize(data.get("text/latex", ""))}
 
 
-def _render(**fields: Any) -> str:
-    return _template().render(card_style=Markup(STYLE), **fields)  # noqa: S704 - our own
+def _render(course_title: str, verdict: Verdict, marking: Marking, cells: list[dict[str, Any]]) -> str:
+    shown = {cell["name"] for cell in cells}
+    return _template().render(
+        card_style=Markup(STYLE),  # noqa: S704 - our own
+        course_title=course_title,
+        verdict=verdict,
+        marking=marking,
+        cells=cells,
+        shown=shown,
+        elsewhere=notes_elsewhere(marking, shown),
+    )
 
 
 def _finished(value: Any) -> Any:

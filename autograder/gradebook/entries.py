@@ -31,7 +31,16 @@ from autograder.render import remarks
 from autograder.sanitize import sanitize
 from autograder.verdict import ExerciseVerdict
 
-__all__ = ["UNGRADED", "comment_on", "gradebook_url", "load_nbgrader", "moment_of", "nbgrader_config", "write_entries"]
+__all__ = [
+    "UNGRADED",
+    "comment_on",
+    "gradebook_url",
+    "load_nbgrader",
+    "moment_of",
+    "nbgrader_config",
+    "own_commands",
+    "write_entries",
+]
 
 UNGRADED = "This notebook could not be graded: {reason}"
 NO_RESPONSE = "No response."  # nbgrader's own words for a cell that was left as it was
@@ -75,14 +84,20 @@ def load_nbgrader() -> None:
 
 
 def write_entries(
-    course: Course, outcomes: Sequence[Outcome], *, allow_unsafe: bool = False, db_url: str | None = None
+    course: Course,
+    outcomes: Sequence[Outcome],
+    *,
+    allow_unsafe: bool = False,
+    db_url: str | None = None,
+    kept: dict[str, tuple[float, float]] | None = None,
 ) -> int:
     """Write the marks of ``outcomes`` to the gradebook; returns how many submissions changed in it.
 
     Manual scores, extra credit and manual comments stay as they are, and so does everything of a submission whose
     scores are already there. ``db_url`` is the configured one by default. Raises ``CourseError`` for a verdict that
     was reached without confinement (unless ``allow_unsafe``), and where the chapter has cells the gradebook lacks.
-    Several may write at once: where another one came between, the whole is done again.
+    Several may write at once: where another one came between, the whole is done again. Of an outcome that is ``contested`` nothing is
+    written where the mark would fall; ``kept`` then gets the mark that it would have, and the one that stays, by student.
     """
     unsafe = [one.verdict.notebook for one in outcomes if one.verdict.sandbox in UNCONFINED]
     if unsafe and not allow_unsafe:
@@ -104,14 +119,17 @@ def write_entries(
             by_chapter[outcome.verdict.chapter].append(outcome)
 
     def write() -> int:
-        with _own_commands(), exclusive_lock(db_url), Gradebook(db_url, coursedir.course_id) as gradebook:
+        with own_commands(), exclusive_lock(db_url), Gradebook(db_url, coursedir.course_id) as gradebook:
             try:
                 changed = 0
+                lost: dict[str, tuple[float, float]] = {}
                 for chapter, of_chapter in by_chapter.items():
                     _ensure_assignment(gradebook, course, chapter, config, db_url)
                     students = [str(outcome.verdict.student) for outcome in of_chapter]
-                    changed += _ChapterWriter(gradebook, course, chapter, config, students).write(of_chapter)
+                    changed += _ChapterWriter(gradebook, course, chapter, config, students).write(of_chapter, lost)
                 gradebook.db.commit()
+                if kept is not None:
+                    kept.update(lost)
             except BaseException:
                 gradebook.db.rollback()
                 raise
@@ -154,7 +172,7 @@ def _inert(text: str) -> str:
 
 
 @contextmanager
-def _own_commands() -> Iterator[None]:
+def own_commands() -> Iterator[None]:
     """Let nbgrader find ``alembic``, which it calls for a new gradebook, where no virtual environment is active."""
     path = os.environ.get("PATH", os.defpath)
     os.environ["PATH"] = os.pathsep.join([path, sysconfig.get_path("scripts")])
@@ -207,10 +225,39 @@ class _ChapterWriter:
         self.grades = self._by_cell(api.Grade, of_notebook)
         self.comments = self._by_cell(api.Comment, of_notebook)
 
-    def write(self, outcomes: Iterable[Outcome]) -> int:
-        """Enter every outcome; returns how many submissions changed."""
+    def write(self, outcomes: Iterable[Outcome], lost: dict[str, tuple[float, float]]) -> int:
+        """Enter every outcome; returns how many submissions changed. What an earlier notebook was better than goes into ``lost``."""
         with self.db.no_autoflush:
-            return sum(self._write(outcome) for outcome in outcomes)
+            return sum(self._contest(one, lost) if one.contested else self._write(one) for one in outcomes)
+
+    def _contest(self, outcome: Outcome, lost: dict[str, tuple[float, float]]) -> bool:
+        """Enter an outcome, and take it back where the mark falls by it."""
+        student = str(outcome.verdict.student)
+        before = self._state(student)
+        changed = self._write(outcome)
+        if before is None:
+            return changed
+        was, now = _total(before), _total(self._state(student) or [])
+        if now >= was - 1e-9:
+            return changed
+        for row, values in before:
+            for name, value in values.items():
+                setattr(row, name, value)
+        lost[student] = now, was
+        return False
+
+    def _state(self, student: str) -> list[tuple[Any, dict[str, Any]]] | None:
+        """The rows of a student's work, each with what ``_write`` may change of it; None for a student without any."""
+        if student not in self.submitted:
+            return None
+        submission, submitted = self.submitted[student]
+        mine = [
+            row for (notebook, _cell), row in [*self.grades.items(), *self.comments.items()] if notebook == submitted.id
+        ]
+        names = ("timestamp", "late_submission_penalty", "auto_score", "needs_manual_grade", "auto_comment")
+        rows = [submission, submitted, *mine]
+        columns = {id(row): row.__table__.columns.keys() for row in rows}
+        return [(row, {n: getattr(row, n) for n in names if n in columns[id(row)]}) for row in rows]
 
     def _by_cell(self, kind: Any, of_notebook: Any) -> dict[tuple[str, str], Any]:
         rows = self.db.query(kind).join(self.api.SubmittedNotebook).filter(of_notebook).all()
@@ -318,3 +365,12 @@ class _ChapterWriter:
             if penalty is not None:
                 submitted.late_submission_penalty = min(max(penalty, 0), score)
         return bool(submitted.late_submission_penalty != before)
+
+
+def _total(state: Sequence[tuple[Any, dict[str, Any]]]) -> float:
+    """What counts in the end of the rows of a student's work, each with what it held: the rows themselves may hold other values now."""
+    grades = [(row, values["auto_score"]) for row, values in state if "auto_score" in values]
+    given = [(auto if row.manual_score is None else row.manual_score, row.extra_credit) for row, auto in grades]
+    score = math.fsum(mark + (extra or 0.0) for mark, extra in given if mark is not None)
+    penalty = math.fsum(values.get("late_submission_penalty") or 0.0 for _row, values in state)
+    return max(0.0, score - penalty)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +18,16 @@ from traitlets.config import Config
 from autograder.course import CourseError
 from autograder.files import DISK, FULL
 from autograder.gradebook.locking import retry_conflicts
+from autograder.gradebook.reading import ask
 
-__all__ = ["GradebookError", "disk_error", "gradebook_errors", "require_address", "require_gradebook"]
+__all__ = [
+    "GradebookError",
+    "disk_error",
+    "gradebook_errors",
+    "require_address",
+    "require_gradebook",
+    "require_version",
+]
 
 AGAIN = "What was graded is kept: once that is mended, the same command goes on from here."
 NO_ROOM = "no space is left there. What was graded is kept: make room, and the same command goes on from here."
@@ -86,6 +97,42 @@ def require_gradebook(db_url: str, config: Config) -> None:
 
     with gradebook_errors(db_url):
         retry_conflicts(ask)  # another grader may be writing just now
+    require_version(db_url)
+
+
+def require_version(db_url: str) -> None:
+    """Raise ``GradebookError`` where the gradebook's tables are those of another nbgrader than the one installed here.
+
+    One that does not answer, or is not there yet, is nothing to tell here. nbgrader is not loaded.
+    """
+    found = ask(db_url, [("SELECT version_num FROM alembic_version", {})])
+    versions = [str(version) for rows in found or [] for (version,) in rows]
+    ours = _schemas()
+    head = next(iter(ours.keys() - set(ours.values())), None)
+    if found is None or head is None or versions == [head]:
+        return
+    shown = _file(db_url) if db_url.startswith(_FILE) else "on the server"
+    if set(versions) <= ours.keys():
+        what = "an older nbgrader than the one installed here. `nbgrader db upgrade` brings it up to date, and keeps a copy"
+    else:
+        what = "a newer nbgrader than the one installed here. Install that one: pip install --upgrade nbgrader"
+    raise GradebookError(f"The gradebook {shown} was made by {what}. Nothing was changed.")
+
+
+@cache
+def _schemas() -> dict[str, str | None]:
+    """The versions of the gradebook's tables that the installed nbgrader knows, each with the one before it."""
+    spec = find_spec("nbgrader")
+    folders = (
+        [Path(place) / "alembic" / "versions" for place in (spec.submodule_search_locations or [])] if spec else []
+    )
+    found: dict[str, str | None] = {}
+    for path in (path for folder in folders for path in folder.glob("*.py")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if name := re.search(r"^revision\s*=\s*['\"](\w+)['\"]", text, re.MULTILINE):
+            before = re.search(r"^down_revision\s*=\s*['\"](\w+)['\"]", text, re.MULTILINE)
+            found[name[1]] = before[1] if before else None
+    return found
 
 
 @contextmanager

@@ -5,14 +5,16 @@ Of SQLite by Python's own module, of a server by SQLAlchemy; in words that SQLit
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ChapterInBook", "ClassList", "StaleMark", "read_chapter", "read_class_list", "read_stale_marks"]
+__all__ = ["ChapterInBook", "ClassList", "StaleMark", "ask", "read_chapter", "read_class_list", "read_stale_marks"]
 
 Question = tuple[str, Mapping[str, str]]
 
@@ -51,6 +53,27 @@ _STALE = """
     WHERE grade.manual_score IS NOT NULL AND grade.needs_manual_grade AND assignment.name = :chapter
     ORDER BY submitted.student_id, base_cell.name
 """
+_BY_PERSON = """
+    SELECT submitted.student_id, base_cell.name, grade.manual_score, grade.extra_credit, grade.needs_manual_grade
+    FROM grade
+    JOIN base_cell ON base_cell.id = grade.cell_id
+    JOIN submitted_notebook AS part ON part.id = grade.notebook_id
+    JOIN submitted_assignment AS submitted ON submitted.id = part.assignment_id
+    JOIN assignment ON assignment.id = submitted.assignment_id
+    WHERE (grade.manual_score IS NOT NULL OR grade.extra_credit IS NOT NULL OR grade.needs_manual_grade)
+        AND assignment.name = :chapter {only}
+    ORDER BY submitted.student_id, base_cell.name
+"""
+_REMARKS_BY_PERSON = """
+    SELECT submitted.student_id, base_cell.name, comment.manual_comment
+    FROM comment
+    JOIN base_cell ON base_cell.id = comment.cell_id
+    JOIN submitted_notebook AS part ON part.id = comment.notebook_id
+    JOIN submitted_assignment AS submitted ON submitted.id = part.assignment_id
+    JOIN assignment ON assignment.id = submitted.assignment_id
+    WHERE comment.manual_comment IS NOT NULL AND assignment.name = :chapter {only}
+    ORDER BY submitted.student_id, base_cell.name
+"""
 _STUDENTS = "SELECT id, first_name, last_name, email, lms_user_id FROM student"
 _SUBMISSIONS = """
     SELECT DISTINCT submitted.student_id, assignment.name FROM submitted_assignment AS submitted
@@ -60,7 +83,10 @@ _SUBMISSIONS = """
 
 @dataclass(frozen=True)
 class ChapterInBook:
-    """What a gradebook holds of one chapter: of each student's submission, and the points of each graded cell."""
+    """What a gradebook holds of one chapter: of each student's submission, and the points of each graded cell.
+
+    A row ends with the digest of what a person gave or wrote, cell by cell: sums alone would hide a point moved from one to another.
+    """
 
     rows: Mapping[str, list[Any]] = field(default_factory=dict)
     points: Mapping[str, float] = field(default_factory=dict)
@@ -101,12 +127,18 @@ def read_chapter(url: str, chapter: str, students: Sequence[str] = ()) -> Chapte
     names = {f"s{number}": student for number, student in enumerate(students)}
     only = f"AND submitted.student_id IN ({','.join(f':{name}' for name in names)})" if names else ""
     # Nothing but names of parameters is put in.
-    found = _ask(url, [(_ROWS.format(only=only), {"chapter": chapter, **names}), (_POINTS, {"chapter": chapter})])
+    values = {"chapter": chapter, **names}
+    questions = [(query.format(only=only), values) for query in (_ROWS, _BY_PERSON, _REMARKS_BY_PERSON)]
+    found = ask(url, [*questions, (_POINTS, {"chapter": chapter})])
     if found is None:
         return None
-    rows, cells = found
+    rows, marks, remarks, cells = found
+    given: dict[str, list[Any]] = {}
+    for student, *entry in chain(marks, remarks):
+        given.setdefault(student, []).append(entry)
     return ChapterInBook(
-        {row[0]: [_plain(value) for value in row[1:]] for row in rows}, {n: float(p) for n, p in cells}
+        {row[0]: [*map(_plain, row[1:]), _digest(given.get(row[0], []))] for row in rows},
+        {n: float(p) for n, p in cells},
     )
 
 
@@ -116,7 +148,7 @@ def read_class_list(url: str, chapter: str) -> ClassList | None:
     They are taken for a class where somebody entered them: one has a name or an address, or has handed in nothing, which
     grading alone does not bring about; or where they come from another chapter than ``chapter``.
     """
-    found = _ask(url, [(_STUDENTS, {}), (_SUBMISSIONS, {})])
+    found = ask(url, [(_STUDENTS, {}), (_SUBMISSIONS, {})])
     if found is None:
         return None
     students, submissions = found
@@ -130,12 +162,12 @@ def read_class_list(url: str, chapter: str) -> ClassList | None:
 def read_stale_marks(url: str, chapter: str) -> dict[str, list[StaleMark]]:
     """By student, the marks by hand that wait for another look."""
     found: dict[str, list[StaleMark]] = {}
-    for student, cell, by_hand, now in (_ask(url, [(_STALE, {"chapter": chapter})]) or [[]])[0]:
+    for student, cell, by_hand, now in (ask(url, [(_STALE, {"chapter": chapter})]) or [[]])[0]:
         found.setdefault(student, []).append(StaleMark(cell, by_hand, now))
     return found
 
 
-def _ask(url: str, questions: Iterable[Question]) -> list[list[Any]] | None:
+def ask(url: str, questions: Iterable[Question]) -> list[list[Any]] | None:
     """The rows that answer each question, by one connection; None where the gradebook does not answer."""
     return _ask_sqlite(url, questions) if url.startswith("sqlite:///") else _ask_server(url, questions)
 
@@ -160,6 +192,10 @@ def _ask_server(url: str, questions: Iterable[Question]) -> list[list[Any]] | No
             return [list(connection.execute(text(query), dict(values))) for query, values in questions]
     except (SQLAlchemyError, ImportError):  # what is wrong is said when marks are written
         return None
+
+
+def _digest(entries: Sequence[Any]) -> str:
+    return hashlib.sha256(repr(entries).encode("utf-8", "replace")).hexdigest()[:16] if entries else ""
 
 
 def _plain(value: Any) -> Any:

@@ -27,6 +27,7 @@ class GradebookWriter:
     def __init__(self, course: Course, url: str | None, after: Callable[[list[Outcome]], None]) -> None:
         self._course, self._url, self._after = course, url, after
         self._waiting: list[Outcome] = []
+        self.kept: dict[str, tuple[float, float]] = {}  # of those for whom an earlier notebook counts, both marks
         self._unentered = 0
         self._ready = threading.Event()
         self._batches: SimpleQueue[list[Outcome] | None] = SimpleQueue()
@@ -81,7 +82,10 @@ class GradebookWriter:
             require_gradebook(str(self._url), nbgrader_config(self._course))
             self._ready.set()
             while (batch := self._batches.get()) is not None:
-                write_entries(self._course, batch)
+                if any(one.contested for one in batch):
+                    write_entries(self._course, batch, kept=self.kept)
+                else:
+                    write_entries(self._course, batch)
                 self._after(batch)
         except BaseException as error:  # noqa: BLE001 - raised where the outcomes came from
             self._error = error

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 from autograder.course import Course, CourseError
 from autograder.grading.document import Released, restored
@@ -52,13 +54,13 @@ def grade(
     *,
     workers: int = 1,
     executor: Executor | None = None,
-    keep: bool = False,
+    keep: bool | Literal["read"] = False,
     deliver: Deliver | None = None,
 ) -> Generator[Outcome, None, None]:
     """The outcome of each job as it is done; nothing is raised for the sake of one notebook.
 
     ``workers`` is how many notebooks may be judged at a time, each in a process of its own; an ``executor`` of the
-    caller's grades instead, elsewhere. With ``keep``, verdicts are stored and looked up. ``deliver`` is applied to each
+    caller's grades instead, elsewhere. With ``keep``, verdicts are stored and looked up; with ``"read"`` only looked up. ``deliver`` is applied to each
     outcome in the process that graded it: work that can be done side by side. With several workers it has to be something
     that can be pickled. Raises ``CourseError`` where the course itself is wrong, an exercise in ``options.only`` included.
     """
@@ -76,6 +78,8 @@ def grade(
         released = Released.of(course, chapter)
         _require_exercises(chapter, released.notebook, options.only)
         cache = VerdictCache.of(course, chapter, options.bearing) if keep else None
+        if cache is not None and keep == "read":
+            cache = replace(cache, read_only=True)
         task = Task(chapter, points_of(released.notebook, options.only), options, cache, deliver)
         unknown = []
         for job in by_chapter[chapter]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,6 +13,8 @@ from autograder.grading.document import Released
 from autograder.grading.outcome import Outcome, crash
 from autograder.grading.submission import Job, Submission
 from autograder.grading.task import Task
+from autograder.locating.budget import Budget
+from autograder.locating.classmates import Classmates
 from autograder.notebook import NotebookError, grade_ids, metadata_of, read_bytes
 from autograder.sandbox.confinement import SandboxLost
 from autograder.verdict import ExerciseVerdict, Verdict
@@ -49,11 +52,14 @@ class NotebookGrader:
         # Data that the notebook reads is there for a student too.
         self._open = partial(worker.open, files=self._released.files) if self._released.files else worker.open
         self._locator: NotebookLocator | None = None
+        self._locating = Budget(course.locate_seconds)
+        self._classmates = Classmates()
         self._without_jail = 0
 
     def grade(self, job: Job) -> Outcome:
         """The outcome of one notebook, its verdict kept and delivered; what is wrong with it is the outcome's reason."""
         options = self._task.options
+        begun = time.monotonic()
         try:
             submission = Submission(
                 job,
@@ -67,6 +73,7 @@ class NotebookGrader:
             self._require_chapter(submission)
             exercises = self._judge.judge(submission, only=options.only, visible_only=options.visible_only)
             submission.finish()
+            self._locating.earn(time.monotonic() - begun)
             exercises = self._located(submission, exercises)
         except NotebookError as error:
             return self._task.ungradable(job, str(error), settled=not isinstance(error.__cause__, OSError))
@@ -84,14 +91,15 @@ class NotebookGrader:
     def _located(self, submission: Submission, exercises: tuple[ExerciseVerdict, ...]) -> tuple[ExerciseVerdict, ...]:
         """``exercises``, each unnamed mistake among them with its place, where that is found: no mark depends on it."""
         seconds = self._course.locate_seconds
-        if not seconds or self._task.options.visible_only or not any(e.may_be_located for e in exercises):
+        if not seconds or self._task.options.visible_only:
             return exercises
         try:
-            if self._locator is None:
+            if self._locator is None and any(e.may_be_located for e in exercises):
                 from autograder.locating.notebooks import NotebookLocator  # noqa: PLC0415 - few notebooks need it
 
-                self._locator = NotebookLocator(self._judge.checks, seconds)
-            return self._locator.locate(submission, exercises)
+                self._locator = NotebookLocator(self._judge.checks, seconds, self._locating, self._classmates)
+            self._classmates.note(submission, exercises)
+            return self._locator.locate(submission, exercises) if self._locator is not None else exercises
         except Exception:  # noqa: BLE001 - the marks are made, and stand whatever breaks here
             return exercises
 

@@ -28,7 +28,9 @@ class Outcome:
     ``document`` is the notebook that was run (none where it is ungradable), ``cells`` what its cells put out. Delivering
     writes both into what the student gets back: then ``cells`` is empty, ``document`` holds only the cells that a person
     marks, ``timestamp`` is the text of nbgrader's ``timestamp.txt``, if there is one, and ``rewritten`` names those of the cells
-    that a person marks whose text is another than when they were graded before.
+    that a person marks whose text is another than when they were graded before; ``page_kept`` says that a page stands there which
+    somebody else made. ``contested`` means that an earlier notebook counts where that has the better mark, and ``lost`` that it has:
+    then ``verdict`` is the earlier one's.
     ``key`` is that of the stored verdict ("" where none is stored); ``settled`` is false where the same bytes may fare
     better another time.
     """
@@ -41,6 +43,9 @@ class Outcome:
     settled: bool = True
     timestamp: str | None = None
     rewritten: frozenset[str] = frozenset()
+    page_kept: bool = False
+    contested: bool = False
+    lost: bool = False
 
 
 Deliver = Callable[[Outcome], Outcome]

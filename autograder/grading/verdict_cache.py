@@ -24,13 +24,14 @@ __all__ = ["VerdictCache"]
 class VerdictCache:
     """The stored verdicts of one chapter, each under the hash of everything that it depends on.
 
-    That is: the submission's bytes, the checks, the chapter's notebook, every solution, the framework, the course's
+    That is: the submission's bytes, the checks, the chapter's notebook, every solution that these may use, the framework, the course's
     limits and packages, its secret, and the options of the run. ``base`` is the hash of all these but the first: it goes
-    to other processes as it is, so that a course's sources are read once.
+    to other processes as it is, so that a course's sources are read once. With ``read_only`` nothing new is kept.
     """
 
     folder: Path
     base: bytes
+    read_only: bool = False
 
     @classmethod
     def of(cls, course: Course, chapter: str, options: Iterable[object] = ()) -> VerdictCache:
@@ -58,7 +59,7 @@ class VerdictCache:
 
     def save(self, key: str, verdict: Verdict, cells: Iterable[CellOutcome]) -> None:
         """Keep a verdict. A notebook that could not be graded is not kept: the next run tries it again."""
-        if verdict.status != "graded":
+        if verdict.status != "graded" or self.read_only:
             return
         # Not ``asdict``, which would copy every output deeply.
         outcomes = [
@@ -80,7 +81,7 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> byt
     files = [course.source(chapter), course.checks(chapter), *files_beside(course.source(chapter))]
     # Whatever a check file imports stands beside it; the checks of other chapters do not matter.
     files += sorted(p for p in course.checks(chapter).parent.glob("*.py") if not p.name.startswith("test_"))
-    files += sorted((course.root / "solutions").rglob("*.py"))
+    files += _solutions(course, chapter, files)
     # The version alone would let a changed checkout answer with old verdicts.
     framework = Path(autograder.__file__).parent
     files += sorted(framework.glob("*.py"))
@@ -98,3 +99,19 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> byt
     )
     digest.update(repr((autograder.__version__, chapter, *settings, *options)).encode())
     return digest.digest()
+
+
+def _solutions(course: Course, chapter: str, files: Iterable[Path]) -> list[Path]:
+    """The solutions that bear on ``chapter``: all but those of other chapters that nothing which bears on it mentions by name."""
+    waiting = {path: path.read_bytes() for path in sorted((course.root / "solutions").rglob("*.py"))}
+    texts = [path.read_bytes() for path in files if path.suffix == ".py" and path.is_file()]
+    others = {name.encode() for name in course.chapters if name != chapter}
+    found: list[Path] = []
+    while True:
+        mentioned = {name for name in others if any(name in text for text in texts)}
+        taken = [path for path in waiting if path.stem.encode() not in others - mentioned]
+        if not taken:
+            return sorted(found)
+        found += taken
+        texts = [waiting.pop(path) for path in taken]
+        others -= mentioned

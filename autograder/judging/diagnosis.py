@@ -20,11 +20,11 @@ from autograder.judging.explanations import signature_of_error
 from autograder.judging.values import key_of
 from autograder.sandbox.protocol import Answer, Call, StudentError
 
-__all__ = ["Candidate", "Diagnosis", "answer_signature", "distinguishing_calls", "same_answer"]
+__all__ = ["PRAISE", "Candidate", "Diagnosis", "answer_signature", "distinguishing_calls", "same_answer"]
 
 FEW_NUMBERS = 3  # wrong numbers that are no coincidence
 # What a message says to be right is so where its mistake is the only one.
-_PRAISE = re.compile(r"\b(right|rightly|correct)\b", re.IGNORECASE)
+PRAISE = re.compile(r"\b(right|rightly|correct)\b", re.IGNORECASE)
 MAX_NUMBERS = 500  # of one answer that its signature is made from
 
 Answers = Sequence[Answer | None]
@@ -119,7 +119,7 @@ class Diagnosis:
 
     def _explains_entry(self, candidate: Candidate, key: str, given: Sequence[Any], right: Sequence[Any]) -> bool:
         told = [_entries(answer) for answer in candidate.answers]
-        if _PRAISE.search(candidate.message) or not all(told):
+        if PRAISE.search(candidate.message) or not all(told):
             return False
         return all(
             self._alike(found, given[i] if name == key else right[i], name, i)
@@ -133,7 +133,7 @@ class Diagnosis:
 
     def _explains_part(self, candidate: Candidate, given: Answers, places: Sequence[int]) -> bool:
         shows = set(candidate.differs)
-        if not shows & {*places} or _PRAISE.search(candidate.message):
+        if not shows & {*places} or PRAISE.search(candidate.message):
             return False
         if any(candidate.answers[i] is None for i in places):
             return False

@@ -13,10 +13,12 @@ from autograder.edits.grafts import Donor
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.solutions import known_alternatives
 from autograder.locating.checks import ChecksInTurn
+from autograder.locating.values import Lender, held_by
+from autograder.sandbox.protocol import Call
 
-__all__ = ["checks_in_turn", "donors_of"]
+__all__ = ["checks_in_turn", "lenders_of"]
 
-_DONORS = 4  # right programs besides the reference
+_LENDERS = 4  # right programs besides the reference
 
 
 def checks_in_turn(checks: ChapterChecks, exercise: str) -> ChecksInTurn:
@@ -25,12 +27,13 @@ def checks_in_turn(checks: ChapterChecks, exercise: str) -> ChecksInTurn:
     return ChecksInTurn(exercise, checks.specs[exercise].checks, converse, checks.run_check)
 
 
-def donors_of(checks: ChapterChecks, exercise: str) -> list[Donor]:
+def lenders_of(checks: ChapterChecks, exercise: str, watched: Call | None) -> list[Lender]:
     """The right programs that the course knows of ``exercise``: its reference, and some written differently."""
     functions: list[Callable[..., Any]] = [checks.references[exercise]]
     alternatives = known_alternatives(checks.course, checks.chapter)
-    functions += [a.function for a in alternatives if a.exercise == exercise][:_DONORS]
-    return [Donor(text) for text in map(_source_of, functions) if text]
+    functions += [a.function for a in alternatives if a.exercise == exercise][:_LENDERS]
+    found = [(function, text) for function in functions if (text := _source_of(function))]
+    return [Lender(Donor(text), held_by(f, text, watched) if watched is not None else {}) for f, text in found]
 
 
 def _source_of(function: Callable[..., Any]) -> str:

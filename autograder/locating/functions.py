@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autograder.judging.functions import FunctionSession
@@ -12,6 +13,7 @@ from autograder.locating.checks import ChecksInTurn, failing, holds
 from autograder.locating.program import Program, Variant
 from autograder.locating.search import Deadline, Located, located_in
 from autograder.locating.trials import Questions, survivors
+from autograder.locating.values import Lender, called_by
 
 __all__ = ["located_among"]
 
@@ -45,25 +47,24 @@ def located_among(
     deadline: Deadline,
     *,
     questions: Questions | None = None,
+    lenders: Sequence[Lender] = (),
     proof_seconds: float = _CALL_SECONDS,
 ) -> Located | None:
     """Where the mistake of ``program`` is, whose functions live in ``names``.
 
     Variants are tried by ``questions``, or where there are none by the checks ``in_turn``, and proven by ``judge``, for
-    which a call may take ``proof_seconds``.
+    which a call may take ``proof_seconds``. ``lenders`` are right programs that answered ``questions.watched``.
     """
     session = FunctionSession(names, call_seconds=_CALL_SECONDS)
     first = ""
     if questions is not None and questions.calls:
+        called = called_by(program, lenders, questions.watched, session, _CALL_SECONDS)
+        program = replace(program, called=called)
+        session.reset()
         questions = questions.wrong_first(session.batch(questions.calls))
     else:
         questions, first = None, failing(in_turn, session)
     session.reset()
-
-    def survive(variants: Sequence[Variant]) -> Iterable[bool]:
-        if questions is not None:
-            return survivors(variants, questions, lambda: session, _CALL_SECONDS)
-        return (bool(deadline.left) and holds(in_turn, first, session, variant) for variant in variants)
 
     def prove(variant: Variant) -> bool:
         try:
@@ -73,5 +74,13 @@ def located_among(
             return False
         [verdict] = judge.judge(subject, only=frozenset({program.exercise}))
         return verdict.status == "passed"
+
+    if not first and questions is None and prove(Variant(())):
+        return None  # nothing is wrong
+
+    def survive(variants: Sequence[Variant]) -> Iterable[float]:
+        if questions is not None:
+            return survivors(variants, questions, lambda: session, _CALL_SECONDS)
+        return (float(bool(deadline.left) and holds(in_turn, first, session, variant)) for variant in variants)
 
     return located_in(program, survive, prove, deadline)

@@ -10,10 +10,12 @@ import contextlib
 import inspect
 import io
 import textwrap
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,24 +29,47 @@ from autograder.locating.functions import located_among
 from autograder.locating.harmless import is_harmless
 from autograder.locating.program import MAX_LINES, Program
 from autograder.locating.search import Deadline, Located
+from autograder.wording import listed
 
-__all__ = ["personal_hint"]
+__all__ = ["PersonalHint", "personal_hint"]
 
 SECONDS = 0.75  # after which no further variant is begun: with the last one it is less than a second
+_COLLECTING = 0.25  # of these seconds, the part after which no more edits are collected
 _CALL_SECONDS = 0.2
 
 
-def personal_hint(exercise: str, function: Any, names: Mapping[str, Any], checks: Checks) -> str:
-    """Which line of the student's own code to look at, as a sentence; empty where no small edit makes the ``checks`` hold."""
+class PersonalHint(NamedTuple):
+    """Which line of the student's own code to look at, as a sentence, and the kind of the edit that proves it."""
+
+    text: str
+    kind: str
+    code: str
+
+    def is_in(self, written: Iterable[str]) -> bool:
+        """Whether one of the ``written`` hints fits: it speaks of what this one is about.
+
+        Which of them does is known by the words of the kind (``edits.kinds``): for a wrong axis, one that says "axis" or
+        "along". No written hint can fit a kind without words of its own, such as another variable or another number.
+        """
+        return any(kind_of(self.kind).is_spoken_of(hint) for hint in written)
+
+
+def personal_hint(exercise: str, function: Any, names: Mapping[str, Any], checks: Checks) -> PersonalHint | None:
+    """Which line of the student's own code to look at; None where no small edit makes the ``checks`` hold, or nothing is wrong."""
     deadline = Deadline(SECONDS)
     program = _program(exercise, function, names)
     if program is None or not is_harmless(program.definitions, names):
-        return ""
+        return None
+    begun = time.monotonic()
+    program = replace(program, enough=lambda: time.monotonic() - begun > _COLLECTING)
     in_turn = ChecksInTurn(exercise, checks.specs[exercise].checks, checks.converse, checks.run_check)
     here = {**names, exercise: function}
     with _unseen():
         found = located_among(here, program, in_turn, Judge(checks), deadline, proof_seconds=_CALL_SECONDS)
-    return _sentence(found, exercise) if found is not None else ""
+    if found is None:
+        return None
+    code = "".join(definition.text for definition in program.definitions)
+    return PersonalHint(_sentence(found, exercise), found.kind, code)
 
 
 def _program(exercise: str, function: Any, names: Mapping[str, Any]) -> Program | None:
@@ -98,11 +123,11 @@ def _sentence(found: Located, exercise: str) -> str:
     cells = list(dict.fromkeys(cell for cell, _ in found.places))
     cell = cells[0]
     lines = [f"line {line}" for name, line in found.places if name == cell]
-    where = (" and " if found.edits > 1 else " or ").join(lines) + (
+    where = (listed(lines) if found.edits > 1 else " or ".join(lines)) + (
         f" of the cell that defines `{cell}`" if cell != exercise else ""
     )
     if found.edits > 1:
-        change = "two small changes there"
+        change = f"{'two' if found.edits == 2 else 'several'} small changes there"
     elif len(found.places) > 1:
         change = "a small change in either"
     else:

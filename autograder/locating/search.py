@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from autograder.locating.combinations import in_one_line, in_two_lines, of_promising, repeated
 from autograder.locating.program import Program, Variant
 
 __all__ = ["Deadline", "Located", "located_in"]
@@ -16,9 +17,11 @@ MAX_PLACES = 2  # lines that are named; where more would do, none of them is whe
 MARGIN = 0.35  # by how much a change may be larger than the smallest, and still count beside it
 _PROOFS = 3  # variants of one line that are put to the proof
 _CHUNK = 32
+_FIRST_PAIRS = 512
+_SMALL_ONES, _SMALL_COST = 2048, 1.3  # the edits that are tried before two at once are
 
 Places = tuple[tuple[str, int], ...]
-Survive = Callable[[Sequence[Variant]], Iterable[bool]]
+Survive = Callable[[Sequence[Variant]], Iterable[float]]
 Prove = Callable[[Variant], bool]
 
 
@@ -54,20 +57,82 @@ def located_in(program: Program, survive: Survive, prove: Prove, deadline: Deadl
 
     Args:
         program: the student's code, which is wrong.
-        survive: whether each of some variants answers the calls that it is tried on.
+        survive: how near each of some variants comes to right on the calls that it is tried on; 1 where it answers all of
+            them, 0 where it is no better than the student's own.
         prove: whether a variant that survived holds in every check.
         deadline: the time there is.
     """
-    for variants in (program.singles, program.pairs, program.pairs_of_lines):
-        found = _proven(variants(), survive, prove, deadline)
+    ones: list[Variant] = []
+    near: list[tuple[float, int]] = []
+
+    def kept() -> Iterator[Variant]:
+        for one in program.singles():
+            ones.append(one)
+            yield one
+
+    def noted(variants: Sequence[Variant]) -> Iterable[float]:
+        found = list(survive(variants))
+        start = max(len(ones) - _CHUNK, 0)
+        first = {id(one): i for i, one in enumerate(ones[start:], start)}
+        near.extend((share, first[id(v)]) for v, share in zip(variants, found, strict=True) if 0 < share < 1)
+        return found
+
+    def promising() -> list[Variant]:
+        return [ones[i] for _, i in sorted(near, key=lambda one: (-one[0], one[1]))]
+
+    def small() -> Iterator[Variant]:
+        for one in islice(singles, _SMALL_ONES):
+            yield one
+            if one.cost > _SMALL_COST and len(ones) % _CHUNK == 0:
+                return
+
+    singles = kept()
+    found = _proven(small(), noted, prove, deadline)
+    if not found:
+        # One small slip that was made twice, or two that were, is likelier than what only a large edit undoes.
+        combined: _Combined = (
+            lambda: repeated(ones),
+            lambda: islice(in_one_line(ones), _FIRST_PAIRS),
+            lambda: of_promising(promising(), ()),
+        )
+        found = _first_of(combined, survive, prove, deadline)
         if found:
             return _told(found)
-    return None
+    found = _proven(singles, noted, prove, deadline, found)
+    if not found:
+        combined = (
+            lambda: repeated(ones),
+            lambda: in_one_line(ones),
+            lambda: of_promising(promising(), ones),
+            lambda: in_two_lines(ones),
+        )
+        found = _first_of(combined, survive, prove, deadline)
+    return _told(found) if found else None
 
 
-def _proven(variants: Iterator[Variant], survive: Survive, prove: Prove, deadline: Deadline) -> list[Variant]:
-    """Of each place the smallest variant that is proven, as far as it is not much larger than the smallest of all."""
-    proven: dict[Places, Variant] = {}
+_Combined = tuple[Callable[[], Iterator[Variant]], ...]
+
+
+def _first_of(combined: _Combined, survive: Survive, prove: Prove, deadline: Deadline) -> list[Variant]:
+    """What is proven of the first of several ways to make more edits than one."""
+    for variants in combined:
+        if deadline.left and (found := _proven(variants(), survive, prove, deadline)):
+            return found
+    return []
+
+
+def _proven(
+    variants: Iterator[Variant],
+    survive: Survive,
+    prove: Prove,
+    deadline: Deadline,
+    known: Sequence[Variant] = (),
+) -> list[Variant]:
+    """Of each place the smallest variant that is proven, as far as it is not much larger than the smallest of all.
+
+    ``known`` are those that were proven before.
+    """
+    proven: dict[Places, Variant] = {one.places: one for one in known}
     failed: Counter[Places] = Counter()
     while deadline.left:
         most = min((c.cost for c in proven.values()), default=float("inf")) + MARGIN
@@ -75,8 +140,8 @@ def _proven(variants: Iterator[Variant], survive: Survive, prove: Prove, deadlin
         if not chunk or chunk[0].cost > most:
             break
         open_ones = [c for c in chunk if c.places not in proven and failed[c.places] < _PROOFS]
-        for variant, alive in zip(open_ones, survive(open_ones), strict=True):
-            if alive and variant.places not in proven and failed[variant.places] < _PROOFS and deadline.left:
+        for variant, near in zip(open_ones, survive(open_ones), strict=True):
+            if near == 1 and variant.places not in proven and failed[variant.places] < _PROOFS and deadline.left:
                 if prove(variant):
                     proven[variant.places] = variant
                 else:

@@ -6,15 +6,15 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from autograder.edits.grafts import Donor
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.scoring import Checks
-from autograder.locating.chapters import checks_in_turn, donors_of
+from autograder.locating.chapters import checks_in_turn, lenders_of
 from autograder.locating.functions import located_among
 from autograder.locating.program import program_of
 from autograder.locating.search import Deadline, Located
 from autograder.locating.trials import Questions
+from autograder.locating.values import Lender
 
 __all__ = ["SolutionLocator"]
 
@@ -25,14 +25,15 @@ class SolutionLocator:
     def __init__(self, checks: ChapterChecks, *, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
         self._checks, self._seconds, self._now = checks, seconds, now
         self._judge: Judge[Checks] = Judge(checks)
-        self._known: dict[str, tuple[list[Donor], Questions]] = {}
+        self._known: dict[str, tuple[list[Lender], Questions]] = {}
 
     def locate(self, exercise: str, cells: Iterable[tuple[str, str]], names: Mapping[str, Any]) -> Located | None:
         """Where the mistake in ``exercise`` is, as ``cells`` (name and source) define it among ``names``."""
         if exercise not in self._known:
             questions = Questions.of(exercise, self._checks.plan(exercise), self._checks.references)
-            self._known[exercise] = donors_of(self._checks, exercise), questions
-        donors, questions = self._known[exercise]
+            self._known[exercise] = lenders_of(self._checks, exercise, questions.watched), questions
+        lenders, questions = self._known[exercise]
+        donors = [lender.donor for lender in lenders]
         program = program_of(exercise, cells, others=self._checks.specs, donors=donors)
         if program is None:
             return None
@@ -43,5 +44,6 @@ class SolutionLocator:
             self._judge,
             Deadline(self._seconds, self._now),
             questions=questions,
+            lenders=lenders,
             proof_seconds=self._checks.course.call_seconds,
         )

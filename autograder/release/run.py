@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from autograder.course import Course
 from autograder.files import write_atomically
+from autograder.judging.proven import note_proven
 from autograder.sandbox.confinement import Confinement
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def release_proven(course: Course, proof: Proof, say: Callable[[str], None] | No
     if proof.refused:
         raise ReleaseError(proof.refused)
     _generate(course, proof.chapter)
+    note_proven(course, proof.chapter)
     if proof.draft:
         _mark_as_draft(course, proof.chapter)
         unmet = "".join(f"\n  - {sentence}" for sentence in proof.unmet)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from autograder.edits.kinds import kind_of
 from autograder.sanitize import sanitize
-from autograder.wording import number, plural, points
+from autograder.wording import listed, number, plural, points
 
 if TYPE_CHECKING:
     from autograder.verdict import CheckResult, ExerciseVerdict
@@ -200,8 +200,8 @@ def place(verdict: ExerciseVerdict) -> str:
     cell = "its cell" if located.cell == verdict.name else sanitize(located.cell, MAX_CELL_NAME)
     look = f": look at {kind_of(located.kind).look}" if located.kind else ""
     if located.edits > 1:
-        where = " and ".join(lines)
-        return f"The mistake is in {where} of {cell}{look}. No single small change there is enough, but two together make every check hold."
+        together = "two" if located.edits == 2 else "several"
+        return f"The mistake is in {listed(lines)} of {cell}{look}. No single small change there is enough, but {together} together make every check hold."
     change = "One small change there makes" if len(lines) == 1 else "A small change in either makes"
     return f"The mistake is in {' or in '.join(lines)} of {cell}{look}. {change} every check hold."
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder import attempt
 from autograder.examples import AssertStep, Examples, ExerciseExamples, not_readable, not_written, replay
@@ -18,12 +18,16 @@ from autograder.render.card import summary
 from autograder.selfcheck.front_end import CheckFailed, CheckProblem, show
 from autograder.selfcheck.lookup import Target, find_examples, find_exercise, usage
 
+if TYPE_CHECKING:
+    from autograder.locating.hints import PersonalHint
+
 __all__ = ["CheckFailed", "CheckProblem", "check", "hint"]
 
 _WELL_FORMED = {"one_of", "is_number", "is_string", "has_shape"}
 _NOTHING: Any = object()
 _passed: set[tuple[str, str]] = set()
 _hints_given: dict[tuple[str, str], int] = {}
+_shown: dict[tuple[str, str], str] = {}  # the code that a personal hint was given about, before the written ones
 
 
 def check(exercise: Target = _NOTHING) -> None:
@@ -41,6 +45,7 @@ def check(exercise: Target = _NOTHING) -> None:
 def hint(exercise: Target = _NOTHING, number: int | None = None) -> None:
     """Show the next hint of an exercise, or hint ``number`` (from 1).
 
+    Where none of the hints that are left fits what is wrong, the line of the student's own code to look at comes first.
     Raises ``CheckProblem`` when there is no such hint.
     """
     try:
@@ -82,13 +87,16 @@ def _hint(exercise: Any, number: int | None, names: dict[str, Any]) -> None:
     wanted = given + 1 if number is None else number
     if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= total):
         raise CheckProblem(f"{found.name} has {total} hints, numbered from 1: {number!r:.20} is none of them.")
-    if not total:
+    at_once = _at_once(key, found, exercise, names) if number is None and total else ""
+    if at_once:
+        card = HintCard(found.name, 0, total, at_once + _and_then(found, given, own=True))
+    elif not total:
         own = _personal(found, exercise, names)
         none = f"There are no hints for `{found.name}`: the text above its cell is all."
-        card = HintCard(found.name, 0, 0, own or none)
+        card = HintCard(found.name, 0, 0, own.text if own else none)
     elif wanted > total:
         own = _personal(found, exercise, names)
-        card = HintCard(found.name, 0, total, own or _no_more(found))
+        card = HintCard(found.name, 0, total, own.text if own else _no_more(found))
     else:
         _hints_given[key] = max(given, wanted)
         card = HintCard(found.name, wanted, total, found.hints[wanted - 1] + _and_then(found, wanted))
@@ -97,13 +105,23 @@ def _hint(exercise: Any, number: int | None, names: dict[str, Any]) -> None:
         print(text)  # noqa: T201 - this is the answer
 
 
-def _personal(found: ExerciseExamples, target: Any, names: dict[str, Any]) -> str:
-    """Which line of the student's own code to look at; empty where that is not found at once."""
-    from autograder.locating.hints import personal_hint  # noqa: PLC0415 - only who has read all hints waits for it
+def _at_once(key: tuple[str, str], found: ExerciseExamples, target: Any, names: dict[str, Any]) -> str:
+    """The personal hint, where none of the hints that are left to read fits; empty where it was given for this very code."""
+    left = found.hints[_hints_given.get(key, 0) :]
+    own = _personal(found, target, names) if left else None
+    if own is None or own.is_in(left) or _shown.get(key) == own.code:
+        return ""
+    _shown[key] = own.code
+    return own.text
+
+
+def _personal(found: ExerciseExamples, target: Any, names: dict[str, Any]) -> PersonalHint | None:
+    """Which line of the student's own code to look at; None where that is not found at once."""
+    from autograder.locating.hints import personal_hint  # noqa: PLC0415 - only who asks for a hint waits for it
 
     function = target if callable(target) else names.get(found.name)
     if found.kind == "answers" or _is_empty(function):
-        return ""
+        return None
     return personal_hint(found.name, function, names, RecordedChecks({found.name: found}))
 
 
@@ -144,7 +162,11 @@ def _well_formed_only(exercise: ExerciseExamples) -> bool:
     return exercise.kind == "answers" and asserted <= _WELL_FORMED
 
 
-def _and_then(exercise: ExerciseExamples, number: int) -> str:
+def _and_then(exercise: ExerciseExamples, number: int, *, own: bool = False) -> str:
+    """What a further ``hint`` gives after ``number`` written ones; ``own`` after the one about the student's own code."""
+    if own:
+        which = "first" if number == 0 else "next"
+        return f"\n\nStill stuck? `{usage(exercise, 'hint')}` gives the {which} of the written hints."
     if number == len(exercise.hints):
         own = exercise.kind != "answers"
         return f"\n\nStill stuck? `{usage(exercise, 'hint')}` looks at your own code next." if own else ""

@@ -65,6 +65,14 @@ def one_batch_axis_only(X, h):
 
 
 @wrong
+def unpacks_exactly_one_batch_axis(X, h):
+    """Your code takes the shape of X apart into three numbers: it works for exactly one batch axis, and stops for a single
+    matrix, which has two, and for a batch of batches. How do you name the last two axes, and keep as many in front as there are?"""
+    B, n, width = X.shape
+    return X.reshape(B, n, h, width // h).transpose(0, 2, 1, 3)
+
+
+@wrong
 def heads_before_the_batch(X, h):
     """With batch axes your heads stand in front of all of them. They belong right before the positions: (…, h, n, d), so
     that entry b of a batch still holds everything that belongs to sequence b."""
@@ -199,6 +207,14 @@ def merges_one_batch_axis_only(O):
     one, or with two, they are others. Which way of counting always finds the last three?"""
     *batch, h, n, d = O.shape
     return np.swapaxes(O, 1, 2).reshape(*batch, n, h * d)
+
+
+@wrong
+def unpacks_four_axes(O):
+    """Your code takes the shape of O apart into four numbers: it works for exactly one batch axis, and stops without one, where
+    O has three axes, and with two. How do you name the last three, and keep as many in front as there are?"""
+    B, h, n, d = O.shape
+    return O.transpose(0, 2, 1, 3).reshape(B, n, h * d)
 
 
 @wrong
@@ -611,6 +627,14 @@ def columns_of_w_o(O, W_O):
     of the output: it is the rows of W_O that belong to heads. Head i's d_v numbers meet d_v rows of W_O: which ones?"""
     width = W_O.shape[1] // len(O)
     return np.stack([merge_heads(O) @ W_O[:, i * width : (i + 1) * width] for i in range(len(O))])
+
+
+@wrong
+def a_block_of_columns_for_each_head(O, W_O):
+    """You gave head i a block of d_v columns of W_O, each as long as W_O is high: head i's d_v numbers do not fit beside h · d_v
+    of them. It is the rows of W_O that belong to heads: head i's d_v numbers meet d_v rows. Which ones?"""
+    d_v = O.shape[-1]
+    return np.stack([O[i] @ W_O[:, i * d_v : (i + 1) * d_v] for i in range(len(O))])
 
 
 @wrong

@@ -9,9 +9,11 @@ import pytest
 
 from autograder.audit import audit, audit_page
 from autograder.audit.classroom import unexplained
+from autograder.audit.locating import Places, Specimen, counted
 from autograder.audit.mutants import mutants_of
 from autograder.classroom.run import handed_in
 from autograder.grading.batch import grade_notebooks
+from autograder.locating.search import Located
 from tests.support.commands import python
 from tests.support.mini import CHAPTER, WRONG_SIGN, change, copy_course, document, hand_in
 
@@ -194,3 +196,25 @@ def test_mistakes_of_one_line_and_kind_are_one_group(tmp_path):
     assert first.place == "line 2, number: return celsius + 300.0"
     assert "  line 2, number: return celsius + 300.0\n" in str(first)
     assert second.place == "line 2, operator: return celsius * 273.15"
+
+
+def test_the_share_of_mistakes_whose_line_is_found_is_told_when_asked(course):
+    """Of mutants and of misconceptions without their names, by exercise and together, in the text, the JSON and on the page."""
+    [report] = audit(course, ["ch1_units"], mutants=False, draws=1, locate=True)
+    places = report.places
+    assert places.mutants_located == places.truly == 11
+    assert (places.mutants, places.misconceptions, places.misconceptions_located) == (12, 3, 3)
+    assert "11 of 12 mutants, 3 of 3 misconceptions with their names withheld: 93.3% together" in str(report)
+    assert report.to_json()["places"]["true"] == 1.0
+    assert report.to_json()["exercises"][0]["places"]["missed"] == ("to_kelvin: `celsius + 273.15` → `celsius`",)
+    assert "The line of a mistake was found in 11 of 12 mutants" in audit_page([report], "Mini")
+    assert "places" not in json.dumps(audit(course, ["ch1_units"], mutants=False, draws=1)[0].to_json())
+
+
+def test_a_line_that_is_not_the_one_is_counted_as_untrue():
+    """A mutant whose changed line is not among those named is located, and not truly."""
+    mutant = Specimen("mutant", "f: one", "", changed=(2,))
+    found = [counted(mutant, Located(places, "axis", 1)) for places in ((("f", 2),), (("f", 3),))]
+    together = Places.together([*found, counted(mutant, None)])
+    assert (together.mutants, together.mutants_located, together.truly) == (3, 2, 1)
+    assert (together.untrue, together.missed, together.true) == (("f: one",), ("f: one",), 0.5)

@@ -83,3 +83,20 @@ def test_an_atomic_write_leaves_no_litter(tmp_path):
         write_atomically(path, "not bytes")
     assert [p.name for p in tmp_path.iterdir()] == ["a.json"]
     assert path.read_bytes() == b"old"
+
+
+def test_another_chapters_solutions_count_where_they_are_mentioned(course):
+    """A change to a chapter that nothing here uses runs nobody's notebook again; one that a solution imports does."""
+    config = course.root / "course_config.py"
+    config.write_text(config.read_text() + '\nc.Course.chapters = ["ch0_more", "ch1_units"]\n')
+    course = load_course(course.root)
+    other = course.root / "solutions" / "misconceptions" / "ch0_more.py"
+    before = key_of(course)
+    other.write_text("x = 1\n")
+    assert key_of(course) == before
+    helper = course.root / "solutions" / "helper.py"
+    helper.write_text("from solutions.ch0_more import x\n")
+    with_both = key_of(course)
+    assert with_both != before
+    other.write_text("x = 2\n")
+    assert key_of(course) not in {before, with_both}

@@ -1,4 +1,4 @@
-"""``hint()`` when the written hints are read: the line of the student's own code, found in the notebook itself."""
+"""``hint()`` about the student's own code, found in the notebook itself: where no written hint fits, and when all are read."""
 
 import linecache
 
@@ -19,6 +19,7 @@ def cell(tmp_path, monkeypatch, capsys):
     by_hand.write_chapter(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("autograder.selfcheck._hints_given", {})
+    monkeypatch.setattr("autograder.selfcheck._shown", {})
     monkeypatch.setattr("autograder.locating.hints.SECONDS", 20.0)  # a machine that runs tests may be busy
     names = {"__name__": "__main__"}
     count = iter(range(100))
@@ -41,6 +42,23 @@ def test_the_line_of_the_students_own_cell(cell):
     )
     assert "Look at line 5: with another axis there, everything that is tried here would hold." in text
     assert "axis=-1" not in text
+
+
+def test_at_once_where_no_written_hint_fits(cell, monkeypatch):
+    """Before the written hints, once for the same code; where one that is left speaks of it, that one is given in its turn."""
+    monkeypatch.setattr("autograder.selfcheck._hints_given", {})
+    cell(MIDDLE)
+    told = cell("hint(softmax)")
+    assert "Look at line 5: with another axis there" in told
+    assert "`hint(softmax)` gives the first of the written hints." in told
+    assert "First hint." in cell("hint(softmax)")
+    cell(MIDDLE.replace("keepdims=True)\n    total", ")\n    total"))
+    assert "Second hint: look at `keepdims`" in cell("hint(softmax)"), "two mistakes, and nothing that is proven"
+    cell(MIDDLE.replace("axis=0, keepdims=True", "axis=axis"))
+    monkeypatch.setattr("autograder.selfcheck._hints_given", {})
+    assert "First hint." in cell("hint(softmax)"), "the second one speaks of `keepdims`"
+    cell(by_hand_right())
+    assert "Second hint" in cell("hint(softmax)"), "nothing is wrong"
 
 
 def test_a_helper_is_the_students_code_too(cell):

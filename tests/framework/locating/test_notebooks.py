@@ -116,3 +116,28 @@ def test_two_lines_or_two_edits_are_said_as_what_they_are():
     assert both.startswith(
         "The mistake is in line 2 of cell 7: look at the number. No single small change there is enough"
     )
+
+
+def test_of_two_mistakes_the_one_that_has_a_name_is_told(patient):
+    """With one of the two edits made, the code answers as a misconception does: its message is told, and both lines."""
+    two = "def to_kelvin(celsius):\n    celsius = celsius * 7\n    return celsius - 273.15"
+    other = two.replace("    celsius =", "    # warmer\n    celsius =")
+    both = two.replace("- 273.15", "+ 274.15")
+    codes = {"ada": {"to_kelvin": two}, "bob": {"to_kelvin": other}, "cy": {"to_kelvin": both}}
+    ada, bob, cy = (v.exercise("to_kelvin") for v in grade_notebooks(patient, hand_in_all(patient, **codes)))
+    assert (ada.located.lines, bob.located.lines) == ((2, 3), (3, 4)), "one search, told in the lines of each"
+    assert ada.misconception == bob.misconception == "wrong_sign"
+    assert ada.message.startswith("Two things at once.")
+    assert "You subtracted the offset." in ada.message
+    assert ada.score == cy.score
+    assert (cy.misconception, cy.located.lines) == (None, (2, 3))
+
+
+def test_a_classmates_right_answer_lends_an_expression(patient):
+    """Its text is read and tried in the jail: what stands in no right program of the course may stand in one of the class."""
+    right = "def mean_kelvin(celsius):\n    kelvin = to_kelvin(celsius)\n    return np.einsum('...t->...', kelvin) / np.shape(kelvin)[-1]"
+    wrong = right.replace("np.shape(kelvin)[-1]", "np.hypot(3, 4)")
+    students = {"ada": {"mean_kelvin": wrong}, "bob": {"mean_kelvin": right}, "cy": {"mean_kelvin": f"# Mine\n{wrong}"}}
+    ada, _, cy = (v.exercise("mean_kelvin") for v in grade_notebooks(patient, hand_in_all(patient, **students)))
+    assert ada.located is None
+    assert cy.located.lines == (4,)

@@ -10,6 +10,7 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.utils import get_username
 
+from autograder.classroom.feedback import make_pages
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course import load_course
 from autograder.demo.run import copy_course as copy_whole
@@ -156,7 +157,11 @@ def test_release_fetch_submit_collect_autograde_feedback_export(tmp_path, make, 
     assert hunt(course, chapter, received) == []
 
     # `autograder grade` finds the same, cell by cell, and its own pages tell no more.
-    verdicts = grade_class(load_course(course.root), chapter, handed_in(course, chapter))
+    course, theirs = load_course(course.root), received[0].read_bytes()
+    verdicts = grade_class(course, chapter, handed_in(course, chapter))
+    assert received[0].read_bytes() == theirs  # what nbgrader made stands until somebody forces ours
+    make_pages(course, chapter, handed_in(course, chapter), force=True)
+    assert "no check holds" in received[0].read_text()
     assert [v.reason for v in verdicts if v.status == "ungradable" and v.student != "broken"] == []
     ours = scores(course)
     differing = {key for key in ours if ours[key] != stock.get(key)}

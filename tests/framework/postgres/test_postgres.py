@@ -1,6 +1,7 @@
 """A gradebook in PostgreSQL, with several who write to it at once."""
 
 import csv
+import datetime as dt
 import json
 import shutil
 import subprocess
@@ -17,10 +18,15 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
-from autograder.classroom.run import grade_class
+from autograder.classroom.feedback import make_pages
+from autograder.classroom.preview import preview_class
+from autograder.classroom.run import grade_class, handed_in
 from autograder.course import load_course
+from autograder.export.run import export_marks
 from autograder.gradebook import locking
+from autograder.gradebook.classbook import GradedCell, read_book
 from autograder.gradebook.entries import gradebook_url, write_entries
+from autograder.gradebook.errors import GradebookError
 from autograder.gradebook.locking import exclusive_lock, retry_conflicts
 from autograder.gradebook.reading import ClassList, StaleMark, read_chapter, read_class_list, read_stale_marks
 from autograder.grading.submission import Job
@@ -158,6 +164,13 @@ def test_what_a_person_entered_is_never_touched(course, book):
     assert read_stale_marks(book, CHAPTER) == {"ada": [StaleMark("check_to_kelvin", 1.25, 1.0)]}
     assert read_class_list(book, CHAPTER) == ClassList(frozenset({"ada"}), is_known=False)
     assert read_chapter(book, CHAPTER).by_hand("ada") == 1.25
+    whole = read_book(book, CHAPTER)
+    assert whole.entries["ada"].cells["check_to_kelvin"] == GradedCell(1.0, 1.25, 0.0, waits=True)
+    assert (whole.entries["ada"].timestamp, whole.worth["check_to_kelvin"]) == (dt.datetime(2030, 1, 2), 2.0)  # noqa: DTZ001
+    with create_engine(book, poolclass=NullPool).begin() as connection:
+        connection.execute(text("ALTER TABLE student DROP COLUMN lms_user_id"))
+    with pytest.raises(GradebookError, match="was made by another version of nbgrader"):
+        read_book(book, CHAPTER)
 
 
 def test_nbgrader_itself_reads_the_marks(course, tmp_path):
@@ -228,3 +241,24 @@ def test_what_is_no_conflict_is_raised_at_once(monkeypatch):
         with pytest.raises(type(error)):
             retry_conflicts(write)
         assert write.call_count == tries
+
+
+def test_marks_by_hand_a_preview_and_an_export_read_from_a_server(course, book):
+    """What a person gave reaches the page and the file; the preview reads the server and writes nothing there."""
+    hand_in(course, "ada", document(course, **RIGHT))
+    hand_in(course, "bob", document(course, **{**RIGHT, "to_kelvin": WRONG_SIGN}))
+    jobs = handed_in(course, CHAPTER)
+    grade_class(course, CHAPTER, jobs)
+    with Gradebook(book, "mini") as opened:
+        mark = opened.find_grade("check_to_kelvin", CHAPTER, CHAPTER, "bob")
+        mark.manual_score, mark.needs_manual_grade = 1.5, False
+        opened.db.commit()
+    assert [page.status for page in make_pages(course, CHAPTER, jobs)] == ["unchanged", "made"]
+    hand_in(course, "ada", document(course))
+    before = marks(book, CHAPTER)
+    found = preview_class(course, CHAPTER, jobs)
+    assert [(move.student, move.before, move.after) for move in found.moves] == [("ada", MAX_SCORE, 0.0)]
+    assert marks(book, CHAPTER) == before
+    data = export_marks(book, "canvas").data.decode()
+    assert f",ada,,{MAX_SCORE:g}\r\n" in data
+    assert f",bob,,{before['bob']['score']:g}\r\n" in data

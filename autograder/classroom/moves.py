@@ -1,0 +1,144 @@
+"""Marks that moved: who, from what to what, why and when; kept in a file of the course folder that only grows."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Course
+from autograder.marks import SubmissionMarks
+from autograder.verdict import CheckResult, Verdict
+from autograder.wording import number, plural
+
+__all__ = ["LOG_NAME", "Move", "MovedCheck", "append_moves", "differing_checks", "mark_of", "read_moves"]
+
+LOG_NAME = "moved_marks.jsonl"
+FIRST = "graded for the first time, or before this log was kept"
+HANDED_IN_AGAIN = "handed in again"
+COURSE_CHANGED = "the checks, the solutions or the settings of the course changed"
+LATE = "the late penalty changed"
+BY_HAND = "changed in the gradebook by hand"
+OTHERWISE = "graded again, with another outcome"
+
+
+@dataclass(frozen=True, slots=True)
+class MovedCheck:
+    """A check whose outcome is another now; ``before`` or ``after`` is empty where it was not there."""
+
+    exercise: str
+    check: str
+    title: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{self.exercise}, “{self.title}”: {self.before or 'new'} → {self.after or 'gone'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The mark of a student in a chapter, before and after, without what is taken off for being late; None where there was none."""
+
+    student: str
+    chapter: str
+    before: float | None
+    after: float | None
+    worth: float
+    why: str
+    checks: tuple[MovedCheck, ...] = ()
+    when: str = ""
+
+    @property
+    def falls(self) -> bool:
+        """Whether the mark is lower than before, or gone."""
+        return self.before is not None and (self.after is None or self.after < self.before - 1e-9)
+
+    @property
+    def text(self) -> str:
+        """From what to what, and why."""
+        before, after = ("no mark" if mark is None else number(mark) for mark in (self.before, self.after))
+        checks = "; ".join(map(str, self.checks[:3])) + (
+            f"; and {len(self.checks) - 3} more" if len(self.checks) > 3 else ""
+        )
+        return f"{before} → {after} of {plural(self.worth, 'point')}: {self.why}" + (f" ({checks})" if checks else "")
+
+    def to_json(self) -> dict[str, Any]:
+        """The move as a line of the log, and as the command line's JSON."""
+        whole = asdict(self)
+        return {
+            **{name: whole[name] for name in ("when", "student", "chapter")},
+            "from": self.before,
+            "to": self.after,
+            **{name: whole[name] for name in ("worth", "why", "checks")},
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Move:
+        """The move that ``to_json`` described; raises ``KeyError`` or ``TypeError`` for anything else."""
+        checks = tuple(MovedCheck(**check) for check in data["checks"])
+        rest = {name: data[name] for name in ("student", "chapter", "worth", "why", "when")}
+        return cls(before=data["from"], after=data["to"], checks=checks, **rest)
+
+
+def mark_of(marks: SubmissionMarks | None) -> float | None:
+    """What counts of ``marks``; None where no mark was given at all."""
+    return marks.total if marks is not None and marks.given else None
+
+
+def differing_checks(before: Verdict | None, after: Verdict) -> tuple[MovedCheck, ...]:
+    """The checks whose outcomes differ between two verdicts on one student; none where the first is not known."""
+    if before is None:
+        return ()
+    old, new = _checks(before), _checks(after)
+    found = []
+    for key in dict.fromkeys([*new, *old]):
+        was, now = old.get(key), new.get(key)
+        if was is None or now is None or was.status != now.status or was.points != now.points:
+            some = now or was
+            assert some is not None  # noqa: S101 - the key came from one of the two
+            found.append(MovedCheck(*key, some.title, _standing(was, now), _standing(now, was)))
+    return tuple(found)
+
+
+def _checks(verdict: Verdict) -> dict[tuple[str, str], CheckResult]:
+    return {(exercise.name, check.name): check for exercise in verdict.exercises for check in exercise.checks}
+
+
+def _standing(check: CheckResult | None, other: CheckResult | None) -> str:
+    if check is None:
+        return ""
+    words = check.status.replace("_", " ")
+    return words if other is None or check.points == other.points else f"{words} for {plural(check.points, 'point')}"
+
+
+def append_moves(course: Course, moves: Iterable[Move]) -> None:
+    """Add ``moves`` to the course's log, with the time as it is now; nothing that stands there is touched."""
+    now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    lines = [json.dumps({**move.to_json(), "when": now}, ensure_ascii=False) + "\n" for move in moves]
+    if lines:
+        with (course.root / LOG_NAME).open("a", encoding="utf-8", errors="backslashreplace") as log:
+            log.write("".join(lines))
+
+
+def read_moves(course: Course, chapters: Sequence[str] = (), students: Sequence[str] = ()) -> list[Move]:
+    """The moves in the course's log, oldest first; of some chapters and students only, where they are named.
+
+    A line that is not whole, as a power cut may leave it, is passed over.
+    """
+    found = []
+    for line in _lines(course.root / LOG_NAME):
+        with suppress(ValueError, KeyError, TypeError):
+            found.append(Move.from_json(json.loads(line)))
+    return [m for m in found if (not chapters or m.chapter in chapters) and (not students or m.student in students)]
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return []

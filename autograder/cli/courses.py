@@ -1,0 +1,54 @@
+"""The verbs about a course itself: its settings and its class list."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import textwrap
+from pathlib import Path
+
+import click
+
+from autograder.cli.app import PATH, _errors_in_sentences, app, course_option
+from autograder.cli.progress import say
+from autograder.course import load_course
+from autograder.wording import plural
+
+__all__ = ["config", "roster"]
+
+
+@app.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array, an object for each setting.")
+@course_option
+def config(*, as_json: bool, course_folder: Path | None) -> None:
+    """Print every setting: its value, what it does, and where it was set."""
+    from autograder.settings import settings_of
+
+    with _errors_in_sentences():
+        found = settings_of(load_course(course_folder))
+        if as_json:
+            click.echo(json.dumps([one.to_json() for one in found], ensure_ascii=False, indent=2, default=str))
+            return
+        width = max(min(shutil.get_terminal_size().columns, 110), 40) if sys.stdout.isatty() else 110
+        for one in found:
+            other = "" if one.value == one.default else f"; by default {one.default!r}"
+            head = f"{one.name} = {one.value!r}   ({one.where}{other})"
+            click.echo(textwrap.fill(head, width, subsequent_indent="    ", break_on_hyphens=False))
+            click.echo(textwrap.fill(one.help, width, initial_indent="    ", subsequent_indent="    "))
+
+
+@app.command()
+@click.argument("file", metavar="STUDENTS.csv", type=PATH)
+@course_option
+def roster(file: Path, *, course_folder: Path | None) -> None:
+    """Enter a class list in the gradebook, once it is checked: nothing of a file with a mistake is entered."""
+    from autograder.classroom.roster import enter_roster, read_roster
+
+    with _errors_in_sentences():
+        course = load_course(course_folder)
+        people, ignored = read_roster(file)
+        new, changed = enter_roster(course, people)
+        if ignored:
+            say(f"Not read: the column{'s' if len(ignored) > 1 else ''} {', '.join(ignored)}.")
+        say(f"{plural(len(people), 'student')} in {file}: {new} new to the gradebook, {changed} changed there.")

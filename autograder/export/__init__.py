@@ -1,0 +1,1 @@
+"""Marks on their way to other systems: Canvas, Moodle, spreadsheets."""

@@ -1,0 +1,91 @@
+"""An export from beginning to end: a gradebook, a format, perhaps a downloaded file, and a file that is written whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.course import CourseError
+from autograder.export.formats import FORMATS, Table
+from autograder.export.gradebook import BLANK, ClassMarks, Policy, read_class
+from autograder.export.roster import BOM, KEYS, Roster, merged, read_roster
+from autograder.files import write_atomically
+from autograder.wording import plural
+
+__all__ = ["Export", "export_marks"]
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A file that was made: its bytes, and sentences on what a person should know of it."""
+
+    data: bytes
+    remarks: tuple[str, ...]
+
+
+def export_marks(
+    url: str,
+    to: str,
+    chapters: Sequence[str] = (),
+    *,
+    students: Sequence[str] = (),
+    policy: Policy = BLANK,
+    roster: Path | None = None,
+    columns: Mapping[str, str] | None = None,
+    bom: bool = False,
+    output: Path | None = None,
+) -> Export:
+    """The marks in the gradebook at ``url`` as ``to`` ("canvas", "moodle", "csv") takes them, written to ``output`` if it is given.
+
+    ``roster`` is a file downloaded from there, whose rows and columns are kept; ``columns`` then says which is whose. Raises
+    ``CourseError`` or ``GradebookError``, and writes nothing, where marks could get to the wrong student.
+    """
+    if roster is not None and to not in KEYS:
+        raise CourseError(
+            f"--roster merges marks into a file downloaded from {' or '.join(KEYS)}; an export to {to} has none."
+        )
+    if columns and roster is None:
+        raise CourseError(
+            "--column names a column of a downloaded file, and none was given: name it with --roster FILE."
+        )
+    if roster is not None and output is not None and output.exists() and roster.exists() and output.samefile(roster):
+        raise CourseError(
+            f"{output} is the file that was downloaded. Name another one with --output, so that it stays as it is."
+        )
+    found = read_class(url, chapters, students, policy)
+    if roster is None:
+        remarks: tuple[str, ...] = ()
+        data = _bytes(Roster(Path(), FORMATS[to](found), bom=bom, newline="\r\n"))
+    else:
+        downloaded = read_roster(roster)
+        done = merged(found, downloaded, to, columns)
+        remarks, data = done.remarks, _bytes(_with(downloaded, done.rows, bom=bom))
+    if output is not None:
+        write_atomically(output, data)
+    return Export(data, (*_of_waiting(found), *remarks))
+
+
+def _with(roster: Roster, rows: Table, *, bom: bool) -> Roster:
+    return Roster(roster.path, rows, roster.delimiter, roster.bom or bom, roster.newline)
+
+
+def _bytes(table: Roster) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=table.delimiter, lineterminator=table.newline).writerows(table.rows)
+    return ((BOM if table.bom else "") + text.getvalue()).encode("utf-8", "replace")
+
+
+def _of_waiting(found: ClassMarks) -> list[str]:
+    waiting = found.waiting()
+    if not waiting:
+        return []
+    shown = ", ".join(f"{student} ({chapter})" for chapter, student in waiting[:5])
+    more = f" and {len(waiting) - 5} more" if len(waiting) > 5 else ""
+    how = "sent as far as they go" if found.policy.partial else "left blank, which is no zero"
+    verb = "waits" if len(waiting) == 1 else "wait"
+    return [
+        f"{plural(len(waiting), 'mark')} {verb} for a person and {'is' if len(waiting) == 1 else 'are'} {how}: {shown}{more}."
+    ]

@@ -1,0 +1,55 @@
+"""The page about a class: how long ``autograder report`` and ``autograder marks`` take once a class is graded.
+
+``python benchmarks/class_report.py --students 20 2000`` grades a simulated class, in which every notebook differs from every other,
+and prints the seconds of the two commands, start-up included, and their processor time, which other work on the machine hardly changes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from simulated import CHAPTER, HERE, course_in, fill
+
+from autograder.classroom.run import grade_class, handed_in
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--students", type=int, nargs="+", default=[20])
+    parser.add_argument("--chapter", default=CHAPTER)
+    for size in (given := parser.parse_args()).students:
+        with tempfile.TemporaryDirectory() as folder:
+            course = course_in(Path(folder) / "course", "c.Course.locate_seconds = 0.5")
+            fill(course, size, given.chapter)
+            grade_class(course, given.chapter, handed_in(course, given.chapter), workers=os.cpu_count() or 1)
+            for arguments in (
+                ["report", given.chapter],
+                ["report", given.chapter, "--hide-names"],
+                ["marks", given.chapter],
+            ):
+                waited, used = _measured(arguments, course.root)
+                print(f"{size:5} students, {' '.join(arguments)}: {waited:.1f} s, {used:.1f} s of processor time")
+
+
+def _measured(arguments: list[str], folder: Path) -> tuple[float, float]:
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    command = [sys.executable, "-m", "autograder", *arguments]
+    variables = {**os.environ, "PYTHONPATH": str(HERE)}
+    subprocess.run(command, cwd=folder, env=variables, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return time.perf_counter() - started, used
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""nbgrader's formgrader on a graded class: our marks and messages in it, and a mark by hand that outlives the next runs.
+
+The extension is nbgrader's own, in a real Jupyter server and a real browser, and so is the gradebook.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from autograder.classroom.run import grade_class, handed_in
+from autograder.course import load_course
+from tests.framework.browser.hand import WAIT
+from tests.support.books import book_of, with_book
+from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, copy_course, document, hand_in
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+EXERCISE = "to_kelvin"
+
+
+@pytest.fixture(scope="module")
+def lab_folder(lab_folder: Path) -> Path:
+    """The mini course with a class of two, graded, as the folder in which Jupyter is started."""
+    course = with_book(copy_course(lab_folder))
+    hand_in(course, "ada", document(course, **RIGHT))
+    hand_in(course, "ben", document(course, **{**RIGHT, EXERCISE: WRONG_SIGN}))
+    graded(lab_folder)
+    return lab_folder
+
+
+def graded(folder):
+    """Grade what was handed in, as the next `autograder grade` would."""
+    course = load_course(folder)
+    return {v.student: v for v in grade_class(course, CHAPTER, handed_in(course, CHAPTER))}
+
+
+def of_ben(folder):
+    """The address of ben's notebook in formgrader, and what the gradebook has of its first exercise and in all."""
+    with book_of(load_course(folder)) as book:
+        notebook = book.find_submission_notebook(CHAPTER, CHAPTER, "ben")
+        grade = book.find_grade(f"check_{EXERCISE}", CHAPTER, CHAPTER, "ben")
+        return f"formgrader/submissions/{notebook.id}/?index=0", grade.auto_score, grade.manual_score, notebook.score
+
+
+def score_field(page, lab, address):
+    """Ben's notebook in formgrader, and the field in which the mark of the first exercise is given."""
+    page.goto(f"{lab}/{address}")
+    field = page.locator("input.score").first
+    expect(field).to_be_visible(timeout=WAIT)
+    return field
+
+
+def test_a_mark_by_hand_in_formgrader_outlives_two_more_runs(page, lab, lab_folder):
+    """Formgrader shows what the checks gave and said; a mark typed there stands in the gradebook, there and in the total after two runs."""
+    verdict = graded(lab_folder)["ben"]
+    page.goto(f"{lab}/formgrader/gradebook/{CHAPTER}/{CHAPTER}")
+    rows = page.locator("tbody tr")
+    expect(rows).to_have_count(2, timeout=WAIT)
+    for score in (verdict.score, MAX_SCORE):  # in all, and of code
+        shown = re.compile(rf"^\s*{score:g}\s*/\s*{MAX_SCORE:g}\s*$")
+        expect(rows.locator("td").filter(has_text=shown)).to_have_count(2)
+
+    address, auto, by_hand, _total = of_ben(lab_folder)
+    assert by_hand is None
+    field = score_field(page, lab, address)
+    expect(field).to_have_attribute("placeholder", f"{auto:g}")
+    told = re.compile(re.escape(verdict.exercise(EXERCISE).message.split(".")[0]))
+    expect(page.locator(f"#{EXERCISE}-comment")).to_have_attribute("placeholder", told)
+    expect(page.get_by_role("group", name=EXERCISE)).to_contain_text(told)
+
+    with page.expect_response(lambda answer: "/api/grade/" in answer.url and answer.request.method == "PUT") as saved:
+        field.fill("1.5")
+        field.press("Tab")
+    assert saved.value.ok
+    for _run in range(2):
+        graded(lab_folder)
+        _address, auto, by_hand, total = of_ben(lab_folder)
+        assert by_hand == 1.5
+        assert total == verdict.score - auto + 1.5
+    expect(score_field(page, lab, address)).to_have_value("1.5")

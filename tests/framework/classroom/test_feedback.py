@@ -1,0 +1,175 @@
+"""Pages with what the gradebook has: marks and comments of people, late penalties, and pages that somebody else made."""
+
+import datetime as dt
+import json
+
+import pytest
+
+from autograder.classroom.feedback import make_pages
+from autograder.classroom.run import grade_class, handed_in
+from autograder.course import load_course
+from autograder.feedback.seal import is_sealed
+from tests.support.books import book_of, with_book
+from tests.support.commands import python
+from tests.support.mini import CHAPTER, RIGHT, WRONG_SIGN, copy_course, document, hand_in
+from tests.support.nbgrader import nbgrader
+
+ESSAY = {"grade": True, "solution": True, "locked": False, "points": 4, "grade_id": "essay", "schema_version": 3}
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A class of four, graded: one right, one wrong, one half a file, one who wrote an essay."""
+    made = with_book(copy_course(tmp_path_factory.mktemp("pages") / "mini"))
+    source = made.source(CHAPTER)
+    notebook = json.loads(source.read_text())
+    essay = {"cell_type": "markdown", "id": "essay", "metadata": {"nbgrader": ESSAY}, "source": "Your essay."}
+    source.write_text(json.dumps({**notebook, "cells": [*notebook["cells"], essay]}))
+    hand_in(made, "ada", document(made, **RIGHT), "2030-01-02 00:00:00 UTC")
+    hand_in(made, "bob", document(made, **{**RIGHT, "to_kelvin": WRONG_SIGN}))
+    hand_in(made, "cut", b"{")
+    wrote = document(made, **RIGHT)
+    wrote["cells"][-1]["source"] = "My essay."
+    hand_in(made, "eli", wrote)
+    regrade(made)
+    return made
+
+
+def regrade(course):
+    """Grade the class once more; the warnings, by student."""
+    course = load_course(course.root)
+    return {v.student: v.warning for v in grade_class(course, CHAPTER, handed_in(course, CHAPTER))}
+
+
+def page_of(course, student):
+    """The path of a student's page."""
+    return course.root / "feedback" / student / CHAPTER / f"{CHAPTER}.html"
+
+
+def pages(course):
+    """The bytes and the times of all pages, by student."""
+    return {p.parts[-3]: (p.read_bytes(), p.stat().st_mtime_ns) for p in (course.root / "feedback").rglob("*.html")}
+
+
+def changed(course, before):
+    """Whose pages were written since."""
+    return {student for student, page in pages(course).items() if page != before[student]}
+
+
+def by_hand(course, student, name="check_to_kelvin", **fields):
+    """Give a mark, and write a comment, as formgrader does."""
+    with book_of(course) as book:
+        grade = book.find_grade(name, CHAPTER, CHAPTER, student)
+        for field, value in fields.items():
+            if field == "comment":
+                comment = book.find_comment(name.removeprefix("check_"), CHAPTER, CHAPTER, student)
+                comment.manual_comment = value
+            else:
+                setattr(grade, field, value)
+        grade.needs_manual_grade = False
+        book.db.commit()
+
+
+# The tests of this file are chapters of one story: each goes on from the gradebook and the pages of the one before.
+
+
+def test_a_page_says_what_waits_for_a_person(course):
+    """The essay that was begun waits, the one left alone has no points, and what could not be graded is no zero."""
+    eli, ada, cut = (page_of(course, name).read_text() for name in ("eli", "ada", "cut"))
+    assert "A person still has to look at essay, so these points may change." in eli
+    assert "<td>– of 4 points</td><td>waits for a person</td>" in eli
+    assert '<a href="#cell-essay">' in eli
+    assert "<td>0 of 4 points</td><td>left as it was handed out</td>" in ada
+    assert "<strong>6 of 10 points</strong> for ada." in ada
+    assert "counted as a zero" in cut
+
+
+@pytest.mark.parametrize("again", ["grade", "feedback"])
+def test_marks_of_people_reach_their_pages_and_no_others(course, again):
+    """By the next run, or by `feedback` alone: mark, extra credit, comment and total; every other page keeps its time."""
+    before = pages(course)
+    mark = 1.75 if again == "grade" else 1.5
+    by_hand(course, "bob", manual_score=mark, extra_credit=0.5, comment=f"Well **argued** <b>{again}</b>.")
+    by_hand(course, "eli", "essay", manual_score=3.0 if again == "grade" else 4.0)
+    if again == "grade":
+        regrade(course)
+    else:
+        made = make_pages(load_course(course.root), CHAPTER, handed_in(course, CHAPTER))
+        assert [page.status for page in made] == ["unchanged", "made", "unchanged", "made"]
+    assert changed(course, before) == {"bob", "eli"}
+    bob, eli = (page_of(course, name).read_text() for name in ("bob", "eli"))
+    assert f"Marked by hand: {mark} of 2 points. The checks gave 0; the mark by hand is the one that counts." in bob
+    assert "Extra credit: 0.5 points." in bob
+    assert f"Well <strong>argued</strong> &lt;b&gt;{again}&lt;/b&gt;." in bob
+    assert "with marks given by hand." in bob
+    assert "<td>marked by hand</td>" in eli
+    assert "still has to look" not in eli
+    before = pages(course)
+    regrade(course)
+    assert changed(course, before) == set()
+
+
+def test_a_comment_and_a_point_moved_from_one_cell_to_another_are_seen(course):
+    """Sums and counts stay the same."""
+    by_hand(course, "eli", manual_score=1.0)
+    regrade(course)
+    before = pages(course)
+    by_hand(course, "eli", manual_score=2.0)
+    by_hand(course, "eli", "essay", manual_score=3.0)
+    by_hand(course, "bob", comment="Another word.")
+    regrade(course)
+    assert changed(course, before) == {"bob", "eli"}
+    assert "Another word." in page_of(course, "bob").read_text()
+
+
+def test_a_late_penalty_and_marks_for_what_could_not_be_graded(course):
+    """Sum, penalty and total as nbgrader's plugin has them; points that a person gave a broken file."""
+    config = course.root / "course_config.py"
+    config.write_text(config.read_text() + '\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
+    with book_of(course) as book:
+        book.update_or_create_assignment(CHAPTER, duedate=dt.datetime(2030, 1, 1))  # noqa: DTZ001 - nbgrader's own form
+    by_hand(course, "cut", manual_score=1.5)
+    regrade(course)
+    ada, cut = (page_of(course, name).read_text() for name in ("ada", "cut"))
+    assert "<strong>0 of 10 points</strong> for ada." in ada
+    assert '<th scope="row">Sum</th><td>6 of 10 points</td>' in ada
+    assert '<th scope="row">Late penalty</th><td>−6</td>' in ada
+    assert (
+        "<strong>1.5 of 10 points</strong> for cut, given by a person. The checks could not grade this notebook:" in cut
+    )
+    assert "A person still has to look at mean_kelvin, quiz_ch1_units and essay" in cut
+
+
+def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
+    """The feedback of nbgrader and a page that was written on stand, are told of, and give way to --force alone."""
+    nbgrader("generate_feedback", CHAPTER, "--student", "ada", "--force", folder=course.root, home=tmp_path)
+    bob = page_of(course, "bob")
+    bob.write_text(bob.read_text().replace("Another word.", "Another word, in ink."))
+    theirs = {name: page_of(course, name).read_bytes() for name in ("ada", "bob")}
+    by_hand(course, "bob", manual_score=0.5)
+    for _ in range(2):
+        told = regrade(course)
+        assert {name: page_of(course, name).read_bytes() for name in theirs} == theirs
+        assert told["ada"] == (
+            "The page in feedback/ was not made by autograder, or was changed since, so it was left as it is and may show older marks. "
+            "`autograder feedback ch1_units --student ID --force` puts a new page in its place."
+        )
+        assert told["bob"] == told["ada"]  # of many, it is said once
+    done = python("-m", "autograder", "feedback", CHAPTER, "--student", "bob", "--force", "--json", cwd=course.root)
+    assert done.returncode == 0
+    assert done.stderr == "ch1_units: 1 page made, 0 as before.\n"
+    assert [page["status"] for page in json.loads(done.stdout)] == ["made"]
+    assert is_sealed(bob.read_bytes())
+    assert page_of(course, "ada").read_bytes() == theirs["ada"]
+    assert regrade(course)["bob"] is None
+
+
+def test_what_was_never_graded_or_came_since_is_said(course):
+    """A page is made of what was graded; nothing is invented."""
+    hand_in(course, "eli", document(course))
+    hand_in(course, "new", document(course))
+    made = {page.student: page for page in make_pages(load_course(course.root), CHAPTER, handed_in(course, CHAPTER))}
+    assert made["new"].status == "not graded"
+    assert made["new"].reason == "It is not graded yet: run `autograder grade ch1_units` first."
+    assert made["eli"].reason.startswith("Another notebook was handed in since it was graded")
+    assert made["ada"].status == "kept"

@@ -1,0 +1,127 @@
+"""What grading would do, told before anything is written: who moves, by how much, by which check, and nothing else changes."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from autograder.classroom.preview import preview_class
+from autograder.classroom.run import grade_class, handed_in
+from autograder.classroom.running import running
+from autograder.cli.preview import preview_text
+from autograder.course import load_course
+from autograder.grading.submission import Submission
+from autograder.judging.proven import note_proven
+from tests.support.books import book_of, with_book
+from tests.support.commands import python
+from tests.support.mini import CHAPTER, RIGHT, change, copy_course, document, hand_in
+
+ONE_ROW = {**RIGHT, "to_kelvin": "def to_kelvin(celsius):\n    return celsius + 273.15 * (np.ndim(celsius) == 1)"}
+TABLE, ROW = "np.array([[17.25, -40.0], [3.5, 451.0]])", "np.array([17.25, -40.0])"
+WHY = "the checks, the solutions or the settings of the course changed"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """Three students, graded; cyd and dot are right about one row alone, and dot has a mark by hand for it."""
+    made = with_book(copy_course(tmp_path_factory.mktemp("preview") / "mini"))
+    for student in ("ada", "cyd", "dot"):
+        hand_in(made, student, document(made, **(RIGHT if student == "ada" else ONE_ROW)))
+    grade(made)
+    with book_of(made) as book:
+        mark = book.find_grade("check_to_kelvin", CHAPTER, CHAPTER, "dot")
+        mark.manual_score, mark.needs_manual_grade = 2.0, False
+        book.db.commit()
+    grade(made)
+    note_proven(made, CHAPTER)
+    return made
+
+
+def grade(course):
+    """Grade the class; what counts for each student."""
+    course = load_course(course.root)
+    grade_class(course, CHAPTER, handed_in(course, CHAPTER))
+    with book_of(course) as book:
+        return {s.student_id: s.score for s in book.assignment_submissions(CHAPTER)}
+
+
+def preview(course):
+    """What grading would do."""
+    course = load_course(course.root)
+    return preview_class(course, CHAPTER, handed_in(course, CHAPTER))
+
+
+def everything(course):
+    """The bytes and times of whatever lies in the course folder."""
+    files = (Path(folder) / name for folder, _, names in os.walk(course.root) for name in names)
+    return {str(path): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+
+
+def test_an_unchanged_class_moves_nobody_and_runs_nothing(course, monkeypatch):
+    """Verdicts that still hold are looked up."""
+    monkeypatch.setattr(Submission, "open", lambda *_args, **_more: pytest.fail("a notebook was run"))
+    before = everything(course)
+    found = preview(course)
+    assert (found.moves, found.run, found.unchanged, found.unproven) == ((), 0, 3, ())
+    assert everything(course) == before
+    assert "No mark would move." in preview_text(found)
+    assert "Every check is proven" in preview_text(found)
+
+
+def test_a_changed_check_is_told_with_whom_it_moves_and_then_does_just_that(course):
+    """Points, checks, marks by hand that stand, a new hand-in, and not one byte in the course folder changes."""
+    change(course.checks(CHAPTER), TABLE, ROW)
+    hand_in(course, "new", document(course, **RIGHT))
+    before = everything(course)
+    found = preview(course)
+    assert everything(course) == before
+    moved = {move.student: (move.before, move.after, move.why) for move in found.moves}
+    assert moved == {"cyd": (4.5, 3.0, WHY), "dot": (6.0, 3.0, WHY)}  # what a person gave dot for to_kelvin stands
+    assert found.by_exercise == {"mean_kelvin": (2, -6.0), "to_kelvin": (1, 1.5)}
+    assert found.first == ("new",)
+    assert found.unproven == (("to_kelvin", "any shape"),)
+    text = " ".join(preview_text(found).split())
+    assert "2 marks would move, 2 of them down: - cyd: 4.5 → 3 of 6 points" in text
+    assert "to_kelvin: 1 student, +1.5 points in all “any shape”: failed → passed (2)" in text
+    assert "Not proven since the last release: to_kelvin, “any shape”." in text
+    with running(course, CHAPTER):
+        assert "A run is grading ch1_units just now" in preview_text(preview(course))
+    assert grade(course) == {"ada": 6.0, "cyd": 3.0, "dot": 3.0, "new": 6.0}
+
+
+def test_a_changed_misconception_is_told_though_no_mark_moves(course):
+    """What students would be told their mistake is, and how many of them."""
+    known = course.root / "solutions" / "misconceptions" / f"{CHAPTER}.py"
+    code = "\n\n@misconceptions_of('to_kelvin')\ndef one_row_alone(celsius):\n"
+    code += (
+        '    """A table of several rows is left as it was."""\n    return celsius + 273.15 * (np.ndim(celsius) == 1)\n'
+    )
+    change(course.checks(CHAPTER), ROW, TABLE)
+    grade(course)
+    known.write_text(known.read_text() + code)
+    done = python("-m", "autograder", "grade", CHAPTER, "--preview", cwd=course.root, status=0).stdout
+    assert "No mark would move." in done
+    assert "Other mistakes would be named:\n  to_kelvin: none → one_row_alone (2 students)" in done
+
+
+def test_the_command_prints_one_json_object_and_makes_nothing_for_a_course_without_anything(tmp_path):
+    """No secret, no gradebook, no folder comes about; the preview says that nothing was released."""
+    course = copy_course(tmp_path / "mini")
+    hand_in(course, "ada", document(course, **RIGHT))
+    before = everything(course)
+    done = python("-m", "autograder", "grade", CHAPTER, "--preview", "--json", cwd=course.root, status=0)
+    assert everything(course) == before
+    found = json.loads(done.stdout)
+    assert (found["first_marks"], found["moves"], found["unproven"], found["run"]) == (["ada"], [], None, 1)
+    assert done.stderr == ""
+
+
+def test_layout_and_comments_unprove_nothing_and_what_a_check_mentions_does(course):
+    """A helper, a reference and a decorator are part of a check."""
+    checks = course.checks(CHAPTER)
+    note_proven(load_course(course.root), CHAPTER)
+    checks.write_text(checks.read_text() + "\n\n# a remark\n")
+    assert preview(course).unproven == ()
+    change(checks, 'mean_kelvin", points=3, leans_on=("to_kelvin",)', 'mean_kelvin", points=3, leans_on=()')
+    assert {exercise for exercise, _title in preview(course).unproven} == {"mean_kelvin"}

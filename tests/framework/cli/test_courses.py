@@ -1,0 +1,201 @@
+"""The verbs about a course itself: its settings, what it lacks, and its class list; and the docs' commands for class and calendar."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from nbgrader.api import Gradebook
+
+from autograder.classroom import readiness
+from autograder.classroom.readiness import probe_course
+from autograder.cli.app import app
+from autograder.course import load_course
+from autograder.gradebook.classbook import read_book
+from tests.support import ROOT
+from tests.support.books import with_book
+from tests.support.commands import python
+from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
+from tests.support.nbgrader import nbgrader
+
+
+def invoke(course, *arguments, status=0):
+    """A verb in this process: what it printed, and what it said."""
+    done = CliRunner().invoke(app, [*map(str, arguments), "--course", str(course.root)])
+    assert done.exit_code == status, done.output
+    return done.stdout, done.stderr
+
+
+# --- settings ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_setting_is_printed_with_where_it_was_set(tmp_path, monkeypatch):
+    """Each setting of the course has its help, value and place; a password and the secret are shown nowhere."""
+    monkeypatch.setenv("AUTOGRADER_COURSE_SECRET", "not-to-be-shown")
+    course = copy_course(tmp_path / "mini")
+    lines = (course.root / "course_config.py").read_text().splitlines()
+    (course.root / "nbgrader_config.py").write_text(
+        'load_subconfig("course_config.py")\nc.CourseDirectory.db_url = "postgresql://ann:pass-word@host/book"\n'
+    )
+    printed, _ = invoke(course, "config", "--json")
+    found = {one["name"]: one for one in json.loads(printed)}
+    assert {f"c.Course.{name}" for name in type(course).class_trait_names(config=True)} <= found.keys()
+    assert all(one["help"] for one in found.values())
+    place = next(i for i, line in enumerate(lines, start=1) if line.startswith("c.Course.locate_seconds"))
+    assert (found["c.Course.locate_seconds"]["value"], found["c.Course.locate_seconds"]["default"]) == (0, 2.0)
+    assert found["c.Course.locate_seconds"]["where"] == f"course_config.py, line {place}"
+    assert found["c.Course.memory_mb"]["where"] == "default"
+    assert found["c.CourseDirectory.db_url"]["where"] == "nbgrader_config.py, line 2"
+    assert found["c.CourseDirectory.db_url"]["value"] == "postgresql://ann:***@host/book"
+    assert found["AUTOGRADER_COURSE_SECRET"]["where"] == "the environment"
+    text, _ = invoke(course, "config")
+    assert "c.Course.memory_mb = 2048   (default)\n    How much memory" in text
+    assert "pass-word" not in printed + text
+    assert "not-to-be-shown" not in printed + text
+
+
+# --- what a course lacks -----------------------------------------------------------------------------------------------
+
+
+def lacking(course):
+    """What is told of what is missing, by the name of the probe."""
+    return {one.name: f"{one.detail}. {one.remedy}" for one in probe_course(course) if not one.holds}
+
+
+def test_what_a_course_lacks_is_said_with_what_to_do(tmp_path, monkeypatch):
+    """An uncommitted secret that git does not ignore, no class list, no exchange, no alembic; each goes once it is mended."""
+    course = with_book(copy_course(tmp_path / "mini", config="c.Exchange.root = 'exchange'\n"))
+    monkeypatch.chdir(course.root)
+    monkeypatch.delenv("AUTOGRADER_COURSE_SECRET", raising=False)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    subprocess.run(["git", "init", "-q"], check=True)
+    found = lacking(course)
+    assert found.keys() == {"class list", "secret", "alembic", "exchange"}
+    assert "Add a line with .course_secret to .gitignore" in found["secret"]
+    assert "nbgrader db student import" in found["class list"]
+    assert "activate the virtual environment" in found["alembic"]
+    assert "sudo mkdir -p exchange" in found["exchange"]
+    (course.root / ".course_secret").write_text("x")
+    subprocess.run(["git", "add", ".course_secret"], check=True)
+    assert "git rm --cached .course_secret" in lacking(course)["secret"]
+    subprocess.run(["git", "rm", "-q", "--cached", ".course_secret"], check=True)
+    (course.root / ".gitignore").write_text(".course_secret\n")
+    (course.root / "exchange").mkdir()
+    students = tmp_path / "students.csv"
+    students.write_text("id,first_name\nada,Ada\n")
+    invoke(course, "roster", students)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
+    assert lacking(course) == {}
+
+
+def test_doctor_tells_of_the_course_and_as_json(tmp_path, monkeypatch):
+    """A gradebook of another version and a package that is not there make a course that is not ready, on a sound machine."""
+    course = with_book(copy_course(tmp_path / "mini", config="c.Course.packages = ['nosuchpackage']\n"))
+    with closing(sqlite3.connect(course.root / "gradebook.db")) as book, book:
+        book.execute("UPDATE alembic_version SET version_num = '0123abc'")
+    monkeypatch.setattr(
+        "autograder.doctor.diagnose", lambda: [readiness.Probe("landlock starts", holds=True, detail="")]
+    )
+    found = json.loads(invoke(course, "doctor", "--json", status=1)[0])
+    assert (found["ready"], found["sandbox"]) == (False, "landlock")
+    told = {one["name"]: one["remedy"] for one in found["course"] if not one["holds"]}
+    assert "its tables are of version 0123abc, not " in told["gradebook"]
+    assert "nbgrader db upgrade" in told["gradebook"]
+    assert "pip install nosuchpackage" in told["packages"]
+    text, _ = invoke(course, "doctor", status=1)
+    assert f"The course in {course.root}"[:60] in text.replace("\n", "")
+    assert "the course cannot be graded (packages and gradebook, see above)" in " ".join(text.split())
+
+
+# --- the class list ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("id,first_name\nada,Ada\nben,Ben\nada,Adam\n", "the id ada stands in line 2 and in line 4"),
+        ("id\nada\nADA \n", "'ada' and 'ADA' differ in case or blanks only"),
+        ("id,lms_user_id\nada,7\nben,7\n", "ada and ben have one LMS id, 7"),
+        ("student,first\nada,Ada\n", "has no column called id. Its first line holds student, first"),
+        ("id,first_name\n,Ada\n", "line 2 has no id"),
+        ("id\nada/lovelace\n", "cannot be the name of a folder"),
+        ("id,id\nada,ben\n", "has the column id twice"),
+        ("id\n\n", "holds no student"),
+        ("", "has no column called id. Its first line holds nothing"),
+    ],
+)
+def test_a_class_list_with_a_mistake_is_not_entered(course, tmp_path, text, sentence):
+    """One sentence with the lines that are wrong, and nothing in the gradebook, not even the lines that are right."""
+    path = tmp_path / "students.csv"
+    path.write_text(text)
+    _, said = invoke(course, "roster", path, status=2)
+    assert sentence in said
+    assert said.count("\n") == 1
+    assert not (course.root / "gradebook.db").exists()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252"])
+def test_a_class_list_is_entered_as_a_spreadsheet_saves_it(tmp_path, encoding):
+    """With semicolons, a mark of the encoding or Windows' own: names are right, and a second time nothing is lost."""
+    course = with_book(copy_course(tmp_path / "mini"))
+    path = tmp_path / "students.csv"
+    path.write_bytes("id;first_name;email;seat\r\nzoé-1;Zoé;z@example.org;4\r\n".encode(encoding))
+    _, said = invoke(course, "roster", path)
+    assert "Not read: the column seat.\n1 student in " in said
+    assert "1 new to the gradebook, 0 changed" in said
+    path.write_bytes("id;last_name\r\nzoé-1;Łuk\r\n".encode())
+    assert "0 new to the gradebook, 1 changed" in invoke(course, "roster", path)[1]
+    person = read_book(f"sqlite:///{course.root / 'gradebook.db'}", CHAPTER).people["zoé-1"]
+    assert (person.name, person.email) == ("Zoé Łuk", "z@example.org")
+
+
+# --- the docs' commands for class and calendar -------------------------------------------------------------------------
+
+
+def documented():
+    """The blocks of the section in docs/instructor.md, in order, for the mini course."""
+    text = (ROOT / "docs" / "instructor.md").read_text("utf-8")
+    part = text.split("## The class list and the calendar\n")[1].split("\n## ")[0]
+    part = part.replace("ch1_weighted_averaging", CHAPTER).replace('"attention"', '"mini"')
+    return re.findall(r"^```(\w*)\n(.*?)^```", part, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.slow
+def test_the_docs_commands_for_class_and_calendar_work(tmp_path, monkeypatch):
+    """As they stand there: the class list is entered, a late notebook loses what the plugin says, and an extension mends it."""
+    course = with_book(copy_course(tmp_path / "mini"))
+    monkeypatch.chdir(course.root)
+    (course.root / "students.csv").write_text("id,first_name,last_name\nada,Ada,Lovelace\nben,Ben,Late\n")
+    blocks = documented()
+    commands = [shlex.split(line, comments=True) for kind, text in blocks if not kind for line in text.splitlines()]
+    for program, *arguments in commands:
+        if program == "nbgrader":
+            said = nbgrader(*arguments, folder=course.root, home=tmp_path)
+            assert "list" not in arguments or "ada (Lovelace, Ada)" in said
+        elif program == "autograder":
+            invoke(course, *arguments)
+    extension, penalty, plugin, *_exchange = [text for kind, text in blocks if kind == "python"]
+    (course.root / "late.py").write_text(plugin)
+    with (course.root / "nbgrader_config.py").open("a") as file:
+        file.write(f"{penalty}c.AssignLatePenalties.plugin_class = 'late.TenPercentADay'\n")
+    for student in ("ada", "ben"):
+        hand_in(course, student, document(course, **RIGHT), "2026-02-02 19:00:00 UTC")
+
+    def marks():
+        python("-m", "autograder", "grade", CHAPTER, cwd=course.root, status=0, PYTHONPATH=f"{ROOT}:.")
+        with Gradebook(f"sqlite:///{course.root / 'gradebook.db'}", "mini") as book:
+            found = book.assignment_submissions(CHAPTER)
+            return {s.student_id: s.score - s.late_submission_penalty for s in found}
+
+    assert marks() == {"ada": pytest.approx(4.8), "ben": pytest.approx(4.8)}
+    exec(extension, {})  # noqa: S102 - the page's own
+    assert marks() == {"ada": 6.0, "ben": pytest.approx(4.8)}
+    assert load_course(course.root).course_id == "mini"
