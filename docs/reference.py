@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 from traitlets import Dict, Enum, Instance, List, TraitType
 from traitlets.config import Configurable
 
+from autograder.course import load_course
+from autograder.settings import settings_of
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
@@ -60,7 +63,12 @@ def traits_of(configurable: type[Configurable]) -> dict[str, TraitType[Any, Any]
 
 def settings() -> str:
     """Every setting as Markdown: its name, what it takes, its default, its help."""
-    return "\n".join(line for configurable in configurables() for line in _section(configurable))
+    lines = [line for configurable in configurables() for line in _section(configurable)]
+    lines += ["## What nbgrader and the environment set", ""]
+    for setting in settings_of(load_course(ROOT)):
+        if not setting.name.startswith("c.Course."):
+            lines += [f"### {setting.name}", "", f"By default `{setting.default!r}`.", "", setting.help, ""]
+    return "\n".join(lines)
 
 
 def _section(configurable: type[Configurable]) -> Iterator[str]:
