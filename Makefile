@@ -14,7 +14,7 @@ export OPENBLAS_NUM_THREADS = 1
 # Two test processes: enough to hide waiting, few enough for a small machine. tests/conftest.py deals the work out.
 JOBS ?= 2
 
-.PHONY: help setup test demo lint format lab docs clean
+.PHONY: help setup test demo lint format lab docs wheel clean
 
 help:  ## say what can be made
 	@sed -n 's/^\([a-z]*\):.*## /  make \1@/p' Makefile | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -29,6 +29,7 @@ demo: setup  ## a class of simulated students, released to, collected and graded
 	@$(BIN)/autograder demo $(ARGS)
 
 test: lint  ## lint, formatting, types and the whole test suite
+	@$(BIN)/python .ci/browser_files.py >/dev/null
 	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 lint: setup  ## lint, formatting and types only
@@ -40,8 +41,11 @@ format: setup  ## put the code into its usual form
 	@$(BIN)/ruff check --fix-only --quiet
 	@$(BIN)/ruff format
 
-lab: setup  ## JupyterLab on the course's notebooks
-	@$(BIN)/jupyter lab --ServerApp.root_dir=source $(ARGS)
+lab: setup  ## the course laid out in a folder of your own, and its map opened in JupyterLab
+	@$(BIN)/autograder start $(ARGS)
+
+wheel: setup  ## what is published, in dist: the course released, then sdist and wheel for students and for instructors
+	@$(BIN)/python packaging/build.py $(ARGS)
 
 docs: setup  ## this documentation as a site, in docs/_build/html
 	@$(BIN)/python -m sphinx -W --keep-going -n -q -b html docs docs/_build/html

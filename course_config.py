@@ -17,6 +17,7 @@ c.Course.chapters = [
     "ch5_multi_head",
     "ch6_complexity",
     "ch7_capstone",
+    "ch8_language_model",
 ]
 
 # nbgrader's own chains of steps, with these changes:

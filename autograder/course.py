@@ -8,7 +8,7 @@ import sys
 import traceback
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 from traitlets import Bool, Dict, Enum, Float, Integer, List, TraitError, Unicode, validate
 from traitlets.config import Config, Configurable
@@ -19,15 +19,20 @@ from autograder.sandbox.protocol import Limits
 
 __all__ = [
     "TARGETS",
+    "Audience",
     "Course",
     "CourseError",
     "Limits",
+    "Solutions",
     "failure",
     "find_course",
     "load_config",
     "load_course",
     "run_module",
 ]
+
+Audience = Literal["class", "self-learners"]
+Solutions = Literal["never", "after passing", "after due"]
 
 CONFIG_NAME = "course_config.py"
 MAX_SECONDS = 86_400.0  # what no clock and no limit of the kernel is too small for
@@ -55,6 +60,22 @@ class Course(Configurable):
         ".course_secret",
         help="The file, never committed, that holds the secret from which hidden inputs are drawn. The environment "
         "variable AUTOGRADER_COURSE_SECRET comes before it.",
+    ).tag(config=True)
+    audience = Enum(
+        ["class", "self-learners"],
+        "class",
+        help="Whom a release is for. For a class, a quiz says what is right once it is graded. Self-learners, whom nobody marks, "
+        "hear it at once, and read solutions: what `make lab`, `autograder start` and `autograder site` hand out is always "
+        "for them.",
+    ).tag(config=True)
+    solutions = Enum(
+        ["never", "after passing", "after due"],
+        "never",
+        help="When a class may read other ways to write an exercise: never; once one's own passes; or once one's own passes "
+        "in a release that is made after the due date that the gradebook holds. Until then no solution is in what is released.",
+    ).tag(config=True)
+    check_seconds = Float(
+        10.0, help="How long one call may take when students run `check` in a notebook, before it is stopped."
     ).tag(config=True)
     call_seconds = Float(5.0, help="How long one call of a student's function may take.").tag(config=True)
     cell_seconds = Float(10.0, help="How long one cell of a student's notebook may run.").tag(config=True)
@@ -105,7 +126,7 @@ class Course(Configurable):
         self.course_id = str(config.get("CourseDirectory", {}).get("course_id", "") or root.name)
 
     # Any other value would end each student's code before its first line: the whole class would have 0 points.
-    @validate("call_seconds", "cell_seconds", "submission_seconds")  # type: ignore[untyped-decorator]
+    @validate("check_seconds", "call_seconds", "cell_seconds", "submission_seconds")  # type: ignore[untyped-decorator]
     def _some_seconds(self, proposal: Any) -> Any:
         if not 0 < proposal["value"] <= MAX_SECONDS:
             self._refuse(proposal, f"a number of seconds above 0, and at most {MAX_SECONDS:.0f} (a day)")

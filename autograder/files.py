@@ -7,7 +7,7 @@ import os
 import threading
 from pathlib import Path
 
-__all__ = ["DISK", "FULL", "write_atomically"]
+__all__ = ["DISK", "FULL", "disk_sentence", "write_atomically"]
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 DISK = FULL | {errno.EROFS}  # what ends all further writing there, for every notebook
@@ -35,3 +35,13 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
 
 def _created(path: Path) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+
+
+def disk_sentence(error: OSError) -> str:
+    """What to do about a file that cannot be read or written; empty where ``error`` is about something else."""
+    where = error.filename or "a file"
+    if error.errno in FULL:
+        return f"Cannot write {where}: the disk is full. Make room there, then run the same command again."
+    if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}:
+        return f"Cannot use {where}: {error.strerror}. Name another folder, or mend its rights, and run the same command again."
+    return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import cleandoc
 from types import ModuleType
 from typing import Any, TypeVar
@@ -35,12 +35,16 @@ class Misconception:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A right solution of ``exercise`` written differently; the checks must accept it. ``note`` tells what is different."""
+    """A right solution of ``exercise`` written differently; the checks must accept it. ``note`` tells what is different.
+
+    One that is ``worth_reading`` may be shown to a student whose own is right.
+    """
 
     name: str
     exercise: str
     note: str
     function: Callable[..., Any]
+    worth_reading: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,12 @@ class Mark:
 
     exercise: str
     right: bool
+    shown: bool = False
+
+    @property
+    def worth_reading(self) -> Mark:
+        """The mark of an alternative that students may read as well, once their own is right: ``@right.worth_reading``."""
+        return replace(self, shown=True)
 
     def __call__(self, function: F) -> F:
         """Mark ``function``; raises ``CourseError`` where it has no docstring."""
@@ -85,10 +95,10 @@ def misconceptions_in(module: ModuleType) -> list[Misconception]:
 
 def alternatives_in(module: ModuleType) -> list[Alternative]:
     """The alternatives that ``module`` defines, in the order in which they are written."""
-    return [Alternative(*fields) for fields in _marked(module, right=True)]
+    return [Alternative(*fields, fields[-1].__mark__.shown) for fields in _marked(module, right=True)]
 
 
-def _marked(module: ModuleType, *, right: bool) -> list[tuple[str, str, str, Callable[..., Any]]]:
+def _marked(module: ModuleType, *, right: bool) -> list[tuple[str, str, str, Any]]:
     return [
         (name, value.__mark__.exercise, cleandoc(value.__doc__ or ""), value)
         for name, value in vars(module).items()

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from autograder import attempt
-from autograder.course import CourseError
+from autograder.errors import CourseError
 from autograder.sandbox.guest.nesting import nested_deeper
 from autograder.sandbox.protocol import CodeCell, weight
 

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 import math
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, Literal
 
-from autograder.sanitize import shorten
+from autograder.sanitize import sanitize, shorten
 
 __all__ = [
     "CheckResult",
@@ -23,6 +25,7 @@ __all__ = [
     "LocatedMistake",
     "Verdict",
     "VerdictStatus",
+    "crash",
     "json_lines",
 ]
 
@@ -30,6 +33,8 @@ CheckStatus = Literal["passed", "failed", "not_tried", "error", "timeout"]
 ExerciseStatus = Literal["passed", "partial", "failed", "not_attempted", "error", "timeout"]
 VerdictStatus = Literal["graded", "ungradable"]
 MAX_TEXT = 8000  # characters of what a check says
+MAX_REASON = 4000
+_FRAMEWORK = Path(__file__).parent
 
 
 def _fields(thing: Any) -> dict[str, Any]:
@@ -166,6 +171,14 @@ class Verdict:
         max_score = round(math.fsum(exercise.max_score for exercise in exercises), 9)
         return cls(notebook, student, chapter, "graded", None, score, max_score, sandbox, exercises)
 
+    @classmethod
+    def ungradable(
+        cls, notebook: str, reason: str, student: str | None = None, chapter: str | None = None, max_score: float = 0.0
+    ) -> Verdict:
+        """The verdict on a notebook that could not be judged: never a zero that counts, always with its reason."""
+        why = sanitize(reason, MAX_REASON)
+        return cls(notebook, student, chapter, "ungradable", why, score=0.0, max_score=max_score, sandbox=None)
+
     def to_json(self) -> dict[str, Any]:
         """The verdict as the JSON object of the command line's contract."""
         whole = _fields(self)
@@ -184,6 +197,17 @@ class Verdict:
     def relabelled(self, *, notebook: str, student: str | None) -> Verdict:
         """The same verdict for the same bytes found elsewhere."""
         return replace(self, notebook=notebook, student=student)
+
+
+def crash(doing: str, error: BaseException) -> str:
+    """The reason why a notebook over which ``doing`` something raised ``error`` is ungradable, with the place in our own code."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_FRAMEWORK)] or frames
+    where = f" ({Path(ours[-1].filename).name}, line {ours[-1].lineno})" if ours else ""
+    return (
+        f"{doing} failed: {type(error).__name__}: {sanitize(str(error), 1000)}{where}. "
+        "This is not the student's fault; grade it again, or by hand."
+    )
 
 
 def json_lines(verdicts: Iterable[Verdict]) -> Iterator[str]:

@@ -33,7 +33,8 @@ def fill(app: Sphinx, page: str, source: list[str]) -> None:
     text = source[0]
     if SETTINGS in text:
         text = text.replace(SETTINGS, settings())
-    source[0] = ADOPTED.sub(lambda found: _adopted(ROOT / found[1]), text)
+    text = ADOPTED.sub(lambda found: _adopted(ROOT / found[1]), text)
+    source[0] = LINK.sub(_within_the_site, text)
 
 
 # --- settings ------------------------------------------------------------------------------------------------------
@@ -111,5 +112,13 @@ def _moved(link: re.Match[str]) -> str:
     text, target, anchor = link[1], link[2], link[3] or ""
     if re.match(r"[a-z]+:", target):
         return link[0]
-    here = PAGES.get(target) or (target.removeprefix("docs/") if target.startswith("docs/") else None)
-    return f"[{text}]({here}{anchor})" if here else f"`{text}`"
+    return f"[{text}]({target.removeprefix('docs/') if target.startswith('docs/') else f'../{target}'}{anchor})"
+
+
+def _within_the_site(link: re.Match[str]) -> str:
+    """A link to a file beside docs/, which a forge follows and a site does not have: the file's name, or its page here."""
+    text, target, anchor = link[1], link[2], link[3] or ""
+    if not target.startswith("../"):
+        return link[0]
+    path = target.removeprefix("../")
+    return f"[{text}]({PAGES[path]}{anchor})" if path in PAGES else f"{text} (`{path}`)" if text != path else f"`{path}`"

@@ -7,6 +7,7 @@ import pytest
 # So that no process is left with a long file at the end while the others have nothing to do.
 LONGEST_FIRST = (
     "test_truth",
+    "test_an_evening",
     "test_same_verdict",
     "test_attacks_in_a_class",
     "test_nbgraders_own",
@@ -20,6 +21,7 @@ LONGEST_FIRST = (
     "test_attacks",
     "test_mistakes",
     "test_cli",
+    "test_same_words",
     "test_cluster",
     "test_a_chapter_in_lab",
     "test_selfcheck_in_lab",

@@ -39,6 +39,11 @@ class Agreement:
 
         return ask
 
+    @property
+    def student(self) -> Any:
+        """The fixture ``student``, for what is asserted in another way."""
+        return self._student
+
     def within(self, memory_mb: int) -> Agreement:
         """The same, where the student's call may take ``memory_mb`` MiB and no more."""
         return Agreement(self._student.within(memory_mb), self._reference, self._options)

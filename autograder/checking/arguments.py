@@ -8,8 +8,8 @@ from typing import Any
 
 __all__ = [
     "Argument", "ArrayArgument", "AxisArgument", "ChoiceArgument", "GroupArgument", "LengthsArgument", "MaskArgument",
-    "NumberArgument", "OrderArgument", "SizeArgument", "among", "array", "axis_of", "group", "leaves_of", "lengths",
-    "mask", "order", "real", "size", "weights", "whole",
+    "NumberArgument", "OrderArgument", "SizeArgument", "WholeNumbersArgument", "among", "array", "axis_of", "group",
+    "leaves_of", "lengths", "mask", "order", "real", "size", "weights", "whole", "whole_numbers",
 ]  # fmt: skip
 
 
@@ -63,6 +63,15 @@ class OrderArgument(Argument):
     """The whole numbers from 0 to one less than the size of an axis, in some order."""
 
     shape: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class WholeNumbersArgument(Argument):
+    """Whole numbers from ``low`` to ``high``, in an array."""
+
+    shape: tuple[str, ...] = ()
+    low: int = 0
+    high: int = 1
 
 
 @dataclass(frozen=True)
@@ -138,6 +147,11 @@ def lengths(shape: str, up_to: str, *, low: int = 0) -> LengthsArgument:
 def order(shape: str) -> OrderArgument:
     """Every place along an axis once, as whole numbers in some order: a permutation."""
     return OrderArgument(_letters(shape))
+
+
+def whole_numbers(shape: str, low: int, high: int) -> WholeNumbersArgument:
+    """Whole numbers of a range, both ends included, in any order and perhaps more than once: positions, tokens."""
+    return WholeNumbersArgument(_letters(shape), low, high)
 
 
 def whole(low: int, high: int, *, default: bool = False) -> NumberArgument:

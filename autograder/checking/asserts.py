@@ -16,7 +16,7 @@ from autograder.checking.spelling import arguments_of, spelling_of
 
 __all__ = [
     "CheckFailed", "CheckStopped", "assert_choice", "assert_einsum", "assert_finite", "assert_matches",
-    "assert_number", "assert_one_of", "assert_shape", "assert_string", "assert_sums_to_one", "assert_within",
+    "assert_number", "assert_number_is", "assert_one_of", "assert_shape", "assert_string", "assert_sums_to_one", "assert_within",
     "observing",
 ]  # fmt: skip
 
@@ -132,6 +132,11 @@ def assert_string(actual: Any, *, call: str = "") -> None:
 def assert_choice(actual: Any, right: str, *, call: str = "") -> None:
     """An answer is the right choice, however it is written (``"b"``, ``"(B)"``, ``"b)"``)."""
     judge_assertion("chosen", actual, None, {"right": right}, call, {})
+
+
+def assert_number_is(actual: Any, right: float, *, within: float, call: str = "") -> None:
+    """An answer, which is a single number, is ``right`` to ``within``."""
+    judge_assertion("number_is", actual, None, {"right": right, "within": within}, call, {})
 
 
 def assert_einsum(actual: Any, expected: Any, *, call: str = "", **operands: np.ndarray) -> None:

@@ -25,6 +25,7 @@ from autograder.checking.arguments import (
     NumberArgument,
     OrderArgument,
     SizeArgument,
+    WholeNumbersArgument,
 )
 from autograder.checking.contract import Contract
 from autograder.checking.kind import Kind, Wish
@@ -185,6 +186,8 @@ class _Drawing:
             return drawn.lengths(self._shape(argument.shape), argument.low, self.sizes[argument.up_to], style, self.rng)
         if isinstance(argument, OrderArgument):
             return drawn.permutation(math.prod(self._shape(argument.shape)), style, self.rng)
+        if isinstance(argument, WholeNumbersArgument):
+            return drawn.whole_numbers(self._shape(argument.shape), argument.low, argument.high, style, self.rng)
         if isinstance(argument, NumberArgument):
             return drawn.number(argument, style, self.rng)
         if isinstance(argument, SizeArgument):

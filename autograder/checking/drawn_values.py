@@ -153,6 +153,33 @@ def lengths(shape: tuple[int, ...], low: int, top: int, style: str, rng: np.rand
     return found
 
 
+def whole_numbers(shape: tuple[int, ...], low: int, high: int, style: str, rng: np.random.Generator) -> np.ndarray:
+    """Whole numbers of a range, few of them far from 0 unless that is wished for."""
+    size = math.prod(shape)
+    near = max(low, -2 * size - 5), min(high, 2 * size + 5)
+    found = rng.integers(near[0], near[1] + 1, size=size)
+    if style == "0, 1, 2 and so on":
+        found = np.arange(size)
+    elif style == "in a row from elsewhere":
+        found = np.arange(size) + int(rng.choice([n for n in range(near[0], max(near[0] + 1, near[1] - size)) if n != 0] or [1]))
+    elif style == "in no order":
+        found = rng.permutation(np.unique(rng.integers(near[0], near[1] + 1, size=4 * size)))[:size]
+        found = np.resize(found, size)
+    elif style == "some equal":
+        found[: size // 2 + 1] = found[-1]
+        found[:1] = near[1] if found[-1] != near[1] else near[0]
+    elif style == "all equal":
+        found[:] = found[0]
+    elif style == "negative":
+        found = -np.abs(found) - 1
+    elif style == "the largest":
+        found[int(rng.integers(size))] = high
+    elif style == "far from 0":
+        sizes = rng.integers(max(abs(low), abs(high)) // 5, max(abs(low), abs(high)) + 1, size=size)
+        found = np.where((rng.random(size) < 0.5) & (low < 0), -sizes, sizes)
+    return np.clip(found, low, high).reshape(shape)
+
+
 def permutation(size: int, style: str, rng: np.random.Generator) -> np.ndarray:
     """Every place once."""
     found = np.arange(size)

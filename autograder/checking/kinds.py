@@ -21,11 +21,12 @@ from autograder.checking.arguments import (
     NumberArgument,
     OrderArgument,
     SizeArgument,
+    WholeNumbersArgument,
 )
 from autograder.checking.contract import Contract
 from autograder.checking.kind import Kind, Path, Test, Wish, styled
 from autograder.checking.reading import Reading
-from autograder.checking.value_kinds import of_array, of_lengths, of_mask, of_number, of_order
+from autograder.checking.value_kinds import of_array, of_lengths, of_mask, of_number, of_order, of_whole_numbers
 
 __all__ = ["kinds_of"]
 
@@ -46,6 +47,8 @@ def kinds_of(contract: Contract) -> list[Kind]:
             found += of_lengths(path, name, argument)
         elif isinstance(argument, OrderArgument):
             found += of_order(path, name)
+        elif isinstance(argument, WholeNumbersArgument):
+            found += of_whole_numbers(path, name, argument)
         elif isinstance(argument, NumberArgument):
             found += of_number(path, name, argument)
         elif isinstance(argument, AxisArgument):

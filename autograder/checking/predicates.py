@@ -103,6 +103,12 @@ def _chosen(actual: Any, *, right: str) -> Finding | None:
     return Finding(f"{show(actual)} is not the answer.", "values")
 
 
+def _number_is(actual: Any, *, right: float, within: float) -> Finding | None:
+    """A single number, which is there and finite, is ``right`` to ``within``."""
+    answer = np.asarray(actual).item()
+    return None if abs(answer - right) <= within else Finding(f"{answer:g} is not the answer.", "values")
+
+
 def _is_number(actual: Any) -> Finding | None:
     if actual is None:
         return _UNANSWERED
@@ -161,6 +167,7 @@ _PROPERTIES: dict[str, Callable[..., Finding | None]] = {
     "has_shape": _has_shape,
     "one_of": _one_of,
     "chosen": _chosen,
+    "number_is": _number_is,
     "is_number": _is_number,
     "is_string": _is_string,
     "einsum_gives": _einsum_gives,

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.asserts import CheckFailed, assert_choice, assert_number, assert_one_of
+from autograder.checking.asserts import assert_choice, assert_number, assert_number_is, assert_one_of
 from autograder.checking.decorators import check, exercise, hints_in
 from autograder.errors import CourseError
 from autograder.misconception import Alternative, Misconception
@@ -177,10 +177,8 @@ def _right(variable: str, question: Question) -> Callable[..., None]:
     def right(self: Any, student: Any) -> None:  # noqa: ARG001 - a method
         if question.options:
             assert_choice(student[variable], question.right)
-            return
-        answer = np.asarray(student[variable]).item()
-        if not abs(answer - question.right) <= question.within:
-            raise CheckFailed(f"{answer:g} is not the answer.")
+        else:
+            assert_number_is(student[variable], question.right, within=question.within)
 
     return right
 

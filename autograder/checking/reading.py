@@ -16,6 +16,7 @@ from autograder.checking.arguments import (
     MaskArgument,
     OrderArgument,
     SizeArgument,
+    WholeNumbersArgument,
 )
 
 __all__ = ["Reading"]
@@ -51,7 +52,7 @@ class Reading:
 
 def _spells(argument: Argument) -> bool:
     """Whether the shape of an argument says what its letters stand for; a mask that broadcasts may have 1 in their place."""
-    return isinstance(argument, ArrayArgument | LengthsArgument | OrderArgument) or (
+    return isinstance(argument, ArrayArgument | LengthsArgument | OrderArgument | WholeNumbersArgument) or (
         isinstance(argument, MaskArgument) and not argument.broadcasts
     )
 

@@ -7,10 +7,16 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from autograder.checking.arguments import ArrayArgument, LengthsArgument, MaskArgument, NumberArgument
+from autograder.checking.arguments import (
+    ArrayArgument,
+    LengthsArgument,
+    MaskArgument,
+    NumberArgument,
+    WholeNumbersArgument,
+)
 from autograder.checking.kind import Kind, Path, Test, styled
 
-__all__ = ["of_array", "of_lengths", "of_mask", "of_number", "of_order"]
+__all__ = ["of_array", "of_lengths", "of_mask", "of_number", "of_order", "of_whole_numbers"]
 
 EXP_HIGH, EXP_LOW = 709.8, -745.2  # np.exp is infinite above, and 0 below
 
@@ -149,6 +155,34 @@ def of_order(path: Path, name: str) -> Iterator[Kind]:
     ]  # fmt: skip
     for style, phrase, test in styles:
         yield styled(path, style, phrase, _filled(test), alone=style == "as it is")
+
+
+def of_whole_numbers(path: Path, name: str, argument: WholeNumbersArgument) -> Iterator[Kind]:
+    """The kinds of an array of whole numbers."""
+    low, high = argument.low, argument.high
+    far = _far(low, high)
+    styles: list[tuple[str, str, Callable[[np.ndarray], bool], bool]] = [
+        ("0, 1, 2 and so on", f"{name} that count from 0", lambda a: _several(a) and bool((a == np.arange(a.size)).all()), low <= 0),
+        ("in a row from elsewhere", f"{name} that count from another number than 0", lambda a: _several(a) and bool((np.diff(a) == 1).all() and a[0] != 0), True),
+        ("in no order", f"{name} in no order", lambda a: bool((np.diff(a) > 0).any() and (np.diff(a) < 0).any()), True),
+        ("some equal", f"equal {name}", lambda a: 1 < np.unique(a).size < a.size, True),
+        ("all equal", f"all {name} equal", lambda a: _several(a) and np.unique(a).size == 1, True),
+        ("negative", f"negative {name}", lambda a: bool((a < 0).any()), low < 0),
+        ("the largest", f"the largest number among {name}", lambda a: bool((a == high).any()), True),
+        ("far from 0", f"{name} far from 0", lambda a: bool((np.abs(a) >= far).all()), far > 100),
+    ]  # fmt: skip
+
+    def known(test: Callable[[np.ndarray], bool]) -> Test:
+        return lambda value, _reading: np.size(value) > 0 and test(np.asarray(value))  # perhaps in a list
+
+    for style, phrase, test, allowed in styles:
+        if allowed:
+            yield styled(path, style, phrase, known(test), alone=style == "all equal")
+
+
+def _far(low: int, high: int) -> int:
+    """From where on a whole number is far from 0 for its range."""
+    return max(abs(low), abs(high)) // 10
 
 
 # scalars

@@ -9,9 +9,9 @@ import sysconfig
 from pathlib import Path
 
 from autograder.course import Course, CourseError
-from autograder.gradebook.classbook import double_entries, read_book, require_version
+from autograder.gradebook.classbook import double_entries, read_book
 from autograder.gradebook.entries import gradebook_url, nbgrader_config
-from autograder.gradebook.errors import GradebookError
+from autograder.gradebook.errors import GradebookError, require_version
 from autograder.judging.secret import VARIABLE
 from autograder.sandbox.packages import PackageMissing, top_level_paths
 from autograder.sandbox.probes import Probe
@@ -39,12 +39,14 @@ def _packages(course: Course) -> Probe:
 
 def _gradebook(course: Course) -> Probe:
     try:
-        version = require_version(gradebook_url(course))
+        url = gradebook_url(course)
+        require_version(url)
+        book = read_book(url, "")
     except (GradebookError, CourseError) as error:
         return Probe("gradebook", holds=False, detail="it cannot be used", remedy=str(error))
-    if version is None:
+    if book is None:
         return Probe("gradebook", holds=True, detail="there is none yet: release, grade or nbgrader db makes it")
-    return Probe("gradebook", holds=True, detail=f"its tables are of version {version}, as nbgrader here has them")
+    return Probe("gradebook", holds=True, detail="its tables are those of the nbgrader that is installed here")
 
 
 def _class_list(course: Course) -> Probe:

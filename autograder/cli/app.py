@@ -15,8 +15,11 @@ import click
 from click.exceptions import Exit
 
 from autograder import __version__
+from autograder.cli.learn import start, watch
 from autograder.cli.progress import grading_progress, say
+from autograder.cli.site import site
 from autograder.cli.text import needs_a_person, summary, verdict_text
+from autograder.cli.verbs import PATH, Verbs
 from autograder.cluster import ClusterError
 from autograder.course import Course, CourseError, find_course, load_course
 from autograder.gradebook.errors import GradebookError, disk_error
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-PATH = click.Path(path_type=Path)
 POSITIVE = click.IntRange(min=1)
 
 chapters_argument = click.argument("chapters", metavar="[CHAPTER]...", nargs=-1)
@@ -49,19 +51,7 @@ json_option = click.option(
 )
 
 
-class _Verbs(click.Group):
-    """Verbs listed in the order in which a course needs them, each with its whole sentence."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return list(self.commands)
-
-    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
-        cmd.short_help = cmd.help  # which Click would cut to one line
-        super().add_command(cmd, name)
-
-
-@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
 # Alone, `autograder --version` is answered in autograder.cli, before this module is imported.
 @click.version_option(
     __version__, "--version", "-V", message="autograder %(version)s", help="Print the version and stop."
@@ -161,9 +151,9 @@ def check(
     scheduler: str | None,
 ) -> None:
     """Grade loose notebook files: with every check in a course folder, with the visible ones elsewhere."""
-    from autograder.cli.by_examples import check_by_examples
     from autograder.grading.batch import grade_notebooks
     from autograder.grading.submission import Job
+    from autograder.terminal.by_examples import check_by_examples
 
     with _errors_in_sentences():
         # The folder of the notebook is never asked: a course_config.py that came with it would be run, unconfined.
@@ -404,3 +394,7 @@ def _finish(verdicts: Sequence[Verdict], seconds: float, *, as_json: bool, brief
 from autograder.cli import classes as _classes  # noqa: E402, F401 - its verbs add themselves
 from autograder.cli import courses as _courses  # noqa: E402, F401
 from autograder.cli import marks as _marks  # noqa: E402, F401
+
+app.add_command(start)
+app.add_command(watch)
+app.add_command(site)

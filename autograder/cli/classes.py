@@ -11,8 +11,9 @@ from pathlib import Path
 
 import click
 
-from autograder.cli.app import PATH, _errors_in_sentences, _wanted, app, chapters_argument, course_option
+from autograder.cli.app import _errors_in_sentences, _wanted, app, chapters_argument, course_option
 from autograder.cli.progress import say
+from autograder.cli.verbs import PATH
 from autograder.course import CourseError, load_course
 
 __all__ = ["marks", "report"]

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import click
 
-from autograder.cli.app import PATH, _errors_in_sentences, app, course_option
+from autograder.cli.app import _errors_in_sentences, app, course_option
 from autograder.cli.progress import say
+from autograder.cli.verbs import PATH
 from autograder.course import load_course
 from autograder.wording import plural
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import click
 from click.exceptions import Exit
 
-from autograder.cli.app import PATH, _errors_in_sentences, _wanted, app, chapters_argument, course_option, json_option
+from autograder.cli.app import _errors_in_sentences, _wanted, app, chapters_argument, course_option, json_option
 from autograder.cli.progress import say
 from autograder.cli.text import listed
+from autograder.cli.verbs import PATH
 from autograder.course import CourseError, load_course
 from autograder.render.text import wrapped
 from autograder.sanitize import sanitize

@@ -77,7 +77,7 @@ def _client(address: str) -> Iterator[Any]:
         from distributed.comm import normalize_address, resolve_address  # noqa: PLC0415
     except ImportError as error:
         raise ClusterError(
-            "Grading on a cluster needs Dask, which is not installed here: pip install 'autograder[dask]'."
+            "Grading on a cluster needs Dask, which is not installed here: pip install 'nbautograder[dask]'."
         ) from error
     # What a connection that is gone means is said by ``_gone``; Dask's own lines are about its inner workings.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)

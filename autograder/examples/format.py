@@ -6,14 +6,16 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from autograder.examples.sealed import opened
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
 __all__ = [
     "EXAMPLES_NAME", "FORMAT", "AssertStep", "CallStep", "CheckExample", "Examples", "ExamplesError",
-    "ExerciseExamples", "MisconceptionExample", "RecordedAnswer", "Ref", "Step", "VariableStep", "load_examples",
-    "parse_examples",
+    "ExerciseExamples", "MisconceptionExample", "OtherWay", "RecordedAnswer", "Ref", "Step", "VariableStep",
+    "WrongAnswer", "load_examples", "parse_examples",
 ]  # fmt: skip
 
 EXAMPLES_NAME = "examples.json"
@@ -117,10 +119,29 @@ class MisconceptionExample:
 
 
 @dataclass(frozen=True, slots=True)
+class WrongAnswer:
+    """What wrong answers to questions of a quiz mean: encoded by variable, the mistake's name, and the sentence for it."""
+
+    answers: Mapping[str, Any]
+    name: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class OtherWay:
+    """A solution as a student reads it: its source, and a line on what is different in it."""
+
+    note: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class ExerciseExamples:
     """Everything that a student's machine knows of one exercise.
 
     ``right`` holds a right solution's outcomes, which tell where an answer is wrong; empty where that was not recorded.
+    ``stars`` and ``minutes`` say how hard it is and how long it takes, 0 where the notebook does not. ``sealed`` holds what
+    is not for everyone to read: see ``other_ways`` and ``solution``. ``wrong_answers`` are a quiz's, where it is judged at once.
     """
 
     name: str
@@ -132,14 +153,44 @@ class ExerciseExamples:
     misconceptions: tuple[MisconceptionExample, ...]
     answers: tuple[str, ...] = ()
     right: tuple[RecordedAnswer, ...] = ()
+    stars: int = 0
+    minutes: int = 0
+    sealed: str = ""
+    wrong_answers: tuple[WrongAnswer, ...] = ()
+
+    def other_ways(self) -> tuple[OtherWay, ...]:
+        """Right solutions that are worth reading once one's own is right; none where none were handed out."""
+        return tuple(OtherWay(str(note), str(source)) for note, source in self._kept().get("other_ways") or ())
+
+    def solution(self) -> str:
+        """The source of a solution; empty where none was handed out."""
+        return str(self._kept().get("solution") or "")
+
+    def _kept(self) -> dict[str, Any]:
+        try:
+            kept = opened(self.sealed, self.name) if self.sealed else {}
+        except ValueError:  # nothing depends on it
+            return {}
+        return kept if isinstance(kept, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """The visible examples of one chapter, exercise by exercise in the order in which they are taught."""
+    """The visible examples of one chapter, exercise by exercise in the order in which they are taught.
+
+    ``course`` and ``title`` are what the course and the chapter are called, ``chapters`` all of the course in order.
+    ``audience`` is ``"class"``, or ``"self-learners"``, whom nobody marks. ``solutions`` says when a student may read them: see
+    ``Course.solutions``. ``call_seconds`` is how long one call may take in a notebook.
+    """
 
     chapter: str
     exercises: Mapping[str, ExerciseExamples]
+    course: str = ""
+    title: str = ""
+    chapters: tuple[str, ...] = ()
+    audience: str = "class"
+    solutions: str = "never"
+    call_seconds: float = 10.0
 
 
 def load_examples(path: Path) -> Examples:
@@ -166,11 +217,20 @@ def parse_examples(data: Any) -> Examples:
     if data["format"] != FORMAT:
         raise ExamplesError(
             f"The examples are of format {data['format']!r:.20}, and this autograder reads format {FORMAT}: "
-            "update it (pip install --upgrade autograder), or restart the kernel if you just did."
+            "update it (pip install --upgrade nbautograder), or restart the kernel if you just did."
         )
     try:
         exercises = {str(name): _exercise(str(name), entry) for name, entry in data["exercises"].items()}
-        return Examples(str(data["chapter"]), exercises)
+        return Examples(
+            str(data["chapter"]),
+            exercises,
+            course=str(data.get("course") or ""),
+            title=str(data.get("title") or ""),
+            chapters=tuple(str(chapter) for chapter in data.get("chapters") or ()),
+            audience=str(data.get("audience") or "class"),
+            solutions=str(data.get("solutions") or "never"),
+            call_seconds=float(data.get("call_seconds") or 10.0),
+        )
     except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
         raise ExamplesError(f"The examples are damaged ({_short(error)}).") from error
 
@@ -180,6 +240,8 @@ def _short(error: Exception) -> str:
 
 
 def _exercise(name: str, data: dict[str, Any]) -> ExerciseExamples:
+    # How a quiz is judged is sealed, for the answers are in it, and needed at once.
+    judged = opened(data["judged"], name) if data.get("judged") else {}
     return ExerciseExamples(
         name=name,
         kind=str(data["kind"]),
@@ -187,9 +249,13 @@ def _exercise(name: str, data: dict[str, Any]) -> ExerciseExamples:
         points=float(data["points"]),
         signature=str(data.get("signature", "")),
         hints=tuple(str(hint) for hint in data.get("hints") or ()),
-        checks=tuple(_check(check) for check in data["checks"]),
+        checks=tuple(_check(check) for check in [*data["checks"], *judged.get("checks", ())]),
         misconceptions=tuple(_misconception(entry) for entry in data.get("misconceptions") or ()),
         right=tuple(_outcome(entry) for entry in data.get("right") or ()),
+        stars=int(data.get("stars") or 0),
+        minutes=int(data.get("minutes") or 0),
+        sealed=str(data.get("sealed") or ""),
+        wrong_answers=tuple(WrongAnswer(**wrong) for wrong in judged.get("wrong", ())),
     )
 
 

@@ -14,30 +14,69 @@ import numpy as np
 from autograder.checking.asserts import observing
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.checking.spelling import answered, spelled
-from autograder.course import CourseError
+from autograder.course import Audience, CourseError, Solutions
+from autograder.examples.effort import effort, heading
 from autograder.examples.format import FORMAT
+from autograder.examples.sealed import seal
 from autograder.examples.values import encode_value
+from autograder.examples.ways import as_written
 from autograder.judging.candidates import ANSWER_SECONDS
 from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import signature_of_error
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import ChapterChecks
+from autograder.judging.solutions import known_alternatives
+from autograder.notebook import NotebookError, read_notebook
 from autograder.sandbox.protocol import Answer, Call
 
 __all__ = ["recorded"]
 
 
-def recorded(checks: ChapterChecks) -> dict[str, Any]:
-    """What ``examples.json`` holds for a chapter; raises ``CourseError`` for a visible check that cannot be written down."""
+def recorded(checks: ChapterChecks, audience: Audience = "class", solutions: Solutions = "never") -> dict[str, Any]:
+    """What ``examples.json`` holds for a chapter; raises ``CourseError`` for a visible check that cannot be written down.
+
+    For ``"self-learners"`` a quiz is judged at once; for a class, what is right there is not in the file. ``solutions`` says when
+    a student may read how others wrote it, sealed until then; with ``"never"`` no solution is in the file.
+    """
+    course, chapter = checks.course, checks.chapter
+    try:
+        read = read_notebook(course.source(chapter))
+    except NotebookError:  # which a release tells of
+        read = None
+    others = known_alternatives(course, chapter) if solutions != "never" else []
+    exercises = {}
+    for name, spec in checks.specs.items():
+        entry = _exercise(checks, spec, judged=audience == "self-learners")
+        stars, minutes = effort(read, name) if read else (0, 0)
+        entry |= {"stars": stars, "minutes": minutes}
+        if solutions != "never":
+            ways = [(a.note, as_written(a.function, name)) for a in others if a.exercise == name and a.worth_reading]
+            kept: dict[str, Any] = {"other_ways": [way for way in ways if way[1]]}
+            if audience == "self-learners":
+                kept["solution"] = _solution(checks, spec)
+            entry["sealed"] = seal(kept, name)
+        exercises[name] = entry
     return {
         "format": FORMAT,
-        "course": checks.course.title or checks.course.course_id,
-        "chapter": checks.chapter,
-        "exercises": {name: _exercise(checks, spec) for name, spec in checks.specs.items()},
+        "course": course.title or course.course_id,
+        "chapter": chapter,
+        "title": heading(read) if read else "",
+        "chapters": course.finished_chapters(),
+        "audience": audience,
+        "solutions": solutions,
+        "call_seconds": course.check_seconds,
+        "exercises": exercises,
     }
 
 
-def _exercise(checks: ChapterChecks, spec: ExerciseSpec) -> dict[str, Any]:
+def _solution(checks: ChapterChecks, spec: ExerciseSpec) -> str:
+    """The reference solution as a student reads it; of a quiz, the right answers."""
+    if not spec.answers:
+        return as_written(checks.references[spec.name], spec.name)
+    return "\n".join(f"{name} = {value!r}" for name, value in checks.references[spec.name]().items())
+
+
+def _exercise(checks: ChapterChecks, spec: ExerciseSpec, *, judged: bool) -> dict[str, Any]:
     visible = [c for c in spec.checks if c.visible]
     tapes = {c.name: _record(checks, spec, c) for c in visible}
     signature = checks.signature(spec.name)
@@ -51,17 +90,34 @@ def _exercise(checks: ChapterChecks, spec: ExerciseSpec) -> dict[str, Any]:
         "points": spec.points,
         "signature": "" if spec.answers or signature is None else spec.name + _plain(signature),
         "hints": list(spec.hints),
-        "checks": [
-            {"name": c.name, "title": c.title, "points": c.points, "after": [n for n in c.after if n in tapes]}
-            | {"steps": tapes[c.name].steps}
-            for c in visible
-        ],
+        "checks": [_written(c, tapes) for c in visible],
         "misconceptions": [
             {"name": m.name, "message": m.message} | _known(checks, spec.name, m.function, questions, right)
             for m in wrong
         ],
         **({"right": [_outcome(answer) for answer in right]} if wrong else {}),
+        **(_judged(checks, spec) if judged and spec.answers else {}),
     }
+
+
+def _judged(checks: ChapterChecks, spec: ExerciseSpec) -> dict[str, str]:
+    """How a quiz's answers are judged, sealed, as the right ones are in it; nothing where a check cannot be written down."""
+    try:
+        tapes = {c.name: _record(checks, spec, c) for c in spec.checks}
+    except CourseError:
+        return {}
+    wrong = [
+        {"answers": {k: encode_value(v) for k, v in m.function().items()}, "name": m.name, "message": m.message}
+        for m in checks.misconceptions.get(spec.name, ())
+    ]
+    hidden = [_written(c, tapes) for c in spec.checks if not c.visible]
+    return {"judged": seal({"checks": hidden, "wrong": wrong}, spec.name)} if hidden else {}
+
+
+def _written(check: CheckSpec, tapes: Mapping[str, _Tape]) -> dict[str, Any]:
+    after = [name for name in check.after if name in tapes]
+    about = {"name": check.name, "title": check.title, "points": check.points, "after": after}
+    return about | {"steps": tapes[check.name].steps}
 
 
 def _record(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec) -> _Tape:

@@ -20,26 +20,31 @@ from autograder.examples.format import (
     VariableStep,
 )
 from autograder.examples.values import decode_value
+from autograder.judging.choices import same_choice
 from autograder.judging.conversation import Conversation, Subject
 from autograder.judging.diagnosis import Candidate, Diagnosis, distinguishing_calls
 from autograder.judging.judge import Judge
 from autograder.judging.proxies import StudentProxy
 from autograder.judging.scoring import not_tried
 from autograder.judging.values import key_of
-from autograder.sandbox.protocol import Answer, Call, Opaque, Session, StudentError
+from autograder.sandbox.protocol import Answer, Call, Limits, Opaque, Session, StudentError
 from autograder.verdict import ExerciseVerdict
 
 __all__ = ["RecordedChecks", "not_readable", "not_written", "replay"]
 
 
 def replay(
-    exercises: Mapping[str, ExerciseExamples], subject: Subject, *, only: frozenset[str] | None = None
+    exercises: Mapping[str, ExerciseExamples],
+    subject: Subject,
+    *,
+    only: frozenset[str] | None = None,
+    limits: Limits | None = None,
 ) -> tuple[ExerciseVerdict, ...]:
     """The verdicts on ``exercises`` (on those in ``only``) by their visible checks, in their order.
 
-    A function that is still the stub, and a quiz without an answer, count as not attempted.
+    ``limits`` are those by which a call is stopped, for the sentence that says so. A function that is still the stub, and a quiz without an answer, count as not attempted.
     """
-    checks = RecordedChecks(exercises)
+    checks = RecordedChecks(exercises, limits)
     return tuple(map(checks.or_not_attempted, Judge(checks).judge(subject, only=only)))
 
 
@@ -49,7 +54,8 @@ class RecordedChecks:
     only_visible = True
     references: Mapping[str, Callable[..., Any]] = {}
 
-    def __init__(self, exercises: Mapping[str, ExerciseExamples]) -> None:
+    def __init__(self, exercises: Mapping[str, ExerciseExamples], limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
         self._exercises = exercises
         self.specs = {name: _spec(exercise) for name, exercise in exercises.items()}
         self._signatures = {name: _signature(exercise.signature) for name, exercise in exercises.items()}
@@ -69,7 +75,11 @@ class RecordedChecks:
     ) -> Conversation:
         """A conversation about ``exercise`` with the notebook behind ``session``."""
         conversation = self._conversations[exercise] = Conversation(
-            session, limited=limited, fresh_session=fresh_session, signature=self._signatures.get
+            session,
+            limited=limited,
+            fresh_session=fresh_session,
+            limits=self._limits,
+            signature=self._signatures.get,
         )
         return conversation
 
@@ -116,9 +126,13 @@ class RecordedChecks:
             asked_for[0], known(found.right, plain), candidates, limited=asked_for[1], too_large=lambda: too_large
         )
 
-    def wrong_choices(self, exercise: str, answers: Mapping[str, Any]) -> list[tuple[str, str, str]]:  # noqa: ARG002
-        """None: what the wrong choices of a quiz mean comes with the marks."""
-        return []
+    def wrong_choices(self, exercise: str, answers: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+        """The known wrong choices among the answers: in a class none, as what they mean comes with the marks."""
+        found = []
+        for wrong in self._exercises[exercise].wrong_answers:
+            if all(same_choice(answers.get(name), decode_value(value)) for name, value in wrong.answers.items()):
+                found += [(name, wrong.name, wrong.message) for name in wrong.answers]
+        return found
 
     def asks_for(self, exercise: str, check: str, variable: str) -> bool:
         """Whether ``check`` reads ``variable``."""

@@ -17,7 +17,7 @@ from typing import Any
 from autograder.gradebook.entries import UNGRADED
 from autograder.gradebook.errors import GradebookError
 
-__all__ = ["BookEntry", "ChapterBook", "GradedCell", "Person", "double_entries", "read_book", "require_version"]
+__all__ = ["BookEntry", "ChapterBook", "GradedCell", "Person", "double_entries", "read_book"]
 
 _SQLITE = "sqlite:///"
 _PEOPLE = "SELECT id, first_name, last_name, email, lms_user_id FROM student ORDER BY id"
@@ -56,7 +56,6 @@ _ELSEWHERE = """
     SELECT DISTINCT submitted.student_id FROM submitted_assignment AS submitted
     JOIN assignment ON assignment.id = submitted.assignment_id WHERE assignment.name <> :chapter
 """
-_VERSION = "SELECT version_num FROM alembic_version"
 _UPGRADE = (
     "Make a copy of it and run `nbgrader db upgrade` in the course folder, with the nbgrader that is installed here."
 )
@@ -159,39 +158,6 @@ def read_book(url: str, chapter: str) -> ChapterBook | None:
     return ChapterBook(
         people, entries, {n: float(w) for n, w in worth}, _moment(due[0][0]) if due else None, listed, entered
     )
-
-
-def require_version(url: str) -> str | None:
-    """The version of the tables of the gradebook at ``url``; None where there is no gradebook yet.
-
-    Raises ``GradebookError`` where these are not the tables that the nbgrader installed here works with.
-    """
-    found = _ask(url, [_VERSION], {})
-    if found is None:
-        return None
-    held = str(found[0][0][0]) if found[0] else ""
-    wanted = _installed_version()
-    if wanted and held != wanted:
-        raise GradebookError(_other_version(url, f"its tables are of version {held or 'unknown'}, not {wanted}"))
-    return held
-
-
-def _installed_version() -> str:
-    """The version of the tables that the installed nbgrader makes, read from its migrations; empty where there is none.
-
-    Not asked of nbgrader, whose import takes seconds: the newest migration is the one that no other follows.
-    """
-    import importlib.util  # noqa: PLC0415
-    import re  # noqa: PLC0415
-
-    found = importlib.util.find_spec("nbgrader")
-    if found is None or found.origin is None:
-        return ""
-    texts = [path.read_text("utf-8") for path in Path(found.origin).parent.glob("alembic/versions/*.py")]
-    made = {match[1] for text in texts if (match := re.search(r"^revision = ['\"](\w+)", text, re.MULTILINE))}
-    followed = {match[1] for text in texts if (match := re.search(r"^down_revision = ['\"](\w+)", text, re.MULTILINE))}
-    newest = made - followed
-    return newest.pop() if len(newest) == 1 else ""
 
 
 def _ask(url: str, questions: Sequence[str], values: Mapping[str, str]) -> list[list[Any]] | None:

@@ -55,7 +55,7 @@ def require_address(db_url: Any) -> None:
     except ModuleNotFoundError as error:
         raise CourseError(
             f"c.CourseDirectory.db_url asks for the Python package {error.name}, which is not installed here. "
-            "For PostgreSQL: pip install 'autograder[postgres]'."
+            "For PostgreSQL: pip install 'nbautograder[postgres]'."
         ) from error
     except Exception as error:  # whatever the value is: SQLAlchemy raises errors of many kinds
         raise CourseError(f"c.CourseDirectory.db_url {shown}, which is no address of a database. {example}") from error

@@ -10,11 +10,21 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ChapterInBook", "ClassList", "StaleMark", "ask", "read_chapter", "read_class_list", "read_stale_marks"]
+__all__ = [
+    "ChapterInBook",
+    "ClassList",
+    "StaleMark",
+    "ask",
+    "read_chapter",
+    "read_class_list",
+    "read_due_date",
+    "read_stale_marks",
+]
 
 Question = tuple[str, Mapping[str, str]]
 
@@ -165,6 +175,13 @@ def read_stale_marks(url: str, chapter: str) -> dict[str, list[StaleMark]]:
     for student, cell, by_hand, now in (ask(url, [(_STALE, {"chapter": chapter})]) or [[]])[0]:
         found.setdefault(student, []).append(StaleMark(cell, by_hand, now))
     return found
+
+
+def read_due_date(url: str, chapter: str) -> datetime | None:
+    """When ``chapter`` is due, in UTC without its zone, as nbgrader keeps it; None where nothing says."""
+    found = ask(url, [("SELECT duedate FROM assignment WHERE name = :chapter", {"chapter": chapter})])
+    due = found[0][0][0] if found and found[0] else None
+    return due if due is None or isinstance(due, datetime) else datetime.fromisoformat(str(due))
 
 
 def ask(url: str, questions: Iterable[Question]) -> list[list[Any]] | None:

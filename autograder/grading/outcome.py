@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import math
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from autograder.grading.submission import Job
 from autograder.notebook import Notebook
 from autograder.sandbox.protocol import CellOutcome
-from autograder.sanitize import sanitize
-from autograder.verdict import Verdict
+from autograder.verdict import Verdict, crash
 
 __all__ = ["Deliver", "Outcome", "crash", "delivered", "points_of", "ungradable", "verdict_only"]
-
-MAX_REASON = 4000  # characters
-_FRAMEWORK = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +68,9 @@ def verdict_only(outcome: Outcome) -> Outcome:
     return replace(outcome, document={}, cells=())
 
 
-def crash(doing: str, error: BaseException) -> str:
-    """The reason why a notebook over which ``doing`` something raised ``error`` is ungradable, with the place in our own code."""
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_FRAMEWORK)] or frames
-    where = f" ({Path(ours[-1].filename).name}, line {ours[-1].lineno})" if ours else ""
-    return (
-        f"{doing} failed: {type(error).__name__}: {sanitize(str(error), 1000)}{where}. "
-        "This is not the student's fault; grade it again, or by hand."
-    )
-
-
 def ungradable(job: Job, reason: str, chapter: str | None = None, max_score: float = 0.0) -> Verdict:
     """The verdict on a notebook that could not be judged: never a zero, always with its reason."""
-    why, chapter = sanitize(reason, MAX_REASON), chapter or job.chapter
-    return Verdict(str(job.path), job.student, chapter, "ungradable", why, score=0.0, max_score=max_score, sandbox=None)
+    return Verdict.ungradable(str(job.path), reason, job.student, chapter or job.chapter, max_score)
 
 
 def points_of(released: Notebook, only: frozenset[str] | None = None) -> float:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from autograder.checking.closeness import equal
-from autograder.checking.predicates import choice_of
+from autograder.judging.choices import same_choice
 from autograder.judging.composition import compositions
 from autograder.judging.diagnosis import Candidate, Diagnosis, distinguishing_calls, same_answer
 from autograder.judging.functions import FunctionSession
@@ -82,22 +80,6 @@ def wrong_answers(
     found: list[tuple[str, Misconception]] = []
     for misconception in misconceptions:
         wrong = misconception.function()
-        if all(name in answers and _same_choice(answers[name], value) for name, value in wrong.items()):
+        if all(name in answers and same_choice(answers[name], value) for name, value in wrong.items()):
             found += [(name, misconception) for name in wrong]
     return found
-
-
-def _same_choice(given: Any, wrong: Any) -> bool:
-    if isinstance(given, str) and isinstance(wrong, str):
-        plain = _canonical if "->" in wrong else choice_of
-        return plain(given) == plain(wrong)
-    if isinstance(given, str) or isinstance(wrong, str):
-        return False
-    return given is not None and equal(given, wrong, rtol=1e-2, atol=5e-4)
-
-
-def _canonical(equation: str) -> str:
-    """An einsum equation with its letters renamed in order of appearance: ``"nd,md->nm"`` is ``"ia,ja->ij"``."""
-    letters: dict[str, str] = {}
-    text = "".join(equation.split())
-    return re.sub("[A-Za-z]", lambda m: letters.setdefault(m[0], chr(ord("a") + len(letters) % 26)), text)

@@ -18,9 +18,11 @@ from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import explain_stop
 from autograder.judging.purity import PurityProbe
 from autograder.judging.values import key_of
-from autograder.sandbox.protocol import Answer, Call, Limits, Script, Session
+from autograder.sandbox.protocol import Answer, Call, Limits, Script, Session, StudentError
 
 __all__ = ["Conversation", "Subject"]
+
+MAX_GIVEN = 60  # characters of inputs that a sentence holds; the case below it holds them all
 
 
 class Subject(Protocol):
@@ -61,6 +63,7 @@ class Conversation:
     log: list[tuple[Call, Answer]] = field(default_factory=list)
     latest: tuple[Call, Answer] | None = None  # what was asked for last, whether or not it had been before
     stopped: str = ""
+    stopped_at: StudentError | None = None
     asked: dict[tuple[Any, ...], Call] = field(default_factory=dict)  # by the check that runs, or ran last
     failed_on: dict[str, tuple[Call, ...]] = field(default_factory=dict)  # what each check that failed had asked
     _answers: dict[tuple[Any, ...], Answer] = field(default_factory=dict)
@@ -127,6 +130,7 @@ class Conversation:
                 earlier = answers.setdefault(key_of(call), answer)
                 if earlier.stopped or answer.stopped:
                     self.stopped = earlier.stopped or answer.stopped
+                    self.stopped_at = earlier.at or answer.at
                     raise self.stopped_failure(call)
                 if not same_answer(earlier, answer, call):
                     self._unsteady(call, earlier, answer)
@@ -144,8 +148,18 @@ class Conversation:
 
     def stopped_failure(self, call: Call) -> CheckStopped:
         """The failure for a call that had to be stopped."""
-        seconds = self.limits.call_seconds
-        text = explain_stop(self.stopped, function=call.function, seconds=seconds, memory_mb=self.limits.memory_mb)
+        limits, at = self.limits, self.stopped_at
+        _, inputs = self.spelled(call)
+        given = ", ".join(paste(name, value) for name, value in inputs.items())
+        text = explain_stop(
+            self.stopped,
+            function=call.function,
+            seconds=limits.call_seconds,
+            memory_mb=limits.memory_mb,
+            given=given if len(given) <= MAX_GIVEN and "\n" not in given else "",
+            line=at.line if at is not None else "",
+            lineno=at.lineno if at is not None else None,
+        )
         return CheckStopped(text, self.described(call), stopped=self.stopped)
 
     def described(self, call: Call) -> str:
@@ -175,7 +189,7 @@ class Conversation:
         self._answers[key] = answer
         self.log.append((call, answer))
         if answer.stopped:
-            self.stopped = answer.stopped
+            self.stopped, self.stopped_at = answer.stopped, answer.at
 
     def _changed(self, call: Call, answer: Answer) -> None:
         signature = self.signature(call.function)

@@ -113,13 +113,25 @@ def explain(
     return f"{head[:-1]}{where}.{body}" if where else head + body
 
 
-def explain_stop(stopped: str, *, function: str, seconds: float | None = None, memory_mb: int | None = None) -> str:
-    """Why a call was cut short, as a sentence."""
+def explain_stop(
+    stopped: str,
+    *,
+    function: str,
+    seconds: float | None = None,
+    memory_mb: int | None = None,
+    given: str = "",
+    line: str = "",
+    lineno: int | None = None,
+) -> str:
+    """Why a call was cut short, as a sentence: with what it was ``given``, and in which line it was, where these are known."""
     if stopped == "timeout":
-        limit = f" after {seconds:g} seconds" if seconds else ""
+        limit = f" after {seconds:g} second{'' if seconds == 1 else 's'}" if seconds else ""
+        on = f" on {given}" if given else ""
+        text = f", `{line.strip()}`" if line.strip() else ""
+        place = f" It was in line {lineno}{text}." if lineno else ""
         return (
-            f"{function} had not finished{limit} and was stopped. Is there a loop that never ends, or one that takes "
-            "far more steps than the arrays have entries?"
+            f"{function} was still running{limit}{on}, and was stopped: which loop never ends, or takes far more steps than the "
+            f"arrays have entries?{place}"
         )
     if stopped == "memory":
         limit = f" ({memory_mb} MiB)" if memory_mb else ""

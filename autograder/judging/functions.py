@@ -6,24 +6,24 @@ misconceptions, alternatives and mutants. NumPy and the standard library only: a
 
 from __future__ import annotations
 
+import ast
 import io
-import signal
+import linecache
 import sys
-import threading
 import traceback
 import tracemalloc
 import warnings
-import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
-from types import FrameType, FunctionType, TracebackType
+from types import FunctionType, TracebackType
 from typing import Any
 
 import numpy as np
 
 from autograder.attempt import python_name
+from autograder.judging.time_limit import OutOfTimeError, alarm
 from autograder.judging.values import arrived, changed_arguments, fresh
 from autograder.sandbox.guest.failures import shapes_of
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
@@ -34,14 +34,11 @@ __all__ = ["FunctionSession", "FunctionSubject", "OutOfTimeError", "alarm"]
 MAX_TEXT = 500  # characters of an error's text or of a line of code
 
 
-class OutOfTimeError(BaseException):
-    """Raised by the alarm: no ``except Exception`` of the code that runs catches it."""
-
-
 class FunctionSession:
     """A ``Session`` over the functions and values in ``names``; nothing is confined.
 
-    ``given`` functions come before those of the same name. A call takes ``call_seconds`` at most, where that is set.
+    ``given`` functions come before those of the same name. A call takes ``call_seconds`` at most, where that is set; ``stuck``
+    is told, in another thread, of a function that cannot be stopped then; ``called`` hears of the end of each call.
     """
 
     sandbox = "in-process"
@@ -53,10 +50,14 @@ class FunctionSession:
         *,
         given: Mapping[str, Callable[..., Any]] | None = None,
         call_seconds: float | None = None,
+        stuck: Callable[[str], None] | None = None,
+        called: Callable[[], None] | None = None,
     ) -> None:
         self._names = names
         self._given = dict(given or {})
         self._seconds = call_seconds
+        self._stuck = stuck
+        self._called = called or (lambda: None)
         self._edited: dict[str, Any] = {}
         self._stopped = ""
 
@@ -79,7 +80,7 @@ class FunctionSession:
         for call in calls:
             value, answer = self._run(call)
             answered.append((value if hold else arrived(value), answer))
-        return [Answer(arrived(v) if hold else v, a.error, a.stopped, a.changed) for v, a in answered]
+        return [replace(a, value=arrived(v) if hold else v) for v, a in answered]
 
     def value(self, name: str) -> Answer:
         """The value of a variable; a ``NameError`` where there is none."""
@@ -157,13 +158,17 @@ class FunctionSession:
         args = tuple(fresh(a) for a in call.args)
         kwargs = {k: fresh(v) for k, v in call.kwargs.items()}
         try:
-            with _without_warnings(), alarm(self._seconds), _memory(call.memory_mb):
+            stuck = partial(self._stuck, name) if self._stuck is not None else None
+            # The alarm goes inside the others: it may raise at each step until it has left, also where they tidy up.
+            with _without_warnings(), _memory(call.memory_mb), alarm(self._seconds, stuck):
                 value = function(*args, **kwargs)
-        except OutOfTimeError:
+        except OutOfTimeError as error:
             self._stopped = "timeout"
-            return None, Answer(stopped="timeout")
+            return None, Answer(stopped="timeout", at=_error(error, own))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the code raises is its answer
             return None, Answer(error=_error(error, own), changed=changed_arguments(call, args, kwargs))
+        finally:
+            self._called()
         return value, Answer(changed=changed_arguments(call, args, kwargs))
 
 
@@ -176,12 +181,17 @@ class FunctionSubject:
     _: KW_ONLY
     given: Mapping[str, Callable[..., Any]] | None = None
     call_seconds: float | None = None
+    stuck: Callable[[str], None] | None = None
+    called: Callable[[], None] | None = None
+    waited_for: bool = False  # by a person, so that nothing that took too long is tried again
     notes: Mapping[str, str] = field(default_factory=dict)
     blank: frozenset[str] = frozenset()
 
     def open(self, *, memory_mb: int | None = None) -> FunctionSession:  # noqa: ARG002 - each call carries its own limit
         """A fresh session over the same names."""
-        return FunctionSession(self.names, given=self.given, call_seconds=self.call_seconds)
+        return FunctionSession(
+            self.names, given=self.given, call_seconds=self.call_seconds, stuck=self.stuck, called=self.called
+        )
 
     def before_redefined(self, exercise: str) -> None:
         """Nothing is defined twice in a dictionary."""
@@ -201,12 +211,14 @@ def _undefined(name: str) -> Answer:
 def _error(error: BaseException, function: Callable[..., Any]) -> StudentError:
     found = _own_frame(error, function)
     frame = traceback.extract_tb(found, limit=1)[0] if found is not None else None
-    line = (frame.line or "") if frame else ""
+    line, lineno = ((frame.line or ""), frame.lineno) if frame else ("", None)
+    if isinstance(error, OutOfTimeError) and frame is not None and lineno is not None:
+        line, lineno = _loop_around(frame.filename, lineno) or (line, lineno)
     return StudentError(
         type=type(error).__name__,
         message=sanitize(_text(error), MAX_TEXT),
         line=sanitize(line, MAX_TEXT),
-        lineno=frame.lineno if frame else None,
+        lineno=lineno,
         where=frame.name if frame else "",
         shapes=shapes_of(line[:MAX_TEXT], found.tb_frame) if found is not None else "",
     )
@@ -219,9 +231,23 @@ def _own_frame(error: BaseException, function: Callable[..., Any]) -> TracebackT
     trace = error.__traceback__
     while trace is not None:
         if names is not None and trace.tb_frame.f_globals is names:
-            found = trace
+            # The call that was one too many is what helps, also where Python only notices it inside the function that was called.
+            entered = isinstance(error, RecursionError) and trace.tb_lineno == trace.tb_frame.f_code.co_firstlineno
+            found = trace if found is None or not entered else found
         trace = trace.tb_next
     return found
+
+
+def _loop_around(file: str, lineno: int) -> tuple[str, int] | None:
+    """The line that begins the innermost loop around a line: where in its body it was cut short is chance."""
+    lines = linecache.getlines(file)
+    try:
+        tree = ast.parse("".join(lines))
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    loops = (node for node in ast.walk(tree) if isinstance(node, ast.While | ast.For))
+    around = [loop.lineno for loop in loops if loop.lineno <= lineno <= (loop.end_lineno or loop.lineno)]
+    return (lines[max(around) - 1], max(around)) if around else None
 
 
 def _text(error: BaseException) -> str:
@@ -253,26 +279,3 @@ def _memory(limit_mb: int | None) -> Iterator[None]:
         tracemalloc.stop()
     if taken > limit_mb << 20:
         raise MemoryError(f"{taken >> 20} MiB were taken, and {limit_mb} MiB allowed")
-
-
-@contextmanager
-def alarm(seconds: float | None) -> Iterator[None]:
-    """Raise ``OutOfTimeError`` in what runs inside after ``seconds``, in the main thread of a system that has alarms."""
-    if seconds is None or threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def ring(_number: int, frame: FrameType | None) -> None:
-        # What is raised inside a callback of the garbage collector, as Hypothesis and weak references have them, is
-        # swallowed with a warning.
-        if frame is None or not (frame.f_code.co_name == "gc_callback" or frame.f_code.co_filename == weakref.__file__):
-            raise OutOfTimeError
-
-    before = signal.signal(signal.SIGALRM, ring)
-    # It rings again and again, for where it could not raise and where what it raised was swallowed.
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.25)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

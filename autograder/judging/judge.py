@@ -94,7 +94,8 @@ class Judge(Generic[C]):
         if spec.name in submission.subject.blank:
             return self.scorer.not_attempted(spec)
         verdict = self._tried(spec, submission)
-        if verdict.status == "timeout" and _overloaded():
+        waited_for = getattr(submission.subject, "waited_for", False)
+        if verdict.status == "timeout" and _overloaded() and not waited_for:
             # On a machine with far more to do than cores, a call may stand still through no fault of its own.
             verdict = self._tried(spec, submission)
         if verdict.status in _WRONG:

@@ -180,7 +180,12 @@ class ChapterChecks:
 
     def asks_for(self, exercise: str, check: str, variable: str) -> bool:
         """Whether ``check`` names ``variable``."""
-        return variable in getattr(self.classes[exercise], check).__code__.co_consts
+        function = getattr(self.classes[exercise], check)
+        # The checks of a quiz's table are made by one function, in which the variable is no constant.
+        closed_over = [cell.cell_contents for cell in function.__closure__ or ()]
+        return variable in function.__code__.co_consts or any(
+            value == variable for value in closed_over if isinstance(value, str)
+        )
 
     def right_answer(self, call: Call) -> Any:
         """What a right solution answers; None where there is no such function."""

@@ -84,6 +84,10 @@ class SaveOutcome(NbGraderPreprocessor):
 class RecordExamples(NbGraderPreprocessor):
     """Put ``examples.json``, by which a student's ``check()`` judges, beside the released notebook."""
 
+    audience = Enum(
+        ["", "class", "self-learners"], "", help="Whom the release is for; by default as the course has it."
+    ).tag(config=True)
+
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """The notebook as it came."""
         from autograder.release import record_examples  # noqa: PLC0415 - grading has no use for it
@@ -93,7 +97,9 @@ class RecordExamples(NbGraderPreprocessor):
             coursedir = _coursedir(self)
             folder = Path(coursedir.format_path(coursedir.release_directory, ".", chapter))
             folder.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(record_examples(course, chapter), folder / "examples.json")
+            shutil.copyfile(
+                record_examples(course, chapter, self.audience or course.audience), folder / "examples.json"
+            )
         return nb, resources
 
 

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from autograder import attempt
 from autograder.course import Course
-from autograder.notebook import Cell
+from autograder.notebook import Cell, files_beside
 from autograder.release.mistake import Mistake, SourceNotebook
 from autograder.sandbox.packages import PackageMissing, top_level_paths
 
@@ -18,6 +18,7 @@ __all__ = ["PACKAGES", "need_mistakes"]
 PACKAGES = "packages"  # what a mistake about c.Course.packages is about
 _ALWAYS = frozenset({"autograder", "IPython"})  # which the jail has by itself
 _READERS = frozenset({"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "imread"})
+_LARGEST_MB = 64  # of all that lies beside a notebook: each submission's jail gets a copy of what it reads
 _PATH_READERS = frozenset({"open", "read_text", "read_bytes"})
 _WRITERS = frozenset({"save", "savez", "savez_compressed", "savetxt", "savefig", "imsave"})
 
@@ -32,6 +33,20 @@ def need_mistakes(source: SourceNotebook, course: Course, chapter: str) -> Itera
         there = frozenset(name.removesuffix(".py").partition(".")[0] for name in paths)
         yield from _imports(source, course, chapter, there)
     yield from _files(source, course, chapter)
+    yield from _size(course, chapter)
+
+
+def _size(course: Course, chapter: str) -> Iterator[Mistake]:
+    sizes = {path: path.stat().st_size / (1 << 20) for path in files_beside(course.source(chapter))}
+    if sum(sizes.values()) > _LARGEST_MB:
+        largest = max(sizes, key=sizes.__getitem__)
+        yield Mistake(
+            f"source/{chapter}",
+            f"the files beside the notebook take {sum(sizes.values()):.0f} MiB, and {_LARGEST_MB} MiB is the limit, as each "
+            f"submission is graded with a copy of its own. The largest is {largest.name} with {sizes[largest]:.0f} MiB: store "
+            "fewer numbers, or narrower ones (float16, say).",
+            about=chapter,
+        )
 
 
 def _imports(source: SourceNotebook, course: Course, chapter: str, there: frozenset[str]) -> Iterator[Mistake]:

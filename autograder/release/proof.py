@@ -85,7 +85,7 @@ def prove(
     write_atomically(page, audit_page([report], course.title or course.course_id).encode())
     if not report.ok and not report.draft:
         return Proof(chapter, "\n".join(report.problems), notes=tuple(notes), page=page)
-    record_examples(course, chapter)
+    record_examples(course, chapter, course.audience)
     return Proof(chapter, draft=report.draft, unmet=_unmet(report), notes=tuple(notes), page=page)
 
 

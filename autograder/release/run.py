@@ -8,17 +8,19 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.course import Course
 from autograder.files import write_atomically
 from autograder.judging.proven import note_proven
+from autograder.release.course_map import write_map
 from autograder.sandbox.confinement import Confinement
 
 if TYPE_CHECKING:
     from autograder.release.proof import Proof
 
-__all__ = ["ReleaseError", "release", "release_proven"]
+__all__ = ["ReleaseError", "generate", "release", "release_proven"]
 
 
 class ReleaseError(Exception):
@@ -58,8 +60,9 @@ def release_proven(course: Course, proof: Proof, say: Callable[[str], None] | No
         say(note)
     if proof.refused:
         raise ReleaseError(proof.refused)
-    _generate(course, proof.chapter)
+    generate(course.root, proof.chapter)
     note_proven(course, proof.chapter)
+    _draw_map(course)
     if proof.draft:
         _mark_as_draft(course, proof.chapter)
         unmet = "".join(f"\n  - {sentence}" for sentence in proof.unmet)
@@ -69,12 +72,22 @@ def release_proven(course: Course, proof: Proof, say: Callable[[str], None] | No
         )
 
 
-def _generate(course: Course, chapter: str) -> None:
-    command = [sys.executable, "-m", "nbgrader", "generate_assignment", chapter, "--force"]
+def _draw_map(course: Course) -> None:
+    """Write the map of what is released so far beside it."""
+    released = [c for c in course.chapters if (course.root / "release" / c / f"{c}.ipynb").is_file()]
+    write_map(course, course.root / "release", released)
+
+
+def generate(root: Path, chapter: str, *settings: str) -> None:
+    """Have nbgrader make the released version of ``chapter`` (``*``: of each) in the course folder ``root``.
+
+    ``settings`` are more words for its command line. Raises ``ReleaseError`` where it refuses.
+    """
+    command = [sys.executable, "-m", "nbgrader", "generate_assignment", chapter, "--force", *settings]
     # nbgrader starts `alembic` by name: it lies beside this interpreter, whether a virtual environment is active or not.
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
     done = subprocess.run(
-        command, cwd=course.root, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+        command, cwd=root, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
         raise ReleaseError(

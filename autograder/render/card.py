@@ -41,6 +41,11 @@ STANDINGS = {
 }
 WAITS = "(waits for a check above)"
 MAX_CELL_NAME = 60  # characters
+LONG_CASE, LONG_CASE_LINES = 600, 12  # characters and lines of a case from which on it folds
+LONG_CALL = 30  # characters of a call beside which its result has no room
+_RIGHT = "it should be"
+OTHER_WAY, OTHER_WAYS = "Another way to write it", "Other ways to write it"
+THE_CASE = "The input and the result that show it"
 _QUIET = {"passed", "not_tried"}
 
 
@@ -50,7 +55,9 @@ class Card:
 
     ``points`` is what the whole exercise is worth; ``hints_left`` and ``next_up`` (the exercise that comes next) are
     shown where they help; ``well_formed_only`` marks a quiz, whose answers are looked at but not yet judged;
-    ``graded`` a verdict that counts, which needs no word on what comes next.
+    ``graded`` a verdict that counts, which needs no word on what comes next. ``hints`` are all there are, to be opened one
+    by one; ``other_ways`` a line and the source of each solution that may be read now; ``last`` is said in the place of what comes
+    next. ``judged`` says that nothing more is tried elsewhere, and nothing marked.
     """
 
     verdict: ExerciseVerdict
@@ -59,16 +66,25 @@ class Card:
     next_up: str = ""
     well_formed_only: bool = False
     graded: bool = False
+    hints: tuple[str, ...] = ()
+    other_ways: tuple[tuple[str, str], ...] = ()
+    last: str = ""
+    judged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class HintCard:
-    """One hint; ``number`` counts from 1 and is 0 where there is none left to show (``text`` then says so)."""
+    """One hint; ``number`` counts from 1 and is 0 where there is none left to show (``text`` then says so).
+
+    ``code`` stands below the text, for a card that shows ``what`` is not a hint.
+    """
 
     exercise: str
     number: int
     total: int
     text: str
+    code: str = ""
+    what: str = ""
 
 
 class Block(NamedTuple):
@@ -82,7 +98,7 @@ class Row(NamedTuple):
     """The line of one check, and below it what was found, the case that shows it, and the recognised mistake.
 
     ``sign`` is for the eye, ``word`` says the same for the ear, ``note`` stands behind the title. Each of the last
-    three is empty where there is nothing to say.
+    three is empty where there is nothing to say. ``folds`` says that the case is so long that it goes below the advice.
     """
 
     sign: str
@@ -92,6 +108,7 @@ class Row(NamedTuple):
     reason: str
     case: str
     advice: str
+    folds: bool = False
 
 
 def headline(card: Card) -> str:
@@ -109,7 +126,7 @@ def headline(card: Card) -> str:
         hold = sum(check.status == "passed" for check in verdict.checks)
         return f"{hold} of {plural(len(verdict.checks), 'check')} hold"
     more = card.points - verdict.max_score
-    later = f" here, {number(more)} more when it is graded" if more > 1e-9 else ""
+    later = f" here, {number(more)} more when it is graded" if more > 1e-9 and not card.judged else ""
     fails = sum(check.status not in _QUIET for check in verdict.checks)
     # A check that is worth nothing by itself may fail where every point is earned.
     but = f", but {plural(fails, 'check')} {'does' if fails == 1 else 'do'} not hold"
@@ -157,7 +174,9 @@ def rows(card: Card) -> list[Row]:
         waits = check.status == "not_tried"
         note = WAITS if waits and first and not (found and found[-1].sign == SIGNS["not_tried"]) else ""
         sign, word = SIGNS[check.status], WORDS[check.status]
-        found.append(Row(sign, word, sanitize(check.title), note, sanitize(reason), sanitize(case), advice))
+        shown = _in_columns(sanitize(case))
+        folds = len(shown) > LONG_CASE or shown.count("\n") >= LONG_CASE_LINES
+        found.append(Row(sign, word, sanitize(check.title), note, sanitize(reason), shown, advice, folds))
     return found
 
 
@@ -169,12 +188,13 @@ def closing(card: Card) -> list[str]:
     sentences = []
     if verdict.status == "passed":
         well_formed = "Well formed; marked when graded. You can still change your mind."
-        sentences.append(well_formed if card.well_formed_only else "Well done: everything that is tried here holds.")
-        last = "That was the last exercise of this chapter."
+        holds = "Well done: everything holds." if card.judged else "Well done: everything that is tried here holds."
+        sentences.append(well_formed if card.well_formed_only else holds)
+        last = card.last or "That was the last exercise of this chapter."
         sentences.append(f"Next comes `{card.next_up}`." if card.next_up else last)
     elif card.hints_left:
         sentences.append(f'`hint("{verdict.name}")` has {plural(card.hints_left, "hint")} left.')
-    if not card.well_formed_only and verdict.status != "not_attempted":
+    if not card.well_formed_only and not card.judged and verdict.status != "not_attempted":
         sentences.append(HIDDEN)
     return sentences
 
@@ -218,6 +238,19 @@ def blocks(text: str) -> list[Block]:
         items = re.split(r"\n(?=[-*] |\d\. )" if numbered else r"\n(?=[-*] )", paragraph)
         found += [Block("prose", " ".join(item.split())) for item in items if item]
     return found
+
+
+def _in_columns(case: str) -> str:
+    """What came back and what should have, one below the other; a long call stands on a line of its own above them."""
+    found = re.search(r"^(.+) gave  +(?=\S)", case, re.MULTILINE)
+    if found is None or not (right := re.search(rf"^{_RIGHT}  +(?=\S)", case, re.MULTILINE)):
+        return case
+    call = found[1]
+    subject = f"{call} gave" if len(call) <= LONG_CALL else "gave"
+    width = max(len(subject), len(_RIGHT))
+    above = "" if len(call) <= LONG_CALL else f"{call}\n"
+    between = case[found.end() : right.start()]
+    return f"{case[: found.start()]}{above}{subject:<{width}}  {between}{_RIGHT:<{width}}  {case[right.end() :]}"
 
 
 def _first_failure(verdict: ExerciseVerdict) -> CheckResult | None:

@@ -7,7 +7,19 @@ from functools import lru_cache
 from html import escape
 from textwrap import dedent
 
-from autograder.render.card import Card, HintCard, Row, blocks, closing, headline, opening, rows
+from autograder.render.card import (
+    OTHER_WAY,
+    OTHER_WAYS,
+    THE_CASE,
+    Card,
+    HintCard,
+    Row,
+    blocks,
+    closing,
+    headline,
+    opening,
+    rows,
+)
 from autograder.sanitize import sanitize
 
 __all__ = ["STYLE", "card_html", "card_section", "hint_html"]
@@ -37,6 +49,9 @@ font-family:var(--jp-code-font-family,ui-monospace,monospace);font-size:var(--jp
 .ag-card .ag-advice{border-left:3px solid var(--jp-border-color1,#888);padding-left:.8em;margin:.5em 0}
 .ag-card code{font-family:var(--jp-code-font-family,ui-monospace,monospace);background:var(--jp-layout-color2,#8881);
 padding:0 .2em;border-radius:2px}
+.ag-card details{margin:.3em 0}
+.ag-card summary{cursor:pointer;color:var(--jp-content-link-color,inherit);width:fit-content}
+.ag-card summary:focus-visible{outline:2px solid currentColor;outline-offset:2px}
 .ag-card .ag-heard{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 </style>"""
 
@@ -52,15 +67,15 @@ def card_section(card: Card) -> str:
     verdict = card.verdict
     items = "".join(map(_row, rows(card)))
     body = _prose(opening(card)) + (f'<ul class="ag-list">{items}</ul>' if items else "")
-    body += _prose(" ".join(closing(card)))
+    body += _prose(" ".join(closing(card))) + _hints(card) + _other_ways(card)
     look = {"passed": "ag-good", "not_attempted": "ag-open"}.get(verdict.status, "ag-bad")
     return _section(look, verdict.name, headline(card), body)
 
 
 def hint_html(card: HintCard) -> str:
     """A hint as one self-contained fragment."""
-    what = f"hint {card.number} of {card.total}" if card.number else "hints"
-    return STYLE + _section("ag-open", card.exercise, what, _prose(card.text))
+    what = card.what or (f"hint {card.number} of {card.total}" if card.number else "hints")
+    return STYLE + _section("ag-open", card.exercise, what, _prose(card.text) + _code(card.code))
 
 
 def _section(look: str, name: str, what: str, body: str) -> str:
@@ -72,14 +87,39 @@ def _section(look: str, name: str, what: str, body: str) -> str:
     )
 
 
+def _hints(card: Card) -> str:
+    """A fold for each hint, which a click or a key opens: no script has to run for it."""
+    return "".join(
+        _fold(f"Hint {number} of {len(card.hints)}", _prose(text)) for number, text in enumerate(card.hints, 1)
+    )
+
+
+def _other_ways(card: Card) -> str:
+    ways = "".join(f"{_prose(note)}{_code(source)}" for note, source in card.other_ways)
+    return _fold(OTHER_WAY if len(card.other_ways) == 1 else OTHER_WAYS, ways) if ways else ""
+
+
+def _fold(summary: str, body: str) -> str:
+    return f"<details><summary>{escape(summary)}</summary>{body}</details>"
+
+
+def _code(source: str) -> str:
+    return f'<pre class="ag-case" tabindex="0" aria-label="Code">{escape(sanitize(source))}</pre>' if source else ""
+
+
 def _row(row: Row) -> str:
     note = f' <span class="ag-quiet">{escape(row.note)}</span>' if row.note else ""
-    case = f'<pre class="ag-case" tabindex="0" aria-label="The case that shows it">{escape(row.case)}</pre>'
+    case = (
+        f'<pre class="ag-case" tabindex="0" aria-label="The case that shows it">{escape(row.case)}</pre>'
+        if row.case
+        else ""
+    )
     look = {"✓": "ag-passed", "✗": "ag-failed"}.get(row.sign, "ag-waiting")
-    advice = f'<div class="ag-advice">{_prose(row.advice)}</div>'
+    advice = f'<div class="ag-advice">{_prose(row.advice)}</div>' if row.advice else ""
+    below = f"{advice}{_fold(THE_CASE, case)}" if row.folds else f"{case}{advice}"
     return (
         f'<li class="{look}"><span class="ag-sign" aria-hidden="true">{row.sign}</span><span class="ag-heard"> {row.word}: </span>'
-        f"{_inline(row.title)}{note}{_prose(row.reason)}{case if row.case else ''}{advice if row.advice else ''}</li>"
+        f"{_inline(row.title)}{note}{_prose(row.reason)}{below}</li>"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from functools import lru_cache
 
-from autograder.render.card import Card, HintCard, Row, blocks, closing, headline, opening, rows
+from autograder.render.card import OTHER_WAY, Card, HintCard, Row, blocks, closing, headline, opening, rows
 from autograder.sanitize import sanitize
 
 __all__ = ["card_text", "hint_text", "wrapped"]
@@ -14,54 +14,61 @@ WIDTH = 82  # nbgrader's Validate cuts lines at 87 columns, four of them its own
 
 
 @lru_cache(maxsize=512)  # most of a class has most of an exercise in common
-def card_text(card: Card) -> str:
-    """The card as a terminal shows it; no colour, no trailing line break."""
-    lines = [f"{sanitize(card.verdict.name)}   {headline(card)}", wrapped(opening(card), "  ")]
+def card_text(card: Card, width: int = WIDTH) -> str:
+    """The card as a terminal of ``width`` columns shows it; no colour, no trailing line break."""
+    head = f"{sanitize(card.verdict.name)}   {headline(card)}"
+    lines = [_filled(head, "", "  ", width), wrapped(opening(card), "  ", width=width)]
     for row in rows(card):
-        lines += _row(row)
-    lines.append(wrapped(" ".join(closing(card)).replace("`", ""), "  "))
+        lines += _row(row, width)
+    lines.append(wrapped(" ".join(closing(card)).replace("`", ""), "  ", width=width))
+    if card.other_ways:
+        note, source = card.other_ways[0]
+        lines += [wrapped(f"{OTHER_WAY}. {note}", "  ", width=width), textwrap.indent(sanitize(source), "      ")]
     return "\n".join(line for line in lines if line)
 
 
-def hint_text(card: HintCard) -> str:
-    """A hint as a terminal shows it."""
+def hint_text(card: HintCard, width: int = WIDTH) -> str:
+    """A hint as a terminal of ``width`` columns shows it."""
     if not card.number:
-        return wrapped(card.text, "")
-    return f"{card.exercise}   hint {card.number} of {card.total}\n{wrapped(card.text, '  ')}"
+        code = f"\n\n{textwrap.indent(sanitize(card.code), '    ')}" if card.code else ""
+        return wrapped(card.text, "", width=width) + code
+    return f"{card.exercise}   hint {card.number} of {card.total}\n{wrapped(card.text, '  ', width=width)}"
 
 
-def wrapped(text: str, indent: str, first: str | None = None) -> str:
+def wrapped(text: str, indent: str, first: str | None = None, width: int = WIDTH) -> str:
     """Paragraphs filled to the width and indented, the first line by ``first``; what keeps its shape is only indented."""
     filled: list[str] = []
     for block in blocks(text):
         start = indent if filled or first is None else first
         verbatim = start + textwrap.indent(block.text, indent).removeprefix(indent)
-        filled.append(verbatim if block.kind == "verbatim" else _filled(block.text, start, indent))
+        filled.append(verbatim if block.kind == "verbatim" else _filled(block.text, start, indent, width))
     return f"\n{indent}\n".join(filled)
 
 
-def _filled(text: str, indent: str, subsequent: str) -> str:
+def _filled(text: str, indent: str, subsequent: str, width: int) -> str:
     return textwrap.fill(
-        text, WIDTH, initial_indent=indent, subsequent_indent=subsequent, break_long_words=False, break_on_hyphens=False
+        text, width, initial_indent=indent, subsequent_indent=subsequent, break_long_words=False, break_on_hyphens=False
     )
 
 
-def _row(row: Row) -> list[str]:
+def _row(row: Row, width: int) -> list[str]:
     title = f"{row.sign} {row.title}"
     if row.note:
         title += " " + f"  {row.note}".replace(" ", "\1")  # the note is never broken over two lines
+    case = [_case_line(line, " " * 6, width) for line in row.case.splitlines()]
+    advice = [wrapped(row.advice, " " * 6, width=width)]
+    below = [*advice, *case] if row.folds else [*case, *advice]
     return [
-        _filled(title, "  ", "    ").replace("\1", " "),
-        wrapped(row.reason, " " * 6),
-        *(_case_line(line, " " * 6) for line in row.case.splitlines()),
-        wrapped(row.advice, " " * 6),
+        _filled(title, "  ", "    ", width).replace("\1", " "),
+        wrapped(row.reason, " " * 6, width=width),
+        *below,
     ]
 
 
-def _case_line(line: str, indent: str) -> str:
+def _case_line(line: str, indent: str, width: int) -> str:
     """A line of a case, broken after commas where it is long: it can still be pasted as Python."""
-    if len(indent + line) <= WIDTH or ", " not in line:
+    if len(indent + line) <= width or ", " not in line:
         return indent + line
     # Two spaces align columns and are kept; a break may come after a comma only.
     parts = line.replace(", ", ",\0").replace(" ", "\1").replace("\0", " ")
-    return _filled(parts, indent, indent + " " * 4).replace("\1", " ")
+    return _filled(parts, indent, indent + " " * 4, width).replace("\1", " ")

@@ -13,6 +13,7 @@ from autograder.classroom.doubts import Doubts
 from autograder.course import Course, CourseError
 from autograder.gradebook.classbook import BookEntry, ChapterBook, Person, read_book
 from autograder.gradebook.entries import gradebook_url
+from autograder.gradebook.errors import require_version
 from autograder.notebook import load_source
 from autograder.report.kept import KeptVerdict, kept_verdicts
 from autograder.verdict import Verdict
@@ -84,6 +85,7 @@ def class_marks(course: Course, chapters: Sequence[str]) -> list[ChapterMarks]:
 
     Raises ``CourseError`` where nothing at all is known of a class, ``GradebookError`` where the gradebook cannot be read.
     """
+    require_version(gradebook_url(course))
     found = [chapter_marks(course, chapter) for chapter in chapters]
     everybody = sorted({student for one in found for student in one.marks})
     if not everybody:

@@ -134,7 +134,8 @@ class Answer:
 
     ``stopped`` is empty, or says why the child is no more: ``"timeout"``, ``"memory"``, ``"threads"``, ``"crash"`` or ``"protocol"``.
     ``changed`` names the array arguments (positions as text, or keywords) that differ at tolerance after the call.
-    ``serial`` is the same for two answers only if not one byte of them differs; ``None`` where nobody knows.
+    ``serial`` is the same for two answers only if not one byte of them differs; ``None`` where nobody knows. ``at`` is the line
+    that ran when the call was stopped, where that is known.
     """
 
     value: Any = None
@@ -142,6 +143,7 @@ class Answer:
     stopped: str = ""
     changed: tuple[str, ...] = ()
     serial: int | None = field(default=None, compare=False)
+    at: StudentError | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

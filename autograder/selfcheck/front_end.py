@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from autograder.checking.asserts import CheckFailed
 
-__all__ = ["CheckFailed", "CheckProblem", "show"]
+__all__ = ["CheckFailed", "CheckInterrupted", "CheckProblem", "interrupted", "show"]
 
 
 class CheckProblem(Exception):  # noqa: N818 - students read the name
@@ -17,6 +19,26 @@ class CheckProblem(Exception):  # noqa: N818 - students read the name
     _render_traceback_ = CheckFailed._render_traceback_
 
 
+class CheckInterrupted(KeyboardInterrupt):
+    """A person stopped ``check``; the text says where that was."""
+
+    _render_traceback_ = CheckFailed._render_traceback_
+
+
+def interrupted(error: BaseException, names: Mapping[str, Any]) -> CheckInterrupted:
+    """What to raise for an interrupt: one sentence, with the line of the notebook's code in which it came."""
+    where = ""
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if trace.tb_frame.f_globals is names and code.co_name != "<module>":
+            line = linecache.getline(code.co_filename, trace.tb_lineno).strip()
+            where = f" in line {trace.tb_lineno} of {code.co_name}" + (f", `{line}`" if line else "")
+        trace = trace.tb_next
+    return CheckInterrupted(f"You stopped it{where}. Nothing is lost: run the cell again when you like.")
+
+
+CheckInterrupted.__module__ = "autograder"
 CheckProblem.__module__ = "autograder"  # a terminal's last line then reads "autograder.CheckProblem: There is …"
 
 

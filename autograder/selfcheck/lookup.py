@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from autograder.examples import EXAMPLES_NAME, Examples, ExamplesError, ExerciseExamples, load_examples
+from autograder.selfcheck.cells import asks_for
 from autograder.selfcheck.front_end import CheckProblem
 
-__all__ = ["Target", "find_examples", "find_exercise", "usage"]
+__all__ = ["Target", "find_chapter", "find_examples", "find_exercise", "folders_of", "usage"]
 
 COURSE_MARK = "course_config.py"
 MAX_WAIT = 300  # seconds; a first run records every visible check of the chapter
@@ -23,22 +24,25 @@ _made: dict[Path, float] = {}
 
 
 def find_examples(names: Mapping[str, Any] | None = None) -> Examples:
-    """The examples beside the notebook, or made from the course around it.
+    """The examples beside the notebook, or made from the course around it; raises ``CheckProblem`` where there are none."""
+    return find_chapter(names)[0]
 
-    Raises ``CheckProblem`` where there are none.
-    """
-    folders = _folders(names or {})
+
+def find_chapter(names: Mapping[str, Any] | None = None) -> tuple[Examples, Path]:
+    """The examples of the notebook at hand, and the folder that it lies in; raises ``CheckProblem`` where there are none."""
+    folders = folders_of(names or {})
     for folder in folders:
         path = folder / EXAMPLES_NAME
         if path.is_file():
-            return _load(path)
+            return _load(path), folder
     for folder in folders:
         course = next((f for f in (folder, *folder.parents) if (f / COURSE_MARK).is_file()), None)
         if course is not None and (course / "source" / folder.name / f"{folder.name}.ipynb").is_file():
-            return _load(_made_examples(course, folder.name))
+            return _load(_made_examples(course, folder.name)), folder
     raise CheckProblem(
         f"There is no {EXAMPLES_NAME} in {folders[0]}. The checks look for it beside the notebook: keep the two files "
-        "together in one folder, as they were handed out, and restart the kernel if the notebook was moved."
+        "together in one folder, as they were handed out, and restart the kernel if the notebook was moved. Your work is safe: "
+        "if the file is lost, fetch the chapter again into another folder and copy it here."
     )
 
 
@@ -60,7 +64,7 @@ def find_exercise(target: Any, names: Mapping[str, Any], examples: Examples, ver
     raise CheckProblem(_unknown(own or type(target).__name__, names, examples, verb))
 
 
-def _folders(names: Mapping[str, Any]) -> list[Path]:
+def folders_of(names: Mapping[str, Any]) -> list[Path]:
     """Where the notebook may lie: the current folder, or, after an ``os.chdir``, where the front end says it is."""
     named = [os.environ.get("JPY_SESSION_NAME", ""), names.get("__vsc_ipynb_file__", "")]
     beside = [Path(path).parent for path in named if isinstance(path, str) and Path(path).suffix == ".ipynb"]
@@ -112,6 +116,11 @@ def _unknown(name: str, names: Mapping[str, Any], examples: Examples, verb: str)
             return f"{verb} was given the text of an answer. Write {right}, with the exercise's name in quotes."
     known = list(examples.exercises)
     near = get_close_matches(name, known, 1, 0.6)
+    if not near and asks_for(examples.chapter, names, name):
+        return (
+            f"This notebook asks for `{name[:60]}`, and the {EXAMPLES_NAME} beside it does not know it: the two are from different "
+            f"releases. Fetch the chapter again into another folder and copy its {EXAMPLES_NAME} here; your notebook stays as it is."
+        )
     where = f"No exercise of {examples.chapter} is called `{name[:60]}`."
     if near:
         return f"{where} Did you mean {usage(examples.exercises[near[0]], verb)}?"

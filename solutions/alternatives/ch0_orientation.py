@@ -21,9 +21,9 @@ def normalize_with_loops(A):
     return out
 
 
-@right
+@right.worth_reading
 def normalize_with_a_new_axis(A):
-    """The sums as a column, made with None."""
+    """The sums as a column, made with None: an index that adds an axis does by hand what `keepdims=True` does."""
     return A / A.sum(1)[:, None]
 
 
@@ -103,9 +103,9 @@ def pairs_with_loops(X, Y):
     return out
 
 
-@right
+@right.worth_reading
 def pairs_with_einsum(X, Y):
-    """An einsum."""
+    """An einsum: `d` stands in both and not in the answer, so it is what is summed over. No transpose to get wrong."""
     return np.einsum("id,jd->ij", X, Y)
 
 

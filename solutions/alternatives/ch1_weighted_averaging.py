@@ -19,9 +19,9 @@ def average_with_loops(weights, X):
     return out
 
 
-@right
+@right.worth_reading
 def average_with_einsum(weights, X):
-    """An einsum over the rows."""
+    """An einsum over the rows: the letters say which axis is summed away, and that `d` is left."""
     return np.einsum("n,nd->d", weights, X)
 
 
@@ -31,9 +31,9 @@ def average_with_np_average(weights, X):
     return np.average(X, axis=0, weights=weights)
 
 
-@right
+@right.worth_reading
 def average_by_broadcasting(weights, X):
-    """The weights as a column, broadcast over the rows and added up."""
+    """The weights as a column, broadcast over the rows and added up: what the matrix product does in one step."""
     return np.sum(weights[:, np.newaxis] * X, axis=0)
 
 
@@ -102,9 +102,9 @@ def lookup_by_sorting(q, K, V):
     return V[np.argsort(np.inner(K, q))[-1]]
 
 
-@right
+@right.worth_reading
 def lookup_with_one_hot_weights(q, K, V):
-    """A weighted average whose weights are all zero but one."""
+    """A weighted average whose weights are all zero but one: a hard lookup is the sharpest of the soft ones."""
     weights = np.zeros(len(K))
     weights[np.argmax(np.einsum("nd,d->n", K, q))] = 1.0
     return weighted_average(weights, V)
@@ -145,9 +145,9 @@ def softmax_by_log_sum_exp(x, axis=-1):
     return np.exp(x - top - np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)))
 
 
-@right
+@right.worth_reading
 def softmax_by_logaddexp(x, axis=-1):
-    """NumPy's logaddexp, which is safe by itself."""
+    """NumPy's logaddexp, which is safe by itself: subtracting a logarithm before exp is dividing after it."""
     return np.exp(x - np.logaddexp.reduce(x, axis=axis, keepdims=True))
 
 
@@ -246,9 +246,9 @@ def soft_lookup_with_einsum(q, K, V, temperature=1.0):
     return np.einsum("n,nv->v", weights, V)
 
 
-@right
+@right.worth_reading
 def soft_lookup_scaling_the_query(q, K, V, temperature=1.0):
-    """Divides the query by the temperature instead of the scores."""
+    """Divides the query by the temperature instead of the scores: the same, as a score is linear in the query."""
     return weighted_average(softmax(K @ (q / temperature)), V)
 
 

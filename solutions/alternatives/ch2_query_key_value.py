@@ -21,9 +21,9 @@ def project_with_dot(X_q, X_kv, W_Q, W_K, W_V):
     return np.dot(X_q, W_Q), np.dot(X_kv, W_K), np.dot(X_kv, W_V)
 
 
-@right
+@right.worth_reading
 def project_keys_and_values_at_once(X_q, X_kv, W_Q, W_K, W_V):
-    """One product for keys and values, with the matrices side by side, taken apart again."""
+    """One product for keys and values, with the matrices side by side, taken apart again: how large models do it, for speed."""
     d_k = W_K.shape[1]
     both = X_kv @ np.concatenate([W_K, W_V], axis=1)
     return X_q @ W_Q, both[..., :d_k], both[..., d_k:]
@@ -74,9 +74,9 @@ def project_from_the_left(X_q, X_kv, W_Q, W_K, W_V):
 right = alternatives_of("attention_scores")
 
 
-@right
+@right.worth_reading
 def scores_with_einsum(Q, K):
-    """An einsum with an ellipsis."""
+    """An einsum with an ellipsis: whatever batch axes there are come along, and nothing is transposed."""
     return np.einsum("...ia,...ja->...ij", Q, K)
 
 
@@ -141,9 +141,9 @@ def scores_one_entry_at_a_time(Q, K):
 right = alternatives_of("dot_product_attention")
 
 
-@right
+@right.worth_reading
 def attention_with_einsum(Q, K, V):
-    """Two einsums around the softmax, the pair as a list."""
+    """Two einsums around the softmax: the first sums over features, the second over keys."""
     weights = softmax(np.einsum("...ia,...ja->...ij", Q, K), axis=-1)
     return [np.einsum("...ij,...jb->...ib", weights, V), weights]
 
@@ -157,7 +157,7 @@ def attention_normalised_last(Q, K, V):
     return (e @ V) / total, e / total
 
 
-@right
+@right.worth_reading
 def attention_query_by_query(Q, K, V):
     """One query at a time, lists of rows stacked; recursion over the batch axes."""
     if Q.ndim > 2:

@@ -53,9 +53,9 @@ def variance_in_a_loop(d_k, n_samples, rng):
     return np.var(scores)
 
 
-@right
+@right.worth_reading
 def variance_as_mean_square(d_k, n_samples, rng):
-    """The mean is known to be 0, so it is not taken away."""
+    """The mean is known to be 0, so it is not taken away: the variance is then the mean square."""
     q = rng.standard_normal((n_samples, d_k))
     k = rng.standard_normal((n_samples, d_k))
     return np.mean((q * k).sum(axis=-1) ** 2)
@@ -119,9 +119,9 @@ def variance_as_a_squared_deviation(d_k, n_samples, rng):
 right = alternatives_of("scaled_dot_product_attention")
 
 
-@right
+@right.worth_reading
 def attention_with_scaled_queries(Q, K, V):
-    """The queries are scaled before the product."""
+    """The queries are scaled before the product: fewer numbers to divide than there are scores."""
     d_k = Q.shape[-1]
     weights = softmax((Q / d_k**0.5) @ K.swapaxes(-2, -1))
     return weights @ V, weights
@@ -236,9 +236,9 @@ def entropy_with_nansum(weights):
     return -np.nansum(weights * np.log(weights), axis=-1)
 
 
-@right
+@right.worth_reading
 def entropy_with_a_where_argument(weights):
-    """The logarithm is taken only where there is something to take."""
+    """The logarithm is taken only where there is something to take, so that 0 ln 0 never comes up."""
     logs = np.zeros_like(weights)
     np.log(weights, out=logs, where=weights > 0)
     return -np.einsum("...j,...j->...", weights, logs)
@@ -291,9 +291,9 @@ def entropy_below_the_uniform_one(weights):
 right = alternatives_of("softmax_jacobian")
 
 
-@right
+@right.worth_reading
 def jacobian_by_broadcasting(p):
-    """One column, one row, and the identity."""
+    """One column, one row, and the identity: p_i (1[i = j] - p_j), as the formula reads."""
     return p[:, None] * (np.eye(p.size) - p[None, :])
 
 
@@ -416,9 +416,9 @@ def gradient_of_flat_entries(f, x, eps=1e-5):
     return np.array(slopes).reshape(x.shape)
 
 
-@right
+@right.worth_reading
 def gradient_with_identity_steps(f, x, eps=1e-5):
-    """A list comprehension over the rows of an identity."""
+    """A list comprehension over the rows of an identity: each row is a step along one axis."""
     steps = (eps * np.eye(x.size)).reshape(x.size, *x.shape)
     return np.array([f(x + s) - f(x - s) for s in steps]).reshape(x.shape) / (2 * eps)
 
@@ -466,9 +466,9 @@ def gradient_as_the_mean_of_two_sides(f, x, eps=1e-5):
 right = alternatives_of("query_gradient")
 
 
-@right
+@right.worth_reading
 def gradient_without_a_jacobian_matrix(q, K, V, g):
-    """How far each value's worth is above the average, counted by its weight."""
+    """How far each value's worth is above the average, counted by its weight: no n by n matrix is ever made."""
     root = np.sqrt(q.shape[0])
     w = softmax(K @ q / root)
     worth = V @ g

@@ -9,9 +9,9 @@ from solutions.ch4_masking import masked_softmax
 right = alternatives_of("causal_mask")
 
 
-@right
+@right.worth_reading
 def triangle_with_tril(n_q, n_k=None):
-    """np.tril of ones, made boolean."""
+    """np.tril of ones, made boolean: NumPy has the triangle ready, and `k` says which diagonal it ends at."""
     n_k = n_k or n_q
     return np.tril(np.ones((n_q, n_k)), k=n_k - n_q).astype(bool)
 
@@ -96,9 +96,9 @@ def padding_by_reshape(lengths, n_k):
     return (lengths.reshape(-1, 1) > np.arange(n_k)).reshape(-1, 1, n_k)
 
 
-@right
+@right.worth_reading
 def padding_with_expand_dims(lengths, n_k):
-    """The missing axis put in at the end."""
+    """The missing axis put in at the end: compare first, and think about the shape afterwards."""
     return np.expand_dims(np.arange(n_k)[None, :] < lengths[:, None], axis=1)
 
 
@@ -123,9 +123,9 @@ def padding_with_stack(lengths, n_k):
 right = alternatives_of("masked_softmax")
 
 
-@right
+@right.worth_reading
 def minus_infinity_with_care(scores, mask):
-    """-inf and a maximum that is replaced by 0 where there is none."""
+    """-inf and a maximum that is replaced by 0 where there is none: exp(-inf) is exactly 0, whatever the scores are."""
     allowed = np.where(mask, scores, -np.inf)
     top = allowed.max(axis=-1, keepdims=True)
     e = np.exp(allowed - np.where(np.isneginf(top), 0.0, top))
@@ -203,9 +203,9 @@ def log_sum_exp_of_the_allowed(scores, mask):
     return np.exp(allowed - np.where(lse == -np.inf, 0.0, lse))
 
 
-@right
+@right.worth_reading
 def masked_reductions(scores, mask):
-    """NumPy's own `where=` for maximum and sum."""
+    """NumPy's own `where=` for maximum and sum: what is forbidden is never looked at, so no huge negative number is needed."""
     mask = np.broadcast_to(mask, scores.shape)
     top = np.max(scores, axis=-1, keepdims=True, where=mask, initial=-1e5)
     e = np.zeros(scores.shape)
@@ -228,9 +228,9 @@ def on_a_copy(scores, mask):
 right = alternatives_of("masked_attention")
 
 
-@right
+@right.worth_reading
 def attention_with_loops(Q, K, V, mask=None):
-    """One query at a time, looking only at the keys that it may see."""
+    """One query at a time, looking only at the keys that it may see: what a mask means, without a mask."""
     n_q, n_k = Q.shape[-2], K.shape[-2]
     batch = Q.shape[:-2]
     allowed = np.broadcast_to(True if mask is None else mask, (*batch, n_q, n_k))
@@ -344,9 +344,9 @@ def masks_with_loops(causal, padding):
     return mask
 
 
-@right
+@right.worth_reading
 def masks_by_what_is_forbidden(causal, padding):
-    """Forbidden where either forbids."""
+    """Forbidden where either forbids: De Morgan's way to say that both have to allow it."""
     return ~(~causal | ~padding)
 
 
@@ -424,9 +424,9 @@ def by_finite_differences(attend, X):
     return True
 
 
-@right
+@right.worth_reading
 def by_nan(attend, X):
-    """A NaN in a later row must not turn up in an earlier one."""
+    """A NaN in a later row must not turn up in an earlier one: it spreads to everything that is computed from it."""
     for t in range(1, len(X)):
         Z = X.copy()
         Z[t:] = np.nan

@@ -6,7 +6,7 @@ from matplotlib.patches import Rectangle
 
 from autograder.misconception import alternatives_of
 from solutions.ch1_weighted_averaging import softmax
-from solutions.ch4_masking import masked_softmax
+from solutions.ch4_masking import masked_attention, masked_softmax
 
 right = alternatives_of("split_heads")
 
@@ -27,9 +27,9 @@ def split_with_loops(X, h):
     return heads
 
 
-@right
+@right.worth_reading
 def split_with_moveaxis(X, h):
-    """The heads' axis picked up and put down one place further left."""
+    """The heads' axis picked up and put down one place further left, with no list of axes to count."""
     return np.moveaxis(X.reshape((*X.shape[:-1], h, -1)), -2, -3)
 
 
@@ -74,9 +74,9 @@ def split_by_index(X, h):
 right = alternatives_of("merge_heads")
 
 
-@right
+@right.worth_reading
 def merge_with_concatenate(O):
-    """The heads one by one, concatenated along the columns."""
+    """The heads one by one, concatenated along the columns: what the reshape does, said in words."""
     return np.concatenate([O[..., head, :, :] for head in range(O.shape[-3])], axis=-1)
 
 
@@ -133,7 +133,7 @@ def attend_one(Q, K, V, mask):
 right = alternatives_of("multi_head_attention")
 
 
-@right
+@right.worth_reading
 def one_head_after_another(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     """A loop over heads, each with its own slices of the matrices; the outputs are concatenated."""
     d_k, d_v = W_Q.shape[1] // h, W_V.shape[1] // h
@@ -143,7 +143,7 @@ def one_head_after_another(X_q, X_kv, W_Q, W_K, W_V, W_O, h, mask=None):
     for i in range(h):
         Q, K = X_q @ W_Q[:, i * d_k : (i + 1) * d_k], X_kv @ W_K[:, i * d_k : (i + 1) * d_k]
         V = X_kv @ W_V[:, i * d_v : (i + 1) * d_v]
-        output, w = attend_one(Q, K, V, None if mask is None else mask[..., i, :, :])
+        output, w = masked_attention(Q, K, V, None if mask is None else mask[..., i, :, :])
         outputs.append(output)
         weights.append(w)
     return np.concatenate(outputs, axis=-1) @ W_O, np.stack(weights, axis=-3)
@@ -250,9 +250,9 @@ def contributions_with_split(O, W_O):
     return np.stack([head @ rows for head, rows in zip(O, np.split(W_O, len(O)), strict=True)])
 
 
-@right
+@right.worth_reading
 def contributions_with_einsum(O, W_O):
-    """One einsum."""
+    """One einsum: W_O cut into a block of rows for each head, and `d` summed away within each."""
     return np.einsum("hnd,hdm->hnm", O, W_O.reshape(*O.shape[::2], W_O.shape[1]))
 
 
@@ -305,9 +305,9 @@ def patterns_with_loops(weights):
     return {"copying": copying, "uniform": uniform, "local": local, "previous": previous}
 
 
-@right
+@right.worth_reading
 def patterns_with_traces(weights):
-    """Traces of shifted diagonals."""
+    """Traces of shifted diagonals: the weight on the position before is what stands one below the diagonal."""
     n = len(weights)
     return {
         "previous": np.trace(weights, -1) / (n - 1),
@@ -376,7 +376,7 @@ def plot_with_matshow(weights, query_tokens, key_tokens, ax=None):
     return ax
 
 
-@right
+@right.worth_reading
 def plot_with_pcolormesh(weights, query_tokens, key_tokens, ax=None):
     """pcolormesh, ticks in the middle of the places, the axis turned over, numbers written in."""
     if ax is None:
@@ -549,9 +549,9 @@ def gap_with_take(attend, X, perm):
     return max(difference.max(), -difference.min())
 
 
-@right
+@right.worth_reading
 def gap_with_a_permutation_matrix(attend, X, perm):
-    """A permutation matrix on both sides."""
+    """A permutation matrix on both sides: equivariance is the sentence f(P X) = P f(X), written down."""
     P = np.eye(len(X))[perm]
     return float(np.max(np.abs(attend(P @ X) - P @ attend(X))))
 

@@ -13,9 +13,9 @@ from solutions.ch4_masking import causal_mask
 right = alternatives_of("attention_cost")
 
 
-@right
+@right.worth_reading
 def product_by_product(n_q, n_k, d_k, d_v):
-    """One matrix product after the other, then their sum."""
+    """One matrix product after the other, then their sum: each costs the product of the three sizes that meet in it."""
     scores = n_q * d_k * n_k
     mixing = n_q * n_k * d_v
     return {"stored_scores": n_q * n_k, "multiply_adds": scores + mixing}
@@ -73,9 +73,9 @@ def product_after_product(n, d_model):
     return 3 * one_projection + scores + mixing + one_projection
 
 
-@right
+@right.worth_reading
 def factored_flops(n, d_model):
-    """What all terms share, taken out."""
+    """What all terms share, taken out: it shows at which length the scores cost as much as the projections."""
     return 4 * n * d_model * (2 * d_model + n)
 
 
@@ -144,9 +144,9 @@ def window_of_diagonals(n, window):
     return sum(np.eye(n, k=-back) for back in range(min(window, n))).astype(bool)
 
 
-@right
+@right.worth_reading
 def window_with_tril_and_triu(n, window):
-    """Ones, cut off above and below."""
+    """Ones, cut off above and below: a band is the meeting of two triangles."""
     return np.triu(np.tril(np.ones((n, n))), k=1 - window) > 0
 
 
@@ -177,9 +177,9 @@ def linear_with_einsum(Q, K, V, feature_map):
     return np.einsum("...im,...mb->...ib", phi_Q, state) / (total[..., None] + 1e-6)
 
 
-@right
+@right.worth_reading
 def linear_with_a_column_of_ones(Q, K, V, feature_map):
-    """The sum is carried as one more value."""
+    """The sum is carried as one more value: a column of ones, mixed by the weights, is their sum."""
     V_and_one = np.concatenate([V, np.ones((*V.shape[:-1], 1))], axis=-1)
     both = feature_map(Q) @ (np.moveaxis(feature_map(K), -1, -2) @ V_and_one)
     return both[..., :-1] / both[..., -1:]
@@ -284,7 +284,7 @@ def parts_brought_together_at_the_end(Q, K, V, block_size):
     return (factors * np.array(mixes)).sum(axis=0) / (factors * np.array(totals)).sum(axis=0)
 
 
-@right
+@right.worth_reading
 def outputs_mixed_by_log_sums(Q, K, V, block_size):
     """Attention on each block, then the outputs mixed by the softmax of the blocks' log-sum-exps."""
     outputs, logs = [], []
@@ -381,9 +381,9 @@ def first_block_sets_the_start(Q, K, V, block_size):
 right = alternatives_of("decode_step")
 
 
-@right
+@right.worth_reading
 def step_by_plain_attention(q, k, v, cache_K, cache_V):
-    """One query makes a matrix of one row; chapter 3 does the rest."""
+    """One query makes a matrix of one row; chapter 3 does the rest: decoding is attention, with the past kept."""
     K = np.concatenate([cache_K, k[None, :]], axis=0)
     V = np.concatenate([cache_V, v[None, :]], axis=0)
     return attention(q[None, :], K, V)[0][0], K, V

@@ -24,7 +24,7 @@ def padding_cut_off(target, memory, weights, h, memory_lengths):
     return np.array(outputs)
 
 
-@right
+@right.worth_reading
 def one_position_at_a_time(target, memory, weights, h, memory_lengths):
     """As in generation: each position is a single query over what is there so far, with no mask at all."""
 
@@ -171,7 +171,7 @@ def round_the_corner(n, d_model):
     return {"W_Q": W_Q, "W_K": W_K, "W_V": np.eye(d_model, tokens), "W_O": np.eye(tokens, d_model)}
 
 
-@right
+@right.worth_reading
 def a_parabola_of_positions(n, d_model):
     """Two columns: the score is 2 j (i - 1) - j^2, which is largest at j = i - 1."""
     tokens = d_model - n
@@ -183,7 +183,7 @@ def a_parabola_of_positions(n, d_model):
     return {"W_Q": W_Q, "W_K": W_K, "W_V": W_V, "W_O": W_V.T}
 
 
-@right
+@right.worth_reading
 def hands_of_a_clock(n, d_model):
     """Two columns: positions as angles on a circle, the query turned back by one step, as rotary embeddings do it."""
     angle = 2 * np.pi * np.arange(n) / (n + 1)

@@ -7,7 +7,14 @@ import re
 import pytest
 
 from autograder.audit.kinds import kinds_visited
-from autograder.checking.arguments import ArrayArgument, LengthsArgument, MaskArgument, NumberArgument, OrderArgument
+from autograder.checking.arguments import (
+    ArrayArgument,
+    LengthsArgument,
+    MaskArgument,
+    NumberArgument,
+    OrderArgument,
+    WholeNumbersArgument,
+)
 from autograder.course import load_course
 from autograder.judging.loader import load_checks
 from autograder.judging.proxies import ReferenceProxy
@@ -16,7 +23,7 @@ from tests.support import ROOT
 COURSE = load_course(ROOT)
 CHECKS = {chapter: load_checks(COURSE, chapter) for chapter in COURSE.finished_chapters()}
 EXERCISES = [(c, name) for c, checks in CHECKS.items() for name, spec in checks.specs.items() if not spec.answers]
-SHAPED = ArrayArgument | MaskArgument | LengthsArgument | OrderArgument
+SHAPED = ArrayArgument | MaskArgument | LengthsArgument | OrderArgument | WholeNumbersArgument
 
 
 def said_of(docstring, name):

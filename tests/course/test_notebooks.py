@@ -99,7 +99,7 @@ def test_nothing_was_run(chapter):
 
 def test_the_notebook_names_its_chapter(chapter):
     """A copy under another name is still known for what it is."""
-    assert raw(chapter)["metadata"]["autograder"] == {"chapter": chapter}
+    assert raw(chapter)["metadata"]["autograder"]["chapter"] == chapter
 
 
 def test_only_stubs_and_checks_are_known_to_nbgrader(chapter):

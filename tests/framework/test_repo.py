@@ -45,7 +45,7 @@ def test_the_top_level_is_what_a_newcomer_was_told():
     """The folders at the top are those that docs/architecture.md names, and every one of those is there."""
     folders = {path.relative_to(ROOT).parts[0] for path in _tracked() if len(path.relative_to(ROOT).parts) > 1}
     shown = {name for name in folders if not name.startswith(".")}
-    assert shown <= {"autograder", "benchmarks", "docs", "solutions", "source", "tests"}
+    assert shown <= {"autograder", "benchmarks", "docs", "packaging", "solutions", "source", "tests"}
     assert {"autograder", "docs", "solutions", "tests"} <= shown
 
 
@@ -100,7 +100,7 @@ def test_no_machine_is_named():
 
 def test_scripts_can_be_run():
     """The scripts of .ci parse as shell, so a slip in one is not first seen on the build machine."""
-    for script, shell in (("run", "bash"), ("venv", "sh"), ("system", "sh")):
+    for script, shell in (("run", "bash"), ("venv", "sh"), ("system", "sh"), ("try-wheel", "sh")):
         run = subprocess.run([shell, "-n", ROOT / ".ci" / script], capture_output=True, text=True, check=False)
         assert run.stderr == ""
 

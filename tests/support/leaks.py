@@ -1,4 +1,7 @@
-"""Looks in what students receive for what they must not: hidden checks and their inputs, solutions, the secret."""
+"""Looks in what students receive for what they must not: hidden checks and their inputs, solutions, the secret.
+
+What is sealed in an examples file is opened first: to whoever reads the framework's source it is no secret.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course import Course
+from autograder.examples.sealed import opened
 from autograder.judging.secret import course_secret
 
 __all__ = ["Leak", "hunt", "secrets_of"]
@@ -96,11 +100,24 @@ def _readable(path: Path) -> str:
     """The text of a file as a person or a program could read it: as it is, unescaped, and out of its JSON."""
     raw = path.read_text(errors="replace")
     try:
-        inside = "\n".join(_strings(json.loads(raw)))
+        data = json.loads(raw)
+        inside = "\n".join([*_strings(data), *_sealed(data)])
     except ValueError:
         inside = ""
     plain = html.unescape(raw)
     return "\n".join([raw, plain, inside, html.unescape(inside), re.sub(r"<[^>]*>", "", plain)])
+
+
+def _sealed(data: object) -> Iterator[str]:
+    """The texts inside whatever is sealed in the entry of an exercise, under whatever key, out of its JSON."""
+    entries = data.get("exercises") if isinstance(data, dict) else None
+    for name, entry in entries.items() if isinstance(entries, dict) else ():
+        for text in entry.values():
+            if isinstance(text, str) and text:
+                try:
+                    yield from _strings(opened(text, name))
+                except ValueError:  # a plain text
+                    continue
 
 
 def _strings(value: object) -> Iterator[str]:

@@ -7,20 +7,30 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from autograder.course import Course, load_course
+from autograder.demo.run import copy_course
+from autograder.site import build_site
 from tests.support import ROOT
+from tests.support.browser import browser_file
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync"]
+# Whatever a page, a worker or the browser itself asks for: nothing but this machine has an address.
+FLAGS += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 
 
 def _chromium() -> str:
@@ -91,11 +101,56 @@ def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
 @pytest.fixture
 def page(browser: sync_api.Browser, lab: str) -> Iterator[sync_api.Page]:
     """A page that may talk to the server and to nobody else."""
-    context = browser.new_context(viewport={"width": 1200, "height": 1000})
-    ours = (lab, "data:", "blob:")
-    context.route("**/*", lambda route: route.continue_() if route.request.url.startswith(ours) else route.abort())
+    with one_page(browser, lab, viewport={"width": 1200, "height": 1000}) as page:
+        yield page
+
+
+@contextmanager
+def one_page(browser: sync_api.Browser, address: str, **options: Any) -> Iterator[sync_api.Page]:
+    """A page that may talk to the server at ``address``; it fails where it asked anybody else for anything."""
+    context = browser.new_context(**options)
+    machine = "/".join(address.split("/")[:3])
+    ours, others = (machine, "data:", "blob:"), []
+
+    def pass_on(route: sync_api.Route) -> None:
+        if route.request.url.startswith(ours):
+            route.continue_()
+        else:
+            others.append(route.request.url)
+            route.abort()
+
+    context.route("**/*", pass_on)
     page = context.new_page()
     # On a busy machine JupyterLab may ask which kernel to start, before it has heard that there is just one.
     page.add_locator_handler(page.locator(".jp-Dialog"), lambda asked: asked.locator(".jp-mod-accept").click())
-    yield page
-    context.close()
+    try:
+        yield page
+    finally:
+        context.close()
+    assert others == []
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        """Say nothing of each request."""
+
+
+@pytest.fixture(scope="session")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """The course in a folder where something may be made of it; what never ends is waited for less long there."""
+    course = copy_course(load_course(ROOT), tmp_path_factory.mktemp("course"))
+    with (course.root / "course_config.py").open("a") as config:
+        config.write("c.Course.check_seconds = 3.0\n")
+    return load_course(course.root)
+
+
+@pytest.fixture(scope="session")
+def site(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """The folder of a site of the whole course with its own Pyodide, and its address: below a name, as many servers have it."""
+    _chromium()
+    served = tmp_path_factory.mktemp("served")
+    made = build_site(course, served / "attention", pyodide=browser_file("pyodide"))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=served))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield made, f"http://127.0.0.1:{server.server_port}/attention"
+    server.shutdown()

@@ -47,6 +47,39 @@ def run(cell):
     expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=WAIT)
 
 
+def type_and_run(cell, code=None):
+    """With the keyboard alone: go to a cell, put ``code`` in place of what stands there, run it, wait until it is done."""
+    keys, prompt = cell.page.keyboard, cell.locator(".jp-InputPrompt")
+    select(cell)
+    if code is not None:
+        keys.press("Enter")
+        keys.press("Control+A")
+        keys.insert_text(code)
+    before = prompt.inner_text()
+    keys.press("Control+Enter")
+    expect(prompt).not_to_have_text(before.strip() or "[ ]:", timeout=WAIT)
+    expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=WAIT)
+
+
+def select(cell):
+    """Select a cell of the notebook by the keys that go up and down, wherever the keyboard was."""
+    keys = cell.page.keyboard
+    down = """cell => {
+        const cells = [...cell.closest(".jp-Notebook").querySelectorAll(".jp-Cell")];
+        return cells.indexOf(cell) - cells.findIndex(one => one.classList.contains("jp-mod-selected"));
+    }"""
+    for _ in range(100):
+        keys.press("Escape")
+        distance = cell.evaluate(down)
+        if not distance:
+            return
+        for _ in range(abs(distance)):
+            keys.press("j" if distance > 0 else "k")
+        if cell.evaluate(down) == distance:
+            keys.press("Tab")  # the keyboard is not in the notebook yet
+    raise AssertionError("the keyboard does not reach the notebook")
+
+
 def write(cell, code):
     """Put code in place of what stands in a cell."""
     cell.locator(".cm-content").click()

@@ -21,6 +21,7 @@ from autograder.checking import (
     size,
     weights,
     whole,
+    whole_numbers,
 )
 from autograder.checking.covering import cover
 from autograder.checking.kinds import kinds_of
@@ -43,6 +44,8 @@ CONTRACTS = {
     "doubles": Contract({"x": array("n", low=-3, high=3, tiny=1e-3, float32=False), "eps": real(1e-3, 1, default=True)}),
     "masked": Contract({"scores": array("... n", low=-1000, high=1000), "mask": mask("... n", empty_rows=True)}),
     "padding": Contract({"lengths": lengths("B", "n_k"), "n_k": size("n_k")}),
+    "positions": Contract({"X": array("n d"), "positions": whole_numbers("n", -1000, 1000)}),
+    "tokens": Contract({"tokens": whole_numbers("n", 0, 6)}),
     "order": Contract({"X": array("n d"), "perm": order("n")}),
     "counts": Contract({"n": whole(1, 300), "window": whole(1, 400)}),
     "layers": Contract({
@@ -91,6 +94,10 @@ def keeps_to(argument, value, reading):
         assert value.dtype.kind == "i"
         assert value.min() >= argument.low
         assert value.max() <= reading.sizes[argument.up_to]
+    elif kind == "WholeNumbersArgument":
+        assert value.dtype.kind == "i"
+        assert value.min() >= argument.low
+        assert value.max() <= argument.high
     elif kind == "NumberArgument":
         assert argument.low <= value <= argument.high
         assert isinstance(value, int) == argument.whole

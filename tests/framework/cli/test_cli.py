@@ -12,12 +12,12 @@ from click.testing import CliRunner
 
 import autograder
 from autograder.cli import app as verbs
-from autograder.cli.by_examples import check_by_examples
 from autograder.cli.text import needs_a_person, summary, verdict_text
 from autograder.course import load_course
 from autograder.gradebook.errors import GradebookError
 from autograder.release import record_examples
 from autograder.sandbox.confinement import SandboxLost
+from autograder.terminal.by_examples import check_by_examples
 from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
 from tests.support.commands import python
 from tests.support.mini import CHAPTER, RIGHT, WRONG_SIGN, change, copy_course, document, hand_in
@@ -241,7 +241,7 @@ def test_a_notebook_that_breaks_the_replay_is_that_notebooks_reason(tmp_path, mo
     def breaks(path):
         raise RuntimeError(f"our own mistake over {path.stem}")
 
-    monkeypatch.setattr("autograder.cli.by_examples.read_notebook", breaks)
+    monkeypatch.setattr("autograder.terminal.by_examples.read_notebook", breaks)
     verdicts = check_by_examples([tmp_path / "a.ipynb", tmp_path / "b.ipynb"], None, "auto", lambda _: None)
     assert [verdict.status for verdict in verdicts] == ["ungradable"] * 2
     assert "our own mistake over b (by_examples.py, line" in verdicts[1].reason

@@ -183,7 +183,7 @@ def test_a_scheduler_that_is_gone_is_not_asked_to_tidy_up():
 def test_dask_is_not_installed(course, monkeypatch):
     """Without Dask, --scheduler says what to install; nothing else needs it."""
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ClusterError, match=r"pip install 'autograder\[dask\]'"):
+    with pytest.raises(ClusterError, match=r"pip install 'nbautograder\[dask\]'"):
         graded(course, executor=on("tcp://127.0.0.1:1"))
 
 

@@ -194,7 +194,7 @@ def test_long_names_are_not_compared():
 @pytest.mark.parametrize(
     ("stopped", "words"),
     [
-        ("timeout", "had not finished after 5 seconds"),
+        ("timeout", "was still running after 5 seconds, and was stopped: which loop never ends"),
         ("memory", "more memory than it may have"),
         ("crash", "ended the Python process"),
         ("protocol", "could not be read"),

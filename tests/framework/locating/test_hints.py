@@ -8,6 +8,7 @@ import pytest
 from autograder.attempt import parsed
 from autograder.edits.generator import Definition
 from autograder.locating.harmless import is_harmless
+from autograder.selfcheck.progress import PROGRESS_NAME
 from tests.support import examples_by_hand as by_hand
 
 MIDDLE = "\n\ndef softmax(x, axis=-1):\n    e = np.exp(x - x.max(axis=axis, keepdims=True))\n    total = e.sum(axis=0, keepdims=True)\n    return e / total\n"
@@ -18,8 +19,8 @@ def cell(tmp_path, monkeypatch, capsys):
     """Runs cells as IPython does, their source kept; gives what was printed. All written hints are read."""
     by_hand.write_chapter(tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("autograder.selfcheck._hints_given", {})
-    monkeypatch.setattr("autograder.selfcheck._shown", {})
+    monkeypatch.setattr("autograder.selfcheck.progress._remembered", {})
+    monkeypatch.setattr("autograder.selfcheck.helping._looked_at", {})
     monkeypatch.setattr("autograder.locating.hints.SECONDS", 20.0)  # a machine that runs tests may be busy
     names = {"__name__": "__main__"}
     count = iter(range(100))
@@ -34,6 +35,12 @@ def cell(tmp_path, monkeypatch, capsys):
     return run
 
 
+def _forget(folder):
+    """No hint was read yet, as far as the progress file tells."""
+    [progress] = folder.rglob(PROGRESS_NAME)
+    progress.unlink()
+
+
 def test_the_line_of_the_students_own_cell(cell):
     """After the last written hint: the line as the cell counts it, what to change there in words, and on whose word."""
     cell(MIDDLE)
@@ -44,9 +51,9 @@ def test_the_line_of_the_students_own_cell(cell):
     assert "axis=-1" not in text
 
 
-def test_at_once_where_no_written_hint_fits(cell, monkeypatch):
+def test_at_once_where_no_written_hint_fits(cell, tmp_path):
     """Before the written hints, once for the same code; where one that is left speaks of it, that one is given in its turn."""
-    monkeypatch.setattr("autograder.selfcheck._hints_given", {})
+    _forget(tmp_path)
     cell(MIDDLE)
     told = cell("hint(softmax)")
     assert "Look at line 5: with another axis there" in told
@@ -55,7 +62,7 @@ def test_at_once_where_no_written_hint_fits(cell, monkeypatch):
     cell(MIDDLE.replace("keepdims=True)\n    total", ")\n    total"))
     assert "Second hint: look at `keepdims`" in cell("hint(softmax)"), "two mistakes, and nothing that is proven"
     cell(MIDDLE.replace("axis=0, keepdims=True", "axis=axis"))
-    monkeypatch.setattr("autograder.selfcheck._hints_given", {})
+    _forget(tmp_path)
     assert "First hint." in cell("hint(softmax)"), "the second one speaks of `keepdims`"
     cell(by_hand_right())
     assert "Second hint" in cell("hint(softmax)"), "nothing is wrong"

@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from autograder.examples.sealed import seal
 from autograder.judging.secret import course_secret
+from autograder.release import record_examples
 from tests.support.leaks import hunt, secrets_of
 from tests.support.mini import CHAPTER
 
@@ -33,17 +35,39 @@ def test_it_knows_every_kind_of_secret(course):
         ("array([[ 17.25, -40.  ],\n       [  3.5 , 451.  ]])", "an input of a hidden check"),
     ],
 )
-@pytest.mark.parametrize("form", ["text", "html", "notebook"])
+@pytest.mark.parametrize("form", ["text", "html", "notebook", "sealed"])
 def test_it_finds_what_is_planted(course, tmp_path, planted, what, form):
     """Code and inputs are found as text, escaped in a page, and inside a notebook's JSON."""
     text = {
         "text": planted,
         "html": f"<pre>{planted.replace(' ', '&#32;').replace('-', '&#45;')}</pre>",
         "notebook": json.dumps({"cells": [{"source": planted.splitlines(keepends=True)}]}),
+        "sealed": json.dumps({"exercises": {"to_kelvin": {"any": seal({"solution": planted}, "to_kelvin")}}}),
     }[form]
     path = tmp_path / "received"
-    path.write_text(f"before\n{text}\nafter")
+    path.write_text(text if form == "sealed" else f"before\n{text}\nafter")
     assert what in {leak.what for leak in hunt(course, CHAPTER, [path])}
+
+
+def test_solutions_are_in_what_self_learners_get_only_and_never_in_plain(course, tmp_path):
+    """A class gets no solution, sealed or not, unless its course says so; a self-learner's file shows none to who just looks."""
+
+    def found(audience, *, sealed=True):
+        data = json.loads(record_examples(course, CHAPTER, audience).read_text())
+        if not sealed:
+            for entry in data["exercises"].values():
+                entry.pop("sealed", None), entry.pop("judged", None)
+        (tmp_path / "examples.json").write_text(json.dumps(data))
+        return {leak.what for leak in hunt(course, CHAPTER, [tmp_path / "examples.json"])}
+
+    assert found("class") == set()
+    assert found("self-learners", sealed=False) == set()
+    assert "a reference solution" in found("self-learners")
+    course.solutions = "after due"  # and no gradebook says when that is
+    assert found("class") == set()
+    course.solutions = "after passing"
+    assert "an alternative" in found("class")
+    assert "a reference solution" not in found("class")
 
 
 def test_it_finds_the_secret(course, tmp_path):

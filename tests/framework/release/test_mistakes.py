@@ -83,6 +83,12 @@ def beside(name, content):
     return lambda root: (root / "source" / CHAPTER / name).write_text(content)
 
 
+def too_large(root):
+    """Data files beyond the limit, of which all is zero and nearly nothing is on the disk."""
+    with (root / "source" / CHAPTER / "all.npz").open("wb") as file:
+        file.truncate(65 << 20)
+
+
 def second_chapter(root):
     """The mistake of an exercise that another chapter has too."""
     for path in (NOTEBOOK, CHECKS, SOLUTIONS):
@@ -165,6 +171,7 @@ CASES = {
     "check in no class": (end(CHECKS, '\n\ndef test_it(agrees):\n    """it"""\n    agrees.to_kelvin(1.0)\n'), r"test_it stands in no class, so grading does not try it"),
     "check with another name": (text(CHECKS, "def test_q1_is_answered", "def q1_is_answered"), r"q1_is_answered"),
     "leans on what is not there": (text(CHECKS, 'leans_on=("to_kelvin",)', 'leans_on=("to_kelvim",)'), rf"{CHECKS}, line \d+: mean_kelvin leans on 'to_kelvim', which is no earlier exercise of this chapter\. They are: to_kelvin\. Is it to_kelvin misspelt\?"),
+    "data files too large": (too_large, r"the files beside the notebook take 65 MiB, and 64 MiB is the limit, .* The largest is all\.npz with 65 MiB"),
     "misconception of nothing": (text(WRONG, 'misconceptions_of("mean_kelvin")', 'misconceptions_of("mean_kelvim")'), r"mean_of_everything is about 'mean_kelvim', which is no function"),
     "alternative of nothing": (text(RIGHT, 'alternatives_of("mean_kelvin")', 'alternatives_of("mean_kelvim")'), rf"{RIGHT}, line \d+: shift_after_the_mean is a solution of 'mean_kelvim', which is no exercise of this chapter\. Is it mean_kelvin misspelt\?"),
     "notebook that is no JSON": (text(NOTEBOOK, '"cells"', "<<<<<<<"), r"The chapter's own notebook .* cannot be used: ch1_units\.ipynb is not JSON \(line \d+"),

@@ -13,7 +13,6 @@ import pytest
 from autograder import selfcheck
 from autograder.selfcheck import lookup
 from tests.support import ROOT
-from tests.support import examples_by_hand as by_hand
 from tests.support.commands import python
 
 SETUP = "import numpy as np\nfrom autograder import check, hint\n"
@@ -27,28 +26,8 @@ BLANK = "def softmax(x, axis=-1):\n    raise NotImplementedError\n"
 
 
 @pytest.fixture(autouse=True)
-def beside_the_notebook(tmp_path, monkeypatch):
-    """A folder with a chapter's examples, and a student who has done nothing yet."""
-    by_hand.write_chapter(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith(("JPY_", "JUPYTER", "NBGRADER"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.setattr(selfcheck, "_passed", set())
-    monkeypatch.setattr(selfcheck, "_hints_given", {})
-    return tmp_path
-
-
-@pytest.fixture
-def notebook(capsys):
-    """Runs code as cells of one notebook; gives what was printed."""
-    names = {"__name__": "__main__"}
-
-    def run(code):
-        exec(code, names)  # noqa: S102 - check() reads the names of whoever calls it, so a caller is made
-        return capsys.readouterr().out
-
-    run(SETUP)
-    return run
+def _nothing_done_yet(beside_the_notebook):
+    """Everyone here is a student beside a chapter's examples."""
 
 
 def process(folder, *command):
@@ -217,7 +196,6 @@ class TestUnhelpfulSituations:
             ("check(softmax(np.ones(3)))", "given a value of type ndarray, not a function. Name the function itself, without"),
             ("check(None)", "given None, which is what a function without a `return` gives"),
             ("check(int)", "given the class int, not a function"),
-            ("check()", "check needs to be told which exercise: write one of softmax, mean_of, quiz_ch9"),
             ("softmax = np.ones(3)\ncheck(softmax)", "`softmax` is now a value of type ndarray, and no function any more."),
             ("q1 = 'b'\ncheck(q1)", 'given the text of an answer. Write check("quiz_ch9")'),
             ("hint('softmx')", "Did you mean hint(softmax)?"),

@@ -1,10 +1,12 @@
-"""What ``from autograder import check, hint`` finds while a notebook is graded: the grader runs checks of its own."""
+"""What ``from autograder import check, hint, uses`` finds while a notebook is graded: the grader runs checks of its own."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["check", "hint"]
+from guest.drawing import uses  # type: ignore[import-not-found,unused-ignore]
+
+__all__ = ["check", "hint", "uses"]
 
 
 def check(*_args: object, **_kwargs: object) -> None:

@@ -1,0 +1,80 @@
+"""The verbs of a student's terminal: ``start`` lays the course out and opens it, ``watch`` checks at each save."""
+
+import shlex
+import signal
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import click
+from click.exceptions import Exit
+
+from autograder.cli.verbs import PATH
+
+__all__ = ["start", "watch"]
+
+
+@click.command()
+@click.argument("folder", metavar="[DIR]", required=False, type=PATH)
+@click.option("--no-open", is_flag=True, help="Lay the course out, and leave JupyterLab closed.")
+@click.option(
+    "--lab", metavar="OPTIONS", default="", help="Options for JupyterLab, such as --lab '--no-browser --port=8890'."
+)
+def start(folder: Path | None, *, no_open: bool, lab: str) -> None:
+    """Lay the course out in a folder of your own, never over your work, and open its map in JupyterLab."""
+    from autograder.errors import CourseError
+    from autograder.files import disk_sentence
+    from autograder.terminal import starting
+
+    _end_in_order()
+    try:
+        raise Exit(starting.start(folder, lab=None if no_open else shlex.split(lab), say=click.echo))
+    except CourseError as error:
+        click.echo(str(error), err=True)
+        raise Exit(2) from error
+    except OSError as error:
+        if not (sentence := disk_sentence(error)):
+            raise
+        click.echo(sentence, err=True)
+        raise Exit(1) from error
+    except KeyboardInterrupt as error:
+        click.echo("Stopped.", err=True)
+        raise Exit(130) from error
+
+
+@click.command()
+@click.argument("notebook", metavar="[NOTEBOOK]", required=False, type=PATH)
+def watch(notebook: Path | None) -> None:
+    """Check a notebook at each save, in this terminal, until you press q. One key gives a hint, goes on, lists, resets."""
+    # Before NumPy is loaded: whoever starts this sees at once that it has.
+    name = notebook.name if notebook is not None else "the notebook here"
+    click.echo(f"Watching {name} … (q ends it)")
+    from autograder.errors import CourseError
+    from autograder.files import disk_sentence
+    from autograder.terminal.finding import find_notebook
+    from autograder.terminal.watch import watch as watch_notebook
+
+    _end_in_order()
+    try:
+        raise Exit(watch_notebook(find_notebook(notebook)))
+    except CourseError as error:
+        click.echo(str(error), err=True)
+        raise Exit(2) from error
+    except OSError as error:
+        if not (sentence := disk_sentence(error)):
+            raise
+        click.echo(sentence, err=True)
+        raise Exit(1) from error
+    except KeyboardInterrupt as error:
+        raise Exit(130) from error
+
+
+def _end_in_order() -> None:
+    """Have what was started here end with this process, where that is ended or its terminal closed."""
+    for ending in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, ending):
+            signal.signal(getattr(signal, ending), _ended)
+
+
+def _ended(number: int, _frame: object) -> NoReturn:
+    sys.exit(128 + number)

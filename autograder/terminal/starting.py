@@ -1,0 +1,114 @@
+"""``autograder start``: which course, where to, and then JupyterLab on its map."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+from autograder.errors import CourseError
+from autograder.files import write_atomically
+from autograder.terminal.layout import COURSE_NAME, MAP_NAME, LaidOut, chapters_of, course_data, lay_out, material
+from autograder.wording import plural
+
+__all__ = ["open_lab", "start"]
+
+CLONE_MARK = "course_config.py"
+# What nbgrader adds to JupyterLab is for handing in and for instructors: alone, a learner only meets its error messages.
+# Nor is a question about news, which wants the network, the first thing to read.
+_HIDDEN = ("@jupyter/nbgrader", "@jupyterlab/apputils-extension:announcements")
+
+
+def start(folder: Path | None, *, lab: Sequence[str] | None, say: Callable[[str], None]) -> int:
+    """Lay the course out in ``folder`` (by default one named after the course) and open its map; the exit status.
+
+    ``lab`` holds options for JupyterLab; with None, that stays closed.
+    Raises ``CourseError`` where there is no course, or ``folder`` cannot be its place.
+    """
+    if folder is None and (Path.cwd() / COURSE_NAME).is_file() and not _clone():
+        folder = Path.cwd()  # what was laid out here, once more
+    source = _source(say)
+    data = course_data(source)
+    done = lay_out(source, folder if folder is not None else _default(data["id"]))
+    _tell(done, data["title"], say)
+    missing = [name for name in data.get("packages", ()) if find_spec(name) is None]
+    if missing:
+        say(f"Its notebooks import {' and '.join(missing)}, not installed here: pip install {' '.join(missing)}")
+    return open_lab(done.folder, lab, say) if lab is not None else 0
+
+
+def _clone() -> Path | None:
+    """The course folder around here, where this installation can release it."""
+    if find_spec("autograder.release") is None:
+        return None
+    here = Path.cwd().resolve()
+    return next((f for f in (here, *here.parents) if (f / CLONE_MARK).is_file()), None)
+
+
+def _source(say: Callable[[str], None]) -> Path:
+    clone, brought = _clone(), material()
+    if clone is not None:
+        made: Path = import_module("autograder.release.handout").handout(clone, say)
+        return made
+    if brought is None:
+        raise CourseError(
+            "This installation brings no course along. Run this inside a course folder (one with a course_config.py), "
+            'or install a release: pip install "nbautograder[lab]"'
+        )
+    return brought
+
+
+def _default(course_id: str) -> Path:
+    clone = _clone()
+    return (clone or Path.cwd()) / course_id
+
+
+def _tell(done: LaidOut, title: str, say: Callable[[str], None]) -> None:
+    notebooks = [name for name in done.added if name.endswith(".ipynb") and "/" in name]
+    total = len(chapters_of(done.folder))
+    if len(notebooks) == total:
+        say(f"{title}: {plural(total, 'chapter')} laid out in {done.folder}")
+    else:
+        say(f"{title} lies in {done.folder}")
+        for words, names in (("added, as missing", done.added), ("renewed, as not begun", done.renewed)):
+            if names:
+                say(f"  {words}: {', '.join(names)}")
+        if done.kept:
+            say(f"  kept as they are, with your work: {', '.join(done.kept)}")
+        if not (done.added or done.renewed or done.kept):
+            say("  nothing was missing, and nothing was changed.")
+
+
+def open_lab(folder: Path, options: Sequence[str], say: Callable[[str], None]) -> int:
+    """Open the map of the course that lies in ``folder`` in JupyterLab, until that is closed; its exit status."""
+    if find_spec("jupyterlab") is None:
+        say(
+            "JupyterLab is not installed here. Either of these goes on:\n"
+            '  pip install "nbautograder[lab]"     then run the same command again\n'
+            f"  open {folder / MAP_NAME} in an editor that knows notebooks\n"
+            f"  autograder watch {folder}     checks in this terminal, at each save"
+        )
+        return 0
+    # Beside the user's own settings, which stay as they are, and for this JupyterLab only.
+    settings = (folder / ".autograder" / "jupyter").resolve()
+    page = {"disabledExtensions": dict.fromkeys(_HIDDEN, True)}
+    write_atomically(settings / "labconfig" / "page_config.json", f"{json.dumps(page, indent=1)}\n".encode())
+    inherited = os.environ.get("JUPYTER_CONFIG_PATH", "")
+    paths = os.pathsep.join([str(settings), *([inherited] if inherited else [])])
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder.resolve()}"]
+    command += [f"--LabApp.default_url=/lab/tree/{MAP_NAME}", *options]
+    say("Opening it in JupyterLab: Ctrl-C here ends that. Your work is saved in the folder.")
+    process = subprocess.Popen(command, env={**os.environ, "JUPYTER_CONFIG_PATH": paths})
+    try:
+        while True:
+            with contextlib.suppress(KeyboardInterrupt):  # JupyterLab hears it too, and asks its own question
+                return process.wait()
+    finally:
+        if process.poll() is None:  # we are being ended
+            process.terminate()

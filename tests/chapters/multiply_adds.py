@@ -1,0 +1,161 @@
+"""Counting the multiply-adds of a function: its arrays are of a kind that counts what is multiplied with them.
+
+The text of this file is what a check runs beside the student's function, so it needs nothing but NumPy. Every product that
+one of the counting arrays takes part in is counted, whatever way it is written: ``@``, ``matmul``, ``dot``, ``einsum``,
+``tensordot``, or ``*`` and a sum; and what comes of counting arrays counts in turn. Numbers that are taken out of the arrays
+(by ``tolist``, say) are lost to it. So there is a least count, too, below which nothing can be said.
+"""
+
+import numpy as np
+
+FEW = "a third of those without a cache, or less"
+MANY = "more than a third of those without a cache"
+LOST = "so few that most cannot have been seen: work with the arrays of the model themselves"
+
+ONE_BY_ONE = {"multiply", "divide", "true_divide", "square", "power", "float_power"}
+MADE_OF_OTHERS = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
+
+
+def counting():
+    """A class of arrays that count, and the list whose only entry is the count."""
+    count = [0]
+
+    class Counting(np.ndarray):
+        def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+            given = [plain(x) for x in inputs]
+            if out is not None:
+                kwargs["out"] = tuple(plain(x) for x in out)
+            kwargs = {name: plain(x) for name, x in kwargs.items()}
+            result = getattr(ufunc, method)(*given, **kwargs)
+            if ufunc.signature is not None:
+                count[0] += np.size(result) * np.shape(given[0])[-1]
+            elif ufunc.__name__ in ONE_BY_ONE:
+                count[0] += np.size(result if method in {"__call__", "outer"} else given[0])
+            if out is not None:
+                return out[0] if len(out) == 1 else out
+            return kept(result)
+
+        def __array_function__(self, function, types, args, kwargs):
+            measure = PRODUCTS.get(function.__name__)
+            if measure is None:
+                return kept(super().__array_function__(function, types, args, kwargs))
+            args, kwargs = plain(args), plain(kwargs)
+            result = function(*args, **kwargs)
+            count[0] += int(measure(result, *args, **kwargs))
+            return kept(result)
+
+        def __getitem__(self, place):
+            return kept(super().__getitem__(place))
+
+        def dot(self, other, out=None):
+            return np.dot(self, other) if out is None else np.dot(self, other, out)
+
+        def tolist(self):
+            return [row.tolist() if row.ndim else row for row in self] if self.ndim else self
+
+        def __round__(self, digits=0):
+            return np.round(self, digits)
+
+        def __hash__(self):
+            return hash(float(self))
+
+    def plain(x):
+        if isinstance(x, Counting):
+            return x.view(np.ndarray)
+        if isinstance(x, (list, tuple)) and any(isinstance(part, (list, tuple, np.ndarray)) for part in x):
+            return type(x)(plain(part) for part in x) if type(x) in {list, tuple} else x
+        return {name: plain(part) for name, part in x.items()} if type(x) is dict else x
+
+    def kept(x):
+        if isinstance(x, (np.ndarray, np.floating, np.complexfloating)) and not isinstance(x, Counting):
+            return np.asanyarray(x).view(Counting) if np.asanyarray(x).dtype.kind in "fc" else x
+        return type(x)(kept(part) for part in x) if type(x) in {list, tuple} else x
+
+    return Counting, count
+
+
+def among_contracted(result, a, b, *_more, **_named):
+    """Multiply-adds of a product of two arrays that sums over some axes of both."""
+    sizes = np.size(a) * np.size(b)
+    return np.sqrt(sizes * np.size(result)) if sizes else 0
+
+
+def of_dot(result, a, b, *_more, **_named):
+    return np.size(result) * (np.shape(a)[-1] if np.ndim(a) and np.ndim(b) else 1)
+
+
+def of_einsum(result, *args, **_named):
+    """The number of all combinations of the letters, as einsum goes through them."""
+    if isinstance(args[0], str):
+        terms, operands = args[0].replace(" ", "").split("->")[0].split(","), args[1:]
+    else:
+        pairs = list(zip(args[0::2], args[1::2]))
+        operands = [operand for operand, _ in pairs]
+        terms = ["".join("..." if i is Ellipsis else chr(97 + i) for i in letters) for _, letters in pairs]
+    sizes = {}
+    for term, operand in zip(terms, operands):
+        front, dots, back = term.partition("...")
+        shape = list(np.shape(operand))
+        middle = len(shape) - len(front) - len(back)
+        named = list(zip(front, shape)) + list(zip(back, shape[len(shape) - len(back) :] if back else []))
+        if dots:
+            named += [(("...", middle - i), size) for i, size in enumerate(shape[len(front) : len(front) + middle])]
+        for letter, size in named:
+            sizes[letter] = max(sizes.get(letter, 1), size)
+    total = 1
+    for size in sizes.values():
+        total *= size
+    return total * max(1, len(operands) - 1) if len(operands) > 1 else 0
+
+
+def of_all_pairs(_result, a, b, *_more, **_named):
+    return np.size(a) * np.size(b)
+
+
+PRODUCTS = {
+    "dot": of_dot,
+    "inner": of_dot,
+    "vdot": lambda _result, a, _b: np.size(a),
+    "tensordot": among_contracted,
+    "einsum": of_einsum,
+    "outer": of_all_pairs,
+    "kron": of_all_pairs,
+    "convolve": of_all_pairs,
+    "correlate": of_all_pairs,
+}
+
+
+def counted(Counting, x):
+    """The same, with counting arrays for arrays of floats."""
+    if isinstance(x, dict):
+        return {name: counted(Counting, part) for name, part in x.items()}
+    if isinstance(x, list):
+        return [counted(Counting, part) for part in x]
+    return x.view(Counting) if isinstance(x, np.ndarray) and x.dtype.kind == "f" else x
+
+
+def probe(generate, tokens, n_new, model, temperature, rng, least, most):
+    """The text that ``generate`` writes, and whether it took from ``least`` to ``most`` multiply-adds."""
+    Counting, count = counting()
+    # An array made of counting ones, or a copy of one, counts as well.
+    usual = {name: getattr(np, name) for name in MADE_OF_OTHERS}
+
+    def holds(x):
+        return isinstance(x, Counting) or (isinstance(x, (list, tuple)) and any(map(holds, x)))
+
+    def keeping(made):
+        def of(x, *args, **kwargs):
+            result = made(x, *args, **kwargs)
+            return result.view(Counting) if holds(x) and result.dtype.kind in "fc" else result
+
+        return of
+
+    try:
+        for name, made in usual.items():
+            setattr(np, name, keeping(made))
+        text = generate(tokens, n_new, counted(Counting, model), temperature, rng)
+    finally:
+        for name, made in usual.items():
+            setattr(np, name, made)
+    work = LOST if count[0] < least else FEW if count[0] <= most else MANY
+    return {"text": np.array([int(token) for token in text]), "multiply-adds": work}

@@ -1,0 +1,897 @@
+"""The checks of chapter 8: a language model, its parts, and the text that it writes."""
+
+import inspect
+from functools import cache
+from pathlib import Path
+
+import multiply_adds
+import numpy as np
+from inputs import arrays_of
+
+from autograder.checking import (
+    CheckFailed,
+    Contract,
+    Kind,
+    Rng,
+    among,
+    array,
+    arrays_nd,
+    assert_matches,
+    assert_shape,
+    assert_within,
+    check,
+    drawn_from,
+    every_kind,
+    exercise,
+    floats,
+    given,
+    group,
+    integers,
+    pure,
+    real,
+    size,
+    whole_numbers,
+    whole,
+)
+from solutions.ch8_language_model import layer_norm, next_token_logits, quiz_ch8, rotate_positions
+
+MODEL = Path(__file__).resolve().parents[2] / "source" / "ch8_language_model" / "model.npz"
+SEEDS = integers(0, 9999)
+
+
+def numbers(rng, *shape, high=1.5):
+    """Random numbers with one digit after the point."""
+    return rng.uniform(-high, high, size=shape).round(1) + 0.0
+
+
+# layer_norm
+
+
+def wide_enough(values, _rng):
+    """The same inputs; None where numbers of float32 lie so close together that right forms differ."""
+    X = values["X"]
+    if X.dtype == np.float32 and (X.std(axis=-1) < 0.02 * np.abs(X).max(axis=-1)).any():
+        return None
+    return values
+
+
+@exercise(
+    "layer_norm",
+    points=3,
+    takes=Contract(
+        {
+            "X": array("... d", low=-1e4, high=1e4),
+            "gain": array("d", low=-10, high=10, tiny=1e-3),
+            "bias": array("d", low=-10, high=10, tiny=1e-3),
+            "eps": real(1e-8, 1, default=True),
+        },
+        settle=wide_enough,
+    ),
+)
+class TestLayerNorm:
+    """Take the row [1, 3] through the formula on paper: its mean, the two distances from it, the mean of their squares.
+
+    `X.mean(axis=-1, keepdims=True)` has one number for each row, in a shape that fits X again. `X.var` takes the same
+    arguments.
+
+    Four steps in this order: take the mean away, divide by the root of variance plus eps, multiply with gain, add bias.
+    """
+
+    @check(points=0.5, visible=True)
+    def test_small_example(self, agrees):
+        """the example: one row, and a large eps"""
+        agrees.layer_norm(*arrays_of([1, 3], [1, 10], [0, 5]), 0.44)
+
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_several_rows(self, agrees):
+        """three rows of four numbers, each with a mean and a variance of its own"""
+        X = np.array([[1, 2, 3, 6], [100, 300, 200, 0], [-0.5, 0, 0.25, 0.5]])
+        agrees.layer_norm(X, *arrays_of([1, 2, -1, 0.5], [0, 1, 2, 3]))
+
+    @check(points=0.25, visible=True, after="test_several_rows")
+    def test_batch(self, agrees):
+        """two batch axes, and as many rows as columns"""
+        X = np.random.default_rng(81).uniform(-3, 3, size=(2, 3, 3, 3)).round(1)
+        agrees.layer_norm(X, *arrays_of([1, -2, 3], [0.5, 0, -1]))
+
+    @check(points=0.25, visible=True, after="test_several_rows")
+    def test_equal_numbers(self, agrees):
+        """a row of equal numbers becomes the bias, and a tiny row stays small"""
+        X = np.array([[5, 5, 5], [0.001, 0.003, 0.002]])
+        agrees.layer_norm(X, *arrays_of([1, 2, 3], [4, 5, 6]))
+
+    @check(points=0.5, after="test_several_rows")
+    @given(X=arrays_nd(max_dims=3, elements=floats(-5, 5)), eps=drawn_from([1e-6, 1e-3, 0.5]), seed=SEEDS, examples=10)
+    def test_any_rows(self, agrees, X, eps, seed):
+        """any rows, gain, bias and eps"""
+        rng = np.random.default_rng(seed)
+        agrees.layer_norm(X, numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), eps)
+
+    test_every_kind = every_kind(points=0.5, after="test_several_rows")
+
+    test_care = pure(points=0.5, after="test_small_example")
+
+
+# rotate_positions
+
+
+def near_for_float32(values, _rng):
+    """The same inputs; with float32 no position is beyond 1000, where right forms differ."""
+    if values["X"].dtype == np.float32:
+        values = {**values, "positions": np.clip(values["positions"], -1000, 1000)}
+    return values
+
+
+@exercise(
+    "rotate_positions",
+    points=6,
+    takes=Contract(
+        {
+            "X": array("... n 2*m"),
+            "positions": whole_numbers("n", -100_000, 100_000),
+            "base": real(2, 1e6, default=True),
+        },
+        settle=near_for_float32,
+    ),
+)
+class TestRotatePositions:
+    """Begin with one pair. A point (a, b) in the plane, turned by an angle t, is at (a cos t - b sin t, a sin t + b cos t).
+    Try it with (1, 0) and a quarter of a circle.
+
+    The angles make a table with a row for each position and a column for each pair: positions as a column times base **
+    (-2 i / d) as a row. `X[..., 0::2]` holds the first entries of all pairs, `X[..., 1::2]` the second ones; both have
+    the shape (…, n, d / 2), and the table fits them.
+
+    What comes out are two arrays of shape (…, n, d / 2). They have to go back into the even and the odd columns of one
+    array: make an empty one of X's shape and fill both in, or stack the two along a new last axis and reshape. The new
+    second entries are made of the old first ones, not of the new.
+    """
+
+    @check(points=0.75, visible=True)
+    def test_small_example(self, agrees):
+        """the example: one row at position 3, with base 100"""
+        agrees.rotate_positions(*arrays_of([[1, 0, 0, 2]]), np.array([3]), 100.0)
+
+    @check(points=0.5, visible=True, after="test_small_example")
+    def test_several_rows(self, agrees):
+        """four rows of six numbers at positions 0 to 3, with the usual base"""
+        X = np.array([[1, 2, 3, 4, 5, 6], [0, 1, 0, -1, 0, 1], [2, -1, 0.5, 0, 1, 1], [-3, 1, 2, -2, 0, 4]])
+        agrees.rotate_positions(X, np.arange(4))
+
+    @check(points=0.75, visible=True, after="test_several_rows")
+    def test_other_positions(self, agrees):
+        """positions in no order, far out, equal and negative"""
+        X = np.random.default_rng(82).integers(-4, 5, size=(5, 4)) / 2
+        agrees.rotate_positions(X, np.array([57, 3, 1000, -2, 3]))
+
+    @check(points=0.5, visible=True, after="test_several_rows")
+    def test_batch(self, agrees):
+        """two heads, and a batch of two heads: all share the positions"""
+        X = np.random.default_rng(83).integers(-4, 5, size=(2, 2, 3, 4)) / 2
+        agrees.rotate_positions(X[0], np.array([5, 6, 7]))
+        agrees.rotate_positions(X, np.array([0, 1, 2]), 50.0)
+
+    @check(points=0.5, visible=True, after="test_other_positions")
+    def test_only_the_distance_counts(self, student):
+        """the dot product of two turned rows stays the same when both move on by 10"""
+        X = np.array([[1, 2, -1, 0.5], [0.5, -1, 2, 1]])
+        near = student.measure(DOT_PRODUCT, "rotate_positions", X, np.array([3, 7]))
+        far = student.measure(DOT_PRODUCT, "rotate_positions", X, np.array([13, 17]))
+        call = "the dot product of the two rows of rotate_positions(X, np.array([13, 17]))"
+        assert_matches(far, near, call=call, X=X)
+
+    @check(points=1, after="test_several_rows")
+    @given(
+        n=integers(1, 5),
+        m=integers(1, 4),
+        start=integers(-30, 30),
+        base=drawn_from([3.0, 100.0, 10000.0]),
+        seed=SEEDS,
+        examples=10,
+    )
+    def test_any_sizes(self, agrees, n, m, start, base, seed):
+        """any number of rows and pairs, from any position on"""
+        X = numbers(np.random.default_rng(seed), n, 2 * m)
+        agrees.rotate_positions(X, start + np.arange(n), base)
+
+    test_every_kind = every_kind(points=1.5, after="test_several_rows")
+
+    test_care = pure(points=0.5, after="test_small_example")
+
+
+DOT_PRODUCT = """
+import numpy as np
+
+def probe(rotate_positions, X, positions):
+    q, k = np.asarray(rotate_positions(X, positions), dtype=float)
+    return float(q @ k)
+"""
+
+
+# transformer_block
+
+
+def some_block(rng, d_model, h, m, d_v, w, high=0.8):
+    """The weights of a block, numbers with two digits; gain near 1, bias near 0."""
+    shapes = {
+        "W_Q": (d_model, h * 2 * m),
+        "W_K": (d_model, h * 2 * m),
+        "W_V": (d_model, h * d_v),
+        "W_O": (h * d_v, d_model),
+    }
+    mlp = {"W_1": (d_model, w), "b_1": (w,), "W_2": (w, d_model), "b_2": (d_model,)}
+
+    def norm():
+        return {"gain": (1 + numbers(rng, d_model, high=0.5)).round(1), "bias": numbers(rng, d_model, high=0.5)}
+
+    def some(parts):
+        return {name: rng.uniform(-high, high, size=shape).round(2) + 0.0 for name, shape in parts.items()}
+
+    return {"norm_1": norm(), "norm_2": norm(), "attention": some(shapes), "mlp": some(mlp)}
+
+
+def scores_of_a_block(X, weights, h):
+    """The scaled scores of every head."""
+    normed, n = layer_norm(X, **weights["norm_1"]), X.shape[-2]
+    Q, K = (
+        np.swapaxes((normed @ weights["attention"][name]).reshape(*X.shape[:-1], h, -1), -2, -3)
+        for name in ("W_Q", "W_K")
+    )
+    Q, K = rotate_positions(Q, np.arange(n)), rotate_positions(K, np.arange(n))
+    return Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+
+
+def scaled(part, names, factor):
+    """One dictionary, with some of its arrays times a factor; none gets beyond 100."""
+    found = dict(part)
+    for name in names:
+        found[name] = (part[name] * min(factor, 100 / max(np.abs(part[name]).max(initial=0), 1e-300))).astype(
+            part[name].dtype
+        )
+    return found
+
+
+def scores_in_bounds(values, _rng):
+    """The same inputs with scores that lie within 3 of each other, and outputs whose parts all show."""
+    X, weights, h = values["X"], values["weights"], values["h"]
+    if X.dtype == np.float32 and (X.std(axis=-1) < 0.02 * np.abs(X).max(axis=-1)).any():
+        return None
+    with np.errstate(all="ignore"):
+        scores = scores_of_a_block(X.astype(float), weights, h)
+        spread = max(np.ptp(scores, axis=-1).max(), np.abs(scores).max() / 300)
+        if spread > 3:
+            top = {name: np.abs(weights["attention"][name]).max() for name in ("W_Q", "W_K")}
+            weights = {**weights, "attention": scaled(weights["attention"], [min(top, key=top.get)], 3 / spread)}
+    return {**values, "weights": weights}
+
+
+def inner_part(names):
+    """The arrays of a dictionary of weights, by name and shape."""
+    return group({name: array(shape, low=-100, high=100, tiny=1e-2) for name, shape in names.items()})
+
+
+NORM = group({name: array("d_model", low=-10, high=10, tiny=1e-2) for name in ("gain", "bias")})
+
+
+@exercise(
+    "transformer_block",
+    points=8,
+    leans_on=("layer_norm", "rotate_positions"),
+    takes=Contract(
+        {
+            "X": array("... n d_model", low=-1000, high=1000),
+            "weights": group(
+                {
+                    "norm_1": NORM,
+                    "norm_2": NORM,
+                    "attention": inner_part(
+                        {"W_Q": "d_model h*2*m", "W_K": "d_model h*2*m", "W_V": "d_model h*d_v", "W_O": "h*d_v d_model"}
+                    ),
+                    "mlp": inner_part({"W_1": "d_model w", "b_1": "w", "W_2": "w d_model", "b_2": "d_model"}),
+                }
+            ),
+            "h": size("h"),
+        },
+        sizes={"d_model": (2, 140), "w": (1, 140), "h": (1, 70), "m": (1, 70), "d_v": (1, 70)},
+        settle=scores_in_bounds,
+    ),
+)
+class TestTransformerBlock:
+    """Draw it first: X goes straight through, and twice something is worked out beside it and added. Which norm does each of the
+    two read from, and what goes into that norm?
+
+    The attention is that of chapter 5, with one thing put in: after `split_heads`, queries and keys go through
+    `rotate_positions` with the positions `np.arange(n)`. n is the number of rows, `X.shape[-2]`. Then come
+    `masked_attention` with `causal_mask(n)`, `merge_heads`, and W_O.
+
+    Write it in two lines that look alike, Y = X + attention(norm(X)) and return Y + mlp(norm(Y)), and fill in. The mlp is
+    `np.maximum(… @ W_1 + b_1, 0) @ W_2 + b_2`. A dictionary of gain and bias goes into `layer_norm(X, **weights["norm_1"])`.
+    """
+
+    @check(points=1, visible=True)
+    def test_small_example(self, agrees):
+        """the example: a single row"""
+        norm, eye = {"gain": np.ones(2), "bias": np.zeros(2)}, np.eye(2)
+        weights = {
+            "norm_1": norm,
+            "norm_2": norm,
+            "attention": {"W_Q": np.zeros((2, 2)), "W_K": np.zeros((2, 2)), "W_V": eye, "W_O": eye},
+            "mlp": {"W_1": eye, "b_1": np.zeros(2), "W_2": np.array([[5.0, 6], [7, 8]]), "b_2": np.array([0.0, 1])},
+        }
+        agrees.transformer_block(np.array([[1.0, 3.0]]), weights, 1)
+
+    @check(points=1, visible=True, after="test_small_example")
+    def test_one_head(self, agrees):
+        """five rows and one head"""
+        rng = np.random.default_rng(84)
+        agrees.transformer_block(numbers(rng, 5, 3), some_block(rng, 3, 1, 2, 2, 4), 1)
+
+    @check(points=1.5, visible=True, after="test_one_head")
+    def test_several_heads(self, agrees):
+        """three heads, whose widths are not those of X"""
+        rng = np.random.default_rng(85)
+        agrees.transformer_block(numbers(rng, 4, 5), some_block(rng, 5, 3, 2, 2, 7), 3)
+
+    @check(points=0.5, visible=True, after="test_several_heads")
+    def test_batch(self, agrees):
+        """a batch of two, as many rows as columns"""
+        rng = np.random.default_rng(86)
+        agrees.transformer_block(numbers(rng, 2, 4, 4), some_block(rng, 4, 2, 1, 2, 4), 2)
+
+    @check(points=0.5, visible=True, after="test_one_head")
+    def test_large_rows(self, agrees):
+        """large rows: what is added to them still shows, and the norms bring them down"""
+        rng = np.random.default_rng(87)
+        agrees.transformer_block(100 * numbers(rng, 3, 4), some_block(rng, 4, 2, 2, 1, 3), 2)
+
+    @check(points=1, after="test_several_heads")
+    @given(n=integers(1, 5), d_model=integers(2, 5), h=integers(1, 3), m=integers(1, 3), seed=SEEDS, examples=6)
+    def test_any_sizes(self, agrees, n, d_model, h, m, seed):
+        """any sizes"""
+        rng = np.random.default_rng(seed)
+        agrees.transformer_block(numbers(rng, n, d_model), some_block(rng, d_model, h, m, 2, 3), h)
+
+    @check(points=0.5, after="test_several_heads")
+    @given(t=integers(1, 3), more=integers(1, 3), seed=SEEDS, examples=3)
+    def test_no_future(self, student, t, more, seed):
+        """what comes later changes no earlier row"""
+        rng = np.random.default_rng(seed)
+        X, weights = numbers(rng, t + more, 4), some_block(rng, 4, 2, 2, 3, 5)
+        later = X.copy()
+        later[t:] = numbers(rng, more, 4)
+        one, two = student.transformer_block(X, weights, 2), student.transformer_block(later, weights, 2)
+        first = [np.asarray(Y)[:t] if isinstance(Y, np.ndarray | list) else Y for Y in (one, two)]
+        call = f"transformer_block(later, weights, 2)[:{t}]"
+        assert_matches(first[1], first[0], call=call, X=X, later=later, weights=weights)
+
+    test_every_kind = every_kind(points=1.5, after="test_several_heads")
+
+    test_care = pure(points=0.5, after="test_small_example")
+
+
+# next_token_logits and generate take whole models: a few small ones, with everything different that may be.
+
+
+def some_model(seed, n_vocab, d_model, blocks, h, m, d_v, w, high=1.0):
+    """A model with random weights."""
+    rng = np.random.default_rng(seed)
+    norm = {"gain": (1 + numbers(rng, d_model, high=0.5)).round(1), "bias": numbers(rng, d_model, high=0.5)}
+    return {
+        "embedding": numbers(rng, n_vocab, d_model, high=2.0),
+        "blocks": [some_block(rng, d_model, h, m, d_v, w, high) for _ in range(blocks)],
+        "norm": norm,
+        "h": h,
+    }
+
+
+N_VOCAB = 5
+MODELS = {
+    "one block": some_model(801, N_VOCAB, 4, 1, 2, 1, 2, 3),
+    "two blocks": some_model(802, N_VOCAB, 6, 2, 3, 2, 1, 4),
+    "three blocks": some_model(803, N_VOCAB, 3, 3, 1, 1, 4, 5),
+    "as many columns as tokens": some_model(804, N_VOCAB, N_VOCAB, 2, 2, 1, 3, 4),
+    "no block": some_model(805, N_VOCAB, 4, 0, 1, 1, 1, 1),
+}
+
+
+def of_model(name):
+    """The kind of input that comes with this model."""
+    return Kind.added(
+        f"model: {name}",
+        f"a model with {name}",
+        lambda v: (
+            len(v["model"]["blocks"]) == len(MODELS[name]["blocks"])
+            and v["model"]["embedding"].shape == MODELS[name]["embedding"].shape
+        ),
+        lambda v, _rng: {**v, "model": MODELS[name]},
+    )
+
+
+@cache
+def trained_model():
+    """The model of the chapter in float64, and the text and the logits that were recorded when it was trained."""
+    with np.load(MODEL) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    nested = {}
+    for name, value in arrays.items():
+        place = nested
+        *parents, last = name.split(".")
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[last] = value.astype(np.float64) if value.dtype.kind == "f" else value
+    model = {
+        "embedding": nested["embedding"],
+        "blocks": [nested["blocks"][str(i)] for i in range(len(nested["blocks"]))],
+        "norm": nested["norm"],
+        "h": int(nested["h"]),
+    }
+    return model, nested["recorded"]["tokens"], nested["recorded"]["logits"]
+
+
+@exercise(
+    "next_token_logits",
+    points=4,
+    leans_on=("layer_norm", "rotate_positions", "transformer_block"),
+    takes=Contract(
+        {"tokens": whole_numbers("n", 0, N_VOCAB - 1), "model": among(*MODELS.values())},
+        sizes={"n": (1, 140)},
+        kinds=[of_model(name) for name in MODELS],
+    ),
+)
+class TestNextTokenLogits:
+    """Four stations: rows of the embedding, the blocks, the last norm, the embedding again. Write down the shape after each.
+
+    `model["embedding"][tokens]` picks one row for each token, as often as it occurs. Then a loop: what comes out of a block
+    goes into the next.
+
+    At the end there are (n, d_model) numbers, and each of the n rows is compared with each of the n_vocab rows of the
+    embedding: that is a product with its transpose. No softmax.
+    """
+
+    @check(points=0.75, visible=True)
+    def test_no_block(self, agrees):
+        """the example: a model without any block"""
+        model = {
+            "embedding": np.array([[1.0, 0], [0, 2], [3, 3]]),
+            "blocks": [],
+            "norm": {"gain": np.ones(2), "bias": np.zeros(2)},
+            "h": 1,
+        }
+        agrees.next_token_logits(np.array([1]), model)
+
+    @check(points=0.75, visible=True, after="test_no_block")
+    def test_two_blocks(self, agrees):
+        """four tokens and two blocks"""
+        agrees.next_token_logits(np.array([2, 0, 2, 4]), some_model(88, 5, 3, 2, 1, 1, 2, 2))
+
+    @check(points=0.5, visible=True, after="test_two_blocks")
+    def test_square_embedding(self, agrees):
+        """as many columns as tokens in the vocabulary, and the tokens in a list"""
+        agrees.next_token_logits([1, 3, 0], some_model(89, 4, 4, 1, 2, 1, 1, 2))
+
+    @check(points=0.5, after="test_two_blocks")
+    def test_any_text(self, agrees, rng):
+        """any text, with models of any size"""
+        for model in MODELS.values():
+            agrees(call="next_token_logits(tokens, model)").next_token_logits(rng.integers(0, N_VOCAB, size=7), model)
+
+    @check(points=0.5, after="test_two_blocks")
+    def test_recorded_logits(self, student):
+        """the trained model gives the logits that were recorded when it was trained"""
+        model, tokens, logits = trained_model()
+        found = student.next_token_logits(tokens, model)
+        assert_matches(found, logits, rtol=0, atol=1e-5, call="next_token_logits(tokens, model)", tokens=tokens)
+
+    test_every_kind = every_kind(points=0.5, after="test_two_blocks")
+
+    test_care = pure(points=0.5, after="test_no_block")
+
+
+# sample_next and generate: draws are judged by how often each token comes. The bound is that of Bernstein and Freedman: a
+# right function, whatever it makes of its generator, is beyond it less than once in ten million times.
+
+CHANCE = float(np.log(2e7))
+
+
+def assert_drawn(draws, shares, call, **inputs):
+    """Raise unless the tokens in ``draws`` come as often as their ``shares`` say, a row of shares for each draw."""
+    draws, shares = np.asarray(draws), np.asarray(shares)
+    n_vocab = shares.shape[1]
+    if draws.shape != shares.shape[:1] or draws.dtype.kind not in "iuf" or (draws != np.round(draws)).any():
+        raise CheckFailed(f"{call} should give whole numbers.", kind="wrong")
+    if (draws < 0).any() or (draws >= n_vocab).any():
+        odd = draws[(draws < 0) | (draws >= n_vocab)][0]
+        raise CheckFailed(f"{call} gave {odd:g}; there are only the tokens 0 to {n_vocab - 1}.")
+    expected, variance = shares.sum(axis=0), (shares * (1 - shares)).sum(axis=0)
+    found = np.bincount(draws.astype(int), minlength=n_vocab)
+    far = np.abs(found - expected) - CHANCE / 3 - np.sqrt((CHANCE / 3) ** 2 + 2 * CHANCE * variance)
+    if far.max() > 0:
+        worst = int(far.argmax())
+        raise CheckFailed(
+            f"Of {len(draws)} tokens that {call} drew, {found[worst]} were a {worst}; about {expected[worst]:.0f} should be. "
+            "Is the softmax that of the logits divided by the temperature, and is every draw a new one?"
+        )
+
+
+def shares_of(logits, temperature):
+    """The share of each token; at temperature 0 the largest logits share everything."""
+    logits = np.asarray(logits, dtype=np.float64)
+    if temperature == 0:
+        best = logits == logits.max(axis=-1, keepdims=True)
+        return best / best.sum(axis=-1, keepdims=True)
+    e = np.exp((logits - logits.max(axis=-1, keepdims=True)) / temperature)
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+DRAWS = """
+import numpy as np
+
+def probe(sample_next, logits, temperature, rng, count):
+    return np.array([float(sample_next(logits, temperature, rng)) for _ in range(count)])
+"""
+
+# What a notebook can look at by itself: a word on how often something comes, the same for all who draw in the same shares,
+# whatever they make of their generator. So a mistake can be known by it.
+WORDS = """
+import numpy as np
+
+def word(share, low, high):
+    if low <= share <= high:
+        return "as often as it should"
+    return "never" if share == 0 else "always" if share == 1 else "too seldom" if share < low else "too often"
+"""
+SHARE = (
+    WORDS
+    + """
+def probe(sample_next, logits, temperature, rng, count, token, low, high):
+    return word(np.mean([sample_next(logits, temperature, rng) == token for _ in range(count)]), low, high)
+"""
+)
+AS_IT_SHOULD = "as often as it should"
+
+
+def share_of(student, logits, temperature, token, low, high, count=300):
+    """Hold the share of a token among many draws to its bounds."""
+    logits = np.array(logits)
+    found = student.probe(SHARE, "sample_next", logits, temperature, Rng(5), count, token, low, high)
+    call = f"how often {token} comes in {count} draws of sample_next(logits, {temperature:g}, rng)"
+    assert_matches(found, AS_IT_SHOULD, call=call, logits=logits)
+
+
+AGAIN = """
+import numpy as np
+
+def probe(sample_next, logits, temperature, rng, count):
+    first, again = ([int(sample_next(logits, temperature, own)) for _ in range(count)] for own in twins(rng))
+    return float(np.abs(np.subtract(first, again)).max())
+
+def twins(rng):
+    seed = int(rng.integers(2**32))
+    return np.random.default_rng(seed), np.random.default_rng(seed)
+"""
+
+
+def draws_of(student, logits, temperature, rng, count=300):
+    """Hold many draws to the shares of the tokens; at temperature 0 one is enough."""
+    call = f"sample_next(logits, {temperature:g}, rng)"
+    count = count if temperature else 3
+    found = student.measure(DRAWS, "sample_next", logits, temperature, Rng(int(rng.integers(2**32))), count)
+    assert_shape(found, (count,))
+    assert_drawn(found, np.tile(shares_of(logits, temperature), (count, 1)), call)
+
+
+@exercise(
+    "sample_next",
+    points=3,
+    takes=Contract(
+        {
+            "logits": array("n_vocab", low=-1e4, high=1e4),
+            "temperature": real(0, 1000),
+            "rng": among(Rng(0)),
+        },
+        sizes={"n_vocab": (1, 330)},
+        kinds=[
+            Kind.added(
+                "temperature: 0",
+                "a temperature of 0",
+                lambda v: v["temperature"] == 0 and np.size(v["logits"]) > 1,
+                lambda v, _rng: {**v, "temperature": 0},
+            ),
+            Kind.added(
+                "temperature: near 0",
+                "a temperature of nearly 0",
+                lambda v: 0 < v["temperature"] < 0.01 and np.size(v["logits"]) > 1,
+                lambda v, _rng: {**v, "temperature": 0.001},
+            ),
+            Kind.added(
+                "temperature: about 1",
+                "a temperature near 1, and logits that leave every token a chance",
+                lambda v: 0.5 < v["temperature"] < 2 and 0.2 < np.ptp(v["logits"]) < 3,
+                lambda v, rng: {
+                    **v,
+                    "logits": rng.uniform(-1, 1, size=np.shape(v["logits"])),
+                    "temperature": float(rng.choice([0.7, 1.5])),
+                },
+            ),
+        ],
+        settle=lambda v, _rng: {**v, "temperature": 0 if v["temperature"] < 0.0005 else max(v["temperature"], 0.001)},
+        spoil=1.0,  # answers are judged by how they are distributed
+    ),
+)
+class TestSampleNext:
+    """Begin with temperature 0: no randomness, no division. `np.argmax` gives the place of the largest number.
+
+    At any other temperature: divide, then `softmax`. The result is a list of probabilities, one for each token.
+
+    `rng.choice(n, p=probabilities)` draws one of the numbers 0 to n - 1 with these probabilities.
+    """
+
+    @check(points=0.5, visible=True)
+    def test_cold(self, agrees):
+        """at temperature 0 the token with the largest logit, whatever the generator"""
+        agrees.sample_next(np.array([0.0, 2.0, -1.0, 1.9]), 0, Rng(1))
+        agrees.sample_next(np.array([-3.0, -2.0, -700.0]), 0, Rng(3))
+        share_of(agrees.student, [0.0, 2.0, -1.0, 1.9], 0, 1, 1.0, 1.0, 20)
+
+    @check(points=0.5, visible=True, after="test_cold")
+    def test_the_example(self, student):
+        """the example: at temperature 2, token 1 comes with a share of about 0.73"""
+        share_of(student, [0.0, 2.0], 2.0, 1, 0.57, 0.87)
+
+    @check(points=0.5, visible=True, after="test_the_example")
+    def test_three_tokens(self, student):
+        """three tokens at temperature 0.5, and hot, where they come nearly alike"""
+        share_of(student, [-2.0, -0.5, -3.0], 0.5, 1, 0.86, 0.995)
+        share_of(student, [-2.0, -0.5, -3.0], 100.0, 2, 0.17, 0.5)
+
+    @check(points=0.25, visible=True, after="test_cold")
+    def test_nearly_cold(self, student):
+        """at a temperature of nearly 0 the largest too, and no nan, though the exps would overflow"""
+        share_of(student, [1.0, 3.0, 2.0], 0.001, 1, 1.0, 1.0, 20)
+        share_of(student, [2000.0, -3000.0, 1000.0], 1.0, 0, 1.0, 1.0, 20)
+
+    @check(visible=True, after="test_the_example")
+    def test_same_again(self, student):
+        """from the same seed the same tokens: all that is random comes from `rng`"""
+        difference = student.measure(AGAIN, "sample_next", np.zeros(9), 1.0, Rng(8), 20)
+        call = "the largest difference between 20 draws and 20 more from a generator with the same seed"
+        assert_matches(difference, 0.0, call=call)
+
+    @check(points=0.5, after="test_the_example")
+    def test_any_logits(self, student, rng):
+        """any logits at several temperatures: each token comes as often as it should"""
+        for n_vocab, temperature in ((6, 1.0), (4, 0.3), (9, 3.0)):
+            draws_of(student, numbers(rng, n_vocab), temperature, rng)
+
+    test_every_kind = every_kind(
+        points=0.5,
+        after="test_the_example",
+        ask=lambda agrees, _name, values: draws_of(
+            agrees.student, values["logits"], values["temperature"], np.random.default_rng(9), 50
+        ),
+    )
+
+    test_care = pure(points=0.25, after="test_cold")
+
+
+TEXTS = """
+import numpy as np
+
+def probe(generate, tokens, n_new, model, temperature, rng, count):
+    return np.array([[float(t) for t in generate(tokens, n_new, model, temperature, rng)] for _ in range(count)])
+"""
+SAME_TEXT = """
+import numpy as np
+
+def probe(generate, tokens, n_new, model, temperature, rng, count):
+    seeds = rng.integers(2**32, size=count).tolist()
+    return float(sum(
+        list(generate(tokens, n_new, model, temperature, np.random.default_rng(seed)))
+        != list(generate(tokens, n_new, model, temperature, np.random.default_rng(seed)))
+        for seed in seeds
+    ))
+"""
+SHARE_OF_TEXTS = (
+    WORDS
+    + """
+def probe(generate, tokens, n_new, model, temperature, rng, count, ending, low, high):
+    texts = [list(generate(tokens, n_new, model, temperature, rng))[len(tokens):] for _ in range(count)]
+    return word(np.mean([text == ending for text in texts]), low, high)
+"""
+)
+COUNTED = inspect.getsource(multiply_adds)
+
+
+def texts_of(student, tokens, n_new, model, temperature, rng, count=100):
+    """Hold many drawn texts to what the model says of each of their tokens."""
+    tokens, seed = np.asarray(tokens), Rng(int(rng.integers(2**32)))
+    call = f"generate(tokens, {n_new}, model, {temperature:g}, rng)"
+    found = student.measure(TEXTS, "generate", tokens, n_new, model, temperature, seed, count)
+    assert_shape(found, (count, len(tokens) + n_new))
+    if (found[:, : len(tokens)] != tokens).any():
+        raise CheckFailed(f"{call} should begin with the given tokens.")
+    n_vocab = len(model["embedding"])
+    for place in range(len(tokens), len(tokens) + n_new):
+        if not np.isin(found[:, place], np.arange(n_vocab)).all():
+            raise CheckFailed(f"{call} wrote a token that does not exist; there are the tokens 0 to {n_vocab - 1}.")
+        beginnings, which = np.unique(found[:, :place].astype(int), axis=0, return_inverse=True)
+        shares = np.array([shares_of(next_token_logits(text, model)[-1], temperature) for text in beginnings])
+        assert_drawn(found[:, place], shares[which.ravel()], f"{call}[{place}]")
+
+
+def matrix_products(model, text, only_last=False):
+    """The multiply-adds of the matrix products when ``text`` tokens go through the model."""
+    total = 0 if only_last else text * model["embedding"].size
+    for weights in model["blocks"]:
+        total += text * sum(W.size for part in ("attention", "mlp") for W in weights[part].values() if W.ndim == 2)
+        W = weights["attention"]
+        total += text**2 * (W["W_K"].shape[1] + W["W_V"].shape[1])
+    return total
+
+
+def counted(student, tokens, n_new, model):
+    """The text, and whether it took at most a third of the multiply-adds of the form without a cache."""
+    plain = sum(matrix_products(model, len(tokens) + i) for i in range(n_new))
+    least = n_new * matrix_products(model, 1, only_last=True) // 2
+    found = student.probe(COUNTED, "generate", tokens, n_new, model, 0, Rng(0), least, plain // 3)
+    right = greedy(tuple(np.asarray(tokens).tolist()), n_new, model)
+    call = f"generate(tokens, {n_new}, model, 0, rng)"
+    assert_matches(found, {"text": right, "multiply-adds": multiply_adds.FEW}, call=call, tokens=tokens)
+
+
+def greedy(tokens, n_new, model):
+    """The likeliest continuation, by the form without a cache."""
+    text = list(tokens)
+    for _ in range(n_new):
+        text.append(int(np.argmax(next_token_logits(text, model)[-1])))
+    return np.array(text)
+
+
+def told_apart(values, _rng):
+    """The same inputs; None where a text at temperature 0 would hang on a hair. Drawn texts are short, as many are drawn."""
+    model = values["model"]
+    temperature = 0 if values["temperature"] < 0.005 else values["temperature"]
+    if temperature:
+        return {**values, "tokens": values["tokens"][:6], "temperature": temperature, "n_new": min(values["n_new"], 2)}
+    text = list(values["tokens"])
+    for _ in range(values["n_new"]):
+        logits = next_token_logits(text, model)[-1]
+        if np.diff(np.sort(logits)[-2:])[0] < 1e-3:
+            return None
+        text.append(int(np.argmax(logits)))
+    return {**values, "temperature": 0}
+
+
+def asked_for(agrees, _name, values):
+    """At temperature 0 the text itself, else how texts are distributed."""
+    if values["temperature"] == 0:
+        agrees(call=f"generate(tokens, {values['n_new']}, model, 0, rng)").generate(*values.values())
+    else:
+        texts_of(agrees.student, *list(values.values())[:4], np.random.default_rng(10), 15)
+
+
+WRITERS = {name: MODELS[name] for name in MODELS if name != "no block"}
+LONGER = some_model(819, 7, 8, 2, 2, 2, 4, 12, 1.5)
+
+
+@exercise(
+    "generate",
+    points=8,
+    leans_on=("layer_norm", "rotate_positions", "transformer_block", "next_token_logits", "sample_next"),
+    takes=Contract(
+        {
+            "tokens": whole_numbers("n", 0, N_VOCAB - 1),
+            "n_new": whole(1, 9),
+            "model": among(*WRITERS.values()),
+            "temperature": real(0, 1000),
+            "rng": among(Rng(0)),
+        },
+        sizes={"n": (1, 70)},
+        kinds=[
+            *(of_model(name) for name in WRITERS),
+            Kind.added(
+                "temperature: 0",
+                "a temperature of 0",
+                lambda v: v["temperature"] == 0,
+                lambda v, _rng: {**v, "temperature": 0, "n_new": 9},
+            ),
+            Kind.added(
+                "temperature: about 1",
+                "a temperature near 1",
+                lambda v: 0.5 < v["temperature"] < 3,
+                lambda v, rng: {**v, "temperature": float(rng.choice([1.0, 2.5]))},
+            ),
+        ],
+        settle=told_apart,
+        spoil=1.0,  # drawn texts are judged by how they are distributed
+    ),
+)
+class TestGenerate:
+    """First write it without a cache: `next_token_logits` of the text so far, `sample_next` of its last row, and the token
+    behind the text. That is right but for the number of multiply-adds; the checks show whether the rest fits.
+
+    What may be kept? Nobody looks ahead, so a row never changes once it has been worked out. A new token needs of the others
+    only what its query meets: their keys, turned already, and their values, in every block. Write the block out once more, for
+    the rows that are new: in the first round these are the given tokens, later a single one.
+
+    Three things change against `transformer_block`: the positions of the new rows are not 0, 1, …, but follow on from those
+    before; the new keys and values (of shape (h, new, …)) go behind the kept ones with `np.concatenate(…, axis=-2)`, and
+    what comes of it is kept; and the mask is `causal_mask(new, all)`, with fewer queries than keys.
+    """
+
+    @check(points=1, visible=True)
+    def test_no_block(self, agrees):
+        """the example: a model without any block, from one token"""
+        norm = {"gain": -np.ones(2), "bias": np.zeros(2)}
+        model = {"embedding": np.array([[1.0, 0], [0, 2]]), "blocks": [], "norm": norm, "h": 1}
+        agrees.generate(np.array([0]), 4, model, 0, Rng(1))
+
+    @check(points=1.5, visible=True, after="test_no_block")
+    def test_a_text(self, agrees):
+        """eight tokens behind three, with two blocks, at temperature 0"""
+        agrees.generate(np.array([2, 0, 4]), 8, some_model(813, 6, 4, 2, 2, 1, 1, 3, 2.5), 0, Rng(2))
+
+    @check(points=0.5, visible=True, after="test_a_text")
+    def test_one_token(self, agrees):
+        """behind a single token, and behind a list of tokens"""
+        agrees.generate(np.array([3]), 6, some_model(812, 5, 3, 1, 1, 1, 2, 2), 0, Rng(3))
+        agrees.generate([1, 3, 3, 0], 5, some_model(813, 4, 4, 2, 1, 2, 1, 2), 0, Rng(4))
+
+    @check(points=0.5, visible=True, after="test_no_block")
+    def test_temperature(self, student):
+        """drawn with the shares that the temperature gives"""
+        norm = {"gain": -np.ones(2), "bias": np.zeros(2)}
+        model = {"embedding": np.array([[1.0, 0], [0, 2]]), "blocks": [], "norm": norm, "h": 1}
+        # Of two new tokens: the shares 0.53 and 0.07; at temperature 1 again 0.91 of the first. A share is six deviations off at most.
+        for temperature, ending, low, high in (
+            (3.0, [1, 0], 0.32, 0.75),
+            (3.0, [0, 0], 0.0, 0.18),
+            (1.0, [1, 0], 0.75, 1.0),
+        ):
+            found = student.probe(
+                SHARE_OF_TEXTS, "generate", np.array([0]), 2, model, temperature, Rng(5), 200, ending, low, high
+            )
+            call = f"how often {ending} comes behind [0] in 200 texts of generate(np.array([0]), 2, model, {temperature:g}, rng)"
+            assert_matches(found, AS_IT_SHOULD, call=call, model=model)
+
+    @check(visible=True, after="test_temperature")
+    def test_same_again(self, student):
+        """from the same seed the same text: all that is random comes from `rng`"""
+        model = some_model(814, 5, 2, 1, 1, 1, 1, 1)
+        different = student.measure(SAME_TEXT, "generate", np.array([1, 0]), 5, model, 2.0, Rng(6), 6)
+        assert_matches(different, 0.0, call="how many of 6 texts differ from another one drawn with the same seed")
+
+    @check(points=1.5, visible=True, after="test_a_text")
+    def test_multiply_adds(self, student):
+        """a third of the multiply-adds, or less"""
+        counted(student, np.array([1, 0, 3]), 14, some_model(859, 5, 4, 1, 2, 1, 2, 8, 2.5))
+
+    @check(points=0.75, after="test_a_text")
+    @given(n=integers(1, 4), which=drawn_from(list(WRITERS)), seed=SEEDS, examples=5)
+    def test_any_text(self, agrees, n, which, seed):
+        """any text, at temperature 0"""
+        values = {
+            "tokens": np.random.default_rng(seed).integers(0, N_VOCAB, size=n),
+            "n_new": 7,
+            "model": WRITERS[which],
+            "temperature": 0,
+        }
+        if told_apart(values, None) is not None:
+            agrees(call="generate(tokens, 7, model, 0, rng)").generate(*values.values(), Rng(seed))
+
+    @check(points=0.75, after=("test_a_text", "test_temperature"))
+    def test_drawn_texts(self, student, rng):
+        """every token of a drawn text comes as often as it should, after each of the texts before it"""
+        texts_of(student, [2, 0, 1], 2, WRITERS["two blocks"], 2.0, rng)
+
+    test_every_kind = every_kind(points=0.5, after=("test_a_text", "test_temperature"), ask=asked_for)
+
+    @check(points=0.75, after="test_multiply_adds")
+    def test_fewer_multiply_adds(self, student):
+        """the same for a longer text"""
+        counted(student, np.array([5, 1, 6, 0, 0, 2]), 16, LONGER)
+
+    test_care = pure(points=0.25, after="test_no_block")
+
+
+TestQuiz = quiz_ch8.checks()

@@ -1,0 +1,42 @@
+"""What a wrong choice of a quiz means is told at its own question, wherever the verdict is read."""
+
+from __future__ import annotations
+
+import json
+
+from autograder.course import load_course
+from autograder.examples import parse_examples, replay
+from autograder.examples.record import recorded
+from autograder.feedback.disclosure import disclosed_exercise
+from autograder.judging.functions import FunctionSubject
+from autograder.judging.judge import Judge
+from autograder.judging.loader import load_checks
+from autograder.render import Card, card_html, card_text
+from tests.support import ROOT
+
+CHAPTER, QUIZ = "ch1_weighted_averaging", "quiz_ch1"
+
+
+def test_each_comment_stands_at_its_own_question():
+    """When it is graded, by the message's disclosure too, and at once for who learns alone: the same words, once."""
+    checks = load_checks(load_course(ROOT), CHAPTER)
+    known = {m.message: m.function() for m in checks.misconceptions[QUIZ]}
+    answers = dict(checks.references[QUIZ]())
+    answers |= {name: value for wrong in reversed(known.values()) for name, value in wrong.items()}
+    meant = {name: message for message, wrong in reversed(known.items()) for name in wrong}
+    [graded] = Judge(checks).judge(FunctionSubject("a student", answers), only=frozenset({QUIZ}))
+    examples = parse_examples(json.loads(json.dumps(recorded(checks, "self-learners", "after passing"))))
+    [alone] = replay(examples.exercises, FunctionSubject("alone", answers), only=frozenset({QUIZ}))
+    assert len(meant) >= 5
+    for verdict in (disclosed_exercise(graded, "message"), alone):
+        reasons = {check.name: check.reason for check in verdict.checks}
+        for number, variable in enumerate(answers, 1):
+            if variable in meant:
+                assert " ".join(meant[variable].split()) in " ".join(reasons[f"test_question_{number}"].split())
+        card = Card(verdict, graded=True)
+        for shown in (card_text(card), card_html(card)):
+            text = " ".join(shown.replace("<p>", " ").replace("&#x27;", "'").replace("&quot;", '"').split())
+            for message in meant.values():
+                first = " ".join(message.split())[:40].split("`")[0]
+                assert text.count(first) == 1
+    assert (alone.status, alone.max_score) == (graded.status, graded.max_score)

@@ -1,0 +1,128 @@
+"""One corpus of answers, right, wrong and odd: a browser, this Python and the jail find the same, in the same words."""
+
+import dataclasses
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from contextlib import closing
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from autograder.course import load_course
+from autograder.judging.loader import load_checks
+from autograder.judging.solutions import known_misconceptions
+from autograder.notebook import parse_notebook
+from autograder.release import record_examples
+from autograder.sandbox.protocol import Limits
+from autograder.sandbox.worker import open_worker
+from autograder.simulate import blank_notebook, code_of, reference_code
+from autograder.site.wheels import student_wheel
+from autograder.terminal import by_examples
+from tests.support import ROOT
+from tests.support.browser import run_in_pyodide
+
+pytestmark = pytest.mark.slow
+
+COURSE = load_course(ROOT)
+SCRIPT = ROOT / "tests" / "support" / "browser" / "evening.py"
+OF_THEIR_OWN = re.compile(r" \(in cell \d+\)| after [\d.]+ seconds| It was in line \d+, `[^`]*`\.")
+# What else a function may do than give an answer, around the right one; each exercise has one of them.
+ODD = {
+    "raises": "def {name}(*given, **named):\n    raise ValueError('not today: ' + str(len(given)))\n",
+    "prints": "right_{name} = {name}\ndef {name}(*given, **named):\n    print('so far:', *range(40), sep='\\n')\n"
+    "    return right_{name}(*given, **named)\n",
+    "returns nothing": "def {name}(*given, **named):\n    pass\n",
+    "returns text": "def {name}(*given, **named):\n    return 'forty-two'\n",
+    "returns a set": "def {name}(*given, **named):\n    return {{1, 2, 3}}\n",
+    "returns a slice too much": "right_{name} = {name}\ndef {name}(*given, **named):\n"
+    "    return np.asarray(right_{name}(*given, **named))[None]\n",
+    "recurses": "def {name}(*given, **named):\n    return {name}(*given, **named)\n",
+    "never ends": "def {name}(*given, **named):\n    while True:\n        pass\n",
+    "indexes": "def {name}(*given, **named):\n    return given[0][99]\n",
+}
+
+
+def corpus():
+    """For each chapter the cells that come first, and the answers: exercise, label and the code of its cell."""
+    found = {}
+    for chapter in COURSE.finished_chapters():
+        checks = load_checks(COURSE, chapter)
+        right = {n: code_of(COURSE, chapter, n, f) for n, f in reference_code(COURSE, chapter).items()}
+        parsed = parse_notebook(json.dumps(blank_notebook(COURSE, chapter)).encode())
+        # No pictures: drawing them takes seconds in a browser, and says nothing of the answers.
+        sources = [cell.source for cell in parsed.code_cells() if "raise NotImplementedError" not in cell.source]
+        sources = [source for source in sources if not source.startswith(("check(", "@uses"))]
+        plain = [source for source in sources if "plt." not in source or "import matplotlib" in source]
+        wrong = {one.exercise: one for one in reversed(list(known_misconceptions(COURSE, chapter)))}
+        answers = []
+        for place, (name, code) in enumerate(right.items()):
+            answers.append((name, "right", code))
+            if name in wrong:
+                answers.append((name, wrong[name].name, code_of(COURSE, chapter, name, wrong[name].function)))
+            if not checks.specs[name].answers:
+                kind = list(ODD)[(place + len(found)) % len(ODD)]
+                answers.append((name, kind, ODD[kind].format(name=name)))
+        found[chapter] = {"cells": [*plain, *right.values()], "answers": answers}
+    return found
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """The corpus, and the folder that holds it with the chapters' examples."""
+    folder = tmp_path_factory.mktemp("corpus")
+    made = corpus()
+    (folder / "corpus.json").write_text(json.dumps(made), encoding="utf-8")
+    for chapter in made:
+        (folder / chapter).mkdir()
+        shutil.copy(record_examples(COURSE, chapter), folder / chapter / "examples.json")
+    return made, folder
+
+
+@pytest.fixture(scope="module")
+def here(asked):
+    """The words and the verdict on each answer of the corpus, as ``check`` says them in this Python."""
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, SCRIPT]
+    done = subprocess.run(
+        command, cwd=asked[1], env={**os.environ, "PYTHONPATH": path}, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads((asked[1] / f"said-{sys.platform}.json").read_text(encoding="utf-8"))
+
+
+def test_a_browser_says_the_same(asked, here, tmp_path):
+    """Each word and each digit of a card under Pyodide is that of a card here, though other code multiplies the matrices."""
+    run_in_pyodide(SCRIPT, asked[1], student_wheel(tmp_path), seconds=300)
+    there = json.loads((asked[1] / "said-emscripten.json").read_text(encoding="utf-8"))
+    assert {answer: said for answer, said in there.items() if said != here[answer]} == {}
+    assert there.keys() == here.keys()
+    assert {verdict["status"] for _, verdict in there.values()} == {"passed", "partial", "failed", "error", "timeout"}
+
+
+def test_the_jail_says_the_same(asked, here):
+    """What the grader finds by the same checks is what the student read, in the same words.
+
+    Only where code never ends is each told its own limit, and by a jail no line; and only a grader tells an error's cell.
+    """
+    made, folder = asked
+    # Of the right answers, test_truth asks the jail.
+    answers = [(chapter, *one) for chapter, of in made.items() for one in of["answers"] if one[1] != "right"]
+    differ = {}
+    for seconds in (0.5, 20):
+        with closing(open_worker(Limits(call_seconds=seconds), ["numpy", "matplotlib"])) as worker:
+            for chapter, exercise, label, code in (a for a in answers if (a[2] == "never ends") == (seconds == 0.5)):
+                notebook = new_notebook(cells=[new_code_cell(source) for source in [*made[chapter]["cells"], code]])
+                path = folder / chapter / "answer.ipynb"
+                nbformat.write(notebook, path)
+                [verdict] = by_examples._check(path, {exercise}, worker.open).exercises
+                told, read = (
+                    json.dumps(v) for v in (dataclasses.asdict(verdict), here[f"{chapter} {exercise} {label}"][1])
+                )
+                if OF_THEIR_OWN.sub("", told) != OF_THEIR_OWN.sub("", read):
+                    differ[chapter, exercise, label] = told, read
+    assert differ == {}

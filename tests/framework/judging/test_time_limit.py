@@ -1,0 +1,119 @@
+"""Code that does not want to end is ended, by whichever means there are, and nothing of the limit stays behind."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import signal
+import sys
+import threading
+import time
+
+import pytest
+
+from autograder.judging import time_limit
+from autograder.judging.time_limit import OutOfTimeError, alarm
+
+
+def plain():
+    """A loop without end."""
+    while True:
+        pass
+
+
+def swallowing():
+    """Inner loops whose end is caught by outer ones, however it comes."""
+    while True:
+        with contextlib.suppress(BaseException):
+            while True:
+                try:
+                    while True:
+                        pass
+                except:  # noqa: E722, S110 - what a student writes
+                    pass
+
+
+def returning():
+    """Calls that never let anything out."""
+
+    def step():
+        try:
+            return sum(1 for _ in range(100))
+        except BaseException:  # noqa: BLE001 - as a bare except
+            return 0
+
+    while True:
+        try:
+            step()
+        except BaseException:  # noqa: BLE001 - as above
+            step()
+
+
+def generating():
+    """A generator that goes on whatever it is thrown."""
+
+    def numbers():
+        while True:
+            with contextlib.suppress(BaseException):
+                yield 1
+
+    for _ in numbers():
+        pass
+
+
+def asleep():
+    """A wait in C."""
+    time.sleep(60)
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    """Patience in hundredths of a second."""
+    monkeypatch.setattr(time_limit, "AGAIN", 0.02)
+
+
+WAYS = {
+    "signal": time_limit._Signalled,
+    "thread": time_limit._FromAThread,
+    "monitoring": time_limit._Monitored,
+}
+
+
+@pytest.mark.parametrize("endless", [plain, swallowing, returning, generating, asleep], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("way", WAYS)
+def test_whatever_does_not_end_is_ended(way, endless):
+    """Also where every exception is swallowed; afterwards signals, threads and monitoring are what they were."""
+    if way != "signal" and (sys.version_info < (3, 12) and (way == "monitoring" or endless is not plain)):
+        pytest.skip("needs the monitoring of Python 3.12")
+    if way != "signal" and endless is asleep:
+        pytest.skip("only a signal ends a wait")
+    before = signal.getsignal(signal.SIGALRM), signal.getsignal(signal.SIGINT), sys.gettrace()
+    with pytest.raises(OutOfTimeError), WAYS[way](0.05):
+        endless()
+    for _ in range(1000):  # in which what was left over would be raised
+        pass
+    assert (signal.getsignal(signal.SIGALRM), signal.getsignal(signal.SIGINT), sys.gettrace()) == before
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    if sys.version_info >= (3, 12):
+        assert [sys.monitoring.get_tool(tool) for tool in range(6)].count("autograder") == 0
+
+
+def test_a_person_who_interrupts_is_as_persistent():
+    """The stop button works where the loop catches everything."""
+    threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt), alarm(30):
+        swallowing()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_call_that_cannot_be_ended_is_told_of(monkeypatch):
+    """Where C gives no signal a chance, a second thread says so; where all ends in time, it says nothing."""
+    monkeypatch.setattr(time_limit, "STUCK", 0.05)
+    told = threading.Event()
+    with pytest.raises(OutOfTimeError), alarm(0.01, told.set):
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 600_000)  # hears nothing for some tenths of a second
+    assert told.is_set()
+    told.clear()
+    with alarm(0.01, told.set):
+        pass
+    assert not told.wait(0.2)

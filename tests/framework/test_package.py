@@ -1,0 +1,135 @@
+"""What is published: a student's wheel with nothing of checks, solutions or instructor's tools, and the rest beside it."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder.release.handout import hand_out
+from tests.support import ROOT
+from tests.support.mini import CHAPTER, RIGHT, copy_course
+
+pytest.importorskip("hatchling", reason="hatchling builds the wheels: pip install hatchling")
+# What pip would install of NumPy, Click and Rich: nothing else may be there.
+ALLOWED = ("numpy", "numpy.libs", "click", "rich", "pygments", "markdown_it", "mdurl")
+
+
+def _build(project: Path, folder: Path) -> Path:
+    """The wheel of a project, as its own build backend makes it."""
+    code = f"from hatchling.build import build_wheel; print(build_wheel({str(folder)!r}))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=True)
+    return folder / done.stdout.splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory):
+    """The student's wheel and the instructor's."""
+    folder = tmp_path_factory.mktemp("dist")
+    return _build(ROOT, folder), _build(ROOT / "packaging" / "instructor", folder)
+
+
+@pytest.fixture(scope="module")
+def installed(wheels, tmp_path_factory):
+    """A function that runs the student's command where his wheel, a small course and NumPy, Click and Rich are all there is."""
+    place = tmp_path_factory.mktemp("student")
+    zipfile.ZipFile(wheels[0]).extractall(place / "wheel")
+    hand_out(copy_course(place / "clone"), place / "wheel" / "autograder" / "material")
+    (place / "packages").mkdir()
+    for name in ALLOWED:
+        spec = importlib.util.find_spec(name) if "." not in name else None
+        origin = Path(spec.origin).parent if spec else Path(importlib.util.find_spec("numpy").origin).parents[1] / name
+        if origin.exists():
+            (place / "packages" / name).symlink_to(origin)
+
+    def run(code: str, cwd: Path = place, **options: str) -> subprocess.CompletedProcess[str]:
+        begin = f"import sys; sys.path[:0] = [{str(place / 'wheel')!r}, {str(place / 'packages')!r}]; {code}"
+        env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | options
+        command = [sys.executable, "-I", "-S", "-c", begin]
+        return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+
+    return run
+
+
+def _texts(wheel: Path) -> dict[str, str]:
+    with zipfile.ZipFile(wheel) as opened:
+        return {name: opened.read(name).decode() for name in opened.namelist()}
+
+
+def test_the_students_wheel_holds_nothing_of_the_instructors(wheels):
+    """No module, and no line of one, that grades, audits, releases or reads a gradebook; no test, check or solution."""
+    texts = _texts(wheels[0])
+    rooms = {"audit", "classroom", "cluster", "demo", "feedback", "gradebook", "grading", "preprocessors", "release"}
+    assert {name.split("/")[1] for name in texts} & rooms == set()
+    foreign = re.compile(
+        r"(^|/)(tests?|solutions?|source|packaging|benchmarks|docs)/|misconception|secret|course_config"
+    )
+    assert [name for name in texts if foreign.search(name)] == []
+    needs = re.compile(
+        r"^\s*(from|import) (nbgrader|pytest|hypothesis|sqlalchemy|traitlets|nbformat|jinja2)\b", re.MULTILINE
+    )
+    assert [name for name, text in texts.items() if needs.search(text)] == []
+    # By content: no line of code of this course's solutions, or of its checks.
+    whole = re.sub(r"\s", "", "".join(texts.values()))
+    for path in [*(ROOT / "solutions").rglob("*.py"), *(ROOT / "tests" / "chapters").glob("*.py")]:
+        found = [ast.unparse(n) for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Return | ast.With)]
+        assert [line for line in found if len(line) > 40 and re.sub(r"\s", "", line) in whole] == [], path.name
+
+
+def test_the_two_wheels_hold_every_module_once(wheels):
+    """A module is in one of the two, so that both can be installed into one environment; the tree has no other."""
+    student, instructor = ({n for n in _texts(wheel) if n.startswith("autograder/")} for wheel in wheels)
+    assert student & instructor == set()
+    every = {p.relative_to(ROOT).as_posix() for p in (ROOT / "autograder").rglob("*") if p.is_file()}
+    assert student | instructor == {name for name in every if "__pycache__" not in name}
+
+
+def test_versions_and_needs_of_the_two_agree(wheels):
+    """NumPy, Click and Rich are all that a student's wheel asks for; the instructor's asks for the same version of it."""
+    root = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    other = tomllib.loads((ROOT / "packaging" / "instructor" / "pyproject.toml").read_text())["project"]
+    assert other["version"] == root["version"]
+    assert other["dependencies"] == [f"nbautograder[grading]=={root['version']}"]
+    assert root["optional-dependencies"]["instructor"] == [f"nbautograder-instructor=={root['version']}"]
+    [metadata] = [text for name, text in _texts(wheels[0]).items() if name.endswith("/METADATA")]
+    needed = re.findall(r"^Requires-Dist: ([\w-]+)[^;\n]*$", metadata, re.MULTILINE)
+    assert set(needed) == {"numpy", "click", "rich"}
+    assert "@ file:" not in metadata
+
+
+def test_every_module_of_the_students_can_be_imported(wheels, installed):
+    """With NumPy, Click and Rich alone; what is typed at the prompt for who teaches says what to install."""
+    modules = [n for n in _texts(wheels[0]) if n.startswith("autograder/") and n.endswith(".py") and "/guest/" not in n]
+    dotted = [name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in modules]
+    dotted.remove("autograder.__main__")  # which runs the command
+    assert installed(f"import importlib; [importlib.import_module(m) for m in {dotted!r}]").stderr == ""
+    door = "from autograder.cli import main; main()"
+    told = installed(f"sys.argv = ['autograder', 'grade', 'x']; {door}")
+    assert told.returncode == 2
+    assert "`autograder grade` is for who teaches" in told.stderr
+    assert 'pip install "nbautograder[instructor]' in told.stderr
+
+
+def test_a_student_starts_checks_and_is_helped(installed, tmp_path):
+    """`start` lays the course out, `check` in the terminal and in a cell judge by its examples, `hint` helps."""
+    door = "from autograder.cli import main; main()"
+    started = installed(f"sys.argv = ['autograder', 'start', '--no-open', 'mine']; {door}", tmp_path)
+    assert (started.returncode, started.stderr) == (0, "")
+    chapter = tmp_path / "mine" / CHAPTER
+    checked = installed(f"sys.argv = ['autograder', 'check', '{CHAPTER}.ipynb', '--json']; {door}", chapter)
+    [verdict] = json.loads(checked.stdout)
+    assert [e["status"] for e in verdict["exercises"]] == ["not_attempted"] * 3, checked.stderr
+    code = f"import numpy as np; exec({RIGHT['to_kelvin']!r}); from autograder import check, hint; check('to_kelvin'); hint('to_kelvin')"
+    done = installed(code, chapter)
+    assert "every check holds" in done.stdout or "✓" in done.stdout, done.stderr
+    shutil.rmtree(chapter)

@@ -1,0 +1,46 @@
+"""A browser's Python without a browser: Pyodide in Node, with the student's package as a site hands it out."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import shutil
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from autograder.site.build import PYODIDE_VERSION
+from autograder.site.pyodide import pick
+from tests.support import ROOT
+
+__all__ = ["browser_file", "run_in_pyodide"]
+
+_SCRIPT = ROOT / ".ci" / "browser_files.py"
+
+
+def browser_file(name: str) -> Path:
+    """What ``.ci/browser_files.py`` fetched under that name; skips the test where it could not, and fails it on CI."""
+    path = runpy.run_path(str(_SCRIPT))["folder"]() / name
+    if not path.exists():
+        why = (
+            f"{path} is not there: run `python {_SCRIPT.relative_to(ROOT)}`, which needs npm, pip and their registries"
+        )
+        if os.environ.get("CI"):
+            pytest.fail(why)
+        pytest.skip(why)
+    return path
+
+
+def run_in_pyodide(script: Path, folder: Path, wheel: Path, seconds: float) -> None:
+    """Run a Python script with ``folder`` as its ``/work``, where it reads and writes; fails with what it printed."""
+    packed, node = pick(browser_file("pyodide"), ["numpy", "matplotlib"], PYODIDE_VERSION), shutil.which("node")
+    if node is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("node is not installed: apt-get install nodejs")
+    with TemporaryDirectory() as beside:
+        pyodide = Path(beside) / "pyodide"
+        packed.copy_to(pyodide)
+        command = [node, Path(__file__).with_name("run.mjs"), pyodide, wheel, script, folder]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
