@@ -121,4 +121,6 @@ def _within_the_site(link: re.Match[str]) -> str:
     if not target.startswith("../"):
         return link[0]
     path = target.removeprefix("../")
-    return f"[{text}]({PAGES[path]}{anchor})" if path in PAGES else f"{text} (`{path}`)" if text != path else f"`{path}`"
+    return (
+        f"[{text}]({PAGES[path]}{anchor})" if path in PAGES else f"{text} (`{path}`)" if text != path else f"`{path}`"
+    )
