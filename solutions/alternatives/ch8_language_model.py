@@ -175,7 +175,7 @@ def head_by_head(X, weights, h):
         strict=True,
     ):  # fmt: skip
         Q, K = (rotate_positions(normed @ one, np.arange(n)) for one in (W_Q, W_K))
-        scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+        scores = (Q @ np.swapaxes(K, -1, -2)) / math.sqrt(Q.shape[-1])
         scores = np.where(np.tri(n, dtype=bool), scores, -np.inf)
         Y = Y + softmax(scores) @ (normed @ W_V) @ W_O
     hidden = layer_norm(Y, **weights["norm_2"]) @ weights["mlp"]["W_1"] + weights["mlp"]["b_1"]
