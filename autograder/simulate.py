@@ -178,6 +178,7 @@ def _unmarked(node: N, module: ModuleType) -> N:
 
     def is_mark(decorator: ast.expr) -> bool:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        called = called.value if isinstance(called, ast.Attribute) else called  # @right.worth_reading
         bound = vars(module).get(called.id) if isinstance(called, ast.Name) else None
         return isinstance(bound, Mark) or bound in {misconceptions_of, alternatives_of}
 
