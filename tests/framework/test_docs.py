@@ -350,6 +350,28 @@ def _in_the_course(words: list[str]) -> tuple[str, ...]:
     return tuple(words)
 
 
+def test_python_for_instructors_runs(reader, monkeypatch):
+    """What the pages for instructors and administrators put into a configuration or a script works, and sets what there is."""
+    from nbgrader.coursedir import CourseDirectory  # noqa: PLC0415 - nbgrader takes a second
+    from nbgrader.exchange.default import Exchange  # noqa: PLC0415
+    from nbgrader.plugins import LateSubmissionPlugin  # noqa: PLC0415
+
+    monkeypatch.chdir(reader.folder)
+    blocks = [text for language, text in FENCE.findall(TEXTS["instructor.md"]) if language == "python"]
+    names = {"c": Config()}
+    for block in [*blocks, _python("scaling.md", "course_config.py")]:
+        here = re.sub(r"ch\d_\w+", "ch2_centre", block).replace('"attention"', '"mini"')
+        exec(compile(here, "instructor.md", "exec"), names)  # noqa: S102 - our own page
+    known = {
+        kind.__name__: kind.class_trait_names(config=True) for kind in (CourseDirectory, Exchange, LateSubmissionPlugin)
+    }
+    assert set(names["c"]) == set(known)
+    assert all(set(names["c"][section]) <= set(known[section]) for section in known)
+    with names["Gradebook"]("sqlite:///gradebook.db", "mini") as book:
+        assert book.find_submission("ch2_centre", "ada").extension.days == 3
+    assert names["TenPercentADay"]().late_submission_penalty("ada", 10, 2 * 86400) == 3
+
+
 def test_moved_questions_hold_for_their_answers(reader):
     """What the pages for nbgrader's and Otter's users make of a question accepts the answer, and keeps nbgrader's numbers."""
     square = _python("coming-from-otter.md", "in solutions/<chapter>.py")
