@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.course import Course, CourseError
-from autograder.gradebook.classbook import Person, double_entries
 from autograder.gradebook.entries import gradebook_url, load_nbgrader, nbgrader_config, own_commands
 from autograder.gradebook.errors import gradebook_errors, require_version
+from autograder.gradebook.people import Person, double_entries
 
 __all__ = ["enter_roster", "read_roster"]
 

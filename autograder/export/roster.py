@@ -13,7 +13,8 @@ from pathlib import Path
 from autograder.course import CourseError
 from autograder.export.cells import amount, defused
 from autograder.export.formats import POINTS_POSSIBLE, Table, feedback_text, shown
-from autograder.export.gradebook import ClassMarks, StudentInBook
+from autograder.export.gradebook import ClassMarks
+from autograder.gradebook.people import Person
 from autograder.wording import number, plural
 
 __all__ = ["Merged", "Roster", "merged", "read_roster"]
@@ -21,7 +22,7 @@ __all__ = ["Merged", "Roster", "merged", "read_roster"]
 BOM = "\ufeff"
 MAX_BYTES = 64 << 20
 _MAX_NAMES = 5
-Ids = Callable[[StudentInBook], list[str]]
+Ids = Callable[[Person], list[str]]
 # By what a student may be found in each column, the surest first.
 _CANVAS: Mapping[str, Ids] = {
     "ID": lambda s: [s.lms_user_id],
@@ -127,9 +128,9 @@ def _is_about_columns(row: Sequence[str]) -> bool:
 
 def _matched(
     found: ClassMarks, roster: Roster, rows: Mapping[int, Sequence[str]], head: Sequence[str], to: str
-) -> dict[int, StudentInBook]:
+) -> dict[int, Person]:
     """The student of each row, by the surest id that fits."""
-    whose: dict[int, StudentInBook] = {}
+    whose: dict[int, Person] = {}
     taken: dict[str, int] = {}
     for name, ids in KEYS[to].items():
         if name not in head:
@@ -161,7 +162,7 @@ def _matched(
 
 
 def _fill(
-    table: Table, found: ClassMarks, chapter: str, whose: Mapping[int, StudentInBook], to: str, column: str | None
+    table: Table, found: ClassMarks, chapter: str, whose: Mapping[int, Person], to: str, column: str | None
 ) -> list[str]:
     """Put a chapter's marks into its column, which is added where there is none; what there is to say of it."""
     head, remarks = table[0], []
@@ -235,7 +236,7 @@ def _left_out(
     found: ClassMarks,
     roster: Roster,
     rows: Mapping[int, Sequence[str]],
-    whose: Mapping[int, StudentInBook],
+    whose: Mapping[int, Person],
     head: Sequence[str],
 ) -> Iterable[str]:
     there = {student.id for student in whose.values()}
