@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from autograder.export.cells import amount, defused
 from autograder.export.gradebook import ClassMarks
 from autograder.gradebook.people import Person
 from autograder.marks import CHECK, SubmissionMarks
+from autograder.spreadsheets import Table, amount, defused
 from autograder.wording import number, points
 
-__all__ = ["FORMATS", "POINTS_POSSIBLE", "Table", "feedback_text", "shown"]
-
-Table = list[list[str]]
+__all__ = ["FORMATS", "POINTS_POSSIBLE", "feedback_text", "shown"]
 
 POINTS_POSSIBLE = "    Points Possible"  # as Canvas itself writes it
 

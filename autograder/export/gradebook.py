@@ -21,6 +21,7 @@ _CHAPTERS = """
     SELECT DISTINCT assignment.name FROM assignment
     JOIN notebook ON notebook.assignment_id = assignment.id
     JOIN base_cell ON base_cell.notebook_id = notebook.id
+    ORDER BY assignment.name
 """
 
 State = Literal["graded", "waits", "missing"]

@@ -125,6 +125,7 @@ def test_doctor_tells_of_the_course_and_as_json(tmp_path, monkeypatch):
         ("id,lms_user_id\nada,7\nben,7\n", "ada and ben have one LMS id, 7"),
         ("student,first\nada,Ada\n", "has no column called id. Its first line holds student, first"),
         ("id,first_name\n,Ada\n", "line 2 has no id"),
+        (f"id,first_name\nada,{'a' * 200_000}\n", "is no CSV file: field larger than field limit"),
         ("id\nada/lovelace\n", "cannot be the name of a folder"),
         ("id,id\nada,ben\n", "has the column id twice"),
         ("id\n\n", "holds no student"),
