@@ -18,7 +18,10 @@ from autograder.errors import CourseError
 __all__ = ["app"]
 
 # Said of these, where somebody types one: most have read a page for instructors.
-INSTRUCTORS = ("release", "grade", "demo", "doctor", "examples", "audit", "site")
+INSTRUCTORS = {
+    "release", "grade", "demo", "doctor", "examples", "audit", "marks", "report", "gradescope", "config", "roster",
+    "feedback", "log", "export", "site",
+}  # fmt: skip
 
 
 class _StudentVerbs(Verbs):
