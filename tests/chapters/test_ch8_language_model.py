@@ -634,6 +634,8 @@ def draws_of(student, logits, temperature, rng, count=300):
         "by_the_running_sum: `len(logits) - 1` → `len(logits) + 1`": "the bound is there for rounding alone",
         "by_the_running_sum: `rng.random() * running[-1]` → `rng.random()`": "the sum is 1 but for rounding",
         "by_the_running_sum: `1` → `0`": "the bound is there for rounding alone",
+        "by_the_running_sum: `min(np.searchsorted(running, rng.random(…, len(logits) - 1)` → `min(len(logits) - 1, np.searchsorted(run…1], side='right'))`": "the smaller of two is the same",
+        "by_the_running_sum: `min(np.searchsorted(running, rng.random(…, len(logits) - 1)` → `np.searchsorted(running, rng.random() * …-1], side='right')`": "the bound is there for rounding alone",
     },
 )
 class TestSampleNext:
@@ -681,6 +683,7 @@ class TestSampleNext:
         """any logits at several temperatures: each token comes as often as it should"""
         for n_vocab, temperature in ((6, 1.0), (4, 0.3), (9, 3.0)):
             draws_of(student, numbers(rng, n_vocab), temperature, rng)
+        draws_of(student, np.append(np.zeros(20), 3.0), 1.0, rng)
 
     test_every_kind = every_kind(
         points=0.5,
