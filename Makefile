@@ -14,7 +14,7 @@ export OPENBLAS_NUM_THREADS = 1
 # Two test processes: enough to hide waiting, few enough for a small machine. tests/conftest.py deals the work out.
 JOBS ?= 2
 
-.PHONY: help setup test demo lint format lab wheel clean
+.PHONY: help setup test demo lint format lab docs wheel clean
 
 help:  ## say what can be made
 	@sed -n 's/^\([a-z]*\):.*## /  make \1@/p' Makefile | awk -F@ '{ printf "%-14s %s\n", $$1, $$2 }'
@@ -47,6 +47,10 @@ lab: setup  ## the course laid out in a folder of your own, and its map opened i
 wheel: setup  ## what is published, in dist: the course released, then sdist and wheel for students and for instructors
 	@$(BIN)/python packaging/build.py $(ARGS)
 
+docs: setup  ## this documentation as a site, in docs/_build/html
+	@$(BIN)/python -m sphinx -W --keep-going -n -q -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html in a browser."
+
 clean:  ## remove the environment, caches and what the demo made
-	rm -rf $(VENV) demo demo-[0-9]* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo demo-[0-9]* docs/_build build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

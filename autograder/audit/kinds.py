@@ -98,7 +98,7 @@ def loses_marks(checks: ChapterChecks, exercise: str, function: Function) -> boo
     worth = sorted((c for c in spec.checks if c.points), key=lambda c: not c.kinds)
     # The first check that fails decides: each asks what it needs. Only that for care looks at all that is planned.
     for planned in (False, True):
-        session = FunctionSession(names, call_seconds=checks.course.limits.call_seconds)
+        session = FunctionSession(names, call_seconds=checks.course.limits.call_seconds, of_processor=True)
         student = StudentProxy(checks.converse(exercise, functools.partial(_itself, session), planned=planned))
         for check in (c for c in worth if c.purity == planned):
             try:

@@ -33,7 +33,7 @@ from autograder.verdict import ExerciseVerdict
 
 __all__ = ["audit"]
 
-_SECONDS = 1.0  # for one call of a mutant
+_SECONDS = 1.0  # of the processor, for one call of a mutant
 _MAX_MUTANTS = 240  # of one exercise; a larger set is thinned evenly
 _MAX_COSTLY = 100  # of one whose answers are looked at through a probe, or that is asked this many questions:
 _MANY_QUESTIONS = 400
@@ -169,7 +169,7 @@ class _Exercise:
         ]
 
         def answers(function: Callable[..., Any]) -> list[Answer]:
-            return FunctionSession(self._with(function), call_seconds=self._patience).batch(calls)
+            return FunctionSession(self._with(function), call_seconds=self._patience, of_processor=True).batch(calls)
 
         own = answers(misconception.function)
         others = [number + 1, number - 1] if number == round(number) else [number * 1.5, number / 1.5, number / 10]
@@ -193,7 +193,7 @@ class _Exercise:
         return bool(self._marked(self._with(mistake), self._patience, visible_only=True).status == "passed")
 
     def _grade(self, namespace: Mapping[str, Any], seconds: float) -> ExerciseVerdict:
-        subject = FunctionSubject(self.spec.name, namespace, call_seconds=seconds)
+        subject = FunctionSubject(self.spec.name, namespace, call_seconds=seconds, of_processor=True)
         [verdict] = self.judge.judge(subject, only=frozenset({self.spec.name}))
         if self.judge.scorer.undiagnosed is not None:
             raise self.judge.scorer.undiagnosed
@@ -203,7 +203,7 @@ class _Exercise:
         self, namespace: Mapping[str, Any], seconds: float = _SECONDS, *, visible_only: bool = False
     ) -> ExerciseVerdict:
         """The verdict without the name of a mistake."""
-        subject = FunctionSubject(self.spec.name, namespace, call_seconds=seconds)
+        subject = FunctionSubject(self.spec.name, namespace, call_seconds=seconds, of_processor=True)
         [verdict] = self.marks.judge(subject, only=frozenset({self.spec.name}), visible_only=visible_only)
         return verdict
 
@@ -323,7 +323,7 @@ class _Exercise:
         if (name, number) not in self._answers:
             self._answers[name, number] = FunctionSession(model).batch(plan)
         ours = self._answers[name, number]
-        session = FunctionSession(other, call_seconds=self._patience)
+        session = FunctionSession(other, call_seconds=self._patience, of_processor=True)
         # One by one: most differ at one of the first questions, and the others need not be asked.
         return all(same_answer(answer, session.call(call), call) for answer, call in zip(ours, plan, strict=True))
 
@@ -373,7 +373,7 @@ def _failing(
     planned: bool = True,
     seconds: float = _SECONDS,
 ) -> set[str]:
-    session = FunctionSession(namespace, call_seconds=seconds)
+    session = FunctionSession(namespace, call_seconds=seconds, of_processor=True)
     conversation = checks.converse(spec.name, lambda: session, planned=planned)
     failing: set[str] = set()
     for check in spec.checks:

@@ -161,7 +161,9 @@ def whole_numbers(shape: tuple[int, ...], low: int, high: int, style: str, rng: 
     if style == "0, 1, 2 and so on":
         found = np.arange(size)
     elif style == "in a row from elsewhere":
-        found = np.arange(size) + int(rng.choice([n for n in range(near[0], max(near[0] + 1, near[1] - size)) if n != 0] or [1]))
+        found = np.arange(size) + int(
+            rng.choice([n for n in range(near[0], max(near[0] + 1, near[1] - size)) if n != 0] or [1])
+        )
     elif style == "in no order":
         found = rng.permutation(np.unique(rng.integers(near[0], near[1] + 1, size=4 * size)))[:size]
         found = np.resize(found, size)

@@ -273,7 +273,7 @@ def _answers(
     None for a variable and for a measurement, and, unless ``limited``, where memory is limited.
     """
     namespace = checks.references if function is None else {**checks.references, exercise: function}
-    session = FunctionSession(namespace, call_seconds=ANSWER_SECONDS)
+    session = FunctionSession(namespace, call_seconds=ANSWER_SECONDS, of_processor=True)
     calls = [
         q if isinstance(q, Call) and not q.measured and (limited or q.memory_mb is None) else None for q in questions
     ]

@@ -17,7 +17,7 @@ __all__ = ["ANSWER_SECONDS", "diagnosis_of", "wrong_answers"]
 
 # Each message speaks of a function that makes its mistake alone; what this student's function gives is made by both.
 TWO_AT_ONCE = "Two things at once. Each is told as it looks where it is the only one: your own numbers and shapes come of both together."
-ANSWER_SECONDS = 2.0  # for one call of a misconception, which the course's author wrote
+ANSWER_SECONDS = 2.0  # of the processor, for one call of a misconception, which the course's author wrote
 
 
 def diagnosis_of(
@@ -38,7 +38,9 @@ def diagnosis_of(
     right = FunctionSession(references).batch(calls)
 
     def answers_of(function: Callable[..., Any], asked: Sequence[Call]) -> list[Answer]:
-        return FunctionSession({**references, exercise: function}, call_seconds=ANSWER_SECONDS).batch(asked)
+        return FunctionSession(
+            {**references, exercise: function}, call_seconds=ANSWER_SECONDS, of_processor=True
+        ).batch(asked)
 
     def candidate(name: str, message: str, function: Callable[..., Any]) -> Candidate:
         answers = answers_of(function, calls)

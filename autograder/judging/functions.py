@@ -14,7 +14,7 @@ import traceback
 import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from types import FunctionType, TracebackType
@@ -38,7 +38,8 @@ class FunctionSession:
     """A ``Session`` over the functions and values in ``names``; nothing is confined.
 
     ``given`` functions come before those of the same name. A call takes ``call_seconds`` at most, where that is set; ``stuck``
-    is told, in another thread, of a function that cannot be stopped then; ``called`` hears of the end of each call.
+    is told, in another thread, of a function that cannot be stopped then; ``called`` hears of the end of each call. Seconds
+    ``of_processor`` do not count what else a busy machine does.
     """
 
     sandbox = "in-process"
@@ -52,8 +53,10 @@ class FunctionSession:
         call_seconds: float | None = None,
         stuck: Callable[[str], None] | None = None,
         called: Callable[[], None] | None = None,
+        of_processor: bool = False,
     ) -> None:
         self._names = names
+        self._of_processor = of_processor
         self._given = dict(given or {})
         self._seconds = call_seconds
         self._stuck = stuck
@@ -93,6 +96,9 @@ class FunctionSession:
         """Calls of ``name`` made through this session go to ``function``."""
         self._given[name] = function
 
+    def _alarm(self, stuck: Callable[[], None] | None = None) -> AbstractContextManager[None]:
+        return alarm(self._seconds, stuck, of_processor=self._of_processor)
+
     def define(self, sources: Mapping[str, str]) -> None:
         """Let functions be what ``sources`` define, in a copy of the namespace that they live in; raises what running one raises."""
         own = next((self._names[name] for name in sources if isinstance(self._names.get(name), FunctionType)), None)
@@ -105,7 +111,7 @@ class FunctionSession:
         self._edited = {name: _living_in(names, function) for name, function in here.items()}
         names.update(self._edited)
         names.update({k: v for k, v in self._given.items() if k in names and k not in sources})
-        with _without_warnings(), alarm(self._seconds):
+        with _without_warnings(), self._alarm():
             for name, source in sources.items():
                 exec(compile(source, f"<{name}>", "exec", dont_inherit=True), names)  # noqa: S102 - the student's own text, one edit aside
                 self._edited[name] = names[name]
@@ -160,7 +166,7 @@ class FunctionSession:
         try:
             stuck = partial(self._stuck, name) if self._stuck is not None else None
             # The alarm goes inside the others: it may raise at each step until it has left, also where they tidy up.
-            with _without_warnings(), _memory(call.memory_mb), alarm(self._seconds, stuck):
+            with _without_warnings(), _memory(call.memory_mb), self._alarm(stuck):
                 value = function(*args, **kwargs)
         except OutOfTimeError as error:
             self._stopped = "timeout"
@@ -183,6 +189,7 @@ class FunctionSubject:
     call_seconds: float | None = None
     stuck: Callable[[str], None] | None = None
     called: Callable[[], None] | None = None
+    of_processor: bool = False  # what the seconds are counted by
     waited_for: bool = False  # by a person, so that nothing that took too long is tried again
     notes: Mapping[str, str] = field(default_factory=dict)
     blank: frozenset[str] = frozenset()
@@ -190,7 +197,12 @@ class FunctionSubject:
     def open(self, *, memory_mb: int | None = None) -> FunctionSession:  # noqa: ARG002 - each call carries its own limit
         """A fresh session over the same names."""
         return FunctionSession(
-            self.names, given=self.given, call_seconds=self.call_seconds, stuck=self.stuck, called=self.called
+            self.names,
+            given=self.given,
+            call_seconds=self.call_seconds,
+            stuck=self.stuck,
+            called=self.called,
+            of_processor=self.of_processor,
         )
 
     def before_redefined(self, exercise: str) -> None:

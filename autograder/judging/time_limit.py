@@ -24,6 +24,7 @@ __all__ = ["OutOfTimeError", "alarm"]
 AGAIN = 0.25  # seconds until what was swallowed is raised again
 PATIENCE = 4  # times that it may be swallowed; then it is raised at every step, so that no loop can go on
 STUCK = 2.0  # seconds without any reaction, after which a person is told why
+WAITING = 10  # times as long by the clock as the processor may work, where that is what counts
 _EVERY = 200  # steps between two looks at the clock, in a browser
 
 
@@ -31,8 +32,13 @@ class OutOfTimeError(BaseException):
     """Raised by the alarm: no ``except Exception`` of the code that runs catches it."""
 
 
-def alarm(seconds: float | None, stuck: Callable[[], None] | None = None) -> AbstractContextManager[None]:
+def alarm(
+    seconds: float | None, stuck: Callable[[], None] | None = None, *, of_processor: bool = False
+) -> AbstractContextManager[None]:
     """Raise ``OutOfTimeError`` in what runs inside after ``seconds``, again and again until it gives up.
+
+    Seconds ``of_processor`` are those that the processor works for it, where that can be told, so that what else a busy machine
+    does is not counted; only after ten times as long by the clock is it over anyway.
 
     ``stuck`` is called, in another thread, where nothing came of that for some seconds. In the main thread of a system with
     alarms an alarm does it, in a browser Python's own monitoring (from Python 3.12 on), elsewhere a second thread.
@@ -42,7 +48,7 @@ def alarm(seconds: float | None, stuck: Callable[[], None] | None = None) -> Abs
     if sys.platform == "emscripten":
         return _Monitored(seconds)
     if threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer"):
-        return _Signalled(seconds, stuck)
+        return _Signalled(seconds, stuck, of_processor=of_processor)
     return _FromAThread(seconds, stuck)
 
 
@@ -81,8 +87,13 @@ class _Limit:
 class _Signalled(_Limit):
     """By ``SIGALRM``, which also ends a wait such as ``time.sleep``. An interrupt by a person is as persistent."""
 
+    def __init__(self, seconds: float, stuck: Callable[[], None] | None = None, *, of_processor: bool = False) -> None:
+        super().__init__(seconds, stuck)
+        self._of_processor = of_processor
+
     def _begin(self) -> None:
         self._over = False
+        self._worked, self._latest = time.process_time(), time.monotonic() + WAITING * self._seconds
         self._raised: dict[int, int] = {}
         self._before = [(signal.SIGALRM, self._handle(signal.SIGALRM, OutOfTimeError))]
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -107,6 +118,8 @@ class _Signalled(_Limit):
                 return
             if frame is not None and frame.f_code.co_name == "gc_callback":
                 return
+            if number == signal.SIGALRM and kind is OutOfTimeError and self._has_waited():
+                return  # and it rings again soon
             times = self._raised[number] = self._raised.get(number, 0) + 1
             if kind is KeyboardInterrupt and times == 1:
                 # From now on the alarm says this again, for where it is swallowed.
@@ -117,6 +130,11 @@ class _Signalled(_Limit):
             raise kind
 
         return signal.signal(number, ring)
+
+    def _has_waited(self) -> bool:
+        """Whether the processor has worked less than the time that is given, and there is still time to wait for it."""
+        worked = time.process_time() - self._worked
+        return self._of_processor and worked < self._seconds and time.monotonic() < self._latest
 
 
 class _FromAThread(_Limit):

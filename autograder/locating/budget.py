@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["Budget"]
 
 _SHARE = 0.3  # of the time that grading takes, for each second of which so much is earned
-_BEGINNING = 10  # times the seconds of one exercise that there are before anything is earned
+_BEGINNING = 45  # times the seconds of one exercise that there are before anything is earned: for some hundred different mistakes
 _PART = 8  # one student's mistake may take so small a part of what is left; each further student with the same, one part more
 _LEAST = 0.1  # seconds with which a search is worth its beginning
 

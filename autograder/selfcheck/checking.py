@@ -29,7 +29,7 @@ from autograder.selfcheck.progress import folder_of, note, read
 from autograder.selfcheck.road import road_of
 from autograder.verdict import ExerciseVerdict
 
-__all__ = ["check_exercise", "is_empty", "keeps_notes", "line_width", "show_map"]
+__all__ = ["card_of", "check_exercise", "is_empty", "keeps_notes", "line_width", "show_map"]
 
 _WELL_FORMED = {"one_of", "is_number", "is_string", "has_shape"}
 _UNKNOWN = re.compile(r"name '(\w+)' is not defined")
@@ -49,7 +49,7 @@ def check_exercise(exercise: Any, names: dict[str, Any], seconds: float | None =
         verdict = not_readable(found) if attempt.is_unreadable(found.name, run) else not_written(found)
     verdict = with_names_of_its_own(_with_the_cell_to_run(verdict, examples, names), names)
     trouble = _noted(examples, folder, found, verdict)
-    card = _card(examples, folder, found, verdict)
+    card = card_of(examples, folder, found, verdict)
     text = card_text(card, line_width())
     shown = show(card_html(card), text)
     if verdict.status == "passed" and not shown:
@@ -129,7 +129,8 @@ def _stuck(stream: TextIO, function: str) -> None:
     stream.flush()
 
 
-def _card(examples: Examples, folder: Path, found: ExerciseExamples, verdict: ExerciseVerdict) -> Card:
+def card_of(examples: Examples, folder: Path, found: ExerciseExamples, verdict: ExerciseVerdict) -> Card:
+    """The card of an exercise of the notebook in ``folder``, with what progress says of hints and of what comes next."""
     home = folder_of(folder, examples.chapter)
     standing = read(home).of(examples.chapter, found.name)
     next_up, last = "", ""

@@ -73,12 +73,13 @@ def check_cells(
     open_cells: Callable[..., Session],
     *,
     only: Collection[str] | None = None,
+    limits: Limits | None = None,
 ) -> Verdict:
-    """The verdict on the notebook at ``path``, of which ``cells`` are run by ``open_cells``, a worker's ``open``."""
+    """The verdict on the notebook at ``path``, of which ``cells`` are run by ``open_cells``, a worker's ``open``, under ``limits``."""
     files = _files_beside(path, cells)
     opened = partial(open_cells, cells, budget=TimeBudget(), files=files)
     subject = _Loose(str(path), opened)
-    exercises = replay(examples.exercises, subject, only=frozenset(only) if only is not None else None)
+    exercises = replay(examples.exercises, subject, only=frozenset(only) if only is not None else None, limits=limits)
     return Verdict.graded(str(path), None, examples.chapter, subject.sandbox, exercises)
 
 

@@ -44,8 +44,10 @@ class Checker:
         self._number += 1
         self.busy = True
         packages = [name for name in PACKAGES if find_spec(name) is not None]
-        self._worker = open_worker(Limits(), packages, confinement="local")
-        threading.Thread(target=self._check, args=(self._number, notebook, self._worker), daemon=True).start()
+        limits = _limits(notebook)
+        self._worker = open_worker(limits, packages, confinement="local")
+        arguments = self._number, notebook, self._worker, limits
+        threading.Thread(target=self._check, args=arguments, daemon=True).start()
 
     def result(self) -> Found | None:
         """What was found, once it is; None while there is nothing new."""
@@ -64,9 +66,9 @@ class Checker:
             self._worker.close()
         self._worker, self.busy = None, False
 
-    def _check(self, number: int, notebook: Path, worker: Worker) -> None:
+    def _check(self, number: int, notebook: Path, worker: Worker, limits: Limits) -> None:
         try:
-            found = _found(notebook, worker)
+            found = _found(notebook, worker, limits)
         except (NotebookError, ExamplesError) as error:
             found = Found(trouble=str(error))
         except Exception as error:  # noqa: BLE001 - whatever stands in a notebook, the next save is looked at again
@@ -74,11 +76,19 @@ class Checker:
         self._results.put((number, found))
 
 
-def _found(notebook: Path, worker: Worker) -> Found:
+def _limits(notebook: Path) -> Limits:
+    """As long for a call as ``check`` in the notebook gives it."""
+    try:
+        return Limits(call_seconds=examples_beside(notebook).call_seconds)
+    except ExamplesError:  # which is told once it is checked
+        return Limits()
+
+
+def _found(notebook: Path, worker: Worker, limits: Limits) -> Found:
     examples = examples_beside(notebook)
     read = read_notebook(notebook)
     # What only draws is left out: nobody sees it here, and matplotlib alone takes longer than all checks.
     cells = [cell for cell in read.code_cells() if not cell.optional]
-    verdict = check_cells(notebook, cells, examples, worker.open)
+    verdict = check_cells(notebook, cells, examples, worker.open, limits=limits)
     code = {name: "\n".join(cell.source for cell in read.stubs(name)) for name in examples.exercises}
     return Found(examples, {exercise.name: exercise for exercise in verdict.exercises}, code)

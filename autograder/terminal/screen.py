@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from autograder.examples import AssertStep, Examples, ExerciseExamples
+from autograder.examples import Examples, ExerciseExamples
 from autograder.render import Card, HintCard, card_text, hint_text
 from autograder.render.text import wrapped
 from autograder.verdict import ExerciseVerdict
@@ -18,7 +18,6 @@ __all__ = ["ScreenLine", "card_lines", "head_lines", "hint_lines", "key_lines", 
 NARROWEST, WIDEST = 30, 100
 _STYLES = {"✓": "green", "✗": "red", "·": "dim"}
 _SIGNS = {"passed": "✓", "not_attempted": "·"}
-_WELL_FORMED = {"one_of", "is_number", "is_string", "has_shape"}
 
 
 class ScreenLine(NamedTuple):
@@ -47,15 +46,17 @@ def head_lines(
     return [*lines, ScreenLine("")]
 
 
-def card_lines(found: ExerciseExamples, outcome: ExerciseVerdict, next_up: str, columns: int) -> list[ScreenLine]:
-    """The card of one exercise, in the words that a notebook has for it; ``next_up`` is the exercise to go on with."""
-    quiz = found.kind == "answers"
-    asserted = {step.name for check in found.checks for step in check.steps if isinstance(step, AssertStep)}
+def card_lines(card: Card, kind: str, columns: int) -> list[ScreenLine]:
+    """The card of one exercise of this ``kind``, in the words that a notebook has for it; hints have a key here."""
+    outcome = card.verdict
     if outcome.status == "not_attempted":
-        todo = "give its variables a value" if quiz else "put your code where the stub raises NotImplementedError"
-        outcome = replace(outcome, message=f"`{found.name}` is not written yet: {todo}, and save.")
-    card = Card(outcome, points=found.points, well_formed_only=quiz and asserted <= _WELL_FORMED, next_up=next_up)
-    text = card_text(card, width_for(columns))
+        todo = (
+            "give its variables a value"
+            if kind == "answers"
+            else "put your code where the stub raises NotImplementedError"
+        )
+        outcome = replace(outcome, message=f"`{outcome.name}` is not written yet: {todo}, and save.")
+    text = card_text(replace(card, verdict=outcome, hints=(), hints_left=0), width_for(columns))
     lines = [ScreenLine(line, _STYLES.get(line.strip()[:1], "")) for line in text.splitlines()]
     head = textwrap.wrap(lines[0].text, width_for(columns), subsequent_indent="    ")
     return [*(ScreenLine(line, "bold") for line in head), *lines[1:]]

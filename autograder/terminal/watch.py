@@ -14,6 +14,7 @@ from autograder.examples import ExerciseExamples
 from autograder.files import disk_sentence
 from autograder.notebook import NotebookError, read_notebook
 from autograder.selfcheck import progress
+from autograder.selfcheck.checking import card_of
 from autograder.terminal import screen
 from autograder.terminal.checking import Checker, Found
 from autograder.terminal.finding import next_chapter
@@ -249,9 +250,9 @@ class Watch:
         if self._panel == "list" and found.examples is not None:
             lines += screen.list_lines(found.examples, found.exercises, self.focus, columns)
         elif exercise is not None and outcome is not None:
-            onward = next_chapter(self.notebook)
-            upcoming = self._after(self.focus) or (onward.stem if onward is not None else "")
-            lines += screen.card_lines(exercise, outcome, upcoming, columns)
+            assert found.examples is not None  # noqa: S101 - it has this exercise
+            card = card_of(found.examples, self.notebook.resolve().parent, exercise, outcome)
+            lines += screen.card_lines(card, exercise.kind, columns)
             if self._panel == "hint":
                 lines += [ScreenLine(""), *screen.hint_lines(exercise, self._hint, columns)]
         for line in self._below:

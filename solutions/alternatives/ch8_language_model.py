@@ -15,9 +15,9 @@ from solutions.ch8_language_model import layer_norm, next_token_logits, rotate_p
 right = alternatives_of("layer_norm")
 
 
-@right
+@right.worth_reading
 def centred_first(X, gain, bias, eps=1e-5):
-    """The distances from the mean, and the mean of their squares."""
+    """The distances from the mean, and the mean of their squares: what `var` does, with the distances kept for later."""
     centred = X - np.mean(X, axis=-1, keepdims=True)
     return centred * (np.mean(centred**2, axis=-1, keepdims=True) + eps) ** -0.5 * gain + bias
 
@@ -67,9 +67,9 @@ def by_a_centring_matrix(X, gain, bias, eps=1e-5):
 right = alternatives_of("rotate_positions")
 
 
-@right
+@right.worth_reading
 def as_complex_numbers(X, positions, base=10000.0):
-    """A pair is a complex number, and to turn it is one multiplication."""
+    """A pair is a complex number, and to turn it is one multiplication: angles add up where such numbers multiply."""
     d = X.shape[-1]
     turn = np.exp(1j * np.outer(positions, base ** (-2 * np.arange(d // 2) / d)))
     Z = (X[..., 0::2] + 1j * X[..., 1::2]) * turn
@@ -147,9 +147,9 @@ def written_into_a_copy(X, positions, base=10000.0):
 right = alternatives_of("transformer_block")
 
 
-@right
+@right.worth_reading
 def in_small_functions(X, weights, h):
-    """Attention and mlp as functions of their own, and two sums."""
+    """Attention and mlp as functions of their own, and two sums: the shape of every transformer in two lines."""
     n = X.shape[-2]
 
     def attend(Z, W_Q, W_K, W_V, W_O):
@@ -175,7 +175,7 @@ def head_by_head(X, weights, h):
         strict=True,
     ):  # fmt: skip
         Q, K = (rotate_positions(normed @ one, np.arange(n)) for one in (W_Q, W_K))
-        scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+        scores = (Q @ np.swapaxes(K, -1, -2)) / math.sqrt(Q.shape[-1])
         scores = np.where(np.tri(n, dtype=bool), scores, -np.inf)
         Y = Y + softmax(scores) @ (normed @ W_V) @ W_O
     hidden = layer_norm(Y, **weights["norm_2"]) @ weights["mlp"]["W_1"] + weights["mlp"]["b_1"]
@@ -226,9 +226,9 @@ def one_sequence_at_a_time(X, weights, h):
 right = alternatives_of("next_token_logits")
 
 
-@right
+@right.worth_reading
 def one_hots_for_an_index(tokens, model):
-    """Rows of an identity pick the rows of the embedding."""
+    """Rows of an identity pick the rows of the embedding: to look up is to multiply by a one-hot."""
     X = np.eye(len(model["embedding"]))[list(tokens)] @ model["embedding"]
     for weights in model["blocks"]:
         X = transformer_block(X, weights, model["h"])
@@ -279,9 +279,9 @@ def by_the_running_sum(logits, temperature, rng):
     return int(min(np.searchsorted(running, rng.random() * running[-1], side="right"), len(logits) - 1))
 
 
-@right
+@right.worth_reading
 def by_gumbel_noise(logits, temperature, rng):
-    """Noise is added and the largest taken; at temperature 0 the noise is nothing."""
+    """Noise is added and the largest taken; at temperature 0 the noise is nothing. No softmax is needed."""
     return int(np.argmax(logits + temperature * rng.gumbel(size=len(logits))))
 
 

@@ -1,6 +1,6 @@
 """Train the small language model of chapter 8 on the prose of this course, and write it beside the chapter's notebook.
 
-    pip install 'torch>=2.2'
+    pip install '.[train]'
     python solutions/training/ch8_language_model.py
 
 It takes about half an hour on one busy core and is run once, by hand; grading and the tests only read the file that it
@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ROOT / "source" / "ch8_language_model" / "model.npz"
@@ -105,9 +105,9 @@ class Block(nn.Module):
         normed = self.norm_1(X)
         Q, K, V = (W(normed).view(B, n, HEADS, -1).transpose(1, 2) for W in (self.W_Q, self.W_K, self.W_V))
         Q, K = rotated(Q, cos, sin), rotated(K, cos, sin)
-        O = F.scaled_dot_product_attention(Q, K, V, is_causal=True)
-        X = X + F.dropout(self.W_O(O.transpose(1, 2).reshape(B, n, D_MODEL)), DROPOUT, self.training)
-        return X + F.dropout(self.out_of(torch.relu(self.into(self.norm_2(X)))), DROPOUT, self.training)
+        O = functional.scaled_dot_product_attention(Q, K, V, is_causal=True)
+        X = X + functional.dropout(self.W_O(O.transpose(1, 2).reshape(B, n, D_MODEL)), DROPOUT, self.training)
+        return X + functional.dropout(self.out_of(torch.relu(self.into(self.norm_2(X)))), DROPOUT, self.training)
 
 
 def rotated(X: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
@@ -141,7 +141,7 @@ class LanguageModel(nn.Module):
             nn.init.zeros_(block.out_of.bias)
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        X = F.dropout(self.embedding[tokens], DROPOUT, self.training)
+        X = functional.dropout(self.embedding[tokens], DROPOUT, self.training)
         n = tokens.shape[1]
         for block in self.blocks:
             X = block(X, self.cos[:n], self.sin[:n])
@@ -149,7 +149,7 @@ class LanguageModel(nn.Module):
 
     def losses(self, tokens: torch.Tensor) -> torch.Tensor:
         """The cross-entropy of every character but the first, in nats; shape (B, n - 1)."""
-        return F.cross_entropy(self(tokens[:, :-1]).transpose(1, 2), tokens[:, 1:], reduction="none")
+        return functional.cross_entropy(self(tokens[:, :-1]).transpose(1, 2), tokens[:, 1:], reduction="none")
 
 
 def pieces(

@@ -81,23 +81,26 @@ def among_contracted(result, a, b, *_more, **_named):
 
 
 def of_dot(result, a, b, *_more, **_named):
+    """Those of a product that sums over the last axis of the first array."""
     return np.size(result) * (np.shape(a)[-1] if np.ndim(a) and np.ndim(b) else 1)
 
 
-def of_einsum(result, *args, **_named):
+def of_einsum(_result, *args, **_named):
     """The number of all combinations of the letters, as einsum goes through them."""
     if isinstance(args[0], str):
         terms, operands = args[0].replace(" ", "").split("->")[0].split(","), args[1:]
     else:
-        pairs = list(zip(args[0::2], args[1::2]))
+        pairs = list(zip(args[0::2], args[1::2], strict=False))
         operands = [operand for operand, _ in pairs]
         terms = ["".join("..." if i is Ellipsis else chr(97 + i) for i in letters) for _, letters in pairs]
     sizes = {}
-    for term, operand in zip(terms, operands):
+    for term, operand in zip(terms, operands, strict=True):
         front, dots, back = term.partition("...")
         shape = list(np.shape(operand))
         middle = len(shape) - len(front) - len(back)
-        named = list(zip(front, shape)) + list(zip(back, shape[len(shape) - len(back) :] if back else []))
+        named = list(zip(front, shape, strict=False)) + list(
+            zip(back, shape[len(shape) - len(back) :] if back else [], strict=True)
+        )
         if dots:
             named += [(("...", middle - i), size) for i, size in enumerate(shape[len(front) : len(front) + middle])]
         for letter, size in named:
@@ -109,6 +112,7 @@ def of_einsum(result, *args, **_named):
 
 
 def of_all_pairs(_result, a, b, *_more, **_named):
+    """One for each pair of entries."""
     return np.size(a) * np.size(b)
 
 

@@ -5,6 +5,7 @@ import inspect
 import itertools
 import json
 import re
+import shutil
 import textwrap
 from functools import cache
 
@@ -16,7 +17,7 @@ from autograder.course import load_course
 from autograder.examples.record import recorded
 from autograder.judging.loader import load_checks
 from autograder.misconception import alternatives_in, misconceptions_in
-from autograder.notebook import read_notebook, splice
+from autograder.notebook import files_beside, read_notebook, splice
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)
@@ -243,6 +244,8 @@ def test_the_blank_notebook_runs_but_for_its_checks(chapter, tmp_path):
 def run(data, chapter, folder):
     """The code cells of a notebook after a real kernel ran it beside the chapter's examples."""
     (folder / "examples.json").write_text(json.dumps(recorded(checks_of(chapter))), encoding="utf-8")
+    for path in files_beside(COURSE.source(chapter)):
+        shutil.copy(path, folder)
     notebook = nbformat.reads(json.dumps(data), as_version=4)
     resources = {"metadata": {"path": str(folder)}}
     NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True, resources=resources).execute()

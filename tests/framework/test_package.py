@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.cli import student
+from autograder.cli.app import app
 from autograder.release.handout import hand_out
 from tests.support import ROOT
 from tests.support.mini import CHAPTER, RIGHT, copy_course
@@ -118,6 +120,12 @@ def test_every_module_of_the_students_can_be_imported(wheels, installed):
     assert told.returncode == 2
     assert "`autograder grade` is for who teaches" in told.stderr
     assert 'pip install "nbautograder[instructor]' in told.stderr
+
+
+def test_the_instructors_verbs_are_known_by_name_where_they_are_not_installed():
+    """Whatever the whole command line has and the student's has not is told as such, and nothing else."""
+    assert set(app.commands) - set(student.app.commands) == student.INSTRUCTORS
+    assert set(student.app.commands) <= set(app.commands)
 
 
 def test_a_student_starts_checks_and_is_helped(installed, tmp_path):

@@ -85,7 +85,7 @@ def lab(lab_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield address
     finally:
         server.terminate()
-        server.wait(timeout=30)
+        server.wait(timeout=120)  # it ends its kernels first
 
 
 def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:

@@ -41,7 +41,7 @@ def lab_folder(lab_folder):
     ("name", "seen"),
     [
         ("failing", ["softmax", "does not hold", "should be", "one maximum for the whole array"]),
-        ("passing", ["softmax", "Well done", "The grader also tries inputs that you cannot see."]),
+        ("passing", ["softmax", "Well done", "Another way to write it"]),
     ],
 )
 def test_softmax_in_jupyterlab(page, lab, name, seen):

@@ -23,7 +23,7 @@ ONE_MAXIMUM = """def softmax(x, axis=-1):
 RIGHT = ONE_MAXIMUM.replace("x.max()", "x.max(axis=axis, keepdims=True)")
 HOSTILE = """def mean_of(x):
     raise ValueError("<img src=x onerror=\\"document.title='owned'\\"> costs $1 and $2")"""
-CELLS = [SETUP, ONE_MAXIMUM, "check(softmax)", "hint(softmax)", RIGHT, "check(softmax)", HOSTILE, "check(mean_of)"]
+CELLS = [SETUP, ONE_MAXIMUM, "check(softmax)", "hint(softmax, 1)", RIGHT, "check(softmax)", HOSTILE, "check(mean_of)"]
 THEMES = ["light", "dark"]
 FAILING, HINT, PASSING, ESCAPED = 2, 3, 5, 7
 

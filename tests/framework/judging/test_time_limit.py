@@ -117,3 +117,15 @@ def test_a_call_that_cannot_be_ended_is_told_of(monkeypatch):
     with alarm(0.01, told.set):
         pass
     assert not told.wait(0.2)
+
+
+def test_seconds_of_the_processor_do_not_count_what_a_busy_machine_does():
+    """A call that waits goes on for longer, though not for ever; one that works is ended when its time is used up."""
+    with alarm(0.05, of_processor=True):
+        time.sleep(0.2)
+    began = time.monotonic()
+    with pytest.raises(OutOfTimeError), alarm(0.05, of_processor=True):
+        time.sleep(60)
+    assert time.monotonic() - began < 30
+    with pytest.raises(OutOfTimeError), alarm(0.05, of_processor=True):
+        swallowing()

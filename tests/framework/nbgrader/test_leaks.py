@@ -1,10 +1,14 @@
 """The leak hunter finds what is planted, so that its silence means something."""
 
 import json
+import os
+import sysconfig
 
 import pytest
+from nbgrader.api import Gradebook
 
 from autograder.examples.sealed import seal
+from autograder.gradebook.entries import gradebook_url
 from autograder.judging.secret import course_secret
 from autograder.release import record_examples
 from tests.support.leaks import hunt, secrets_of
@@ -68,6 +72,20 @@ def test_solutions_are_in_what_self_learners_get_only_and_never_in_plain(course,
     course.solutions = "after passing"
     assert "an alternative" in found("class")
     assert "a reference solution" not in found("class")
+
+
+@pytest.mark.parametrize(("due", "shown"), [("2020-01-01 12:00:00", True), ("2999-01-01 12:00:00", False)])
+def test_after_due_means_the_due_date_in_the_gradebook(course, monkeypatch, due, shown):
+    """A release that is made before it holds no solution; one that is made after it does."""
+    monkeypatch.setenv(
+        "PATH", f"{sysconfig.get_path('scripts')}:{os.environ['PATH']}"
+    )  # nbgrader starts alembic by name
+    with Gradebook(gradebook_url(course)) as book:
+        book.add_assignment(CHAPTER, duedate=due)
+    course.solutions = "after due"
+    data = json.loads(record_examples(course, CHAPTER, "class").read_text())
+    assert any("sealed" in entry for entry in data["exercises"].values()) == shown
+    assert data["solutions"] == ("after passing" if shown else "never")
 
 
 def test_it_finds_the_secret(course, tmp_path):

@@ -279,6 +279,19 @@ def test_fonts_that_matplotlib_lets_go_of_take_nothing_with_them(run):
     assert "image/png" in session.cells[2].outputs[0]["data"]
 
 
+def test_a_picture_that_uses_the_students_functions_is_drawn_or_says_why_not(run):
+    """As in a notebook: the image; a line while the function is a stub; a line about what cannot be drawn; never an error."""
+    drawn = (
+        "from autograder import uses\nimport matplotlib.pyplot as plt\n@uses('f')\ndef picture():\n    plt.plot(f())"
+    )
+    cells = ("def f():\n    return [1, 2]", "def f():\n    raise NotImplementedError", "def f():\n    return 1 / 0")
+    shown = [run(cell, drawn).cells[1] for cell in cells]
+    assert [one.error for one in shown] == [None, None, None]
+    assert "image/png" in shown[0].outputs[0]["data"]
+    assert shown[1].outputs[0]["text"].startswith("Nothing to see yet: this cell uses your `f`.")
+    assert "(ZeroDivisionError: division by zero)" in shown[2].outputs[0]["text"]
+
+
 def test_figures_need_not_be_drawn(run):
     """With ``draw=False`` figures are closed and nothing is rendered."""
     assert run("import matplotlib.pyplot as plt\nplt.plot([1, 2]);", draw=False).cells[0].outputs == ()

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from autograder.selfcheck import progress
+from autograder.selfcheck import helping, progress
 from tests.support import examples_by_hand as by_hand
 
 SETUP = "import numpy as np\nfrom autograder import check, hint, solution\n"
@@ -21,6 +21,7 @@ def beside_the_notebook(tmp_path, monkeypatch):
         monkeypatch.delenv(name)
     monkeypatch.setattr(progress, "_remembered", {})
     monkeypatch.setattr(progress, "_told", set())
+    monkeypatch.setattr(helping, "_looked_at", {})
     return tmp_path
 
 

@@ -113,11 +113,13 @@ def test_a_save_is_checked_and_keys_do_what_they_say(watched, laid_out):
 
 def test_an_endless_loop_is_stopped_and_told(watched, laid_out):
     """Both in a function that is called and, given up at the next save, in a cell; nothing of it goes on running."""
+    examples = json.loads((laid_out.parent / "examples.json").read_text())
+    (laid_out.parent / "examples.json").write_text(json.dumps({**examples, "call_seconds": 2}))
     watched.until("to_kelvin not attempted yet")
     save(laid_out, to_kelvin=RIGHT["to_kelvin"])
     watched.until("1 of 3 exercises hold")
     save(laid_out, mean_kelvin=ENDLESS)
-    watched.until("which loop never ends")
+    assert "still running after 2 seconds" in " ".join(watched.until("which loop never ends").split())
     save(laid_out, to_kelvin="while True: pass")
     until = time.monotonic() + 20
     while not watched.watch._checker.busy and time.monotonic() < until:
