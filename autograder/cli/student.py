@@ -15,10 +15,10 @@ from autograder.cli.verbs import Verbs, errors_in_sentences, exercise_option, js
 __all__ = ["app"]
 
 # Said of these, where somebody types one: most have read a page for instructors.
-INSTRUCTORS = (
+INSTRUCTORS = {
     "site", "release", "grade", "feedback", "marks", "report", "export", "log", "roster", "gradescope", "audit", "examples", "doctor",
     "config", "demo",
-)  # fmt: skip
+}  # fmt: skip
 
 
 class _StudentVerbs(Verbs):
