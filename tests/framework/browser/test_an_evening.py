@@ -15,8 +15,7 @@ from playwright.sync_api import expect
 from autograder.release.handout import handout
 from autograder.terminal.layout import lay_out
 from tests.framework.browser.conftest import one_page
-from tests.framework.browser.hand import WAIT, set_theme, type_and_run
-from tests.support.browser import browser_file
+from tests.framework.browser.hand import WAIT, reach, serious, set_theme, type_and_run
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -40,19 +39,6 @@ def keep(request):
             page.screenshot(path=Path(folder) / f"{request.node.name}-{name}.png")
 
     return picture
-
-
-def serious(page, within=None):
-    """What axe finds wrong with the page, or with one part of it, that keeps somebody from reading or using it."""
-    if not page.evaluate("() => 'axe' in window"):
-        page.evaluate(browser_file("axe.min.js").read_text(encoding="utf-8"))
-    found = page.evaluate("within => axe.run(within ?? document)", within)["violations"]
-    return [
-        f"{one['id']}: {one['help']}: {node['html'][:200]}"
-        for one in found
-        if one["impact"] in {"serious", "critical"}
-        for node in one["nodes"]
-    ]
 
 
 def test_the_evening_in_the_site(browser, site, keep, tmp_path):
@@ -145,10 +131,5 @@ def evening(page, keep):
 
 def open_with_keys(summary):
     """Go to what is folded with the Tab key, and open it."""
-    summary.page.keyboard.press("Escape")
-    for _ in range(40):
-        summary.page.keyboard.press("Tab")
-        if summary.evaluate("element => element === document.activeElement"):
-            break
-    expect(summary).to_be_focused()
+    reach(summary)
     summary.page.keyboard.press("Enter")
