@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import io
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -48,13 +49,17 @@ def move(
     plt.close(figure)
     png = base64.b64encode(drawn.getvalue()).decode("ascii")
     words = ". ".join(part for part in (title, state, _in_words(picture, shown), shown.said) if part)
+    with contextlib.redirect_stdout(
+        io.StringIO()
+    ):  # what a student's function prints is read once, not for every picture
+        frames = [_frame(picture, values) for values in picture.choices()]
     data = {
         "title": title,
         "rows": list(rows),
         "columns": list(columns),
         "controls": [{"name": name, "values": list(values)} for name, values in picture.controls.items()],
         "at": [list(values).index(value) for values, value in zip(picture.controls.values(), first, strict=True)],
-        "frames": [_frame(picture, values) for values in picture.choices()],
+        "frames": frames,
     }
     show(page(data, png, words), words, png)
 

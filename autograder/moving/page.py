@@ -35,7 +35,7 @@ STYLE = """
 .ag-moving thead th{text-align:center}
 .ag-moving tbody th{text-align:right;white-space:nowrap}
 .ag-moving td{text-align:center;min-width:2.9em;font-variant-numeric:tabular-nums;transition:background-color .15s}
-.ag-moving tbody tr,.ag-moving tbody tr:nth-child(even),.ag-moving tbody tr:hover{background:none}
+.ag-moving tbody tr{background:none!important}
 .ag-moving td.ag-bar{text-align:left;width:22em}
 .ag-moving .ag-bar span{display:block;height:1.1em;background:var(--tint);transition:width .15s}
 @media (prefers-reduced-motion:reduce){.ag-moving *{transition:none!important}}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
+from textwrap import fill
 from typing import Any
 
 __all__ = ["MOST_PICTURES", "MovingPicture", "Shown", "move"]
@@ -85,7 +86,8 @@ class MovingPicture:
             for i, j in np.ndindex(high, wide):
                 number = shown.numbers[i, j]
                 dark = number > 0.6 * max(1.0, _largest(shown.numbers))
-                ax.text(j, i, f"{number:.2f}", ha="center", va="center", fontsize=7, color="white" if dark else "black")
+                text = f"{number:.2f}" if number else "0"
+                ax.text(j, i, text, ha="center", va="center", fontsize=7, color="white" if dark else "black")
             ax.set_xticks(range(wide), self.columns, fontsize=8)
             ax.set_yticks(range(high), self.rows, fontsize=8)
         else:
@@ -97,7 +99,7 @@ class MovingPicture:
             ax.invert_yaxis()
         ax.set_title("\n".join(line for line in (self.title, state) if line), fontsize=10)
         if shown.said:
-            ax.set_xlabel(shown.said, fontsize=8)
+            ax.set_xlabel(fill(shown.said, int(12 * figure.get_figwidth())), fontsize=8)
         figure.tight_layout()
         return figure
 

@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 from autograder.release.handout import handout
 from autograder.terminal.layout import lay_out
 from tests.framework.browser.conftest import one_page
-from tests.framework.browser.hand import WAIT, reach, serious, set_theme, type_and_run
+from tests.framework.browser.hand import WAIT, reach, select, serious, set_theme, type_and_run
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -24,6 +24,8 @@ CHAPTER = "ch1_weighted_averaging"
 RIGHT = """def softmax(x, axis=-1):
     e = np.exp(x - x.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)"""
+LOOKUP = """def soft_lookup(q, K, V, temperature=1.0):
+    return softmax(K @ q / temperature) @ V"""
 WRONG = RIGHT.replace("x.max(axis=axis, keepdims=True)", "x.max()")
 ENDLESS = "def softmax(x, axis=-1):\n    while True:\n        pass"
 NARROW = {"width": 820, "height": 1000}
@@ -91,7 +93,8 @@ def evening(page, keep):
     checked = code.filter(has_text="check(softmax)").first
     checked.wait_for(state="attached", timeout=WAIT)
     keep(page, "chapter")
-    type_and_run(code.nth(0))
+    for plumbing in (code.nth(0), code.nth(1)):
+        type_and_run(plumbing)
 
     type_and_run(stub, WRONG)
     type_and_run(checked)
@@ -111,6 +114,10 @@ def evening(page, keep):
     type_and_run(stub, RIGHT)
     type_and_run(checked)
     expect(checked).to_contain_text("Well done")
+    type_and_run(code.filter(has_text="def soft_lookup").first, LOOKUP)
+    moving = code.filter(has_text="def move_the_temperature").first
+    type_and_run(moving)
+    select(checked)
     open_with_keys(
         checked.locator("summary", has_text="way to write it").or_(
             checked.locator("summary", has_text="ways to write it")
@@ -119,6 +126,12 @@ def evening(page, keep):
     expect(checked.locator("details[open]")).to_contain_text("return")
     keep(page, "right")
     assert serious(page, ".ag-card") == []
+
+    reach(moving.get_by_role("slider", name="temperature"))
+    page.keyboard.press("End")
+    expect(moving.locator("tbody td:not(.ag-bar)")).to_have_text(["0.337", "0.333", "0.330"])
+    keep(page, "moved")
+    assert serious(page, ".ag-moving") == []
 
     page.keyboard.press("Control+s")
     unsaved = page.locator(".lm-TabBar-tab.lm-mod-dirty, .lm-TabBar-tab.jp-mod-dirty", has_text=CHAPTER)
