@@ -25,7 +25,7 @@ STYLE = """
 .ag-moving legend{float:left;padding:0;margin-right:.8em}
 .ag-moving label{display:inline-flex;align-items:center;gap:.5em;cursor:pointer}
 .ag-moving input{accent-color:var(--tint);margin:0}
-.ag-moving input[type=range]{width:16em;max-width:60vw}
+.ag-moving input[type=range]{width:12em}
 .ag-moving input:focus-visible{outline:3px solid var(--ink);outline-offset:2px}
 .ag-moving .ag-choice{padding:.1em .5em;border:1px solid var(--edge);border-radius:1em}
 .ag-moving .ag-choice.ag-on{background:var(--tint)}
