@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -42,12 +43,18 @@ class CellMark:
 
 @dataclass(frozen=True)
 class SubmissionMarks:
-    """What a gradebook holds of one student's work on a chapter; ``comments`` are those that a person wrote, by cell."""
+    """What a gradebook holds of one student's work on a chapter.
+
+    ``comments`` are those that a person wrote, by cell. ``timestamp`` says when it came in, in UTC without its zone, and ``extension``
+    how much longer this student had. ``reason`` says why it could not be graded, empty where it could.
+    """
 
     cells: tuple[CellMark, ...] = ()
     comments: Mapping[str, str] = field(default_factory=dict)
     penalty: float = 0.0
-    timestamp: str | None = None
+    timestamp: dt.datetime | None = None
+    extension: dt.timedelta = dt.timedelta()
+    reason: str = ""
 
     @cached_property
     def by_cell(self) -> Mapping[str, CellMark]:
@@ -90,6 +97,12 @@ class SubmissionMarks:
         return bool(self.comments or self.penalty) or any(
             cell.by_hand is not None or cell.extra or cell.waits for cell in self.cells
         )
+
+    def seconds_late(self, due: dt.datetime | None) -> float:
+        """How long after ``due``, and after the student's extension, it came in; 0 where that is not known."""
+        if due is None or self.timestamp is None:
+            return 0.0
+        return max((self.timestamp - due - self.extension).total_seconds(), 0.0)
 
     def same_as(self, other: SubmissionMarks) -> bool:
         """Whether the two say the same of every cell, in whatever order."""

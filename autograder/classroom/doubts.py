@@ -15,9 +15,12 @@ from pathlib import Path
 
 from autograder.classroom.delivery import BESIDE, Pages
 from autograder.gradebook.entries import moment_of
-from autograder.gradebook.reading import ChapterInBook, StaleMark, read_chapter, read_class_list, read_stale_marks
+from autograder.gradebook.marks import read_marks
+from autograder.gradebook.people import known_students
+from autograder.gradebook.reading import ChapterInBook, read_chapter
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import Job
+from autograder.marks import CHECK, SubmissionMarks
 from autograder.notebook import Notebook, NotebookError, other_notebooks, read_notebook
 from autograder.sanitize import sanitize
 from autograder.verdict import ExerciseVerdict, Verdict
@@ -68,7 +71,7 @@ class Doubts:
     def _look_before(self, url: str, jobs: Sequence[Job]) -> None:
         """Note what will not show any more once marks are entered."""
         students = [str(job.student) for job in jobs]
-        known = read_class_list(url, self._chapter)
+        known = known_students(url, self._chapter)
         if known is not None and known.is_known:
             self._unknown = frozenset(students) - known.students
         book = read_chapter(url, self._chapter)
@@ -93,16 +96,16 @@ class Doubts:
         if self._url is None:
             return list(verdicts)
         book = before or read_chapter(self._url, self._chapter) or ChapterInBook()
-        stale: Mapping[str, list[StaleMark]] = {}
-        if any(book.may_be_stale(str(verdict.student)) for verdict in verdicts):
-            stale = read_stale_marks(self._url, self._chapter)
+        stale: Mapping[str, SubmissionMarks] = {}
+        if students := [student for verdict in verdicts if book.may_be_stale(student := str(verdict.student))]:
+            stale = read_marks(self._url, self._chapter, students) or {}
         done = []
         for verdict in verdicts:
-            found = self._of_the_book(verdict, book, stale.get(str(verdict.student), ()))
+            found = self._of_the_book(verdict, book, stale.get(str(verdict.student)))
             done.append(_warned(verdict, found) if found else verdict)
         return done
 
-    def _of_the_book(self, verdict: Verdict, book: ChapterInBook, stale: Sequence[StaleMark]) -> list[str]:
+    def _of_the_book(self, verdict: Verdict, book: ChapterInBook, marks: SubmissionMarks | None) -> list[str]:
         student, found = str(verdict.student), []
         changed = [text for exercise in verdict.exercises if (text := self._of_points(exercise, book))]
         if changed:
@@ -111,10 +114,11 @@ class Doubts:
             if student in book.rows:
                 found.append(NO_MARK.format(score=plural(book.by_hand(student), "point")))
             return found
-        for mark in stale:
-            now = "its text is another now" if mark.now is None else f"the checks now give {number(mark.now)}"
-            cell, by_hand = mark.cell.removeprefix("check_"), plural(mark.by_hand, "point")
-            found.append(STALE.format(cell=cell, by_hand=by_hand, now=now))
+        for cell in marks.waiting if marks is not None else ():
+            if cell.by_hand is not None:
+                now = "its text is another now" if cell.auto is None else f"the checks now give {number(cell.auto)}"
+                by_hand = plural(cell.by_hand, "point")
+                found.append(STALE.format(cell=cell.name.removeprefix(CHECK), by_hand=by_hand, now=now))
         return found
 
     def _of_points(self, exercise: ExerciseVerdict, book: ChapterInBook) -> str:

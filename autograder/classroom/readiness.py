@@ -9,9 +9,9 @@ import sysconfig
 from pathlib import Path
 
 from autograder.course import Course, CourseError
-from autograder.gradebook.classbook import double_entries, read_book
 from autograder.gradebook.entries import gradebook_url, nbgrader_config
 from autograder.gradebook.errors import GradebookError, require_version
+from autograder.gradebook.people import double_entries, read_class_list
 from autograder.judging.secret import VARIABLE
 from autograder.sandbox.packages import PackageMissing, top_level_paths
 from autograder.sandbox.probes import Probe
@@ -41,10 +41,10 @@ def _gradebook(course: Course) -> Probe:
     try:
         url = gradebook_url(course)
         require_version(url)
-        book = read_book(url, "")
+        known = read_class_list(url)
     except (GradebookError, CourseError) as error:
         return Probe("gradebook", holds=False, detail="it cannot be used", remedy=str(error))
-    if book is None:
+    if known is None:
         return Probe("gradebook", holds=True, detail="there is none yet: release, grade or nbgrader db makes it")
     return Probe("gradebook", holds=True, detail="its tables are those of the nbgrader that is installed here")
 
@@ -53,17 +53,17 @@ def _class_list(course: Course) -> Probe:
     """Whether there is a class list, and whether each student stands in it once."""
     advice = "Enter the class with `nbgrader db student import students.csv` (columns: id,first_name,last_name,email)."
     try:
-        book = read_book(gradebook_url(course), "")
+        known = read_class_list(gradebook_url(course))
     except (GradebookError, CourseError):
         return Probe("class list", holds=False, detail="the gradebook cannot be read", remedy="See the line above.")
-    if book is None or not book.entered:
+    if known is None or not known.is_entered:
         detail = "there is none, so nobody is told who has not handed in"
         return Probe("class list", holds=False, detail=detail, remedy=advice)
-    doubles = double_entries(book.people.values())
+    doubles = double_entries(known.people.values())
     if doubles:
         remedy = "Remove the wrong one: nbgrader db student remove ID (its marks go with it)."
         return Probe("class list", holds=False, detail="; ".join(doubles), remedy=remedy)
-    return Probe("class list", holds=True, detail=plural(len(book.people), "student"))
+    return Probe("class list", holds=True, detail=plural(len(known.people), "student"))
 
 
 def _secret(course: Course) -> Probe:

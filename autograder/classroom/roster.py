@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.course import Course, CourseError
-from autograder.gradebook.classbook import Person, double_entries
 from autograder.gradebook.entries import gradebook_url, load_nbgrader, nbgrader_config, own_commands
 from autograder.gradebook.errors import gradebook_errors, require_version
+from autograder.gradebook.people import Person, double_entries
+from autograder.spreadsheets import read_sheet
 
 __all__ = ["enter_roster", "read_roster"]
 
@@ -25,15 +24,7 @@ def read_roster(path: Path) -> tuple[list[Person], tuple[str, ...]]:
     The columns are those of ``nbgrader db student import``: id, and any of first_name, last_name, email, lms_user_id. Raises
     ``CourseError`` with the lines that are wrong: nothing of such a file is to be entered.
     """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = path.read_bytes().decode("cp1252", "replace")  # as a spreadsheet on Windows saves it
-    except OSError as error:
-        raise CourseError(f"{path} cannot be read: {error.strerror or error}.") from error
-    first = text.partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
-    rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
+    rows = read_sheet(path, windows=True).rows
     heads = [head.strip() for head in rows[0]] if rows else []
     if "id" not in heads:
         shown = ", ".join(heads[:10]) or "nothing"

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from autograder.export.cells import amount, defused
-from autograder.export.gradebook import ClassMarks, StudentInBook
+from autograder.export.gradebook import ClassMarks
+from autograder.gradebook.people import Person
 from autograder.marks import CHECK, SubmissionMarks
+from autograder.spreadsheets import Table, amount, defused
 from autograder.wording import number, points
 
-__all__ = ["FORMATS", "POINTS_POSSIBLE", "Table", "feedback_text", "shown"]
-
-Table = list[list[str]]
+__all__ = ["FORMATS", "POINTS_POSSIBLE", "feedback_text", "shown"]
 
 POINTS_POSSIBLE = "    Points Possible"  # as Canvas itself writes it
 
@@ -51,7 +50,7 @@ def _worksheet(found: ClassMarks, chapter: str) -> Table:
     words = {"graded": "Submitted for grading", "waits": "Submitted for grading", "missing": "No submission"}
     for student in found.students:
         marks, score = found.of(chapter, student.id), found.score(chapter, student.id)
-        handed_in = (marks.timestamp or "-") if marks else "-"
+        handed_in = str((marks and marks.timestamp) or "-")
         status = words[found.state(chapter, student.id)]
         said = defused(feedback_text(marks)) if marks and score is not None else ""
         worth = amount(found.worth[chapter])
@@ -73,13 +72,13 @@ def _many(found: ClassMarks) -> Table:
     return rows
 
 
-def _participant(student: StudentInBook) -> str:
+def _participant(student: Person) -> str:
     """How a Moodle worksheet calls a student: by a number that only Moodle knows."""
     return f"Participant {student.lms_user_id}" if student.lms_user_id.isdigit() else defused(student.lms_user_id)
 
 
-def _person(student: StudentInBook) -> list[str]:
-    return [defused(text) for text in (student.full_name, student.id, student.email)]
+def _person(student: Person) -> list[str]:
+    return [defused(text) for text in (student.name or student.id, student.id, student.email)]
 
 
 def table(found: ClassMarks) -> Table:
@@ -89,7 +88,7 @@ def table(found: ClassMarks) -> Table:
     for chapter in found.chapters:
         for student in found.students:
             marks, score = found.of(chapter, student.id), found.score(chapter, student.id)
-            stamp = (marks.timestamp or "") if marks else ""
+            stamp = str((marks and marks.timestamp) or "")
             person = [defused(t) for t in (student.id, student.last_name, student.first_name, student.email)]
             raw = [amount(marks.score), amount(marks.penalty)] if marks and score is not None else ["", ""]
             rest = [shown(score), amount(found.worth[chapter]), defused(student.lms_user_id)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,44 +10,21 @@ from typing import Literal
 
 from autograder.course import CourseError
 from autograder.gradebook.errors import GradebookError, require_version
-from autograder.gradebook.marks import read_marks
+from autograder.gradebook.marks import ChapterBook, read_book
+from autograder.gradebook.people import Person, read_class_list
 from autograder.gradebook.reading import ask
 from autograder.marks import SubmissionMarks
 
-__all__ = ["BLANK", "ClassMarks", "Policy", "StudentInBook", "chapters_in", "read_class"]
+__all__ = ["BLANK", "ClassMarks", "Policy", "chapters_in", "read_class"]
 
-_STUDENTS = "SELECT id, first_name, last_name, email, lms_user_id FROM student ORDER BY id"
-_ASSIGNMENTS = """
-    SELECT assignment.name, assignment.duedate, SUM(grade_cells.max_score), SUM(task_cells.max_score) FROM assignment
+_CHAPTERS = """
+    SELECT DISTINCT assignment.name FROM assignment
     JOIN notebook ON notebook.assignment_id = assignment.id
     JOIN base_cell ON base_cell.notebook_id = notebook.id
-    LEFT JOIN grade_cells ON grade_cells.id = base_cell.id
-    LEFT JOIN task_cells ON task_cells.id = base_cell.id
-    GROUP BY assignment.name, assignment.duedate
+    ORDER BY assignment.name
 """
 
 State = Literal["graded", "waits", "missing"]
-
-
-@dataclass(frozen=True, slots=True)
-class StudentInBook:
-    """A student as nbgrader's table of students has them; every text may be empty but ``id``."""
-
-    id: str
-    first_name: str = ""
-    last_name: str = ""
-    email: str = ""
-    lms_user_id: str = ""
-
-    @property
-    def full_name(self) -> str:
-        """First and last name, or the id where neither is known."""
-        return " ".join(filter(None, [self.first_name, self.last_name])) or self.id
-
-    @property
-    def sorted_name(self) -> str:
-        """Last and first name with a comma between, or the id where neither is known."""
-        return ", ".join(filter(None, [self.last_name, self.first_name])) or self.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +43,7 @@ class ClassMarks:
     """A class's marks in some chapters; ``worth`` and ``due`` by chapter, ``marks`` by chapter and student."""
 
     chapters: tuple[str, ...]
-    students: tuple[StudentInBook, ...]
+    students: tuple[Person, ...]
     worth: Mapping[str, float]
     due: Mapping[str, str]
     marks: Mapping[str, Mapping[str, SubmissionMarks]]
@@ -93,7 +71,7 @@ class ClassMarks:
         """Chapter and student of every mark that waits for a person."""
         return [(c, s.id) for c in self.chapters for s in self.students if self.state(c, s.id) == "waits"]
 
-    def require_distinct(self, what: str, key: Callable[[StudentInBook], str]) -> None:
+    def require_distinct(self, what: str, key: Callable[[Person], str]) -> None:
         """Raise ``CourseError`` where two students have the same ``key``, called ``what``: their marks would be mixed up."""
         by_key: dict[str, list[str]] = defaultdict(list)
         for student in self.students:
@@ -109,7 +87,7 @@ class ClassMarks:
 
 def chapters_in(url: str) -> list[str]:
     """The chapters that the gradebook at ``url`` has; none where it does not answer."""
-    return [str(name) for rows in ask(url, [(_ASSIGNMENTS, {})]) or [] for name, *_ in rows]
+    return [str(name) for rows in ask(url, [(_CHAPTERS, {})]) or [] for (name,) in rows]
 
 
 def read_class(url: str, chapters: Sequence[str], students: Sequence[str] = (), policy: Policy = BLANK) -> ClassMarks:
@@ -119,25 +97,29 @@ def read_class(url: str, chapters: Sequence[str], students: Sequence[str] = (), 
     is none that can be read.
     """
     require_version(url)
-    found = ask(url, [(_STUDENTS, {}), (_ASSIGNMENTS, {})])
-    if found is None:
+    known = read_class_list(url)
+    if known is None:
         raise GradebookError(
             "There is no gradebook that could be read, so there are no marks yet: `autograder grade CHAPTER` makes it."
         )
-    known = tuple(StudentInBook(*(str(value or "") for value in row)) for row in found[0])
-    if not known:
+    if not known.people:
         raise CourseError("The gradebook has no students yet, so there is nothing to export.")
-    unknown = [student for student in students if student not in {one.id for one in known}]
+    unknown = [student for student in students if student not in known.people]
     if unknown:
         raise CourseError(f"The gradebook has no student {', '.join(unknown)}.")
-    worth = {name: float((cells or 0) + (tasks or 0)) for name, _due, cells, tasks in found[1]}
-    due = {name: "" if moment is None else str(moment) for name, moment, *_ in found[1]}
-    wanted = tuple(chapters or worth)
-    ungraded = [chapter for chapter in wanted if chapter not in worth]
+    there = chapters_in(url)
+    wanted = tuple(chapters or there)
+    ungraded = [chapter for chapter in wanted if chapter not in there]
     if ungraded or not wanted:
         raise CourseError(
             f"The gradebook has nothing of {', '.join(ungraded) or 'any chapter'} yet: release it, or grade what was handed in, first."
         )
-    marks = {chapter: read_marks(url, chapter) or {} for chapter in wanted}
-    chosen = tuple(one for one in known if not students or one.id in students)
-    return ClassMarks(wanted, chosen, worth, due, marks, policy)
+    books = {chapter: read_book(url, chapter) or ChapterBook() for chapter in wanted}
+    return ClassMarks(
+        wanted,
+        tuple(person for person in known.people.values() if not students or person.id in students),
+        {chapter: math.fsum(book.worth.values()) for chapter, book in books.items()},
+        {chapter: str(book.due or "") for chapter, book in books.items()},
+        {chapter: book.marks for chapter, book in books.items()},
+        policy,
+    )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,17 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.course import CourseError
-from autograder.export.cells import amount, defused
-from autograder.export.formats import POINTS_POSSIBLE, Table, feedback_text, shown
-from autograder.export.gradebook import ClassMarks, StudentInBook
+from autograder.export.formats import POINTS_POSSIBLE, feedback_text, shown
+from autograder.export.gradebook import ClassMarks
+from autograder.gradebook.people import Person
+from autograder.spreadsheets import Sheet, Table, amount, defused, read_sheet
 from autograder.wording import number, plural
 
 __all__ = ["Merged", "Roster", "merged", "read_roster"]
 
-BOM = "\ufeff"
-MAX_BYTES = 64 << 20
 _MAX_NAMES = 5
-Ids = Callable[[StudentInBook], list[str]]
+Ids = Callable[[Person], list[str]]
 # By what a student may be found in each column, the surest first.
 _CANVAS: Mapping[str, Ids] = {
     "ID": lambda s: [s.lms_user_id],
@@ -41,14 +38,10 @@ _EXTRA = re.compile(r"\s*\([^()]*\)\s*\Z")  # " (4711)" in Canvas, " (Real)" in 
 
 
 @dataclass(frozen=True)
-class Roster:
-    """A downloaded file as a table, and how it was written: with what between its cells, and at its beginning and line ends."""
+class Roster(Sheet):
+    """A downloaded file as a table; ``path`` is where it lies."""
 
-    path: Path
-    rows: Table
-    delimiter: str = ","
-    bom: bool = False
-    newline: str = "\n"
+    path: Path = Path()
 
 
 @dataclass(frozen=True)
@@ -60,30 +53,15 @@ class Merged:
 
 
 def read_roster(path: Path) -> Roster:
-    """The CSV file ``path``; raises ``CourseError`` where it is none."""
+    """The CSV file ``path``, without its empty rows; raises ``CourseError`` where it is none."""
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise CourseError(f"{path} is larger than any class list ({MAX_BYTES >> 20} MB). Nothing was written.")
-        text = data.decode("utf-8")
-    except OSError as error:
-        raise CourseError(f"{path} cannot be read: {error.strerror}. Nothing was written.") from error
-    except UnicodeDecodeError as error:
-        raise CourseError(
-            f"{path} is not UTF-8 text, as a file from Canvas or Moodle is. Download it once more as CSV, and do not save it from a "
-            "spreadsheet, or save it there as “CSV UTF-8”. Nothing was written."
-        ) from error
-    bom, text = text.startswith(BOM), text.removeprefix(BOM)
-    head = text.partition("\n")[0]
-    delimiter = max(",;\t", key=head.count)
-    try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
-    except csv.Error as error:
-        raise CourseError(f"{path} is no CSV file: {error}. Nothing was written.") from error
+        sheet = read_sheet(path)
+    except CourseError as error:
+        raise CourseError(f"{error} Nothing was written.") from error
+    rows = [row for row in sheet.rows if row]
     if not rows:
         raise CourseError(f"{path} is empty. Nothing was written.")
-    return Roster(path, rows, delimiter, bom, "\r\n" if head.endswith("\r") else "\n")
+    return Roster(rows, sheet.delimiter, sheet.bom, sheet.newline, path)
 
 
 def merged(found: ClassMarks, roster: Roster, to: str, columns: Mapping[str, str] | None = None) -> Merged:
@@ -127,9 +105,9 @@ def _is_about_columns(row: Sequence[str]) -> bool:
 
 def _matched(
     found: ClassMarks, roster: Roster, rows: Mapping[int, Sequence[str]], head: Sequence[str], to: str
-) -> dict[int, StudentInBook]:
+) -> dict[int, Person]:
     """The student of each row, by the surest id that fits."""
-    whose: dict[int, StudentInBook] = {}
+    whose: dict[int, Person] = {}
     taken: dict[str, int] = {}
     for name, ids in KEYS[to].items():
         if name not in head:
@@ -161,7 +139,7 @@ def _matched(
 
 
 def _fill(
-    table: Table, found: ClassMarks, chapter: str, whose: Mapping[int, StudentInBook], to: str, column: str | None
+    table: Table, found: ClassMarks, chapter: str, whose: Mapping[int, Person], to: str, column: str | None
 ) -> list[str]:
     """Put a chapter's marks into its column, which is added where there is none; what there is to say of it."""
     head, remarks = table[0], []
@@ -235,7 +213,7 @@ def _left_out(
     found: ClassMarks,
     roster: Roster,
     rows: Mapping[int, Sequence[str]],
-    whose: Mapping[int, StudentInBook],
+    whose: Mapping[int, Person],
     head: Sequence[str],
 ) -> Iterable[str]:
     there = {student.id for student in whose.values()}

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.course import CourseError
-from autograder.export.formats import FORMATS, Table
+from autograder.export.formats import FORMATS
 from autograder.export.gradebook import BLANK, ClassMarks, Policy, read_class
-from autograder.export.roster import BOM, KEYS, Roster, merged, read_roster
+from autograder.export.roster import KEYS, merged, read_roster
 from autograder.files import write_atomically
+from autograder.spreadsheets import Sheet, sheet_bytes
 from autograder.wording import plural
 
 __all__ = ["Export", "export_marks"]
@@ -58,24 +57,14 @@ def export_marks(
     found = read_class(url, chapters, students, policy)
     if roster is None:
         remarks: tuple[str, ...] = ()
-        data = _bytes(Roster(Path(), FORMATS[to](found), bom=bom, newline="\r\n"))
+        data = sheet_bytes(Sheet(FORMATS[to](found), bom=bom, newline="\r\n"))
     else:
         downloaded = read_roster(roster)
         done = merged(found, downloaded, to, columns)
-        remarks, data = done.remarks, _bytes(_with(downloaded, done.rows, bom=bom))
+        remarks, data = done.remarks, sheet_bytes(replace(downloaded, rows=done.rows, bom=downloaded.bom or bom))
     if output is not None:
         write_atomically(output, data)
     return Export(data, (*_of_waiting(found), *remarks))
-
-
-def _with(roster: Roster, rows: Table, *, bom: bool) -> Roster:
-    return Roster(roster.path, rows, roster.delimiter, roster.bom or bom, roster.newline)
-
-
-def _bytes(table: Roster) -> bytes:
-    text = io.StringIO(newline="")
-    csv.writer(text, delimiter=table.delimiter, lineterminator=table.newline).writerows(table.rows)
-    return ((BOM if table.bom else "") + text.getvalue()).encode("utf-8", "replace")
 
 
 def _of_waiting(found: ClassMarks) -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
@@ -18,20 +19,23 @@ from traitlets.config import Config
 from autograder.course import CourseError
 from autograder.files import DISK, FULL
 from autograder.gradebook.locking import retry_conflicts
-from autograder.gradebook.reading import ask
+from autograder.gradebook.reading import SQLITE, Question, answers, ask, file_of
 
 __all__ = [
     "GradebookError",
     "disk_error",
     "gradebook_errors",
     "require_address",
+    "require_answers",
     "require_gradebook",
     "require_version",
 ]
 
 AGAIN = "What was graded is kept: once that is mended, the same command goes on from here."
 NO_ROOM = "no space is left there. What was graded is kept: make room, and the same command goes on from here."
-_FILE = "sqlite:///"
+_UPGRADE = (
+    "Make a copy of it and run `nbgrader db upgrade` in the course folder, with the nbgrader that is installed here."
+)
 
 
 class GradebookError(Exception):
@@ -40,14 +44,14 @@ class GradebookError(Exception):
 
 def require_address(db_url: Any) -> None:
     """Raise ``CourseError`` where ``db_url`` is no address at which a gradebook could be. A file's costs next to nothing."""
-    if isinstance(db_url, str) and db_url.startswith(_FILE):
-        folder = _file(db_url).parent
+    if isinstance(db_url, str) and db_url.startswith(SQLITE):
+        folder = file_of(db_url).parent
         if not folder.is_dir():
-            raise CourseError(f"c.CourseDirectory.db_url names {_file(db_url)}, and there is no folder {folder}.")
+            raise CourseError(f"c.CourseDirectory.db_url names {file_of(db_url)}, and there is no folder {folder}.")
         return
     from sqlalchemy import create_engine  # noqa: PLC0415 - not loaded for a file
 
-    example = f"It looks like {_FILE}/folder/gradebook.db or postgresql+psycopg://user@host/gradebook."
+    example = f"It looks like {SQLITE}/folder/gradebook.db or postgresql+psycopg://user@host/gradebook."
     secret = isinstance(db_url, str) and "@" in db_url  # there may be a password in front of it
     shown = "is set" if secret else f"is {db_url!r}"
     try:
@@ -82,14 +86,14 @@ def require_gradebook(db_url: str, config: Config) -> None:
             "nbgrader's plugin for late penalties cannot be used as nbgrader_config.py has it "
             f"(c.AssignLatePenalties, c.LateSubmissionPlugin): {error}"
         ) from error
-    if db_url.startswith(_FILE):
-        path = _file(db_url)
+    if db_url.startswith(SQLITE):
+        path = file_of(db_url)
         for place in (path, path.parent):
             if place.exists() and not os.access(place, os.W_OK):
                 raise GradebookError(f"The gradebook {path} cannot be written: {place} is read-only for you.")
         if not path.exists():
             return
-    question = text("PRAGMA schema_version" if db_url.startswith(_FILE) else "SELECT 1")
+    question = text("PRAGMA schema_version" if db_url.startswith(SQLITE) else "SELECT 1")
 
     def ask() -> None:
         with create_engine(db_url, poolclass=NullPool).connect() as connection:
@@ -111,12 +115,46 @@ def require_version(db_url: str) -> None:
     head = next(iter(ours.keys() - set(ours.values())), None)
     if found is None or head is None or versions == [head]:
         return
-    shown = _file(db_url) if db_url.startswith(_FILE) else "on the server"
+    shown = file_of(db_url) if db_url.startswith(SQLITE) else "on the server"
     if set(versions) <= ours.keys():
         what = "an older nbgrader than the one installed here. `nbgrader db upgrade` brings it up to date, and keeps a copy"
     else:
         what = "a newer nbgrader than the one installed here. Install that one: pip install --upgrade nbgrader"
     raise GradebookError(f"The gradebook {shown} was made by {what}. Nothing was changed.")
+
+
+def require_answers(db_url: str, questions: Sequence[Question]) -> list[list[Any]] | None:
+    """The rows that answer each question; None where there is no gradebook yet.
+
+    Raises ``GradebookError`` where there is one that cannot be read, or that another version of nbgrader has made.
+    """
+    if db_url.startswith(SQLITE):
+        try:
+            return answers(db_url, questions)
+        except sqlite3.Error as error:
+            raise GradebookError(_unreadable(str(file_of(db_url)), str(error))) from error
+    from sqlalchemy.exc import DBAPIError  # noqa: PLC0415
+
+    with gradebook_errors(db_url):
+        try:
+            return answers(db_url, questions)
+        except DBAPIError as error:
+            said = " ".join(str(error.orig).split())
+            if "does not exist" not in said:
+                raise
+            raise GradebookError(_other_version("on the server", said)) from error
+
+
+def _unreadable(path: str, said: str) -> str:
+    if "no such table" in said or "no such column" in said:
+        return _other_version(path, said)
+    if "not a database" in said:
+        return f"{path} is not a gradebook: {said}. Put the right file there, or move this one away and grade again."
+    return f"The gradebook {path} cannot be read: {said}. Try again when nothing else uses it."
+
+
+def _other_version(where: str, what: str) -> str:
+    return f"The gradebook {where} was made by another version of nbgrader: {what}. {_UPGRADE}"
 
 
 @cache
@@ -161,7 +199,3 @@ def disk_error(error: OSError) -> str:
     if error.filename is None or error.errno not in DISK | {errno.EACCES, errno.EPERM}:
         return ""
     return f"Cannot use {error.filename}: {error.strerror}. Put the course where you may write, or mend its rights. {AGAIN}"
-
-
-def _file(db_url: str) -> Path:
-    return Path(db_url.removeprefix(_FILE).partition("?")[0])

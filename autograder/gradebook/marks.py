@@ -1,17 +1,23 @@
-"""The marks of a chapter, read from a gradebook by student and cell."""
+"""The marks of a chapter, read from a gradebook by student and cell: alone, or with the class and the chapter around them."""
 
 from __future__ import annotations
 
+import datetime as dt
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from autograder.gradebook.reading import ask
+from autograder.gradebook.entries import UNGRADED
+from autograder.gradebook.errors import require_answers
+from autograder.gradebook.people import PEOPLE, ClassList, class_list
+from autograder.gradebook.reading import DUE_DATE, POINTS, Question, about, ask, moment, points_by_cell
 from autograder.marks import CellMark, SubmissionMarks
 
-__all__ = ["read_marks"]
+__all__ = ["ChapterBook", "read_book", "read_marks"]
 
 _SUBMISSIONS = """
-    SELECT submitted.student_id, submitted.timestamp, part.late_submission_penalty
+    SELECT submitted.student_id, submitted.timestamp, submitted.extension, part.late_submission_penalty
     FROM assignment
     JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
     JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
@@ -31,41 +37,90 @@ _GRADES = """
     ORDER BY base_cell.name
 """
 _COMMENTS = """
-    SELECT submitted.student_id, base_cell.name, comment.manual_comment
+    SELECT submitted.student_id, base_cell.name, comment.manual_comment, comment.auto_comment
     FROM assignment
     JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
     JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
     JOIN comment ON comment.notebook_id = part.id
     JOIN base_cell ON base_cell.id = comment.cell_id
-    WHERE assignment.name = :chapter AND comment.manual_comment IS NOT NULL {only}
+    WHERE assignment.name = :chapter AND (comment.manual_comment IS NOT NULL OR comment.auto_comment LIKE :ungraded) {only}
     ORDER BY base_cell.name
 """
+_OPENING = UNGRADED.partition("{")[0]  # of the comment on a notebook that could not be graded; the reason follows
+
+
+@dataclass(frozen=True)
+class ChapterBook:
+    """A chapter in a gradebook: the class, the marks of who handed in, what each cell is worth, and when it was due (UTC, no zone)."""
+
+    class_list: ClassList = field(default_factory=ClassList)
+    marks: Mapping[str, SubmissionMarks] = field(default_factory=dict)
+    worth: Mapping[str, float] = field(default_factory=dict)
+    due: dt.datetime | None = None
 
 
 def read_marks(url: str, chapter: str, students: Sequence[str] = ()) -> dict[str, SubmissionMarks] | None:
     """The marks of ``chapter`` by student (of ``students`` only, if any) in the gradebook at ``url``; None where it does not answer."""
-    names = {f"s{number}": student for number, student in enumerate(students)}
-    only = f"AND submitted.student_id IN ({','.join(f':{name}' for name in names)})" if names else ""
-    values = {"chapter": chapter, **names}
-    # Nothing but names of parameters is put in.
-    found = ask(url, [(question.format(only=only), values) for question in (_SUBMISSIONS, _GRADES, _COMMENTS)])
+    found = ask(url, _questions(chapter, students))
+    return None if found is None else _marks(*found)
+
+
+def read_book(url: str, chapter: str) -> ChapterBook | None:
+    """What the gradebook at ``url`` holds of ``chapter``; None where there is no gradebook yet.
+
+    Raises ``GradebookError`` where there is one that cannot be read: a report must not pass for one on an empty class.
+    """
+    values = {"chapter": chapter}
+    found = require_answers(url, [*PEOPLE, (POINTS, values), (DUE_DATE, values), *_questions(chapter)])
     if found is None:
         return None
-    submissions, grades, comments = found
+    students, submissions, points, due, *marks = found
+    return ChapterBook(
+        class_list(students, submissions, chapter),
+        _marks(*marks),
+        points_by_cell(points),
+        moment(due[0][0]) if due else None,
+    )
+
+
+def _questions(chapter: str, students: Sequence[str] = ()) -> list[Question]:
+    asked = about(chapter, students, _SUBMISSIONS, _GRADES, _COMMENTS)
+    return [*asked[:2], (asked[2][0], {**asked[2][1], "ungraded": f"{_OPENING}%"})]
+
+
+def _marks(submissions: Sequence[Any], grades: Sequence[Any], comments: Sequence[Any]) -> dict[str, SubmissionMarks]:
     cells: dict[str, list[CellMark]] = {}
     for student, name, auto, by_hand, extra, waits, worth, task in grades:
         mark = CellMark(name, float(worth or task or 0.0), auto, by_hand, extra or None, bool(waits))
         cells.setdefault(student, []).append(mark)
     said: dict[str, dict[str, str]] = {}
-    for student, name, text in comments:
-        if str(text).strip():
+    reasons: dict[str, str] = {}
+    for student, name, text, auto in comments:
+        if str(text or "").strip():
             said.setdefault(student, {})[name] = str(text)
+        if str(auto or "").startswith(_OPENING):
+            reasons[student] = str(auto).removeprefix(_OPENING)
     penalties: dict[str, list[float]] = {}
-    stamps: dict[str, str | None] = {}
-    for student, timestamp, penalty in submissions:
+    times: dict[str, tuple[Any, Any]] = {}
+    for student, timestamp, extension, penalty in submissions:
         penalties.setdefault(student, []).append(penalty or 0.0)
-        stamps[student] = None if timestamp is None else str(timestamp)
+        times[student] = timestamp, extension
     return {
-        student: SubmissionMarks(tuple(cells.get(student, ())), said.get(student, {}), math.fsum(late), stamps[student])
+        student: SubmissionMarks(
+            tuple(cells.get(student, ())),
+            said.get(student, {}),
+            math.fsum(late),
+            moment(times[student][0]),
+            _duration(times[student][1]),
+            reasons.get(student, ""),
+        )
         for student, late in penalties.items()
     }
+
+
+def _duration(value: Any) -> dt.timedelta:
+    """A duration: a server gives one, SQLite the moment that is so long after 1970."""
+    if isinstance(value, dt.timedelta):
+        return value
+    end = moment(value)
+    return dt.timedelta() if end is None else end - dt.datetime(1970, 1, 1)  # noqa: DTZ001 - of a moment without a zone

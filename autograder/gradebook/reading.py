@@ -5,27 +5,33 @@ Of SQLite by Python's own module, of a server by SQLAlchemy; in words that SQLit
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 __all__ = [
+    "DUE_DATE",
+    "POINTS",
+    "SQLITE",
     "ChapterInBook",
-    "ClassList",
-    "StaleMark",
+    "Question",
+    "about",
+    "answers",
     "ask",
+    "file_of",
+    "moment",
+    "points_by_cell",
     "read_chapter",
-    "read_class_list",
     "read_due_date",
-    "read_stale_marks",
 ]
 
+SQLITE = "sqlite:///"  # what the address of a gradebook in a file begins with
 Question = tuple[str, Mapping[str, str]]
 
 # Gathered first and joined then: nothing here has an index to be looked up by.
@@ -46,23 +52,15 @@ _ROWS = """
     WHERE assignment.name = :chapter {only}
 """
 _HAND, _EXTRA, _BY_HAND, _WAITING = 8, 9, 7, 10  # where these stand in what a row holds besides its student
-_POINTS = """
-    SELECT base_cell.name, grade_cells.max_score FROM assignment
+POINTS = """
+    SELECT base_cell.name, grade_cells.max_score, task_cells.max_score FROM assignment
     JOIN notebook ON notebook.assignment_id = assignment.id
     JOIN base_cell ON base_cell.notebook_id = notebook.id
-    JOIN grade_cells ON grade_cells.id = base_cell.id
-    WHERE assignment.name = :chapter
+    LEFT JOIN grade_cells ON grade_cells.id = base_cell.id
+    LEFT JOIN task_cells ON task_cells.id = base_cell.id
+    WHERE assignment.name = :chapter AND (grade_cells.id IS NOT NULL OR task_cells.id IS NOT NULL)
 """
-_STALE = """
-    SELECT submitted.student_id, base_cell.name, grade.manual_score, grade.auto_score
-    FROM grade
-    JOIN base_cell ON base_cell.id = grade.cell_id
-    JOIN submitted_notebook AS part ON part.id = grade.notebook_id
-    JOIN submitted_assignment AS submitted ON submitted.id = part.assignment_id
-    JOIN assignment ON assignment.id = submitted.assignment_id
-    WHERE grade.manual_score IS NOT NULL AND grade.needs_manual_grade AND assignment.name = :chapter
-    ORDER BY submitted.student_id, base_cell.name
-"""
+DUE_DATE = "SELECT duedate FROM assignment WHERE name = :chapter"
 _BY_PERSON = """
     SELECT submitted.student_id, base_cell.name, grade.manual_score, grade.extra_credit, grade.needs_manual_grade
     FROM grade
@@ -83,11 +81,6 @@ _REMARKS_BY_PERSON = """
     JOIN assignment ON assignment.id = submitted.assignment_id
     WHERE comment.manual_comment IS NOT NULL AND assignment.name = :chapter {only}
     ORDER BY submitted.student_id, base_cell.name
-"""
-_STUDENTS = "SELECT id, first_name, last_name, email, lms_user_id FROM student"
-_SUBMISSIONS = """
-    SELECT DISTINCT submitted.student_id, assignment.name FROM submitted_assignment AS submitted
-    JOIN assignment ON assignment.id = submitted.assignment_id
 """
 
 
@@ -112,34 +105,13 @@ class ChapterInBook:
         return bool(row and row[_BY_HAND] and row[_WAITING])
 
 
-@dataclass(frozen=True)
-class ClassList:
-    """The students of a gradebook; ``is_known`` says whether they are a class, and not only those who were graded so far."""
-
-    students: frozenset[str]
-    is_known: bool
-
-
-@dataclass(frozen=True)
-class StaleMark:
-    """A mark that a person gave before the notebook, or its score, was another; ``now`` is None where a person gives all marks."""
-
-    cell: str
-    by_hand: float
-    now: float | None
-
-
 def read_chapter(url: str, chapter: str, students: Sequence[str] = ()) -> ChapterInBook | None:
     """What the gradebook at ``url`` holds of ``chapter`` (of ``students`` only, if any).
 
     None where that is not known: there is no gradebook yet, or it does not answer.
     """
-    names = {f"s{number}": student for number, student in enumerate(students)}
-    only = f"AND submitted.student_id IN ({','.join(f':{name}' for name in names)})" if names else ""
-    # Nothing but names of parameters is put in.
-    values = {"chapter": chapter, **names}
-    questions = [(query.format(only=only), values) for query in (_ROWS, _BY_PERSON, _REMARKS_BY_PERSON)]
-    found = ask(url, [*questions, (_POINTS, {"chapter": chapter})])
+    questions = about(chapter, students, _ROWS, _BY_PERSON, _REMARKS_BY_PERSON)
+    found = ask(url, [*questions, (POINTS, {"chapter": chapter})])
     if found is None:
         return None
     rows, marks, remarks, cells = found
@@ -148,67 +120,95 @@ def read_chapter(url: str, chapter: str, students: Sequence[str] = ()) -> Chapte
         given.setdefault(student, []).append(entry)
     return ChapterInBook(
         {row[0]: [*map(_plain, row[1:]), _digest(given.get(row[0], []))] for row in rows},
-        {n: float(p) for n, p in cells},
+        points_by_cell(cells),
     )
 
 
-def read_class_list(url: str, chapter: str) -> ClassList | None:
-    """Who was in the gradebook at ``url``; None where that is not known.
-
-    They are taken for a class where somebody entered them: one has a name or an address, or has handed in nothing, which
-    grading alone does not bring about; or where they come from another chapter than ``chapter``.
-    """
-    found = ask(url, [(_STUDENTS, {}), (_SUBMISSIONS, {})])
-    if found is None:
-        return None
-    students, submissions = found
-    graded = {student for student, _chapter in submissions}
-    entered = any(any(details) or student not in graded for student, *details in students)
-    return ClassList(
-        frozenset(student for student, *_ in students), entered or any(name != chapter for _, name in submissions)
-    )
+def about(chapter: str, students: Sequence[str], *queries: str) -> list[Question]:
+    """Questions with ``{only}`` in their texts, about ``students`` only, if any."""
+    names = {f"s{number}": student for number, student in enumerate(students)}
+    # Nothing but names of parameters is put in.
+    only = f"AND submitted.student_id IN ({','.join(f':{name}' for name in names)})" if names else ""
+    return [(query.format(only=only), {"chapter": chapter, **names}) for query in queries]
 
 
-def read_stale_marks(url: str, chapter: str) -> dict[str, list[StaleMark]]:
-    """By student, the marks by hand that wait for another look."""
-    found: dict[str, list[StaleMark]] = {}
-    for student, cell, by_hand, now in (ask(url, [(_STALE, {"chapter": chapter})]) or [[]])[0]:
-        found.setdefault(student, []).append(StaleMark(cell, by_hand, now))
-    return found
-
-
-def read_due_date(url: str, chapter: str) -> datetime | None:
+def read_due_date(url: str, chapter: str) -> dt.datetime | None:
     """When ``chapter`` is due, in UTC without its zone, as nbgrader keeps it; None where nothing says."""
-    found = ask(url, [("SELECT duedate FROM assignment WHERE name = :chapter", {"chapter": chapter})])
-    due = found[0][0][0] if found and found[0] else None
-    return due if due is None or isinstance(due, datetime) else datetime.fromisoformat(str(due))
+    found = ask(url, [(DUE_DATE, {"chapter": chapter})])
+    return moment(found[0][0][0]) if found and found[0] else None
 
 
-def ask(url: str, questions: Iterable[Question]) -> list[list[Any]] | None:
-    """The rows that answer each question, by one connection; None where the gradebook does not answer."""
-    return _ask_sqlite(url, questions) if url.startswith("sqlite:///") else _ask_server(url, questions)
+def ask(url: str, questions: Sequence[Question]) -> list[list[Any]] | None:
+    """The rows that answer each question, by one connection; None where the gradebook is not there or does not answer."""
+    if url.startswith(SQLITE):
+        try:
+            return _answers_of_file(url, questions, patience=5)
+        except sqlite3.Error:
+            return None
+    from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
 
-
-def _ask_sqlite(url: str, questions: Iterable[Question]) -> list[list[Any]] | None:
-    """By Python's own module, at once: an unchanged class costs less than an import of SQLAlchemy."""
     try:
-        path = Path(url.removeprefix("sqlite:///"))
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=5)) as book:
-            return [book.execute(query, values).fetchall() for query, values in questions]
-    except sqlite3.Error:
+        return _answers_of_server(url, questions)
+    except (SQLAlchemyError, ImportError):  # what is wrong is said when marks are written
         return None
 
 
-def _ask_server(url: str, questions: Iterable[Question]) -> list[list[Any]] | None:
-    from sqlalchemy import create_engine, text  # noqa: PLC0415
+def answers(url: str, questions: Sequence[Question]) -> list[list[Any]] | None:
+    """As ``ask``, but None only where there is no gradebook yet.
+
+    Raises what the database says: ``sqlite3.Error`` of a file, an error of SQLAlchemy's of a server.
+    """
+    if url.startswith(SQLITE):
+        return _answers_of_file(url, questions, patience=20)
+    return _answers_of_server(url, questions)
+
+
+def _answers_of_file(url: str, questions: Sequence[Question], *, patience: float) -> list[list[Any]] | None:
+    """By Python's own module, at once: an unchanged class costs less than an import of SQLAlchemy."""
+    path = file_of(url)
+    if not path.exists():
+        return None
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=patience)) as book:
+        if not book.execute("SELECT 1 FROM sqlite_master").fetchone():
+            return None  # a database without tables, as nbgrader's own commands leave one that they did not need
+        return [book.execute(query, values).fetchall() for query, values in questions]
+
+
+def _answers_of_server(url: str, questions: Sequence[Question]) -> list[list[Any]] | None:
+    from sqlalchemy import create_engine, inspect, text  # noqa: PLC0415
     from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
     from sqlalchemy.pool import NullPool  # noqa: PLC0415
 
-    try:
-        with create_engine(url, poolclass=NullPool).connect() as connection:
-            return [list(connection.execute(text(query), dict(values))) for query, values in questions]
-    except (SQLAlchemyError, ImportError):  # what is wrong is said when marks are written
+    with create_engine(url, poolclass=NullPool).connect() as connection:
+        try:
+            return [[tuple(row) for row in connection.execute(text(q), dict(values))] for q, values in questions]
+        except SQLAlchemyError:
+            connection.rollback()
+            if not inspect(connection).get_table_names():
+                return None
+            raise
+
+
+def file_of(url: str) -> Path:
+    """The file of an SQLite gradebook."""
+    return Path(url.removeprefix(SQLITE).partition("?")[0])
+
+
+def moment(value: Any) -> dt.datetime | None:
+    """A moment in UTC without its zone, as nbgrader keeps it: a server gives one, SQLite its text."""
+    if isinstance(value, str):
+        try:
+            value = dt.datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    if not isinstance(value, dt.datetime):
         return None
+    return value.astimezone(dt.UTC).replace(tzinfo=None) if value.tzinfo else value
+
+
+def points_by_cell(rows: Sequence[Any]) -> dict[str, float]:
+    """What each cell is worth, of the answer to ``POINTS``: a graded cell and a task have their points in different tables."""
+    return {name: float(graded or task or 0.0) for name, graded, task in rows}
 
 
 def _digest(entries: Sequence[Any]) -> str:

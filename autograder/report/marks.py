@@ -11,9 +11,11 @@ from typing import Literal
 from autograder.classroom.delivery import Pages, folder_of
 from autograder.classroom.doubts import Doubts
 from autograder.course import Course, CourseError
-from autograder.gradebook.classbook import BookEntry, ChapterBook, Person, read_book
 from autograder.gradebook.entries import gradebook_url
 from autograder.gradebook.errors import require_version
+from autograder.gradebook.marks import ChapterBook, read_book
+from autograder.gradebook.people import Person
+from autograder.marks import CHECK, SubmissionMarks
 from autograder.notebook import load_source
 from autograder.report.kept import KeptVerdict, kept_verdicts
 from autograder.verdict import Verdict
@@ -103,32 +105,33 @@ def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
     url = gradebook_url(course)
     book = read_book(url, chapter)
     held = book or ChapterBook()
+    listed = held.class_list.students if held.class_list.is_known else frozenset()
     folder = folder_of(course, "submitted")
     # As `classroom.run.handed_in` finds them. A name that is not UTF-8 is spelled out, as in its verdict.
     there = {path.name for path in folder.glob("*") if os.path.lexists(path / chapter)}
     readable = {name: name.encode("utf-8", "backslashreplace").decode() for name in there}
-    students = sorted({*held.listed, *held.entries, *readable.values()})
-    kept = kept_verdicts(course, chapter, {*held.entries, *readable.values()})
+    students = sorted({*listed, *held.marks, *readable.values()})
+    kept = kept_verdicts(course, chapter, {*held.marks, *readable.values()})
     _document, released = load_source(course.source(chapter))
     worth = {
-        (cell.grade_id or "").removeprefix("check_"): held.worth.get(cell.grade_id or "", cell.points or 0.0)
+        (cell.grade_id or "").removeprefix(CHECK): held.worth.get(cell.grade_id or "", cell.points or 0.0)
         for cell in released.cells
         if cell.role == "check"
     }
     # Cells that a person marks are known to the gradebook alone.
-    worth |= {name: points for cell, points in held.worth.items() if (name := cell.removeprefix("check_")) not in worth}
+    worth |= {name: points for cell, points in held.worth.items() if (name := cell.removeprefix(CHECK)) not in worth}
     warned = _warned(course, chapter, url if book is not None else None, kept)
     marks = {}
     for student in students:
         handed_in = student in readable.values()
-        mark = _mark(student, worth, held.entries.get(student), warned.get(student), held.due, handed_in=handed_in)
+        mark = _mark(student, worth, held.marks.get(student), warned.get(student), held.due, handed_in=handed_in)
         path = folder / student / chapter / f"{chapter}.ipynb"
         if mark.verdict is not None and handed_in and not kept[student].is_of(path):
             mark = _doubted(mark, _AGAIN)
-        if mark.verdict is not None and student not in held.entries and mark.standing == "graded":
+        if mark.verdict is not None and student not in held.marks and mark.standing == "graded":
             mark = _doubted(mark, NOT_ENTERED)
         marks[student] = mark
-    return ChapterMarks(chapter, worth, marks, held.people, bool(held.listed), held.due, book is not None)
+    return ChapterMarks(chapter, worth, marks, held.class_list.people, bool(listed), held.due, book is not None)
 
 
 def _warned(course: Course, chapter: str, url: str | None, kept: Mapping[str, KeptVerdict]) -> dict[str, Verdict]:
@@ -144,7 +147,7 @@ def _warned(course: Course, chapter: str, url: str | None, kept: Mapping[str, Ke
 def _mark(
     student: str,
     worth: Mapping[str, float],
-    entry: BookEntry | None,
+    entry: SubmissionMarks | None,
     verdict: Verdict | None,
     due: dt.datetime | None,
     *,
@@ -161,10 +164,10 @@ def _mark(
             )
         exercises = {name: found.get(name) for name in worth}
         return StudentMark(student, "graded", verdict.score, exercises, verdict=verdict, doubts=tuple(doubts))
-    cells = {name: entry.cells.get(f"check_{name}") or entry.cells.get(name) for name in worth}
-    scores = {name: cell.score if cell else None for name, cell in cells.items()}
+    cells = {name: entry.by_cell.get(CHECK + name) or entry.by_cell.get(name) for name in worth}
+    scores = {name: cell.score if cell is not None and cell.given else None for name, cell in cells.items()}
     given = [score for score in scores.values() if score is not None]
-    by_hand = sum(cell is not None and cell.manual is not None for cell in cells.values())
+    by_hand = sum(cell is not None and cell.by_hand is not None for cell in cells.values())
     waits = [name for name, score in scores.items() if score is None]
     standing: Standing = "graded" if not waits else "waiting" if given else "ungradable"
     ungradable = bool(entry.reason) or (verdict is not None and verdict.status == "ungradable")
@@ -177,7 +180,7 @@ def _mark(
     return StudentMark(
         student,
         standing,
-        max(sum(given) - entry.penalty, 0.0) if given else None,
+        entry.total if given else None,
         scores,
         entry.penalty,
         entry.seconds_late(due),

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from autograder.gradebook.classbook import Person
+from autograder.gradebook.people import Person
 
 __all__ = ["Names"]
 

@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from autograder.gradebook.classbook import double_entries
+from autograder.gradebook.people import double_entries
 from autograder.render.card import blocks
 from autograder.report.content import ChapterReport
 from autograder.report.marks import STANDINGS, StudentMark

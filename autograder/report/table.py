@@ -12,6 +12,7 @@ from rich.cells import cell_len, set_cell_size
 
 from autograder.report.marks import NOT_ENTERED, STANDINGS, ChapterMarks, Standing, StudentMark
 from autograder.sanitize import sanitize
+from autograder.spreadsheets import defused
 from autograder.wording import number, plural
 
 __all__ = ["marks_csv", "marks_json", "marks_text"]
@@ -21,8 +22,6 @@ _WAITS = "?"  # after a number to which a person has to add
 _MAX_NAME = 40  # columns of a terminal
 _WITH_NAMES = 60  # columns from which there is room for names beside the ids
 _GAP = "  "
-# What a spreadsheet takes for the beginning of a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def marks_text(chapters: Sequence[ChapterMarks], width: int | None = None) -> str:
@@ -131,7 +130,7 @@ def marks_csv(chapters: Sequence[ChapterMarks]) -> str:
             for text in (_plain(mark.score), _plain(one.max_score), _status(mark))
         ]
         scores = [mark.score for mark in marks if mark.score is not None]
-        writer.writerow([*map(_defused, who), *cells, _plain(sum(scores)) if scores else "", _plain(most)])
+        writer.writerow([*map(defused, who), *cells, _plain(sum(scores)) if scores else "", _plain(most)])
     return file.getvalue()
 
 
@@ -142,11 +141,6 @@ def _plain(score: float | None) -> str:
 def _status(mark: StudentMark) -> str:
     late = f", {plural(round(mark.seconds_late / 3600, 1), 'hour')} late" if mark.seconds_late else ""
     return STANDINGS[mark.standing].partition(":")[0] + late
-
-
-def _defused(text: str) -> str:
-    text = sanitize(text)
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def marks_json(chapters: Sequence[ChapterMarks]) -> list[dict[str, Any]]:

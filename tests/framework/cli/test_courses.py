@@ -19,7 +19,7 @@ from autograder.classroom import readiness
 from autograder.classroom.readiness import probe_course
 from autograder.cli.app import app
 from autograder.course import load_course
-from autograder.gradebook.classbook import read_book
+from autograder.gradebook.people import read_class_list
 from tests.support import ROOT
 from tests.support.books import with_book
 from tests.support.commands import python
@@ -125,6 +125,7 @@ def test_doctor_tells_of_the_course_and_as_json(tmp_path, monkeypatch):
         ("id,lms_user_id\nada,7\nben,7\n", "ada and ben have one LMS id, 7"),
         ("student,first\nada,Ada\n", "has no column called id. Its first line holds student, first"),
         ("id,first_name\n,Ada\n", "line 2 has no id"),
+        (f"id,first_name\nada,{'a' * 200_000}\n", "is no CSV file: field larger than field limit"),
         ("id\nada/lovelace\n", "cannot be the name of a folder"),
         ("id,id\nada,ben\n", "has the column id twice"),
         ("id\n\n", "holds no student"),
@@ -152,7 +153,7 @@ def test_a_class_list_is_entered_as_a_spreadsheet_saves_it(tmp_path, encoding):
     assert "1 new to the gradebook, 0 changed" in said
     path.write_bytes("id;last_name\r\nzoé-1;Łuk\r\n".encode())
     assert "0 new to the gradebook, 1 changed" in invoke(course, "roster", path)[1]
-    person = read_book(f"sqlite:///{course.root / 'gradebook.db'}", CHAPTER).people["zoé-1"]
+    person = read_class_list(f"sqlite:///{course.root / 'gradebook.db'}").people["zoé-1"]
     assert (person.name, person.email) == ("Zoé Łuk", "z@example.org")
 
 

@@ -24,12 +24,14 @@ from autograder.classroom.run import grade_class, handed_in
 from autograder.course import load_course
 from autograder.export.run import export_marks
 from autograder.gradebook import locking
-from autograder.gradebook.classbook import GradedCell, read_book
 from autograder.gradebook.entries import gradebook_url, write_entries
 from autograder.gradebook.errors import GradebookError
 from autograder.gradebook.locking import exclusive_lock, retry_conflicts
-from autograder.gradebook.reading import ClassList, StaleMark, read_chapter, read_class_list, read_stale_marks
+from autograder.gradebook.marks import read_book
+from autograder.gradebook.people import known_students
+from autograder.gradebook.reading import read_chapter
 from autograder.grading.submission import Job
+from autograder.marks import CellMark
 from autograder.verdict import ExerciseVerdict, Verdict
 from tests.support import ROOT
 from tests.support.books import marks, outcome
@@ -161,12 +163,12 @@ def test_what_a_person_entered_is_never_touched(course, book):
     found = marks(book, CHAPTER)["ada"]
     assert ("check_to_kelvin", 1.0, 1.25, True) in found["grades"]
     assert found["score"] == 4.75
-    assert read_stale_marks(book, CHAPTER) == {"ada": [StaleMark("check_to_kelvin", 1.25, 1.0)]}
-    assert read_class_list(book, CHAPTER) == ClassList(frozenset({"ada"}), is_known=False)
+    known = known_students(book, CHAPTER)
+    assert (known.students, known.is_known) == ({"ada"}, False)
     assert read_chapter(book, CHAPTER).by_hand("ada") == 1.25
     whole = read_book(book, CHAPTER)
-    assert whole.entries["ada"].cells["check_to_kelvin"] == GradedCell(1.0, 1.25, 0.0, waits=True)
-    assert (whole.entries["ada"].timestamp, whole.worth["check_to_kelvin"]) == (dt.datetime(2030, 1, 2), 2.0)  # noqa: DTZ001
+    assert whole.marks["ada"].waiting == [CellMark("check_to_kelvin", 2.0, 1.0, 1.25, None, waits=True)]
+    assert (whole.marks["ada"].timestamp, whole.worth["check_to_kelvin"]) == (dt.datetime(2030, 1, 2), 2.0)  # noqa: DTZ001
     with create_engine(book, poolclass=NullPool).begin() as connection:
         connection.execute(text("ALTER TABLE student DROP COLUMN lms_user_id"))
     with pytest.raises(GradebookError, match="was made by another version of nbgrader"):

@@ -8,7 +8,7 @@ from nbgrader.api import Gradebook
 from autograder.classroom.roster import enter_roster
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course import load_course
-from autograder.gradebook.classbook import Person
+from autograder.gradebook.people import Person
 from tests.support.books import book_of, with_book
 from tests.support.mini import CHAPTER, RIGHT, WRONG_SIGN, copy_course, document, hand_in
 

@@ -16,7 +16,7 @@ from rich.cells import cell_len
 
 from autograder.cli.app import app
 from autograder.course import load_course
-from autograder.gradebook.classbook import Person
+from autograder.gradebook.people import Person
 from autograder.report.marks import STANDINGS, ChapterMarks, StudentMark, class_marks
 from autograder.report.table import marks_csv, marks_text
 from tests.support.books import with_book

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli.app import app
-from autograder.gradebook.classbook import Person
+from autograder.gradebook.people import Person
 from autograder.report.content import ChapterReport
 from autograder.report.findings import failed_by_good, known_mistakes, needing_help
 from autograder.report.items import analyse
