@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from traitlets import TraitError
 from traitlets.config import Config
 from traitlets.config.loader import LazyConfigValue
 
@@ -213,8 +214,15 @@ class _ChapterWriter:
         self.grade_cells = {cell.name: cell for cell in self.notebook.grade_cells}
         self.solution_cells = {cell.name: cell for cell in self.notebook.solution_cells}
         self.task_cells = {cell.name: cell for cell in self.notebook.task_cells}  # a person gives all their marks
-        self.penalties = AssignLatePenalties(config=config)
-        self.penalties.init_plugin()
+        try:
+            self.penalties = AssignLatePenalties(config=config)
+            self.penalties.init_plugin()
+        except (TraitError, ImportError) as error:
+            named = config.get("AssignLatePenalties", {}).get("plugin_class")
+            raise CourseError(
+                f"c.AssignLatePenalties.plugin_class is {named!r}, which Python cannot find or run. Where that is a file in the "
+                f"course folder, give the same command there with PYTHONPATH=. before it. No mark was entered; what was graded is kept."
+            ) from error
         known = self.db.query(api.Student).filter(api.Student.id.in_(students)).all()
         self.students = {student.id: student for student in known}
         # Of these students only: with the whole class, a large one would be read once for every batch of it.

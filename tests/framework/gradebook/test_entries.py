@@ -238,6 +238,15 @@ def configured(course, line):
     return course
 
 
+def test_a_late_plugin_that_is_not_found_is_a_sentence(course):
+    """It names the setting and what to do, and nothing is entered."""
+    configured(course, 'get_config().AssignLatePenalties.plugin_class = "nowhere.TenPercent"')
+    with pytest.raises(CourseError, match=r"plugin_class is 'nowhere.TenPercent', .* PYTHONPATH=\. before it"):
+        enter(load_course(course.root), verdict("ada"))
+    with book_of(course) as book:
+        assert not book.students
+
+
 @pytest.mark.parametrize(
     ("value", "told"),
     [
