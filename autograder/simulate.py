@@ -10,6 +10,7 @@ import sys
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from autograder.misconception import Mark, alternatives_of, misconceptions_of
@@ -17,7 +18,6 @@ from autograder.notebook import Notebook, load_source, parse_notebook, splice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from types import ModuleType
 
     from autograder.course import Course
 
@@ -186,7 +186,26 @@ def _unmarked(node: N, module: ModuleType) -> N:
     node = copy.deepcopy(node)
     if isinstance(node, ast.FunctionDef):
         node.decorator_list = [d for d in node.decorator_list if not is_mark(d)]
-    return node
+    return _ByName(module).visit(node)  # type: ignore[no-any-return]
+
+
+class _ByName(ast.NodeTransformer):
+    """``right.softmax``, where ``right`` is a module of the course, as ``softmax``: a notebook has no modules of the course."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.value, ast.Name) and node.value.id in _course_modules(self.module):
+            return ast.copy_location(ast.Name(node.attr, node.ctx), node)
+        return node
+
+
+def _course_modules(module: ModuleType) -> dict[str, ModuleType]:
+    """The modules of the course that ``module`` imports whole, by the names that they have there."""
+    named = {name: value for name, value in vars(module).items() if isinstance(value, ModuleType)}
+    return {name: value for name, value in named.items() if value.__name__.startswith("solutions.")}
 
 
 def _definition(function: Callable[..., Any]) -> ast.FunctionDef:
@@ -216,7 +235,8 @@ def _binding(name: str, module: ModuleType) -> tuple[ast.stmt, ModuleType] | Non
             one.names = [alias]
             return one, module
         return _unmarked(statement, module), module
-    return None
+    wholes = _course_modules(module).values()
+    return next((_binding(name, whole) for whole in wholes if callable(getattr(whole, name, None))), None)
 
 
 def _bound(statement: ast.stmt) -> set[str]:

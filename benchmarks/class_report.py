@@ -2,7 +2,7 @@
 
 ``python benchmarks/class_report.py --students 20 2000`` grades a simulated class, in which every notebook differs from every other,
 and prints the seconds of the two commands, start-up included, and their processor time, which other work on the machine hardly changes.
-Of a large class the first 150 notebooks are run; the others are those again, each with another student's name in a comment, and have
+Of a large class the first 100 notebooks are run; the others are those again, each with another student's name in a comment, and have
 their verdicts from them: thousands of runs would take an hour and change nothing in what is measured here.
 """
 
@@ -23,7 +23,7 @@ from simulated import CHAPTER, HERE, course_in, fill, join_in
 
 from autograder.classroom.run import grade_class, handed_in
 
-_RUN = 150
+_RUN = 100
 
 
 def main() -> None:

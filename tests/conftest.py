@@ -15,6 +15,7 @@ LONGEST_FIRST = (
     "test_stock_loop",
     "test_postgres",
     "test_demo",
+    "test_docs",
     "test_secrets",
     "test_interruptions",
     "test_one_judge",

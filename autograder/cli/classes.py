@@ -1,4 +1,4 @@
-"""The verbs about a class that was graded: its marks as a table, and a page about it."""
+"""The verbs about a class that was graded: its marks as a table, a page about it, and a zip for Gradescope."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from pathlib import Path
 
 import click
 
-from autograder.cli.app import _errors_in_sentences, _wanted, app, chapters_argument, course_option
+from autograder.cli.common import chapters_argument, course_option, everything_option, told_in_sentences, wanted
 from autograder.cli.progress import say
 from autograder.cli.verbs import PATH
 from autograder.course import CourseError, load_course
 
-__all__ = ["marks", "report"]
-
-everything_option = click.option("--all", "everything", is_flag=True, help="Every finished chapter.")
+__all__ = ["gradescope", "marks", "report"]
 
 
-@app.command()
+@click.command()
 @chapters_argument
 @everything_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table for a spreadsheet.")
@@ -34,11 +32,11 @@ def marks(
     from autograder.report.marks import class_marks
     from autograder.report.table import marks_csv, marks_json, marks_text
 
-    with _errors_in_sentences():
+    with told_in_sentences():
         if as_csv and as_json:
             raise CourseError("--csv and --json both say what to print: say one of them.")
         course = load_course(course_folder)
-        found = class_marks(course, _wanted(course, chapters, everything=everything))
+        found = class_marks(course, wanted(course, chapters, everything=everything))
         if as_csv:
             sys.stdout.write(marks_csv(found))
         elif as_json:
@@ -49,7 +47,7 @@ def marks(
             click.echo(marks_text(found, width))
 
 
-@app.command()
+@click.command()
 @chapters_argument
 @everything_option
 @click.option("--output", "-o", metavar="FILE", type=PATH, help="Where the page goes; by default below .autograder/.")
@@ -72,13 +70,13 @@ def report(
     from autograder.report.marks import class_marks
     from autograder.report.names import Names
 
-    with _errors_in_sentences():
+    with told_in_sentences():
         course = load_course(course_folder)
-        wanted = _wanted(course, chapters, everything=everything)
-        found = class_marks(course, wanted)
+        asked = wanted(course, chapters, everything=everything)
+        found = class_marks(course, asked)
         if not any(one.of("graded", "waiting", "ungradable") for one in found):
             raise CourseError(
-                f"Nothing of {', '.join(wanted)} has been graded yet, so there is nothing to report. Run `autograder grade {wanted[0]}` first."
+                f"Nothing of {', '.join(asked)} has been graded yet, so there is nothing to report. Run `autograder grade {asked[0]}` first."
             )
         students = {student for one in found for student in one.marks}
         names = Names(
@@ -90,7 +88,7 @@ def report(
         if output is not None or not as_json:
             from autograder.report.page import report_page
 
-            name = "all" if everything else "-".join(wanted)
+            name = "all" if everything else "-".join(asked)
             path = output or course.state("report", f"{name}{'-without-names' if hide_names else ''}.html")
             if path.is_dir():
                 raise CourseError(f"{path} is a folder: name a file for the page, such as {path / 'report.html'}.")
@@ -101,7 +99,7 @@ def report(
             say(f"The page is {path}.")
 
 
-@app.command()
+@click.command()
 @click.argument("chapter")
 @click.option("--output", "-o", metavar="FILE.zip", type=PATH, help="Where the zip goes; by default into this folder.")
 @click.option(
@@ -119,7 +117,7 @@ def gradescope(
     """Make the zip by which Gradescope grades a chapter; it holds the checks and the secret, so it goes there only."""
     from autograder.gradescope.bundle import bundle
 
-    with _errors_in_sentences():
+    with told_in_sentences():
         course = load_course(course_folder)
         path = output or Path(f"{course.require_chapter(chapter)}-gradescope.zip")
         if path.is_dir():

@@ -1,4 +1,4 @@
-"""The verbs about a course itself: its settings and its class list."""
+"""The verbs about a course itself: what it lacks, its settings and its class list."""
 
 from __future__ import annotations
 
@@ -9,24 +9,41 @@ import textwrap
 from pathlib import Path
 
 import click
+from click.exceptions import Exit
 
-from autograder.cli.app import _errors_in_sentences, app, course_option
+from autograder.cli.common import course_option, told_in_sentences
 from autograder.cli.progress import say
 from autograder.cli.verbs import PATH
-from autograder.course import load_course
+from autograder.course import find_course, load_course
 from autograder.wording import plural
 
-__all__ = ["config", "roster"]
+__all__ = ["config", "doctor", "roster"]
 
 
-@app.command()
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object to stdout and nothing else there.")
+@course_option
+def doctor(*, as_json: bool, course_folder: Path | None) -> None:
+    """Say what holds on this machine, what it and the course around here lack, and how to get it."""
+    from autograder.doctor import as_data, report
+
+    with told_in_sentences():
+        course = load_course(course_folder) if course_folder or find_course() else None
+        if not as_json:
+            raise Exit(0 if report(course=course) else 1)
+        found = as_data(course)
+        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        raise Exit(0 if found["ready"] else 1)
+
+
+@click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array, an object for each setting.")
 @course_option
 def config(*, as_json: bool, course_folder: Path | None) -> None:
     """Print every setting: its value, what it does, and where it was set."""
     from autograder.settings import settings_of
 
-    with _errors_in_sentences():
+    with told_in_sentences():
         found = settings_of(load_course(course_folder))
         if as_json:
             click.echo(json.dumps([one.to_json() for one in found], ensure_ascii=False, indent=2, default=str))
@@ -39,14 +56,14 @@ def config(*, as_json: bool, course_folder: Path | None) -> None:
             click.echo(textwrap.fill(one.help, width, initial_indent="    ", subsequent_indent="    "))
 
 
-@app.command()
+@click.command()
 @click.argument("file", metavar="STUDENTS.csv", type=PATH)
 @course_option
 def roster(file: Path, *, course_folder: Path | None) -> None:
     """Enter a class list in the gradebook, once it is checked: nothing of a file with a mistake is entered."""
     from autograder.classroom.roster import enter_roster, read_roster
 
-    with _errors_in_sentences():
+    with told_in_sentences():
         course = load_course(course_folder)
         people, ignored = read_roster(file)
         new, changed = enter_roster(course, people)

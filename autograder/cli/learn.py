@@ -9,7 +9,7 @@ from typing import NoReturn
 import click
 from click.exceptions import Exit
 
-from autograder.cli.verbs import PATH
+from autograder.cli.verbs import PATH, errors_in_sentences
 
 __all__ = ["start", "watch"]
 
@@ -22,24 +22,11 @@ __all__ = ["start", "watch"]
 )
 def start(folder: Path | None, *, no_open: bool, lab: str) -> None:
     """Lay the course out in a folder of your own, never over your work, and open its map in JupyterLab."""
-    from autograder.errors import CourseError
-    from autograder.files import disk_sentence
     from autograder.terminal import starting
 
     _end_in_order()
-    try:
+    with errors_in_sentences():
         raise Exit(starting.start(folder, lab=None if no_open else shlex.split(lab), say=click.echo))
-    except CourseError as error:
-        click.echo(str(error), err=True)
-        raise Exit(2) from error
-    except OSError as error:
-        if not (sentence := disk_sentence(error)):
-            raise
-        click.echo(sentence, err=True)
-        raise Exit(1) from error
-    except KeyboardInterrupt as error:
-        click.echo("Stopped.", err=True)
-        raise Exit(130) from error
 
 
 @click.command()
@@ -49,24 +36,12 @@ def watch(notebook: Path | None) -> None:
     # Before NumPy is loaded: whoever starts this sees at once that it has.
     name = notebook.name if notebook is not None else "the notebook here"
     click.echo(f"Watching {name} … (q ends it)")
-    from autograder.errors import CourseError
-    from autograder.files import disk_sentence
     from autograder.terminal.finding import find_notebook
     from autograder.terminal.watch import watch as watch_notebook
 
     _end_in_order()
-    try:
+    with errors_in_sentences(stopped=""):  # it ends with Ctrl-C as with q
         raise Exit(watch_notebook(find_notebook(notebook)))
-    except CourseError as error:
-        click.echo(str(error), err=True)
-        raise Exit(2) from error
-    except OSError as error:
-        if not (sentence := disk_sentence(error)):
-            raise
-        click.echo(sentence, err=True)
-        raise Exit(1) from error
-    except KeyboardInterrupt as error:
-        raise Exit(130) from error
 
 
 def _end_in_order() -> None:

@@ -11,10 +11,17 @@ from pathlib import Path
 import click
 from click.exceptions import Exit
 
-from autograder.cli.app import _errors_in_sentences, _wanted, app, chapters_argument, course_option, json_option
+from autograder.cli.common import (
+    chapters_argument,
+    course_option,
+    everything_option,
+    students_option,
+    told_in_sentences,
+    wanted,
+)
 from autograder.cli.progress import say
 from autograder.cli.text import listed
-from autograder.cli.verbs import PATH
+from autograder.cli.verbs import PATH, json_option
 from autograder.course import CourseError, load_course
 from autograder.render.text import wrapped
 from autograder.sanitize import sanitize
@@ -22,13 +29,8 @@ from autograder.wording import plural
 
 __all__ = ["export", "feedback", "log"]
 
-everything_option = click.option("--all", "everything", is_flag=True, help="Every finished chapter.")
-students_option = click.option(
-    "--student", "students", metavar="ID", multiple=True, help="Only this student; may be given again."
-)
 
-
-@app.command()
+@click.command()
 @chapters_argument
 @everything_option
 @students_option
@@ -48,11 +50,11 @@ def feedback(
     from autograder.classroom.feedback import make_pages
     from autograder.classroom.run import handed_in
 
-    with _errors_in_sentences():
+    with told_in_sentences():
         course = load_course(course_folder)
         found: list[dict[str, object]] = []
         missing = False
-        for chapter in _wanted(course, chapters, everything=everything):
+        for chapter in wanted(course, chapters, everything=everything):
             pages = make_pages(course, chapter, handed_in(course, chapter, students), force=force)
             found += [{"chapter": chapter, **page.to_json()} for page in pages]
             counts = Counter(page.status for page in pages)
@@ -66,7 +68,7 @@ def feedback(
             raise Exit(1)
 
 
-@app.command()
+@click.command()
 @chapters_argument
 @students_option
 @json_option
@@ -75,7 +77,7 @@ def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, cour
     """Show which marks moved since they were first entered: whose, from what to what, why and when."""
     from autograder.classroom.moves import LOG_NAME, read_moves
 
-    with _errors_in_sentences():
+    with told_in_sentences():
         course = load_course(course_folder)
         for chapter in chapters:
             course.require_chapter(chapter)
@@ -89,7 +91,7 @@ def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, cour
             say(f"No mark has moved: there is nothing in {LOG_NAME}.")
 
 
-@app.command()
+@click.command()
 @chapters_argument
 @everything_option
 @click.option("--to", type=click.Choice(["canvas", "moodle", "csv"]), required=True, help="For which system.")
@@ -126,21 +128,21 @@ def export(
     from autograder.export.run import export_marks
     from autograder.gradebook.entries import gradebook_url
 
-    with _errors_in_sentences():
+    with told_in_sentences():
         course = load_course(course_folder)
         url = gradebook_url(course)
-        wanted = _wanted(course, chapters, everything=everything)
+        asked = wanted(course, chapters, everything=everything)
         if everything and (there := set(chapters_in(url))):
-            wanted = [chapter for chapter in wanted if chapter in there] or wanted
+            asked = [chapter for chapter in asked if chapter in there] or asked
         target = output or Path(f"grades-{to}.csv")
         done = export_marks(
             url,
             to,
-            wanted,
+            asked,
             students=students,
             policy=Policy("zero" if (missing or course.missing_marks) == "zero" else "blank", partial),
             roster=roster,
-            columns=_columns(columns, wanted),
+            columns=_columns(columns, asked),
             bom=bom,
             output=None if str(target) == "-" else target,
         )
@@ -149,7 +151,7 @@ def export(
         for remark in done.remarks:
             say(remark)
         if str(target) != "-":
-            say(f"Marks of {', '.join(wanted)} for {to} are in {target}.")
+            say(f"Marks of {', '.join(asked)} for {to} are in {target}.")
 
 
 def _columns(given: Sequence[str], chapters: Sequence[str]) -> dict[str, str]:

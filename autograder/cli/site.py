@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from autograder.cli.common import chapters_argument, course_option, told_in_sentences
 from autograder.cli.progress import say
 from autograder.cli.verbs import PATH
 from autograder.course import load_course
@@ -13,7 +14,7 @@ __all__ = ["site"]
 
 
 @click.command()
-@click.argument("chapters", metavar="[CHAPTER]...", nargs=-1)
+@chapters_argument
 @click.option(
     "--output-dir",
     "output",
@@ -28,15 +29,12 @@ __all__ = ["site"]
     type=PATH,
     help="A folder with a Pyodide distribution: the site then asks no other server for anything.",
 )
-@click.option(
-    "--course", "course_folder", metavar="FOLDER", type=PATH, help="The course folder; by default the one around here."
-)
+@course_option
 def site(chapters: Sequence[str], *, output: Path, pyodide: Path | None, course_folder: Path | None) -> None:
     """Make a site of the course, or of some chapters, which runs in a browser with nothing installed."""
-    from autograder.cli.app import _errors_in_sentences
     from autograder.site import build_site
 
-    with _errors_in_sentences():
+    with told_in_sentences():
         made = build_site(load_course(course_folder), output, chapters, pyodide=pyodide, say=say)
         say(
             f"The site is {made}: put it on any web server. To look at it here: python -m http.server --directory {made}"

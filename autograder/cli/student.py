@@ -1,6 +1,5 @@
 """The command line of a student's installation: ``start``, ``watch`` and ``check``, with none of the instructor's modules."""
 
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -8,19 +7,17 @@ from pathlib import Path
 from typing import NoReturn
 
 import click
-from click.exceptions import Exit
 
 from autograder import __version__
 from autograder.cli.learn import start, watch
-from autograder.cli.verbs import PATH, Verbs
-from autograder.errors import CourseError
+from autograder.cli.verbs import Verbs, errors_in_sentences, exercise_option, json_option, notebooks_argument
 
 __all__ = ["app"]
 
 # Said of these, where somebody types one: most have read a page for instructors.
 INSTRUCTORS = {
-    "release", "grade", "demo", "doctor", "examples", "audit", "marks", "report", "gradescope", "config", "roster",
-    "feedback", "log", "export", "site",
+    "site", "release", "grade", "feedback", "marks", "report", "export", "log", "roster", "gradescope", "audit", "examples", "doctor",
+    "config", "demo",
 }  # fmt: skip
 
 
@@ -50,24 +47,19 @@ def app() -> None:
     """Exercises in Jupyter notebooks that say at once what holds, what does not, and why."""
 
 
-app.add_command(start)
-app.add_command(watch)
-
-
-@app.command()
-@click.argument("notebooks", metavar="NOTEBOOK...", nargs=-1, required=True, type=PATH)
-@click.option("--exercise", metavar="NAME", help="Only this exercise.")
+@click.command()
+@notebooks_argument
+@exercise_option
 @click.option("--visible", is_flag=True, help="Only the checks that students see: here there are no others.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array to stdout and nothing else there.")
+@json_option
 @click.option("--unsafe-local", is_flag=True, help="Run the code as yourself, with no jail.")
 def check(notebooks: Sequence[Path], *, exercise: str | None, visible: bool, as_json: bool, unsafe_local: bool) -> None:
     """Check notebook files by the examples that were released with them."""
     from autograder.cli.progress import grading_progress, say
-    from autograder.cli.text import needs_a_person, summary, verdict_text
-    from autograder.files import disk_sentence
+    from autograder.cli.text import finish, verdict_text
     from autograder.sandbox.confinement import Confinement, SandboxLost, SandboxUnavailable
     from autograder.terminal.by_examples import check_by_examples
-    from autograder.verdict import Verdict, json_lines
+    from autograder.verdict import Verdict
 
     del visible
     only, began, many = {exercise} if exercise else None, time.monotonic(), len(notebooks) > 1
@@ -76,7 +68,7 @@ def check(notebooks: Sequence[Path], *, exercise: str | None, visible: bool, as_
         with grading_progress(len(notebooks), "Checking") if many else nullcontext(lambda _verdict: None) as tick:
             return check_by_examples(notebooks, only, confinement, tick)
 
-    try:
+    with errors_in_sentences(SandboxUnavailable):
         try:
             verdicts = run("local" if unsafe_local else "auto")
         except SandboxLost:
@@ -84,24 +76,9 @@ def check(notebooks: Sequence[Path], *, exercise: str | None, visible: bool, as_
         except SandboxUnavailable:
             say("No jail can be had here, so the code runs as you.")
             verdicts = run("local")
-    except (CourseError, SandboxUnavailable) as error:
-        say(str(error))
-        raise Exit(2 if isinstance(error, CourseError) else 1) from error
-    except OSError as error:
-        if not (sentence := disk_sentence(error)):
-            raise
-        say(sentence)
-        raise Exit(1) from error
-    except KeyboardInterrupt as error:
-        say("Stopped.")
-        raise Exit(130) from error
-    if as_json:
-        sys.stdout.write("[\n{}\n]\n".format(",\n".join(json_lines(verdicts))))
-    else:
+    if not as_json:
         click.echo("\n\n".join(verdict_text(verdict) for verdict in verdicts))
-    if many:
-        say(summary(verdicts, time.monotonic() - began))
-        if missing := needs_a_person(verdicts):
-            say(missing)
-    if any(verdict.status == "ungradable" for verdict in verdicts):
-        raise Exit(1)
+    finish(verdicts, time.monotonic() - began, as_json=as_json, brief=not many)
+
+
+app.add_verbs("Commands", [start, watch, check])

@@ -29,7 +29,7 @@ from autograder.grading.outcome import Outcome
 from autograder.grading.submission import Job
 from autograder.grading.task import Task
 from autograder.judging.secret import VARIABLE, course_secret
-from autograder.notebook import NotebookError, read_bytes
+from autograder.notebook import NotebookError, files_beside, read_bytes
 from autograder.sandbox.confinement import SandboxUnavailable
 
 __all__ = ["grade_on_cluster", "pack_course"]
@@ -54,12 +54,16 @@ def grade_on_cluster(address: str, course: Course, task: Task, jobs: Sequence[Jo
 
 
 def pack_course(course: Course) -> bytes:
-    """What a worker needs of a course, as a zip: configuration, notebooks, solutions and checks; the same bytes each time."""
+    """What a worker needs of a course, as a zip: configuration, notebooks and what lies beside them, solutions and checks.
+
+    The same course gives the same bytes each time.
+    """
     root = course.root
     files = [*root.glob("*.py")]
     for folder, kinds in (("source", {".ipynb"}), ("solutions", None), ("tests/chapters", None)):
         found = (path for path in (root / folder).rglob("*") if path.is_file())
         files += [path for path in found if kinds is None or path.suffix in kinds]
+    files += [path for chapter in course.chapters for path in files_beside(course.source(chapter))]
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(files):

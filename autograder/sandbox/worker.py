@@ -124,7 +124,10 @@ class Worker:
                 session.close()
 
     def _preload(self, cells: Sequence[CodeCell]) -> None:
-        if "matplotlib" in self._packages and any("matplotlib" in cell.source for cell in cells):
+        # A picture under @uses(...) is drawn with matplotlib, also where the notebook does not name it.
+        if "matplotlib" in self._packages and any(
+            word in cell.source for cell in cells for word in ("matplotlib", "@uses(")
+        ):
             self._processes.preload()
 
     def _attempt(

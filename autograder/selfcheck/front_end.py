@@ -10,7 +10,7 @@ from typing import Any
 
 from autograder.checking.asserts import CheckFailed
 
-__all__ = ["CheckFailed", "CheckInterrupted", "CheckProblem", "interrupted", "show"]
+__all__ = ["CheckFailed", "CheckInterrupted", "CheckProblem", "interrupted", "show", "shows_html"]
 
 
 class CheckProblem(Exception):  # noqa: N818 - students read the name
@@ -42,13 +42,19 @@ CheckInterrupted.__module__ = "autograder"
 CheckProblem.__module__ = "autograder"  # a terminal's last line then reads "autograder.CheckProblem: There is …"
 
 
-def show(html: str, text: str) -> bool:
-    """Display ``html`` (with ``text`` beside it) in a notebook; ``False``, and nothing done, where there is none."""
+def shows_html() -> bool:
+    """Whether what is displayed here is shown as HTML: in a notebook that nobody validates or grades."""
+    return _notebook() is not None
+
+
+def show(html: str, text: str, png: str = "") -> bool:
+    """Display ``html`` in a notebook, beside it ``text`` and a picture in base64; ``False``, and nothing done, where there is none."""
     shell = _notebook()
     if shell is None:
         return False
     sys.stdout.flush()
-    shell.display_pub.publish(data={"text/html": html, "text/plain": text})
+    picture = {"image/png": png} if png else {}
+    shell.display_pub.publish(data={"text/html": html, "text/plain": text, **picture})
     return True
 
 

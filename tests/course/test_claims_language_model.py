@@ -28,7 +28,7 @@ def notebook():
         patch.chdir(SOURCE.parent)
         patch.setattr(sys, "stdout", SimpleNamespace(write=lambda _text: 0, flush=lambda: None))
         exec(CELLS["imports"].rpartition("from autograder")[0], names)  # noqa: S102 - the course's own cells
-        for cell in ("given-functions", "load-model", "tokens"):
+        for cell in ("pictures", "given-functions", "load-model", "tokens"):
             exec(CELLS[cell], names)  # noqa: S102
         for name in (
             "layer_norm",

@@ -207,6 +207,8 @@ def test_every_picture_is_told_in_words(chapter):
         if cell["cell_type"] == "code" and "plt.subplots" in source(cell):
             assert below["cell_type"] == "markdown", cell["id"]
             assert source(below).startswith("**What the picture shows.**"), cell["id"]
+        if cell["cell_type"] == "code" and "    move(" in source(cell):
+            assert source(below).startswith("**Move it.**"), cell["id"]
 
 
 def test_hints_and_messages_hold_no_marks_that_a_card_would_show_raw(chapter):
@@ -224,8 +226,8 @@ def test_the_solved_notebook_runs_from_top_to_bottom(chapter, tmp_path):
     for cell in run(solved(chapter), chapter, tmp_path):
         errors = [o for o in cell.outputs if o.output_type == "error"]
         assert not errors, f"{cell.id}: {errors}"
-        assert not any("Nothing to see" in o.get("text", "") for o in cell.outputs), cell.id
-        if "plt.subplots" in cell.source and "def " in cell.source and not role(cell):
+        assert "Nothing to see" not in json.dumps(cell.outputs), cell.id
+        if ("plt.subplots" in cell.source or "    move(" in cell.source) and "def " in cell.source and not role(cell):
             assert any("image/png" in o.get("data", {}) for o in cell.outputs), f"{cell.id} draws nothing"
 
 

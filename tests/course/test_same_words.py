@@ -20,7 +20,7 @@ from autograder.notebook import parse_notebook
 from autograder.release import record_examples
 from autograder.sandbox.protocol import Limits
 from autograder.sandbox.worker import open_worker
-from autograder.simulate import blank_notebook, code_of, reference_code
+from autograder.simulate import code_of, reference_code, solved_notebook
 from autograder.site.wheels import student_wheel
 from autograder.terminal import by_examples
 from tests.support import ROOT
@@ -52,12 +52,14 @@ def corpus():
     found = {}
     for chapter in COURSE.finished_chapters():
         checks = load_checks(COURSE, chapter)
-        right = {n: code_of(COURSE, chapter, n, f) for n, f in reference_code(COURSE, chapter).items()}
-        parsed = parse_notebook(json.dumps(blank_notebook(COURSE, chapter)).encode())
-        # No pictures: drawing them takes seconds in a browser, and says nothing of the answers.
-        sources = [cell.source for cell in parsed.code_cells() if "raise NotImplementedError" not in cell.source]
-        sources = [source for source in sources if not source.startswith(("check(", "@uses"))]
-        plain = [source for source in sources if "plt." not in source or "import matplotlib" in source]
+        solved = solved_notebook(COURSE, chapter, reference_code(COURSE, chapter))
+        parsed = parse_notebook(json.dumps(solved).encode())
+        right = {name: parsed.stub(name).source for name in reference_code(COURSE, chapter)}
+        # What a chapter gives stands before its first exercise; its pictures come later, and say nothing of the answers.
+        cells = parsed.code_cells()
+        first = next(place for place, cell in enumerate(cells) if cell.name in right)
+        plain = [cell.source for place, cell in enumerate(cells) if place < first or cell.name in right]
+        plain = [source for source in plain if not source.startswith("@uses")]
         wrong = {one.exercise: one for one in reversed(list(known_misconceptions(COURSE, chapter)))}
         answers = []
         for place, (name, code) in enumerate(right.items()):
@@ -67,7 +69,7 @@ def corpus():
             if not checks.specs[name].answers:
                 kind = list(ODD)[(place + len(found)) % len(ODD)]
                 answers.append((name, kind, ODD[kind].format(name=name)))
-        found[chapter] = {"cells": [*plain, *right.values()], "answers": answers}
+        found[chapter] = {"cells": plain, "answers": answers}
     return found
 
 
@@ -78,7 +80,8 @@ def asked(tmp_path_factory):
     made = corpus()
     (folder / "corpus.json").write_text(json.dumps(made), encoding="utf-8")
     for chapter in made:
-        (folder / chapter).mkdir()
+        beside = shutil.ignore_patterns("*.ipynb", ".*")
+        shutil.copytree(COURSE.source(chapter).parent, folder / chapter, ignore=beside)
         shutil.copy(record_examples(COURSE, chapter), folder / chapter / "examples.json")
     return made, folder
 

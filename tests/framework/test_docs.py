@@ -330,6 +330,8 @@ def test_shown_commands_run(reader, monkeypatch):
     """Every command in a block that needs no other machine, file or network runs in the course of the first exercise."""
     monkeypatch.chdir(reader.folder)
     (reader.folder / "students.csv").write_text("id,first_name\nada,Ada\nben,Ben\n")
+    with (reader.folder / "course_config.py").open("a") as config:
+        config.write('c.Course.chapters = ["ch2_centre"]\n')  # of the other one no command needs to tell
     lines = {line for text in TEXTS.values() for line in _shown(text, sentences=False)}
     typed = {command for command, *_ in reader.told}
     for command in sorted({_in_the_course(shlex.split(line.partition(" > ")[0], comments=True)) for line in lines}):
@@ -348,6 +350,28 @@ def _in_the_course(words: list[str]) -> tuple[str, ...]:
     for pattern, name in names.items():
         words = [name if re.fullmatch(pattern, word) else word for word in words]
     return tuple(words)
+
+
+def test_python_for_instructors_runs(reader, monkeypatch):
+    """What the pages for instructors and administrators put into a configuration or a script works, and sets what there is."""
+    from nbgrader.coursedir import CourseDirectory  # noqa: PLC0415 - nbgrader takes a second
+    from nbgrader.exchange.default import Exchange  # noqa: PLC0415
+    from nbgrader.plugins import LateSubmissionPlugin  # noqa: PLC0415
+
+    monkeypatch.chdir(reader.folder)
+    blocks = [text for language, text in FENCE.findall(TEXTS["instructor.md"]) if language == "python"]
+    names = {"c": Config()}
+    for block in [*blocks, _python("scaling.md", "course_config.py")]:
+        here = re.sub(r"ch\d_\w+", "ch2_centre", block).replace('"attention"', '"mini"')
+        exec(compile(here, "instructor.md", "exec"), names)  # noqa: S102 - our own page
+    known = {
+        kind.__name__: kind.class_trait_names(config=True) for kind in (CourseDirectory, Exchange, LateSubmissionPlugin)
+    }
+    assert set(names["c"]) == set(known)
+    assert all(set(names["c"][section]) <= set(known[section]) for section in known)
+    with names["Gradebook"]("sqlite:///gradebook.db", "mini") as book:
+        assert book.find_submission("ch2_centre", "ada").extension.days == 3
+    assert names["TenPercentADay"]().late_submission_penalty("ada", 10, 2 * 86400) == 3
 
 
 def test_moved_questions_hold_for_their_answers(reader):

@@ -8,6 +8,8 @@ from contextlib import suppress
 
 from playwright.sync_api import expect
 
+from tests.support.browser import browser_file
+
 WAIT = 120_000  # milliseconds; an upper bound, never slept through
 
 
@@ -95,3 +97,27 @@ def add_below(cell, code):
     expect(fresh.locator(".jp-InputPrompt")).to_have_text("[ ]:")
     write(fresh, code)
     return cell.page.locator(".jp-Notebook .jp-CodeCell").filter(has_text=code).last
+
+
+def reach(control):
+    """Go to something that takes keys with the Tab key alone."""
+    keys = control.page.keyboard
+    keys.press("Escape")
+    for _ in range(40):
+        keys.press("Tab")
+        if control.evaluate("element => element === document.activeElement"):
+            break
+    expect(control).to_be_focused()
+
+
+def serious(page, within=None):
+    """What axe finds wrong with the page, or with one part of it, that keeps somebody from reading or using it."""
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(browser_file("axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate("within => axe.run(within ?? document)", within)["violations"]
+    return [
+        f"{one['id']}: {one['help']}: {node['html'][:200]}"
+        for one in found
+        if one["impact"] in {"serious", "critical"}
+        for node in one["nodes"]
+    ]

@@ -15,8 +15,7 @@ from playwright.sync_api import expect
 from autograder.release.handout import handout
 from autograder.terminal.layout import lay_out
 from tests.framework.browser.conftest import one_page
-from tests.framework.browser.hand import WAIT, set_theme, type_and_run
-from tests.support.browser import browser_file
+from tests.framework.browser.hand import WAIT, reach, select, serious, set_theme, type_and_run
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -25,6 +24,8 @@ CHAPTER = "ch1_weighted_averaging"
 RIGHT = """def softmax(x, axis=-1):
     e = np.exp(x - x.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)"""
+LOOKUP = """def soft_lookup(q, K, V, temperature=1.0):
+    return softmax(K @ q / temperature) @ V"""
 WRONG = RIGHT.replace("x.max(axis=axis, keepdims=True)", "x.max()")
 ENDLESS = "def softmax(x, axis=-1):\n    while True:\n        pass"
 NARROW = {"width": 820, "height": 1000}
@@ -40,19 +41,6 @@ def keep(request):
             page.screenshot(path=Path(folder) / f"{request.node.name}-{name}.png")
 
     return picture
-
-
-def serious(page, within=None):
-    """What axe finds wrong with the page, or with one part of it, that keeps somebody from reading or using it."""
-    if not page.evaluate("() => 'axe' in window"):
-        page.evaluate(browser_file("axe.min.js").read_text(encoding="utf-8"))
-    found = page.evaluate("within => axe.run(within ?? document)", within)["violations"]
-    return [
-        f"{one['id']}: {one['help']}: {node['html'][:200]}"
-        for one in found
-        if one["impact"] in {"serious", "critical"}
-        for node in one["nodes"]
-    ]
 
 
 def test_the_evening_in_the_site(browser, site, keep, tmp_path):
@@ -106,6 +94,8 @@ def evening(page, keep):
     checked.wait_for(state="attached", timeout=WAIT)
     keep(page, "chapter")
     type_and_run(code.nth(0))
+    for _ in range(2):  # the second cell is folded: the keys that go up and down pass over it, these do not
+        page.keyboard.press("Shift+Enter")
 
     type_and_run(stub, WRONG)
     type_and_run(checked)
@@ -125,6 +115,10 @@ def evening(page, keep):
     type_and_run(stub, RIGHT)
     type_and_run(checked)
     expect(checked).to_contain_text("Well done")
+    type_and_run(code.filter(has_text="def soft_lookup").first, LOOKUP)
+    moving = code.filter(has_text="def move_the_temperature").first
+    type_and_run(moving)
+    select(checked)
     open_with_keys(
         checked.locator("summary", has_text="way to write it").or_(
             checked.locator("summary", has_text="ways to write it")
@@ -133,6 +127,9 @@ def evening(page, keep):
     expect(checked.locator("details[open]")).to_contain_text("return")
     keep(page, "right")
     assert serious(page, ".ag-card") == []
+
+    move(moving)
+    keep(page, "moved")
 
     page.keyboard.press("Control+s")
     unsaved = page.locator(".lm-TabBar-tab.lm-mod-dirty, .lm-TabBar-tab.jp-mod-dirty", has_text=CHAPTER)
@@ -143,12 +140,15 @@ def evening(page, keep):
     keep(page, "again")
 
 
+def move(picture):
+    """Go to the slider of the moving picture with the Tab key, and to its other end: the weights are those of there."""
+    reach(picture.get_by_role("slider", name="temperature"))
+    picture.page.keyboard.press("End")
+    expect(picture.locator("tbody td:not(.ag-bar)")).to_have_text(["0.337", "0.333", "0.330"])
+    assert serious(picture.page, ".ag-moving") == []
+
+
 def open_with_keys(summary):
     """Go to what is folded with the Tab key, and open it."""
-    summary.page.keyboard.press("Escape")
-    for _ in range(40):
-        summary.page.keyboard.press("Tab")
-        if summary.evaluate("element => element === document.activeElement"):
-            break
-    expect(summary).to_be_focused()
+    reach(summary)
     summary.page.keyboard.press("Enter")

@@ -209,10 +209,12 @@ def test_wrong_usage_is_told(course, tmp_path):
 
 
 def test_what_travels_is_the_course_and_nothing_else(course):
-    """Configuration, notebooks, solutions and checks; no submission, secret or gradebook; the same bytes each time."""
+    """Configuration, notebooks and their data, solutions and checks; no submission, secret or gradebook; the same bytes each time."""
     (course.root / "gradebook.db").write_bytes(b"x")
     (course.root / "solutions" / "__pycache__").mkdir(exist_ok=True)
     (course.root / "solutions" / "__pycache__" / "x.pyc").write_bytes(b"x")
+    data = course.source(CHAPTER).with_name("weather.npz")
+    data.write_bytes(b"x")
     packed = pack_course(course)
     os.utime(course.checks(CHAPTER))
     assert pack_course(course) == packed
@@ -221,7 +223,7 @@ def test_what_travels_is_the_course_and_nothing_else(course):
     solutions = {f"solutions/{folder}{CHAPTER}.py" for folder in ("", "alternatives/", "misconceptions/")}
     configurations = {"course_config.py", "nbgrader_config.py"}
     notebook, checks = f"source/{CHAPTER}/{CHAPTER}.ipynb", f"tests/chapters/test_{CHAPTER}.py"
-    assert names == configurations | solutions | {notebook, checks}
+    assert names == configurations | solutions | {notebook, checks, f"source/{CHAPTER}/{data.name}"}
 
 
 def test_a_secret_is_in_no_text_that_a_log_may_hold():

@@ -1,12 +1,13 @@
-"""What ``from autograder import check, hint, uses`` finds while a notebook is graded: the grader runs checks of its own."""
+"""What ``from autograder import check, hint, move, uses`` finds while a notebook is graded: the grader runs checks of its own."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from guest.drawing import uses  # type: ignore[import-not-found,unused-ignore]
+from guest.moving import move  # type: ignore[import-not-found,unused-ignore]
 
-__all__ = ["check", "hint", "uses"]
+__all__ = ["check", "hint", "move", "uses"]
 
 
 def check(*_args: object, **_kwargs: object) -> None:
