@@ -83,8 +83,8 @@ class SubmissionMarks:
 
     @property
     def complete(self) -> bool:
-        """Whether every cell has a mark."""
-        return all(cell.given for cell in self.cells)
+        """Whether every cell that is worth something has a mark; one worth 0 points keeps nobody's mark back."""
+        return bool(self.cells) and all(cell.given or not cell.max_score for cell in self.cells)
 
     @property
     def waiting(self) -> list[CellMark]:

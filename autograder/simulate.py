@@ -55,10 +55,11 @@ def code_of(course: Course, chapter: str, exercise: str, function: Callable[...,
 
 
 def reference_code(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:
-    """The reference solution of each exercise of a chapter, in the notebook's order."""
+    """The reference solution of each exercise of a chapter, in the notebook's order; an answer that a person marks has none."""
     module = course.references(chapter)
     _, released = load_source(course.source(chapter))
-    return {exercise: getattr(module, exercise) for exercise in released.exercises()}
+    checked = {cell.grade_id for cell in released.cells if cell.role == "check"}
+    return {name: getattr(module, name) for name in released.exercises() if f"check_{name}" in checked}
 
 
 def write_notebook(path: Path, notebook: Mapping[str, Any]) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -63,12 +64,15 @@ def read_sheet(path: Path, *, windows: bool = False) -> Sheet:
                 f"{path} is not UTF-8 text. Download it once more as CSV, and do not save it from a spreadsheet, or save it there as "
                 "“CSV UTF-8”."
             ) from error
-        text = data.decode("cp1252", "replace")
+        # Excel's “Unicode Text” has a mark of its own at the beginning, Windows' other files have none.
+        utf16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        text = data.decode("utf-16" if utf16 else "cp1252", "replace")
     bom, text = text.startswith(_BOM), text.removeprefix(_BOM)
     head = text.partition("\n")[0]
     delimiter = max(",;\t", key=head.count)
     try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+        # Strict, as a quote that is never closed would make one cell of all that follows.
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
         raise CourseError(f"{path} is no CSV file: {error}.") from error
     return Sheet(rows, delimiter, bom, "\r\n" if head.endswith("\r") else "\n")

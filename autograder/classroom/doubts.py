@@ -55,6 +55,7 @@ KEPT_PAGE = (
     "`autograder feedback {chapter} --student ID --force` puts a new page in its place."
 )
 NO_MARK = "Until a person gives the marks, `nbgrader export` writes {score} for it into grades.csv."
+MARKED = "A person has marked it: {score}. Where that is all, nothing is left to do."
 
 
 class Doubts:
@@ -112,7 +113,8 @@ class Doubts:
             found.append(POINTS.format(chapter=self._chapter, cells=", ".join(changed)))
         if verdict.status == "ungradable":
             if student in book.rows:
-                found.append(NO_MARK.format(score=plural(book.by_hand(student), "point")))
+                said = MARKED if book.is_marked_by_hand(student) else NO_MARK
+                found.append(said.format(score=plural(book.by_hand(student), "point")))
             return found
         for cell in marks.waiting if marks is not None else ():
             if cell.by_hand is not None:

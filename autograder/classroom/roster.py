@@ -26,6 +26,7 @@ def read_roster(path: Path) -> tuple[list[Person], tuple[str, ...]]:
     """
     rows = read_sheet(path, windows=True).rows
     heads = [head.strip() for head in rows[0]] if rows else []
+    heads = [head.casefold() if head.casefold() in _COLUMNS else head for head in heads]
     if "id" not in heads:
         shown = ", ".join(heads[:10]) or "nothing"
         raise CourseError(
@@ -59,6 +60,8 @@ def _mistakes(people: Sequence[Person], lines: Sequence[int]) -> list[str]:
             found.append(f"the id {person.id} stands in line {first[person.id]} and in line {line}")
         elif len(person.id) > _MAX_ID:
             found.append(f"the id in line {line} is longer than {_MAX_ID} characters")
+        elif not person.id.isprintable():
+            found.append(f"the id {person.id!r} in line {line} holds a line break or another sign that nobody sees")
         elif any(sign in person.id for sign in "/\\+\0") or person.id in {".", ".."}:
             found.append(
                 f"the id {person.id} in line {line} cannot be the name of a folder (/, \\ and + are not allowed)"

@@ -75,7 +75,8 @@ def merged(found: ClassMarks, roster: Roster, to: str, columns: Mapping[str, str
     keys = [name for name in KEYS[to] if name in head]
     _require_columns(roster, head, keys, to)
     body = [row + [""] * (len(head) - len(row)) for row in roster.rows[1:]]
-    rows = {index: row for index, row in enumerate(body) if to != "canvas" or not _is_about_columns(row)}
+    ids = [head.index(name) for name in keys]
+    rows = {index: row for index, row in enumerate(body) if to != "canvas" or not _is_about_columns(row, ids)}
     whose = _matched(found, roster, rows, head, to)
     table = [list(roster.rows[0]), *(list(row) for row in body)]
     remarks = []
@@ -98,9 +99,12 @@ def _require_columns(roster: Roster, head: Sequence[str], keys: Sequence[str], t
     raise CourseError(f"{roster.path} is no {what}: it has no column {lacks}, but {shown_head}. Nothing was written.")
 
 
-def _is_about_columns(row: Sequence[str]) -> bool:
-    """Whether a row of a Canvas file is no student's: the points possible, and what is said of each column's posting."""
-    return row[0].strip().startswith("Points Possible") or not row[0].strip()
+def _is_about_columns(row: Sequence[str], ids: Sequence[int]) -> bool:
+    """Whether a row of a Canvas file is no student's: the points possible, and what is said of each column's posting.
+
+    A student without a name has an id in one of the columns ``ids``.
+    """
+    return row[0].strip().startswith("Points Possible") or not (row[0].strip() or any(row[at].strip() for at in ids))
 
 
 def _matched(

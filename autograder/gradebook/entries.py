@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from traitlets import TraitError
 from traitlets.config import Config
 from traitlets.config.loader import LazyConfigValue
 
@@ -212,8 +213,16 @@ class _ChapterWriter:
         self.notebook = gradebook.find_notebook(chapter, chapter)
         self.grade_cells = {cell.name: cell for cell in self.notebook.grade_cells}
         self.solution_cells = {cell.name: cell for cell in self.notebook.solution_cells}
-        self.penalties = AssignLatePenalties(config=config)
-        self.penalties.init_plugin()
+        self.task_cells = {cell.name: cell for cell in self.notebook.task_cells}  # a person gives all their marks
+        try:
+            self.penalties = AssignLatePenalties(config=config)
+            self.penalties.init_plugin()
+        except (TraitError, ImportError) as error:
+            named = config.get("AssignLatePenalties", {}).get("plugin_class")
+            raise CourseError(
+                f"c.AssignLatePenalties.plugin_class is {named!r}, which Python cannot find or run. Where that is a file in the "
+                f"course folder, give the same command there with PYTHONPATH=. before it. No mark was entered; what was graded is kept."
+            ) from error
         known = self.db.query(api.Student).filter(api.Student.id.in_(students)).all()
         self.students = {student.id: student for student in known}
         # Of these students only: with the whole class, a large one would be read once for every batch of it.
@@ -274,10 +283,10 @@ class _ChapterWriter:
             why = crash("Entering this notebook's marks", error)
             verdict = replace(outcome.verdict, status="ungradable", reason=why)
             scores, comments = self._marks(replace(outcome, verdict=verdict))
-        for name, cell in self.grade_cells.items():
+        for name, cell in (self.grade_cells | self.task_cells).items():
             grade = self._row(self.api.Grade, self.grades, submitted, cell)
             changed |= self._grade(grade, scores.get(name), new=new, rewritten=name in outcome.rewritten)
-        for name, cell in self.solution_cells.items():
+        for name, cell in (self.solution_cells | self.task_cells).items():
             comment = self._row(self.api.Comment, self.comments, submitted, cell)
             if comment.auto_comment != comments.get(name):
                 comment.auto_comment, changed = comments.get(name), True
@@ -354,7 +363,8 @@ class _ChapterWriter:
         before, submitted.late_submission_penalty = submitted.late_submission_penalty, None
         late = submission.total_seconds_late
         if late > 0:
-            grades = [self.grades[submitted.id, cell.id] for cell in self.grade_cells.values()]
+            cells = (self.grade_cells | self.task_cells).values()
+            grades = [self.grades[submitted.id, cell.id] for cell in cells]
             score = math.fsum(
                 (g.manual_score if g.manual_score is not None else g.auto_score or 0.0) + (g.extra_credit or 0.0)
                 for g in grades

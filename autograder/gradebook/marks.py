@@ -29,11 +29,11 @@ _GRADES = """
     FROM assignment
     JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
     JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
-    JOIN grade ON grade.notebook_id = part.id
-    JOIN base_cell ON base_cell.id = grade.cell_id
+    JOIN base_cell ON base_cell.notebook_id = part.notebook_id
+    LEFT JOIN grade ON grade.notebook_id = part.id AND grade.cell_id = base_cell.id
     LEFT JOIN grade_cells ON grade_cells.id = base_cell.id
     LEFT JOIN task_cells ON task_cells.id = base_cell.id
-    WHERE assignment.name = :chapter {only}
+    WHERE assignment.name = :chapter AND (grade_cells.id IS NOT NULL OR task_cells.id IS NOT NULL) {only}
     ORDER BY base_cell.name
 """
 _COMMENTS = """
@@ -91,7 +91,8 @@ def _questions(chapter: str, students: Sequence[str] = ()) -> list[Question]:
 def _marks(submissions: Sequence[Any], grades: Sequence[Any], comments: Sequence[Any]) -> dict[str, SubmissionMarks]:
     cells: dict[str, list[CellMark]] = {}
     for student, name, auto, by_hand, extra, waits, worth, task in grades:
-        mark = CellMark(name, float(worth or task or 0.0), auto, by_hand, extra or None, bool(waits))
+        # A cell without any entry, such as one that came with a later release, waits as well: nobody gave a 0 for it.
+        mark = CellMark(name, float(worth or task or 0.0), auto, by_hand, extra or None, waits is None or bool(waits))
         cells.setdefault(student, []).append(mark)
     said: dict[str, dict[str, str]] = {}
     reasons: dict[str, str] = {}

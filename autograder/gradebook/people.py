@@ -31,13 +31,14 @@ class Person:
 
     @property
     def name(self) -> str:
-        """First and last name, as far as they are known."""
-        return " ".join(filter(None, [self.first_name, self.last_name]))
+        """First and last name, as far as they are known, on one line."""
+        return " ".join(f"{self.first_name} {self.last_name}".split())
 
     @property
     def sorted_name(self) -> str:
         """Last and first name with a comma between, or the id where neither is known."""
-        return ", ".join(filter(None, [self.last_name, self.first_name])) or self.id
+        parts = (" ".join(part.split()) for part in (self.last_name, self.first_name))
+        return ", ".join(filter(None, parts)) or self.id
 
 
 @dataclass(frozen=True)

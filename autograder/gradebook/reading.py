@@ -51,7 +51,7 @@ _ROWS = """
     LEFT JOIN remarks ON remarks.notebook_id = part.id
     WHERE assignment.name = :chapter {only}
 """
-_HAND, _EXTRA, _BY_HAND, _WAITING = 8, 9, 7, 10  # where these stand in what a row holds besides its student
+_CELLS, _HAND, _EXTRA, _BY_HAND, _WAITING = 4, 8, 9, 7, 10  # where these stand in what a row holds besides its student
 POINTS = """
     SELECT base_cell.name, grade_cells.max_score, task_cells.max_score FROM assignment
     JOIN notebook ON notebook.assignment_id = assignment.id
@@ -98,6 +98,11 @@ class ChapterInBook:
         """The points that a person has given ``student``, extra credit included."""
         row = self.rows.get(student)
         return (row[_HAND] or 0.0) + (row[_EXTRA] or 0.0) if row else 0.0
+
+    def is_marked_by_hand(self, student: str) -> bool:
+        """Whether a person has given every mark of ``student``'s."""
+        row = self.rows.get(student)
+        return bool(row and row[_CELLS] and row[_BY_HAND] == row[_CELLS])
 
     def may_be_stale(self, student: str) -> bool:
         """Whether a mark that a person gave ``student`` may wait for another look."""

@@ -66,7 +66,9 @@ def _chapter(course: Course, chapter: str) -> dict[str, Any]:
         raise CourseError(f'{where}: "needs" has to be a list of chapters, and "exercises" an object of exercises.')
     earlier = course.chapters[: course.chapters.index(chapter)]
     if unknown := [str(name) for name in needs if name not in earlier]:
-        raise CourseError(f'{where}: "needs" names {", ".join(unknown)}, no chapter before this one.')
+        raise CourseError(
+            f'{where}: "needs" names {", ".join(unknown)}, no chapter before this one in c.Course.chapters.'
+        )
     if lost := sorted(set(exercises) - set(notebook.exercises())):
         raise CourseError(f'{where}: "exercises" names {", ".join(lost)}, which the notebook does not have.')
     found = {

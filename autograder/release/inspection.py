@@ -8,6 +8,7 @@ from autograder.course import Course, CourseError
 from autograder.judging.loader import ChapterChecks
 from autograder.release.cells import cell_mistakes
 from autograder.release.check_file import CheckFile
+from autograder.release.course_map import described
 from autograder.release.dry_run import NOT_BACK, dry_run_mistakes, patiently
 from autograder.release.mistake import NOT_BLANK, Mistake, SourceNotebook
 from autograder.release.needs import PACKAGES, need_mistakes
@@ -71,6 +72,7 @@ def inspect_chapter(course: Course, chapter: str) -> Inspection:
         mistakes += syntax_mistakes(source)
         mistakes += cell_mistakes(source, chapter, checks.specs if checks is not None else None)
         mistakes += need_mistakes(source, course, chapter)
+        mistakes += _map_mistakes(course, chapter)
     usable = checks
     if checks is not None:
         mistakes += file.disagreements(checks)
@@ -81,6 +83,15 @@ def inspect_chapter(course: Course, chapter: str) -> Inspection:
             mistakes += stub_mistakes(source, checks)
     told = _each_once(_from_the_course(course, mistakes))
     return Inspection(file, source, usable, told, endless=any(NOT_BACK in mistake.what for mistake in told))
+
+
+def _map_mistakes(course: Course, chapter: str) -> list[Mistake]:
+    """What keeps the map from being drawn once the chapter is released: told before its checks are proven, which takes minutes."""
+    try:
+        described(course, [chapter])
+    except CourseError as error:
+        return [Mistake("", str(error))]
+    return []
 
 
 def _missing(course: Course, chapter: str) -> str:

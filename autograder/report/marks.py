@@ -168,7 +168,7 @@ def _mark(
     scores = {name: cell.score if cell is not None and cell.given else None for name, cell in cells.items()}
     given = [score for score in scores.values() if score is not None]
     by_hand = sum(cell is not None and cell.by_hand is not None for cell in cells.values())
-    waits = [name for name, score in scores.items() if score is None]
+    waits = [name for name, score in scores.items() if score is None and worth[name]]  # 0 points keep no mark back
     standing: Standing = "graded" if not waits else "waiting" if given else "ungradable"
     ungradable = bool(entry.reason) or (verdict is not None and verdict.status == "ungradable")
     if ungradable and standing == "graded":

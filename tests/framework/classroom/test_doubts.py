@@ -140,6 +140,11 @@ def test_what_the_export_writes_for_a_notebook_without_marks_counts_those_by_han
         book.find_grade("essay", CHAPTER, CHAPTER, "cut").manual_score = 2.5
         book.db.commit()
     assert regrade(course)[0]["cut"] == NO_MARK.format("2.5 points")
+    with book_of(course) as book:
+        for grade in book.find_submission_notebook(CHAPTER, CHAPTER, "cut").grades:
+            grade.manual_score = grade.manual_score or 1
+        book.db.commit()
+    assert regrade(course)[0]["cut"].startswith("A person has marked it: ")
 
 
 def test_points_that_were_raised_after_the_release_are_told_until_they_agree(course):

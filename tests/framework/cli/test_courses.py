@@ -127,6 +127,8 @@ def test_doctor_tells_of_the_course_and_as_json(tmp_path, monkeypatch):
         ("id,first_name\n,Ada\n", "line 2 has no id"),
         (f"id,first_name\nada,{'a' * 200_000}\n", "is no CSV file: field larger than field limit"),
         ("id\nada/lovelace\n", "cannot be the name of a folder"),
+        ('id\n"ada\nben"\n', r"the id 'ada\nben' in line 2 holds a line break"),
+        ('id,first_name\nada,"Ada\nben,Ben\n', "is no CSV file: unexpected end of data"),
         ("id,id\nada,ben\n", "has the column id twice"),
         ("id\n\n", "holds no student"),
         ("", "has no column called id. Its first line holds nothing"),
@@ -142,12 +144,12 @@ def test_a_class_list_with_a_mistake_is_not_entered(course, tmp_path, text, sent
     assert not (course.root / "gradebook.db").exists()
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
 def test_a_class_list_is_entered_as_a_spreadsheet_saves_it(tmp_path, encoding):
     """With semicolons, a mark of the encoding or Windows' own: names are right, and a second time nothing is lost."""
     course = with_book(copy_course(tmp_path / "mini"))
     path = tmp_path / "students.csv"
-    path.write_bytes("id;first_name;email;seat\r\nzoé-1;Zoé;z@example.org;4\r\n".encode(encoding))
+    path.write_bytes("ID;First_Name;email;seat\r\nzoé-1;Zoé;z@example.org;4\r\n".encode(encoding))
     _, said = invoke(course, "roster", path)
     assert "Not read: the column seat.\n1 student in " in said
     assert "1 new to the gradebook, 0 changed" in said

@@ -66,7 +66,7 @@ def test_canvas_gets_its_columns_and_no_zero_that_nobody_gave(course):
         ["Byron, Ada", "101", "", "ada", "", "6"],
         ["'=HYPERLINK(1), Bob", "102", "", "bob", "", "4.5"],
         ["Cut, Carl", "", "", "cut", "", ""],
-        ["'@sum, \tDot", "", "S-4", "dot", "", ""],
+        ["'@sum, Dot", "", "S-4", "dot", "", ""],
     ]
     assert told == ("1 mark waits for a person and is left blank, which is no zero: cut (ch1_units).",)
     with_zero, _ = exported(course, "canvas", policy=Policy("zero"))
@@ -85,6 +85,9 @@ def test_a_file_from_canvas_keeps_its_columns_and_takes_the_marks(course, tmp_pa
         "ch1_units is worth 6 in the gradebook and 10 in Canvas: marks are sent as they are.",
         "1 row of canvas.csv fits nobody in the gradebook: Nobody, Nora.",
     )
+    path.write_text("Student,ID,Section\n,,\n,101,Mon\n")  # a row without a name
+    done = export_marks(gradebook_url(course), "canvas", [CHAPTER], roster=path)
+    assert done.data.decode().endswith("\n,,,\n,101,Mon,6\n")
     path.write_text("Student;ID;Section\nByron, Ada;101;Mon\n")
     done = export_marks(gradebook_url(course), "canvas", [CHAPTER], roster=path)
     assert done.data.decode() == ("Student;ID;Section;ch1_units\n    Points Possible;;;6\nByron, Ada;101;Mon;6\n")

@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime as dt
+import json
 import os
 import re
 
@@ -13,6 +14,7 @@ from autograder.course import CourseError, load_course
 from autograder.gradebook import entries as gradebook_module
 from autograder.gradebook.entries import comment_on, gradebook_url, load_nbgrader, nbgrader_config, write_entries
 from autograder.gradebook.errors import GradebookError, gradebook_errors, require_gradebook
+from autograder.gradebook.marks import read_marks
 from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
 from tests.support.books import book_of, outcome, with_book
 from tests.support.mini import CHAPTER, MAX_SCORE, copy_course
@@ -198,11 +200,51 @@ def test_a_text_that_breaks_the_writer_costs_one_entry(course, monkeypatch):
         assert "half a character" in comment_of(book, "eve").auto_comment
 
 
+def test_a_task_that_only_a_person_marks_waits_and_keeps_the_mark_back(course, monkeypatch):
+    """Task cells get the entries that formgrader looks for, count towards the late penalty, and are no zero; 0 points keep nothing back."""
+    source = json.loads(course.source(CHAPTER).read_text())
+    for name, points in (("drawing", 4), ("thoughts", 0)):
+        marks = {"grade_id": name, "schema_version": 3, "grade": False, "solution": False, "locked": True, "task": True}
+        metadata = {"nbgrader": {**marks, "points": points}}
+        source["cells"].append({"cell_type": "markdown", "id": name, "metadata": metadata, "source": name})
+    course.source(CHAPTER).write_text(json.dumps(source))
+    url, late = gradebook_url(course), "2026-01-02 00:00:00 UTC"
+    enter(course, verdict("ada"), stamp=late)
+    assert not read_marks(url, CHAPTER)["ada"].complete
+    with book_of(course) as book:
+        task = grade_of(book, "ada", "drawing")
+        assert (task.auto_score, task.needs_manual_grade) == (None, True)
+        assert comment_of(book, "ada", "drawing").auto_comment is None
+        task.manual_score, task.needs_manual_grade = 3.5, False
+        book.update_or_create_assignment(CHAPTER, duedate="2026-01-01 00:00:00 UTC")
+        book.db.commit()
+    penalty = "nbgrader.plugins.latesubmission.LateSubmissionPlugin.late_submission_penalty"
+    monkeypatch.setattr(penalty, lambda _self, _student, score, _late: score / 2)
+    enter(course, verdict("ada"), stamp=late)
+    marks = read_marks(url, CHAPTER)["ada"]
+    assert (marks.complete, marks.total, marks.max_score) == (True, (MAX_SCORE + 3.5) / 2, MAX_SCORE + 4)
+    with book_of(course) as book:  # as an entry from before the task was there
+        book.db.delete(grade_of(book, "ada", "drawing"))
+        book.db.commit()
+    marks = read_marks(url, CHAPTER)["ada"]
+    assert not marks.complete
+    assert [cell.name for cell in marks.waiting] == ["drawing", "thoughts"]
+
+
 def configured(course, line):
     """The mini course with ``line`` in its nbgrader's configuration."""
     with (course.root / "nbgrader_config.py").open("a") as config:
         config.write(f"\n{line}\n")
     return course
+
+
+def test_a_late_plugin_that_is_not_found_is_a_sentence(course):
+    """It names the setting and what to do, and nothing is entered."""
+    configured(course, 'get_config().AssignLatePenalties.plugin_class = "nowhere.TenPercent"')
+    with pytest.raises(CourseError, match=r"plugin_class is 'nowhere.TenPercent', .* PYTHONPATH=\. before it"):
+        enter(load_course(course.root), verdict("ada"))
+    with book_of(course) as book:
+        assert not book.students
 
 
 @pytest.mark.parametrize(

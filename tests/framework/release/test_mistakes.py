@@ -159,6 +159,7 @@ CASES = {
     "data file that is not there": (source(7, "readings =", 'weather = np.loadtxt("weather.txt")\nreadings ='), rf"code cell 6, line 1: it reads weather\.txt, and the release does not carry it: there is no such file in source/{CHAPTER}"),
     "data file of one machine": (source(7, "readings =", 'weather = open("/data/weather.txt").read()\nreadings ='), r"code cell 6, line 1: it reads /data/weather\.txt, a place on your machine that no student has"),
     "data file that a cell makes": (source(7, "readings =", 'np.savetxt("w.txt", [1.0])\nweather = np.loadtxt("w.txt")\nreadings ='), None),
+    "chapter before that the course lacks": (book(lambda _c, d: d["metadata"].update(autograder={"needs": ["ch0"]})), r'"needs" names ch0, no chapter before this one in c\.Course\.chapters'),
     "exercise in two chapters": (second_chapter, rf"{CHECKS}, line \d+: to_kelvin is an exercise of ch2_units too"),
     "chapter listed twice": (setting('c.Course.chapters = ["ch1_units", "ch1_units"]'), r"course_config\.py: ch1_units stands twice in c\.Course\.chapters"),
     "another chapter's metadata": (book(lambda _c, d: d["metadata"].update(autograder={"chapter": "ch9"})), rf"{NOTEBOOK}: its metadata says that it is the notebook of ch9"),
