@@ -23,8 +23,10 @@ def eps_beside_the_root(X, gain, bias, eps=1e-5):
 def variance_over_d_minus_one(X, gain, bias, eps=1e-5):
     """You divide the squared distances by d - 1. That is for guessing the variance of many numbers from a few of them. Here
     the d numbers are all there are: the variance is the mean of their squared distances."""
-    variance = X.var(axis=-1, keepdims=True) * X.shape[-1] / max(X.shape[-1] - 1, 1)
-    return (X - X.mean(axis=-1, keepdims=True)) / np.sqrt(variance + eps) * gain + bias
+    distances = X - X.mean(axis=-1, keepdims=True)
+    with np.errstate(invalid="ignore"):  # a row of one number: 0 / 0
+        variance = (distances**2).sum(axis=-1, keepdims=True) / np.float64(X.shape[-1] - 1).astype(X.dtype)
+    return distances / np.sqrt(variance + eps) * gain + bias
 
 
 @wrong
@@ -678,6 +680,15 @@ def never_the_rng(logits, temperature, rng):
     if temperature == 0:
         return int(np.argmax(logits))
     return int(np.random.default_rng(3).choice(len(logits), p=softmax(logits / temperature)))
+
+
+@wrong
+def one_seed_for_every_draw(logits, temperature, rng):
+    """You do not draw from `rng` but from a generator of your own that starts from the same seed each time: every call gives the
+    same token. All that is random comes from the argument."""
+    if temperature == 0:
+        return int(np.argmax(logits))
+    return int(np.random.default_rng(0).choice(len(logits), p=softmax(logits / temperature)))
 
 
 @wrong
