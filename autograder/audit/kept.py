@@ -60,6 +60,10 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> str
                 _add(digest, path, course.root)
     for path in sorted(course.root.glob("*.py")):
         _add(digest, path, course.root)
+    # Data that checks read, such as the weights of a model; a notebook's prose decides nothing.
+    for path in sorted(course.source(chapter).parent.rglob("*")):
+        if path.is_file() and path.suffix != ".ipynb" and not _MADE_BY_PYTHON & set(path.parts):
+            _add(digest, path, course.root)
     framework = Path(autograder.__file__).parent
     for path in sorted(framework.rglob("*.py")):
         _add(digest, path, framework)

@@ -73,6 +73,7 @@ def prose(root, _monkeypatch):
         (append(f"tests/chapters/test_{CHAPTER}.py"), False),
         (new("tests/chapters/inputs.py"), False),
         (new("tests/chapters/rates.csv"), False),
+        (new(f"source/{CHAPTER}/rates.csv"), False),
         (append(f"solutions/{CHAPTER}.py"), False),
         (append(f"solutions/misconceptions/{CHAPTER}.py"), False),
         (append(f"solutions/alternatives/{CHAPTER}.py"), False),
