@@ -85,7 +85,11 @@ def lab(lab_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield address
     finally:
         server.terminate()
-        server.wait(timeout=120)  # it ends its kernels first
+        try:
+            server.wait(timeout=60)  # it ends its kernels first
+        except subprocess.TimeoutExpired:  # one of them did not hear of it: what was to be shown has been shown
+            server.kill()
+            server.wait()
 
 
 def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
@@ -106,8 +110,11 @@ def page(browser: sync_api.Browser, lab: str) -> Iterator[sync_api.Page]:
 
 
 @contextmanager
-def one_page(browser: sync_api.Browser, address: str, **options: Any) -> Iterator[sync_api.Page]:
-    """A page that may talk to the server at ``address``; it fails where it asked anybody else for anything."""
+def one_page(browser: sync_api.Browser, address: str, *, in_vain: str = "", **options: Any) -> Iterator[sync_api.Page]:
+    """A page that may talk to the server at ``address``; it fails where it asked anybody else for anything.
+
+    What begins with ``in_vain`` is refused as well, and no failure: pages that are not ours ask for it.
+    """
     context = browser.new_context(**options)
     machine = "/".join(address.split("/")[:3])
     ours, others = (machine, "data:", "blob:"), []
@@ -116,7 +123,8 @@ def one_page(browser: sync_api.Browser, address: str, **options: Any) -> Iterato
         if route.request.url.startswith(ours):
             route.continue_()
         else:
-            others.append(route.request.url)
+            if not in_vain or not route.request.url.startswith(in_vain):
+                others.append(route.request.url)
             route.abort()
 
     context.route("**/*", pass_on)

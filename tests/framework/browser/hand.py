@@ -36,7 +36,10 @@ def open_notebook(page, lab, path):
 
 
 def run(cell):
-    """Run one cell by hand, for the first time or once more, and wait until it is done."""
+    """Run one cell by hand, for the first time or once more, and wait until it is done; a folded one is opened."""
+    folded = cell.locator(".jp-InputPlaceholder")
+    if folded.count():
+        folded.click()
     prompt = cell.locator(".jp-InputPrompt")
     before = re.compile(re.escape(prompt.inner_text().strip() or "[ ]"))
     for _ in range(30):

@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course import load_course
+from tests.framework.browser.conftest import one_page
 from tests.framework.browser.hand import WAIT
 from tests.support.books import book_of, with_book
 from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, copy_course, document, hand_in
@@ -30,6 +31,13 @@ def lab_folder(lab_folder: Path) -> Path:
     hand_in(course, "ben", document(course, **{**RIGHT, EXERCISE: WRONG_SIGN}))
     graded(lab_folder)
     return lab_folder
+
+
+@pytest.fixture
+def page(browser, lab):
+    """A page on which nbgrader's formgrader asks for the MathJax of its delivery network, and does not get it."""
+    with one_page(browser, lab, in_vain="https://cdnjs.cloudflare.com/ajax/libs/mathjax/") as page:
+        yield page
 
 
 def graded(folder):
