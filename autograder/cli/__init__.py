@@ -26,7 +26,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    # A student's installation lacks the instructor's verbs and whatever they import, and the student's own start sooner without.
-    whole = sys.argv[1:2] not in (["start"], ["watch"]) and find_spec("autograder.cli.app") is not None
+    # A student's installation lacks the instructor's verbs and whatever they import, and `watch` starts sooner without.
+    whole = sys.argv[1:2] != ["watch"] and find_spec("autograder.cli.app") is not None
     door = "app" if whole else "student"
     import_module(f"autograder.cli.{door}").app(prog_name="autograder")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import click
 
 from autograder import __version__
@@ -22,8 +25,16 @@ __all__ = ["app"]
 @click.version_option(
     __version__, "--version", "-V", message="autograder %(version)s", help="Print the version and stop."
 )
-def app() -> None:
+@click.pass_context
+def app(ctx: click.Context) -> None:
     """Autograded Jupyter exercises: confined, fast, and measured for being right."""
+    ctx.obj = _hand_out  # what a student's program cannot do, for `start`
+
+
+def _hand_out(course: Path, say: Callable[[str], None]) -> Path:
+    from autograder.release.handout import handout
+
+    return handout(course, say)
 
 
 app.add_verbs("To learn", [start, watch, check, site])

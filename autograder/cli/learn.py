@@ -20,13 +20,16 @@ __all__ = ["start", "watch"]
 @click.option(
     "--lab", metavar="OPTIONS", default="", help="Options for JupyterLab, such as --lab '--no-browser --port=8890'."
 )
-def start(folder: Path | None, *, no_open: bool, lab: str) -> None:
+@click.pass_context
+def start(ctx: click.Context, folder: Path | None, *, no_open: bool, lab: str) -> None:
     """Lay the course out in a folder of your own, never over your work, and open its map in JupyterLab."""
     from autograder.terminal import starting
 
     _end_in_order()
     with errors_in_sentences():
-        raise Exit(starting.start(folder, lab=None if no_open else shlex.split(lab), say=click.echo))
+        # The instructors' program puts there how a course is handed out; a student's has nothing of it.
+        options = None if no_open else shlex.split(lab)
+        raise Exit(starting.start(folder, lab=options, say=click.echo, hand_out=ctx.find_root().obj))
 
 
 @click.command()

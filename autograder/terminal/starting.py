@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,7 +16,9 @@ from autograder.files import write_atomically
 from autograder.terminal.layout import COURSE_NAME, MAP_NAME, LaidOut, chapters_of, course_data, lay_out, material
 from autograder.wording import plural
 
-__all__ = ["open_lab", "start"]
+__all__ = ["HandOut", "open_lab", "start"]
+
+HandOut = Callable[[Path, Callable[[str], None]], Path]  # (course folder, say) → the students' version of it
 
 CLONE_MARK = "course_config.py"
 # What nbgrader adds to JupyterLab is for handing in and for instructors: alone, a learner only meets its error messages.
@@ -25,17 +26,25 @@ CLONE_MARK = "course_config.py"
 _HIDDEN = ("@jupyter/nbgrader", "@jupyterlab/apputils-extension:announcements")
 
 
-def start(folder: Path | None, *, lab: Sequence[str] | None, say: Callable[[str], None]) -> int:
+def start(
+    folder: Path | None,
+    *,
+    lab: Sequence[str] | None,
+    say: Callable[[str], None],
+    hand_out: HandOut | None = None,
+) -> int:
     """Lay the course out in ``folder`` (by default one named after the course) and open its map; the exit status.
 
-    ``lab`` holds options for JupyterLab; with None, that stays closed.
+    ``lab`` holds options for JupyterLab; with None, that stays closed. ``hand_out`` makes the students' version of a course
+    folder, where this installation can; a student's cannot, and takes the course that it brought along.
     Raises ``CourseError`` where there is no course, or ``folder`` cannot be its place.
     """
-    if folder is None and (Path.cwd() / COURSE_NAME).is_file() and not _clone():
+    clone = _clone() if hand_out is not None else None
+    if folder is None and (Path.cwd() / COURSE_NAME).is_file() and clone is None:
         folder = Path.cwd()  # what was laid out here, once more
-    source = _source(say)
+    source = hand_out(clone, say) if hand_out is not None and clone is not None else _brought()
     data = course_data(source)
-    done = lay_out(source, folder if folder is not None else _default(data["id"]))
+    done = lay_out(source, folder if folder is not None else (clone or Path.cwd()) / data["id"])
     _tell(done, data["title"], say)
     missing = [name for name in data.get("packages", ()) if find_spec(name) is None]
     if missing:
@@ -44,29 +53,19 @@ def start(folder: Path | None, *, lab: Sequence[str] | None, say: Callable[[str]
 
 
 def _clone() -> Path | None:
-    """The course folder around here, where this installation can release it."""
-    if find_spec("autograder.release") is None:
-        return None
+    """The course folder around here."""
     here = Path.cwd().resolve()
     return next((f for f in (here, *here.parents) if (f / CLONE_MARK).is_file()), None)
 
 
-def _source(say: Callable[[str], None]) -> Path:
-    clone, brought = _clone(), material()
-    if clone is not None:
-        made: Path = import_module("autograder.release.handout").handout(clone, say)
-        return made
+def _brought() -> Path:
+    brought = material()
     if brought is None:
         raise CourseError(
             "This installation brings no course along. Run this inside a course folder (one with a course_config.py), "
             'or install a release: pip install "nbautograder[lab]"'
         )
     return brought
-
-
-def _default(course_id: str) -> Path:
-    clone = _clone()
-    return (clone or Path.cwd()) / course_id
 
 
 def _tell(done: LaidOut, title: str, say: Callable[[str], None]) -> None:
