@@ -90,14 +90,13 @@ def run_demo(
 def _released(report: ClassReport, chapters: Sequence[str], workers: int, say: Callable[[str], None]) -> None:
     """Prove ``chapters``, as many at a time as there are ``workers``, and release what is fit; what is not is told and left out."""
     say(f"Proving the checks of {plural(len(chapters), 'chapter')}, which takes longest, and releasing them …")
-    done = 0
 
     def refused(chapter: str, why: object) -> None:
         report.refused[chapter] = str(why)
         say(f"{chapter}: not released, and left out of what follows. {why}")
 
-    for proof in proven(report.course, chapters, mutants=False, workers=workers):
-        done += 1
+    proofs = proven(report.course, chapters, mutants=False, workers=workers)
+    for done, proof in enumerate(proofs, start=1):
         if proof.refused:
             refused(proof.chapter, proof.refused)
         else:
