@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from autograder.classroom.run import grade_class, handed_in
 from autograder.course import CourseError, load_course
 from autograder.demo.report import ClassReport, class_table, next_steps, recognised
 from autograder.demo.students import class_of, hand_in
+from autograder.grading.pool import kept_processes
 from autograder.release import ReleaseError
 from autograder.release.proof import proven
 from autograder.release.run import release_together
@@ -66,15 +67,18 @@ def run_demo(
     begun = time.monotonic()
     _released(report, chapters, workers, say)
     released = time.monotonic()
-    for chapter in report.chapters:
-        for student in students:
-            report.work[chapter, student.id] = work = hand_in(demo, chapter, student, len(students))
-            _hand_in(demo, chapter, student, work.data)
-        jobs, handed = handed_in(demo, chapter), time.monotonic()
-        with progress(len(jobs), f"{chapter}: grading") as on_verdict:
-            verdicts = grade_class(demo, chapter, jobs, confinement=confinement, workers=workers, on_verdict=on_verdict)
-        say(f"{chapter}: graded in {time.monotonic() - handed:.1f} s")
-        report.verdicts.update({(chapter, str(verdict.student)): verdict for verdict in verdicts})
+    with kept_processes(workers) if workers > 1 else nullcontext() as executor:
+        for chapter in report.chapters:
+            for student in students:
+                report.work[chapter, student.id] = work = hand_in(demo, chapter, student, len(students))
+                _hand_in(demo, chapter, student, work.data)
+            jobs, handed = handed_in(demo, chapter), time.monotonic()
+            with progress(len(jobs), f"{chapter}: grading") as on_verdict:
+                verdicts = grade_class(
+                    demo, chapter, jobs, confinement=confinement, executor=executor, on_verdict=on_verdict
+                )
+            say(f"{chapter}: graded in {time.monotonic() - handed:.1f} s")
+            report.verdicts.update({(chapter, str(verdict.student)): verdict for verdict in verdicts})
     graded = time.monotonic()
     if report.chapters:
         for part in (class_table(report), recognised(report), next_steps(report)):
