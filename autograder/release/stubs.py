@@ -16,7 +16,7 @@ from autograder.notebook import Cell, blank_exercises
 from autograder.release.mistake import NOT_BLANK, Mistake, SourceNotebook, did_you_mean, place_of_function, relative
 from autograder.release.worked_examples import wrong_examples
 
-__all__ = ["answers_of", "stub_mistakes", "syntax_mistakes"]
+__all__ = ["answers_of", "definition_of", "parameters_of", "stub_mistakes", "syntax_mistakes"]
 
 _NOTHING = object()
 
@@ -81,12 +81,13 @@ def _function(
                 about=name,
             )
         return
-    own = _definition(reference)
-    if own is not None and _parameters(stub) != _parameters(own):
+    own = definition_of(reference)
+    if own is not None and parameters_of(stub) != parameters_of(own):
         yield Mistake(
             source.place(cell, stub.lineno),
-            f"the stub is {name}({_parameters(stub)}), and the reference in {place_of_function(course, reference)} is "
-            f"{name}({_parameters(own)}). Give both the same parameters and defaults.",
+            f"the stub is {name}({parameters_of(stub)}), and the reference in {place_of_function(course, reference)} is "
+            f"{name}({parameters_of(own)}). Give both the same parameters and defaults: `autograder stubs` gives the "
+            "stub the reference's.",
             about=name,
         )
     text, right = ast.get_docstring(stub), inspect.getdoc(reference)
@@ -94,7 +95,7 @@ def _function(
         yield Mistake(
             source.place(cell, stub.body[0].lineno),
             f"the stub's docstring and that of the reference in {place_of_function(course, reference)} differ"
-            f"{_first_difference(text or '', right)}. Make them equal.",
+            f"{_first_difference(text or '', right)}. Make them equal: `autograder stubs` gives the stub the reference's.",
             about=name,
         )
     document = text or right or ""
@@ -194,7 +195,8 @@ def _equal(value: Any, right: Any) -> bool:
         return False
 
 
-def _definition(function: Callable[..., Any]) -> ast.FunctionDef | None:
+def definition_of(function: Callable[..., Any]) -> ast.FunctionDef | None:
+    """The definition of a function of the course; None for what is defined otherwise, as a quiz is."""
     try:
         body = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body
     except (OSError, TypeError, SyntaxError):
@@ -202,7 +204,7 @@ def _definition(function: Callable[..., Any]) -> ast.FunctionDef | None:
     return body[0] if body and isinstance(body[0], ast.FunctionDef) else None
 
 
-def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     """The parameters with their defaults; annotations are words for the reader, and may differ."""
     arguments = ast.parse(ast.unparse(function)).body[0].args  # type: ignore[attr-defined]
     for node in ast.walk(arguments):
