@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from autograder.checking.scripts import spelled_script
 from autograder.sandbox.protocol import Call
+from autograder.sandbox.script import is_script
 
 __all__ = ["answered", "arguments_of", "noting_answers", "spelled", "spelling_of"]
 
@@ -35,6 +37,8 @@ _answers: ContextVar[list[_Answer] | None] = ContextVar("answers", default=None)
 
 def spelled(call: Call, signature: inspect.Signature | None) -> Spelling:
     """``softmax(x, axis=0)`` and ``{"x": array}``: arrays by the parameter's name, small things in place."""
+    if is_script(call):
+        return spelled_script(call)
     names: list[str] = []
     if signature is not None:
         names = [p.name for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]

@@ -129,7 +129,7 @@ class ChapterChecks:
         for spec in specs:
             if spec.name not in references:
                 raise CourseError(
-                    f"{course.checks(chapter)} checks {spec.name!r}, but solutions/{chapter}.py has no function of that name."
+                    f"{course.checks(chapter)} checks {spec.name!r}, but solutions/{chapter}.py has no function of that name, and no class."
                 )
             if spec.takes is not None:
                 spec.takes.check_arguments(
@@ -141,7 +141,7 @@ class ChapterChecks:
             if misconception.exercise not in references:
                 raise CourseError(
                     f"solutions/misconceptions/{chapter}.py: {misconception.name} is about {misconception.exercise!r}, "
-                    f"which is no function of solutions/{chapter}.py."
+                    f"which is no function of solutions/{chapter}.py, and no class."
                 )
             wrong.setdefault(misconception.exercise, []).append(misconception)
         classes = {
@@ -191,6 +191,10 @@ class ChapterChecks:
         """What a right solution answers; None where there is no such function."""
         return self.reference.answer(call) if call.function in self.references else None
 
+    def class_names(self) -> frozenset[str]:
+        """The names of the references that are classes."""
+        return frozenset(name for name, reference in self.references.items() if isinstance(reference, type))
+
     def signature(self, name: str) -> inspect.Signature | None:
         """The signature of the reference called ``name``."""
         function = self.references.get(name)
@@ -222,6 +226,8 @@ class ChapterChecks:
             fresh_session=fresh_session,
             limits=self.course.limits,
             signature=self.signature,
+            classes=self.class_names(),
+            right=self.reference.answer,
         )
 
     def secret_for(self, exercise: str, check: str) -> bytes:
@@ -258,7 +264,9 @@ class ChapterChecks:
         """The calls that ``checks`` make of a student who is right when inputs are drawn from ``secret``, repeats included."""
         drawn = replace(self, shrinks=False, _seed=None if secret == self.secret else secret)
         session = self.right_session()
-        conversation = Conversation(lambda: session, signature=self.signature)
+        conversation = Conversation(
+            lambda: session, signature=self.signature, classes=self.class_names(), right=self.reference.answer
+        )
         for name in checks:
             drawn.run_check(exercise, name, StudentProxy(conversation))
         return [call for call, _answer in conversation.log if not call.kwargs.get("variable")]
