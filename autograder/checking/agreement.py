@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autograder.checking.asserts import assert_matches, judge_assertion
-from autograder.checking.things import Thing, asked_of, plainly
+from autograder.checking.things import Thing, asked_of, change, is_mutable, plainly, state_of
 from autograder.sandbox.protocol import Opaque
 
 __all__ = ["Agreement"]
@@ -55,6 +55,12 @@ class _Both:
 
     def __init__(self, found: Thing, right: Thing, options: Mapping[str, Any]) -> None:
         self.found, self.right, self._options = found, right, options
+        self._given: list[tuple[Any, Any, Any]] = []  # what both gave, and what it held then
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the check has made it by the name of its class."""
+        return asked_of(self.found).is_new
 
     @property
     def opaque(self) -> Opaque:
@@ -73,6 +79,10 @@ class _Both:
         swapped: bool = False,
     ) -> Any:
         kwargs, found, right = kwargs or {}, asked_of(self.found), asked_of(self.right)
+        for place, (value, other, held) in enumerate(self._given):
+            if (now := state_of(value)) != held:  # the check has changed what the student gave, and means both
+                change(other, value)
+                self._given[place] = value, other, now
         try:
             expected = right.step(do, name, _of(args, "right"), _of(kwargs, "right"), swapped=swapped)
         except Exception as error:  # noqa: BLE001 - what a right object raises is its answer
@@ -82,6 +92,8 @@ class _Both:
             judge_assertion("raises", outcome, None, {"error": wanted}, "", {})
             return None
         value = found.step(do, name, _of(args, "found"), _of(kwargs, "found"), swapped=swapped)
+        if is_mutable(value) and type(value) is type(expected):
+            self._given.append((value, expected, state_of(value)))
         return _compared(value, expected, self._options)
 
 
@@ -90,7 +102,8 @@ def _compared(found: Any, right: Any, options: Mapping[str, Any]) -> Any:
     if not isinstance(right, Thing):
         assert_matches(found, right, **options)
         return found
-    judge_assertion("is_a", plainly(found), None, {"type": asked_of(right).opaque.type}, "", {})
+    if not asked_of(right).is_new:
+        judge_assertion("is_a", plainly(found), None, {"type": asked_of(right).opaque.type}, "", {})
     return Thing(_Both(found, right, options))
 
 

@@ -120,6 +120,7 @@ class _Writer:
         used = {step.on for step in self.steps if step.on is not None and step.do != "change"}
         used |= {held for step in self.steps for part in (*step.args, *step.kwargs.values()) for held in _held(part)}
         used |= {place for place, step in enumerate(self.steps) if step.do == "make"}
+        used |= {step.on for step in self.steps if step.do == "change" and step.name == "=" and step.on is not None}
         words = {place: _snake(self._class_of(place)) for place in sorted(used)}
         many = Counter(words.values())
         found: dict[int, str] = {}
@@ -143,7 +144,8 @@ class _Writer:
     def _line(self, place: int, step: Step) -> tuple[list[str], str]:
         before: list[str] = []
         if step.do == "change":
-            name = self._named_inputs[step.on or 0, step.name]
+            given = self._objects[step.on or 0] if step.name == "=" else ""
+            name = given or self._named_inputs[step.on or 0, step.name]
             value = step.args[0][1]
             new = _literal(value)
             whole = f"{name}[:] = {new}" if isinstance(value, list) else f"{name}[...] = {new}"

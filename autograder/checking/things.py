@@ -6,12 +6,14 @@ NumPy and the standard library only: a student's own machine runs this too.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
+
+import numpy as np
 
 from autograder.sandbox.protocol import Opaque
 
-__all__ = ["Asked", "Thing", "asked_of", "plainly"]
+__all__ = ["Asked", "Thing", "asked_of", "change", "holds_things", "is_mutable", "plainly", "state_of"]
 
 
 class Asked(Protocol):
@@ -20,6 +22,10 @@ class Asked(Protocol):
     @property
     def opaque(self) -> Opaque:
         """What is known of the object itself: the name of its type."""
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the check has made it by the name of its class."""
 
     def step(
         self,
@@ -42,7 +48,7 @@ class Thing:
     It is compared, indexed and looped over as the object itself; only ``is`` and ``isinstance`` tell the two apart.
     """
 
-    __slots__ = ("__asked",)
+    __slots__ = ("__asked", "__weakref__")
     __hash__ = object.__hash__
     __array_ufunc__ = None  # an array on the left leaves an operator to this class
 
@@ -104,6 +110,38 @@ def asked_of(thing: Thing) -> Asked:
 def plainly(value: Any) -> Any:
     """``value``, or where it is an object of a student's class, what is known of it without asking."""
     return asked_of(value).opaque if isinstance(value, Thing) else value
+
+
+def holds_things(values: Iterable[Any]) -> bool:
+    """Whether an object is among ``values``, or in a list or a tuple that is."""
+    return any(isinstance(v, Thing) or (isinstance(v, list | tuple) and holds_things(v)) for v in values)
+
+
+def is_mutable(value: Any) -> bool:
+    """Whether a caller can change ``value`` after it was given: a list, a dict, a set or an array, and no object in it."""
+    return isinstance(value, list | dict | set | np.ndarray) and not holds_things([value])
+
+
+def state_of(value: Any) -> Any:
+    """What a value holds: equal only for two that hold the same."""
+    if isinstance(value, list | tuple):
+        return type(value), tuple(map(state_of, value))
+    if isinstance(value, dict):
+        return dict, tuple((key, state_of(part)) for key, part in value.items())
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    return type(value), frozenset(value) if isinstance(value, set) else repr(value)
+
+
+def change(value: Any, new: Any) -> None:
+    """Let ``value`` hold what ``new`` holds."""
+    if isinstance(value, list):
+        value[:] = new
+    elif isinstance(value, np.ndarray):
+        value[...] = new
+    else:
+        value.clear()
+        value.update(new)
 
 
 def _operator(name: str, *, swapped: bool = False) -> Callable[..., Any]:

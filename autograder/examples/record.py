@@ -14,6 +14,7 @@ import numpy as np
 from autograder.checking.asserts import observing
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.checking.spelling import answered, spelled
+from autograder.checking.things import holds_things
 from autograder.course import Audience, CourseError, Solutions
 from autograder.examples.effort import effort, heading
 from autograder.examples.format import FORMAT
@@ -25,7 +26,7 @@ from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import signature_of_error
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import ChapterChecks
-from autograder.judging.objects import Side, given, holds_things, made
+from autograder.judging.objects import Side, given, made
 from autograder.judging.solutions import known_alternatives
 from autograder.notebook import NotebookError, read_notebook
 from autograder.sandbox.protocol import Answer, Call

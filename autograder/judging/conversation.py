@@ -18,6 +18,7 @@ from autograder.checking.spelling import spelled
 from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import explain_stop
 from autograder.judging.purity import PurityProbe
+from autograder.judging.script_care import ScriptCare
 from autograder.judging.values import key_of
 from autograder.sandbox.protocol import Answer, Call, Limits, Script, Session, StudentError
 from autograder.sandbox.script import is_script
@@ -57,6 +58,7 @@ class Conversation:
     limited: Callable[[int], Session] | None = None
     planned: Sequence[Call] = ()
     purity: Sequence[PurityProbe] = ()
+    care: Sequence[ScriptCare] = ()
     fresh_session: Callable[[], Session] | None = None
     limits: Limits = field(default_factory=Limits)
     signature: Callable[[str], inspect.Signature | None] = lambda _name: None
@@ -126,6 +128,8 @@ class Conversation:
         self.fetch()
         self.unplanned_calls += 1  # the questions below, and answers of the log that were not planned
         self.check_inputs()
+        for script in self.care:
+            script.look(self.ask, self.described)
         for probe in self.purity:
             if self.stopped:
                 raise self.stopped_failure(probe.first)

@@ -23,6 +23,7 @@ from autograder.judging.diagnosis import Diagnosis, same_answer
 from autograder.judging.functions import FunctionSession
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.judging.purity import PurityProbe, pairs_of
+from autograder.judging.script_care import ScriptCare, care_for
 from autograder.judging.secret import course_secret
 from autograder.judging.solutions import known_misconceptions, reference_functions
 from autograder.judging.values import remember
@@ -91,6 +92,7 @@ class _Prepared:
     plan: Sequence[Call] = ()
     asked: Sequence[Call] = ()
     purity: Sequence[PurityProbe] = ()
+    care: Sequence[ScriptCare] = ()
 
 
 @dataclass
@@ -223,6 +225,7 @@ class ChapterChecks:
             limited=limited,
             planned=prepared.asked,
             purity=prepared.purity,
+            care=prepared.care,
             fresh_session=fresh_session,
             limits=self.course.limits,
             signature=self.signature,
@@ -286,7 +289,9 @@ class ChapterChecks:
         # What a probe looks at (a drawn figure) is dear to make and is seen at once: nothing is held on to there.
         orders = [(a, b, [b, a] if a.probe else [a, b, a, b]) for a, b in pairs]
         purity = [PurityProbe(a, b, Script(order), apart=self._answered_apart(a, b)) for a, b, order in orders]
-        return self._prepared.setdefault(exercise, _Prepared(plan, asked, purity))
+        is_class = exercise in self.class_names() and any(c.purity for c in checks)
+        care = care_for(plan, self.reference.answer) if is_class else ()
+        return self._prepared.setdefault(exercise, _Prepared(plan, asked, purity, care))
 
     def _answered_apart(self, one: Call, other: Call) -> bool:
         """Whether a right solution answers two questions differently."""

@@ -6,18 +6,18 @@ NumPy and the standard library only: a student's own machine runs this too.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import ref
 
-import numpy as np
-
-from autograder.checking.things import Thing, asked_of
-from autograder.judging.values import copied, fingerprint
+from autograder.checking.spelling import kept_for_this_check
+from autograder.checking.things import Thing, asked_of, holds_things, is_mutable, state_of
+from autograder.judging.values import copied
 from autograder.sandbox.protocol import Call, Opaque
 from autograder.sandbox.script import Step, script
 
-__all__ = ["MAX_STEPS", "Side", "given", "holds_things", "made"]
+__all__ = ["MAX_STEPS", "Side", "given", "made"]
 
 MAX_STEPS = 400
 _METHODS = frozenset({"method", "function", "builtin_function_or_method", "method-wrapper", "partial"})
@@ -35,6 +35,11 @@ class Side:
     right: Callable[[Call], Any]
     classes: Collection[str] = ()
 
+    def world(self) -> _World:
+        """The world of the check that runs: its objects may have to do with each other where nobody sees it."""
+        world: _World = kept_for_this_check().setdefault((id(getattr(self.ask, "__self__", self)), _World), _World())
+        return world.now()
+
 
 @dataclass(eq=False)
 class _Event:
@@ -48,10 +53,22 @@ class _Event:
     raises: str = ""
     number: int = field(default_factory=lambda: next(_count))
 
+    def refers_to(self) -> Iterator[_Event]:
+        """The events that gave the objects of this one."""
+        waiting: list[Any] = [*self.args, *self.kwargs.values()]
+        if self.on is not None:
+            yield self.on
+        while waiting:
+            kind, held = waiting.pop()
+            if kind == "o":
+                yield held
+            elif kind != "v":
+                waiting += held
+
 
 @dataclass(eq=False)
 class _Watched:
-    """A list, dict, set or array that was given at a step: a check may change its own copy of it later, and means that one."""
+    """A list, dict, set or array that was given at a step, or that it gave: a check that changes it later means that one."""
 
     event: _Event
     label: str
@@ -60,10 +77,11 @@ class _Watched:
 
 
 class _World:
-    """The objects that met, and all that was done to any of them."""
+    """The objects of a check, and all that was done to any of them."""
 
     def __init__(self) -> None:
         self.events: list[_Event] = []
+        self.things: list[tuple[ref[Thing], _Event]] = []
         self.watched: list[_Watched] = []
         self.taken_up: _World | None = None
 
@@ -77,6 +95,24 @@ class _World:
             other.taken_up = self
             self.events = sorted([*self.events, *other.events], key=lambda event: event.number)
             self.watched += other.watched
+            self.things += other.things
+
+    def forget(self) -> None:
+        """Leave out what was done to objects that the check does not hold any more, and that no other had to do with."""
+        self.things = [(thing, event) for thing, event in self.things if thing() is not None]
+        group: dict[int, int] = {}
+
+        def of(number: int) -> int:
+            while group.setdefault(number, number) != number:
+                number = group[number]
+            return number
+
+        for event in self.events:
+            for other in event.refers_to():
+                group[of(other.number)] = of(event.number)
+        held = {of(event.number) for _, event in self.things}
+        self.events = [event for event in self.events if of(event.number) in held]
+        self.watched = [one for one in self.watched if of(one.event.number) in held]
 
     def steps(self) -> list[Step]:
         """All that was done, as a script has it."""
@@ -103,7 +139,7 @@ class _World:
     def note_changes(self) -> None:
         """A step for each value that was changed since it was given."""
         for one in self.watched:
-            state = _state(one.value)
+            state = state_of(one.value)
             if state != one.state:
                 one.state = state
                 self.events.append(_Event("change", one.event, one.label, (("v", copied(one.value)),)))
@@ -117,6 +153,11 @@ class _Lone:
         self.side = side
         self._world = world
         self.event = event
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the check has made it by the name of its class."""
+        return self.event.do == "make"
 
     @property
     def world(self) -> _World:
@@ -168,11 +209,6 @@ def given(side: Side, name: str, args: Sequence[Any], kwargs: Mapping[str, Any])
     return _take(side, name, _Event("give", None, name), args, kwargs)
 
 
-def holds_things(values: Iterable[Any]) -> bool:
-    """Whether an object is among ``values``, or in a list or a tuple that is."""
-    return any(isinstance(v, Thing) or (isinstance(v, list | tuple) and holds_things(v)) for v in values)
-
-
 def _take(
     side: Side,
     owner: str,
@@ -184,9 +220,11 @@ def _take(
     outcome: bool = False,
 ) -> Any:
     """Take the step ``event`` in ``world`` (or in that of the objects among its arguments), and ask for what it gives."""
-    world = world or _World()
-    for thing in [*_things(args), *_things(kwargs.values())]:
-        world.take_up(thing.world)
+    world = world or side.world()
+    things = [*_things(args), *_things(kwargs.values())]
+    for other in things:
+        world.take_up(other.world)
+    world.forget()
     world.note_changes()
     event.number = next(_count)  # after the changes that came before it
     event.args = tuple(map(_written, args))
@@ -198,11 +236,17 @@ def _take(
             'take them (`student.probe(source, "Name")`), or take fewer'
         )
     labels = [*((str(place), value) for place, value in enumerate(args)), *kwargs.items()]
-    world.watched += [_Watched(event, k, v, _state(v)) for k, v in labels if _is_mutable(v)]
+    world.watched += [_Watched(event, k, v, state_of(v)) for k, v in labels if is_mutable(v)]
     value = side.ask(script(owner, world.steps(), outcome=outcome))
     if event.do == "make":
-        return Thing(_Lone(side, world, event, Opaque(event.name)))
-    return Thing(_Lone(side, world, event, value)) if isinstance(value, Opaque) else value
+        value = Opaque(event.name)
+    if isinstance(value, Opaque):  # an object, which goes on where it is
+        thing = Thing(_Lone(side, world, event, value))
+        world.things.append((ref(thing), event))
+        return thing
+    if is_mutable(value) and not outcome:
+        world.watched.append(_Watched(event, "=", value, state_of(value)))
+    return value
 
 
 def _things(values: Iterable[Any]) -> list[_Lone]:
@@ -221,16 +265,3 @@ def _written(value: Any) -> Any:
     if isinstance(value, list | tuple) and holds_things(value):
         return "l" if isinstance(value, list) else "t", [_written(part) for part in value]
     return "v", set(value) if isinstance(value, set) else copied(value)
-
-
-def _is_mutable(value: Any) -> bool:
-    return isinstance(value, list | dict | set | np.ndarray) and not holds_things([value])
-
-
-def _state(value: Any) -> Any:
-    """Equal only for values that hold the same."""
-    if isinstance(value, list | tuple):
-        return type(value), tuple(map(_state, value))
-    if isinstance(value, dict):
-        return dict, tuple((key, _state(part)) for key, part in value.items())
-    return (set, frozenset(value)) if isinstance(value, set) else fingerprint(value)

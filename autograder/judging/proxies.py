@@ -16,9 +16,10 @@ import numpy as np
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.scripts import asked_for
 from autograder.checking.spelling import answered
+from autograder.checking.things import holds_things
 from autograder.judging.conversation import Conversation
 from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
-from autograder.judging.objects import Side, given, holds_things, made
+from autograder.judging.objects import Side, given, made
 from autograder.judging.scripts import why_a_step_failed
 from autograder.judging.values import arrived, copied, fresh, key_of
 from autograder.sandbox.protocol import Call, Source, StudentError

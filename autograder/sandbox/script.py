@@ -6,13 +6,13 @@ So nothing lives from one call to the next, and a script is planned, kept, recor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.sandbox.protocol import Call, Named
 
-__all__ = ["PLAY", "SPOIL", "Step", "is_script", "names_in", "script", "spoiled", "steps_of"]
+__all__ = ["PLAY", "Step", "is_script", "longest", "looked_at", "names_in", "script", "spoiled", "steps_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Step:
     operator, such as ``"len"``), ``"give"`` (``name`` is a function of the notebook's) and ``"change"`` (the caller changes, at the
     place ``name``, a value that was given at the step ``on``). ``on`` is the step that gave the object, None where there is
     none. Each of ``args`` and of ``kwargs`` is ``("v", value)``, ``("o", step)`` for an object that an earlier step gave, or
-    ``("l", …)``, ``("t", …)`` for a list or a tuple of such. ``raises`` is the error that the step rightly ends with, if any.
+    ``("l", …)``, ``("t", …)`` for a list or a tuple of such. A change at ``"="`` is one of what the step ``on`` gave. ``raises`` is the error that the step rightly ends with, if any.
     """
 
     do: str
@@ -49,7 +49,7 @@ def script(function: str, steps: Sequence[Step], *, outcome: bool = False) -> Ca
 
 def is_script(call: Call) -> bool:
     """Whether ``call`` is a script."""
-    return bool(call.probe) and call.probe in (PLAY, SPOIL)
+    return bool(call.probe) and call.probe in (PLAY, SPOIL, KEEP)
 
 
 def steps_of(call: Call) -> list[Step]:
@@ -69,7 +69,23 @@ def names_in(call: Call) -> Iterator[str]:
 
 def spoiled(call: Call) -> Call:
     """The same script, where the caller changes whatever it gave or was given after each step."""
-    return Call(call.function, call.args, call.kwargs, SPOIL)
+    return Call(call.function, call.args[:1], {}, SPOIL)
+
+
+def looked_at(call: Call) -> Call:
+    """The same script, which gives the arguments that a step has changed: ``[step, position or keyword]``."""
+    return Call(call.function, call.args[:1], {}, KEEP)
+
+
+def longest(calls: Iterable[Call]) -> list[Call]:
+    """Those scripts among ``calls`` that no other one goes on with."""
+    scripts = [call for call in calls if is_script(call)]
+    found: list[Call] = []
+    for call, then in zip(scripts, [*scripts[1:], None], strict=True):
+        steps = call.args[0]
+        if then is None or len(then.args[0]) <= len(steps) or repr(then.args[0][: len(steps)]) != repr(steps):
+            found.append(call)
+    return found
 
 
 # What runs beside the student's code. Nothing in it is a secret, and nothing that it says is believed.
@@ -77,7 +93,7 @@ PLAY = """
 import operator as _o
 from itertools import islice as _islice
 
-SPOILS, MOST = False, 10000
+MODE, MOST = "", 10000
 
 class NotAsAsked(Exception):
     pass
@@ -109,7 +125,7 @@ def _own(value):
         return kind([_own(part) for part in value])
     if kind is dict:
         return {key: _own(part) for key, part in value.items()}
-    return kind(value) if kind is set else value.copy() if kind.__module__ == "numpy" and hasattr(value, "copy") else value
+    return kind(value) if kind is set else value.copy() if getattr(kind, "__module__", "") == "numpy" and hasattr(value, "copy") else value
 
 def _change(value, new):
     kind = type(value)
@@ -118,7 +134,7 @@ def _change(value, new):
     elif kind in (dict, set):
         value.clear()
         value.update(new)
-    elif kind.__module__ == "numpy":
+    elif getattr(kind, "__module__", "") == "numpy":
         value[...] = new
 
 def _spoil(value, depth=0):
@@ -135,8 +151,18 @@ def _spoil(value, depth=0):
         for part in value.values():
             _spoil(part, depth + 1)
         value["changed by the caller"] = None
-    elif kind.__module__ == "numpy" and kind.__name__ == "ndarray" and value.flags.writeable:
+    elif getattr(kind, "__module__", "") == "numpy" and kind.__name__ == "ndarray" and value.flags.writeable:
         value[...] = 0
+
+def _same(one, other):
+    kind = type(other)
+    if kind in (list, tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if kind is dict:
+        return list(one) == list(other) and all(_same(one[key], other[key]) for key in other)
+    if getattr(kind, "__module__", "") == "numpy" and hasattr(other, "tobytes"):
+        return one.shape == other.shape and one.tobytes() == other.tobytes()
+    return kind not in (set, str, int, bytes) or one == other
 
 def _missing(thing, name, error):
     if not hasattr(type(thing), name) and name in str(error) and error.__traceback__.tb_next is None:
@@ -144,8 +170,38 @@ def _missing(thing, name, error):
         raise NoSuchName(name + ": " + ", ".join(known)) from None
     raise error
 
+def _shared(kind, found):
+    # What all objects of a class share and a method may change, each with a copy of it as it is.
+    for base in getattr(kind, "__mro__", ()):
+        if getattr(base, "__module__", "") != getattr(kind, "__module__", ""):
+            continue
+        for name, value in list(vars(base).items()):
+            function = getattr(value, "__func__", value)
+            values = [*(getattr(function, "__defaults__", None) or ()), *(getattr(function, "__kwdefaults__", None) or {}).values()]
+            found += [(one, _own(one)) for one in [value, *values] if type(one) in (list, dict, set)]
+            if type(value) in (int, float, str, tuple, type(None)) and not name.startswith("__"):
+                found.append(((base, name), value))
+
+def _restore(found):
+    for place, value in found:
+        if type(place) is tuple:
+            if vars(place[0]).get(place[1]) is not value:
+                setattr(*place, value)
+        elif place != value:
+            _change(place, value)
+
 def probe(function, steps, outcome=False):
-    kept, given, classes = [], [], {}
+    shared = []
+    for do, on, name, *_ in steps:
+        if do == "make" and isinstance(name, type):
+            _shared(name, shared)
+    try:
+        return _own(_played(steps, outcome))
+    finally:
+        _restore(shared)  # so that no script begins where another one ended
+
+def _played(steps, outcome):
+    kept, given, classes, changed = [], [], {}, []
 
     def real(part):
         kind, held = part
@@ -178,7 +234,7 @@ def probe(function, steps, outcome=False):
     for place, (do, on, name, args, kwargs, *_) in enumerate(steps):
         if do == "change":
             own, named = given[on]
-            _change(own[int(name)] if name.isdigit() else named[name], real(args[0]))
+            _change(kept[on] if name == "=" else own[int(name)] if name.isdigit() else named[name], real(args[0]))
             own, named, value = (), {}, None
         else:
             own, named = [real(part) for part in args], {key: real(part) for key, part in kwargs.items()}
@@ -192,18 +248,24 @@ def probe(function, steps, outcome=False):
                 if place == last:
                     raise
                 value = None
-            if SPOILS and place < last:
+            if MODE == "keep":
+                given_now = [*enumerate(own), *named.items()]
+                was = [real(part) for part in (*args, *kwargs.values())]
+                changed += [[place, str(label)] for (label, now), old in zip(given_now, was) if not _same(now, old)]
+            if MODE == "spoil" and place < last:
                 _spoil(own)
                 _spoil(list(named.values()))
                 _spoil(value)
         kept.append(value)
         given.append((own, named))
-    do = steps[last][0]
-    if do == "make":
+    if MODE == "keep":
+        return changed
+    if steps[last][0] == "make":
         return None
     for kind in classes:
         if isinstance(value, kind):
             return type(kind.__name__, (), {})()
     return value
 """.lstrip("\n")
-SPOIL = PLAY.replace("SPOILS, MOST = False", "SPOILS, MOST = True")
+SPOIL = PLAY.replace('MODE, MOST = ""', 'MODE, MOST = "spoil"')
+KEEP = PLAY.replace('MODE, MOST = ""', 'MODE, MOST = "keep"')
