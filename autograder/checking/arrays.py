@@ -118,6 +118,8 @@ def paste(name: str, value: Any) -> str:
         parts = ", ".join(f"{k!r}: {paste('', v)[3:]}" for k, v in value.items())
         return f"{name} = {{{parts}}}"
     if hasattr(value, "text") and hasattr(value, "name"):
+        if not value.name:
+            return str(value.text)  # lines as they are
         return value.text.strip() if value.text.lstrip().startswith("def") else f"{name} = {value.name}"
     if isinstance(value, np.generic):
         value = value.item()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol import Opaque, Rng, Source
+from autograder.sandbox.protocol import Named, Opaque, Rng, Source
 
 __all__ = ["decode_value", "encode_value"]
 
@@ -42,6 +42,8 @@ def encode_value(value: Any) -> Any:
         return {"source": value.text, "name": value.name}
     if isinstance(value, Rng):
         return {"rng": value.seed}
+    if isinstance(value, Named):
+        return {"named": value.name}
     if isinstance(value, Opaque):
         return {"opaque": value.type}
     raise TypeError(f"A value of type {type(value).__name__} cannot be kept in an examples file: {value!r:.80}.")
@@ -137,5 +139,6 @@ _DECODERS: dict[str, Any] = {
     "complex": lambda data: complex(*(_decode_float(part) for part in data["complex"])),
     "source": lambda data: Source(text=str(data["source"]), name=str(data["name"])),
     "rng": lambda data: Rng(seed=int(data["rng"])),
+    "named": lambda data: Named(name=str(data["named"])),
     "opaque": lambda data: Opaque(type=str(data["opaque"])),
 }
