@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.protocol import Call
 
 __all__ = ["answered", "arguments_of", "noting_answers", "spelled", "spelling_of"]
@@ -107,7 +108,7 @@ def _path(whole: Any, part: Any, depth: int = 0) -> str | None:
 
 
 def _word(name: str, value: Any, inputs: dict[str, Any]) -> str:
-    if isinstance(value, np.ndarray | dict | list | tuple) or hasattr(value, "text"):
+    if isinstance(value, np.ndarray | dict | list | tuple) or kind_of_table(value) or hasattr(value, "text"):
         inputs[name] = value
         return name
     if hasattr(value, "seed"):
