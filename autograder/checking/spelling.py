@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from autograder.checking.scripts import spelled_script
+from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.protocol import Call
 from autograder.sandbox.script import is_script
 
@@ -125,7 +126,7 @@ def _path(whole: Any, part: Any, depth: int = 0) -> str | None:
 
 
 def _word(name: str, value: Any, inputs: dict[str, Any]) -> str:
-    if isinstance(value, np.ndarray | dict | list | tuple) or hasattr(value, "text"):
+    if isinstance(value, np.ndarray | dict | list | tuple) or kind_of_table(value) or hasattr(value, "text"):
         inputs[name] = value
         return name
     if hasattr(value, "seed"):

@@ -29,6 +29,7 @@ from autograder.judging.loader import ChapterChecks
 from autograder.judging.objects import Side, given, made
 from autograder.judging.solutions import known_alternatives
 from autograder.notebook import NotebookError, read_notebook
+from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.protocol import Answer, Call
 from autograder.sandbox.script import is_script
 
@@ -262,7 +263,7 @@ class _Tape:
         return next((place for seen, place in reversed(self._seen) if seen is value and value is not None), None)
 
     def _argument(self, value: Any) -> Any:
-        place = self._place(value) if isinstance(value, np.ndarray) else None
+        place = self._place(value) if isinstance(value, np.ndarray) or kind_of_table(value) else None
         return place or encode_value(value)
 
 

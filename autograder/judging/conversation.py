@@ -20,11 +20,19 @@ from autograder.judging.explanations import explain_stop
 from autograder.judging.purity import PurityProbe
 from autograder.judging.script_care import ScriptCare
 from autograder.judging.values import key_of
+from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.protocol import Answer, Call, Limits, Script, Session, StudentError
 from autograder.sandbox.script import is_script
 
 __all__ = ["Conversation", "Subject"]
 
+_A_NEW_ARRAY = (
+    "Work on a new array; operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one."
+)
+_A_NEW_TABLE = (
+    "Work on a copy of the table; `table[...] = …`, `inplace=True`, `insert`, `pop`, `del` and setting `.columns` or `.index` "
+    "change the old one."
+)
 MAX_GIVEN = 60  # characters of inputs that a sentence holds; the case below it holds them all
 
 
@@ -204,9 +212,11 @@ class Conversation:
         parameters = dict(enumerate(signature.parameters)) if signature else {}
         names = [parameters.get(int(name), name) if name.isdigit() else name for name in answer.changed]
         which = " and ".join(f"`{n}`" if not n.isdigit() else f"argument {int(n) + 1}" for n in names)
+        given = dict(enumerate(call.args)) | dict(call.kwargs)
+        table = any(kind_of_table(given.get(int(name) if name.isdigit() else name)) for name in answer.changed)
         raise CheckFailed(
-            f"{call.function} changes its input {which}: after the call it is not what it was before. Work on a new array; "
-            "operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one.",
+            f"{call.function} changes its input {which}: after the call it is not what it was before. "
+            f"{_A_NEW_TABLE if table else _A_NEW_ARRAY}",
             self.described(call),
             kind="changed",
         )

@@ -18,6 +18,7 @@ import numpy as np
 from autograder.checking.closeness import as_array, close, equal, tolerances
 from autograder.judging.explanations import signature_of_error
 from autograder.judging.values import key_of
+from autograder.sandbox.guest.wire_tables import apart, is_pandas
 from autograder.sandbox.protocol import Answer, Call, StudentError
 from autograder.sandbox.script import is_script, names_in
 
@@ -258,6 +259,8 @@ def _digits(value: Any) -> str:
         return repr([(k, _digits(v)) for k, v in value.items()])
     if isinstance(value, tuple | list) and any(isinstance(v, np.ndarray | dict | tuple | list) for v in value):
         return repr([_digits(v) for v in value])
+    if is_pandas(value):
+        return _digits(apart(value))
     array = as_array(value)
     if array is None:
         return repr(value)[:200]

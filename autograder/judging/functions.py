@@ -26,6 +26,7 @@ from autograder.attempt import python_name
 from autograder.judging.time_limit import OutOfTimeError, alarm
 from autograder.judging.values import arrived, changed_arguments, fresh
 from autograder.sandbox.guest.failures import shapes_of
+from autograder.sandbox.guest.wire_tables import TooLarge
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
 from autograder.sanitize import sanitize
 
@@ -82,15 +83,15 @@ class FunctionSession:
         answered: list[tuple[Any, Answer]] = []
         for call in calls:
             value, answer = self._run(call)
-            answered.append((value if hold else arrived(value), answer))
-        return [replace(a, value=arrived(v) if hold else v) for v, a in answered]
+            answered.append((value, answer) if hold else (None, _with_value(answer, value)))
+        return [_with_value(a, v) if hold else a for v, a in answered]
 
     def value(self, name: str) -> Answer:
         """The value of a variable; a ``NameError`` where there is none."""
         name = python_name(name)
         if name not in self._names:
             return _undefined(name)
-        return Answer(arrived(self._names[name]))
+        return _with_value(Answer(), self._names[name])
 
     def substitute(self, name: str, function: Callable[..., Any]) -> None:
         """Calls of ``name`` made through this session go to ``function``."""
@@ -224,6 +225,15 @@ def _living_in(names: dict[str, Any], function: FunctionType) -> FunctionType:
     copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
     copy.__kwdefaults__ = function.__kwdefaults__
     return copy
+
+
+def _with_value(answer: Answer, value: Any) -> Answer:
+    """``answer`` with a result as it looks from our side; an error where that is too much to be looked at."""
+    try:
+        return replace(answer, value=arrived(value))
+    except TooLarge as error:
+        why = f"The result is too big to be looked at: {error}."
+        return replace(answer, error=StudentError("ResultTooBig", why))
 
 
 def _undefined(name: str) -> Answer:
