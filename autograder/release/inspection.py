@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from autograder.course import Course, CourseError
 from autograder.judging.loader import ChapterChecks
-from autograder.release.cells import cell_mistakes
+from autograder.release.cells import cell_mistakes, second_notebook_mistakes
 from autograder.release.check_file import CheckFile
 from autograder.release.course_map import described
 from autograder.release.dry_run import NOT_BACK, dry_run_mistakes, patiently
@@ -73,6 +73,7 @@ def inspect_chapter(course: Course, chapter: str) -> Inspection:
     if source is not None:
         mistakes += syntax_mistakes(source)
         mistakes += cell_mistakes(source, chapter, checks.specs if checks is not None else None)
+        mistakes += second_notebook_mistakes(course, chapter)
         mistakes += need_mistakes(source, course, chapter)
         mistakes += _map_mistakes(course, chapter)
     usable = checks

@@ -323,6 +323,11 @@ def test_a_summary_can_be_read_aloud():
         "Half of them reach 2 points or more of 4; the lowest has 0, the highest 4.",
         "The mistake seen most is no_max_shift in softmax: 5 times.",
     ]
+    with_an_essay = summary([verdict(score=s) for s in (0, 1, 2, 3, 4)], 3.14, 6).splitlines()[1:]
+    assert with_an_essay == [
+        "Half of them reach 2 points or more of 4 that the checks give; the lowest has 0, the highest 4.",
+        "6 points more are for a person to give, in formgrader.",
+    ]
 
 
 def test_what_needs_a_person_is_listed_with_its_reason():
@@ -333,6 +338,8 @@ def test_what_needs_a_person_is_listed_with_its_reason():
     assert needs_a_person([verdict()]) == ""
     late = dataclasses.replace(verdict("cyd"), warning="timestamp.txt is empty.")
     assert needs_a_person([verdict(), late]) == "Needs a person:\n  - cyd: timestamp.txt is empty."
+    also = dataclasses.replace(late, student="dan")
+    assert needs_a_person([late, also]) == "Needs a person:\n  - cyd, dan: timestamp.txt is empty."
 
 
 def test_nothing_in_a_notebook_drives_the_terminal():
