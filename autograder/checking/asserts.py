@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,10 @@ import numpy as np
 from autograder.checking.closeness import tolerances
 from autograder.checking.compare import describe_failure, named
 from autograder.checking.predicates import evaluate
+from autograder.checking.scripts import of_a_step
 from autograder.checking.spelling import arguments_of, spelling_of
+from autograder.checking.tables import TableOptions
+from autograder.checking.things import plainly
 
 __all__ = [
     "CheckFailed", "CheckStopped", "assert_choice", "assert_einsum", "assert_finite", "assert_matches",
@@ -70,6 +74,11 @@ def assert_matches(
     atol: float | None = None,
     dtype: bool = True,
     of_largest: float = 0.0,
+    row_order: bool = True,
+    column_order: bool = False,
+    dtypes: bool = False,
+    index: bool = True,
+    names: bool = False,
     **inputs: Any,
 ) -> None:
     """``actual`` equals ``expected``: shape first and exactly, then values at the course's tolerance.
@@ -77,7 +86,8 @@ def assert_matches(
     ``call`` and ``inputs`` are what the student reads: the call as text, and the arrays in it by name. Both follow from
     the student's call that returned ``actual``, so give them only where something else reads better. Where an input is
     float32 the tolerance is looser, unless ``rtol`` and ``atol`` say otherwise. Numbers may also be off by ``of_largest`` times
-    the largest number expected beside them.
+    the largest number expected beside them. Of tables, ``row_order=False`` lets rows stand in any order and ``index=False``
+    does not look at their labels; ``column_order``, ``dtypes`` and ``names`` (of a Series, of an index) count where they are True.
     """
     default_rtol, default_atol = tolerances(expected, *_arguments(actual, call, inputs))
     params: dict[str, Any] = {
@@ -88,7 +98,13 @@ def assert_matches(
         params["of_largest"] = of_largest
     if not dtype:
         params["dtype"] = False
+    table = {"row_order": row_order, "column_order": column_order, "dtypes": dtypes, "index": index, "names": names}
+    if table != _USUAL:
+        params["table"] = {option: counts for option, counts in table.items() if counts != _USUAL[option]}
     judge_assertion("matches", actual, expected, params, call, inputs)
+
+
+_USUAL = asdict(TableOptions())
 
 
 def assert_sums_to_one(actual: Any, *, axis: int = -1, call: str = "", **inputs: Any) -> None:
@@ -159,6 +175,7 @@ def judge_assertion(
 
     Without ``call``, that of the student's answer is shown.
     """
+    actual, expected = plainly(actual), plainly(expected)
     observer = _observer.get()
     finding = evaluate(name, actual, expected, params)
     if observer is None and finding is None:
@@ -166,6 +183,8 @@ def judge_assertion(
     if not call:  # found only to be shown: most assertions hold, and there are thousands
         call, own = spelling_of(actual)
         inputs = inputs or own
+    if finding is not None and "" in inputs:
+        finding = of_a_step(finding, expected, call)
     if observer is not None:
         observer(name, actual, expected, params, call, inputs)
     if finding is not None:

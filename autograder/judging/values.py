@@ -9,16 +9,22 @@ import numpy as np
 
 from autograder.checking.closeness import close
 from autograder.sandbox.guest.wire import MAX_INT_BITS, objects_of, strided
-from autograder.sandbox.protocol import Call, Opaque, Rng, Source
+from autograder.sandbox.guest.wire_tables import apart, is_pandas, together
+from autograder.sandbox.protocol import Call, Named, Opaque, Rng, Source
 
 __all__ = ["arrived", "changed_arguments", "copied", "fingerprint", "fresh", "key_of", "remember"]
 
 _DEPTH = 6
 
 
-def fresh(value: Any) -> Any:
-    """A copy of an argument that a function may do with as it likes; ``Source`` and ``Rng`` become the real thing."""
-    return copied(value, _real)
+def fresh(value: Any, named: Callable[[str], Any] | None = None) -> Any:
+    """A copy of an argument that a function may do with as it likes; ``Source`` and ``Rng`` become the real thing.
+
+    ``named`` gives what a ``Named`` stands for.
+    """
+    if named is None:
+        return copied(value, _real)
+    return copied(value, lambda leaf: named(leaf.name) if isinstance(leaf, Named) else _real(leaf))
 
 
 def copied(value: Any, leaf: Callable[[Any], Any] = lambda value: value) -> Any:
@@ -29,7 +35,9 @@ def copied(value: Any, leaf: Callable[[Any], Any] = lambda value: value) -> Any:
         return {k: copied(v, leaf) for k, v in value.items()}
     if isinstance(value, list):
         return [copied(v, leaf) for v in value]
-    return tuple(copied(v, leaf) for v in value) if isinstance(value, tuple) else leaf(value)
+    if isinstance(value, tuple):
+        return tuple(copied(v, leaf) for v in value)
+    return together(copied(apart(value), leaf)) if is_pandas(value) else leaf(value)
 
 
 def _real(value: Any) -> Any:
@@ -63,7 +71,21 @@ def arrived(value: Any, depth: int = 0) -> Any:
             return [arrived(v, depth + 1) for v in value]
         if isinstance(value, dict) and all(isinstance(k, str | int) for k in value):
             return {k: arrived(v, depth + 1) for k, v in value.items()}
+        if is_pandas(value):
+            return _table_arrived(value)
     return Opaque(type(value).__name__)
+
+
+def _table_arrived(value: Any) -> Any:
+    """A value of pandas's, of its own classes and with cells as they would look; raises ``TooLarge``."""
+    parts = apart(value)
+    return _cells_arrived(parts) if isinstance(parts, list) else together(_cells_arrived(parts))
+
+
+def _cells_arrived(parts: Any) -> Any:
+    if isinstance(parts, tuple):
+        return tuple(map(_cells_arrived, parts))
+    return [_cells_arrived(part) for part in parts] if isinstance(parts, list) else arrived(parts, 1)
 
 
 def key_of(call: Call) -> tuple[Any, ...]:
@@ -95,6 +117,8 @@ def fingerprint(value: Any) -> Any:
         return (type(value).__name__, tuple(fingerprint(v) for v in value))
     if isinstance(value, float):
         return ("float", value.hex())
+    if is_pandas(value):
+        return ("table", fingerprint(apart(value)))
     return (type(value).__name__, value)
 
 
@@ -116,6 +140,8 @@ def _same(before: Any, now: Any) -> bool:
         return isinstance(now, dict) and before.keys() == now.keys() and all(_same(before[k], now[k]) for k in before)
     if isinstance(before, list | tuple):
         return len(before) == len(now) and all(_same(a, b) for a, b in zip(before, now, strict=True))
+    if is_pandas(before):
+        return is_pandas(now) and fingerprint(before) == fingerprint(now)
     return True
 
 

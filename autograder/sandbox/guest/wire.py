@@ -8,6 +8,8 @@ becomes a JSON tree in which scalars stand for themselves and every list starts 
     ["v", dtype, shape] array that is to lie apart in memory, as a transpose or a slice with a step does
     ["o", type] a value that stays where it is
     ["s", text, name] source text that defines a function   ["r", seed] a seeded random generator
+    ["n", name] what the notebook has under that name
+    ["T", parts] a table, a column, or a single value of pandas, taken apart (see ``wire_tables``)
 
 A frame is ``<json length: uint32><bytes length: uint64><json><bytes>``.
 """
@@ -24,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from .nesting import nested_deeper
+from .wire_tables import TooLarge, apart, is_pandas, levels_of, together
 
 __all__ = [
     "ALIGN",
@@ -97,6 +100,8 @@ class Encoder:
             return float(value)
         if issubclass(kind, complex):
             return ["c", value.real, value.imag]
+        if is_pandas(value) and depth + levels_of(value) <= MAX_DEPTH:
+            return self._encode_table(value, depth)
         if not issubclass(kind, (list, tuple, dict)) or depth >= MAX_DEPTH:
             return self._special(value)
         self._nodes -= len(value)
@@ -111,6 +116,14 @@ class Encoder:
                 pairs.append([self(plain), self(item, depth + 1)])
             return ["d", *pairs]
         return ["l" if issubclass(kind, list) else "t", *[self(item, depth + 1) for item in value]]
+
+    def _encode_table(self, value: Any, depth: int) -> Any:
+        try:
+            parts = apart(value)
+        except TooLarge as error:
+            raise TooBig(str(error)) from error
+        tree = self(parts, depth + 1)
+        return tree if type(parts) is list else ["T", tree]
 
     def _encode_array(self, value: Any, kind: type) -> Any:
         if value.dtype.kind not in "biufc":
@@ -137,8 +150,8 @@ class Encoder:
 class Decoder:
     """Turns trees back into values, taking the bytes of arrays from ``blob`` in order.
 
-    ``special(tag, items)`` answers for the tags ``"o"``, ``"s"`` and ``"r"``; with ``copy`` every array owns its memory,
-    and ``originals`` holds what each was copied from, in order; else arrays are views of ``blob``, and as writable as it is. Raises ``WireError`` for anything that is not exactly as it should be.
+    ``special(tag, items)`` answers for the tags ``"o"``, ``"s"``, ``"n"`` and ``"r"``; with ``copy`` every array owns its memory,
+    and ``originals`` holds what each was copied from, in order (of a table, its parts); else arrays are views of ``blob``, and as writable as it is. Raises ``WireError`` for anything that is not exactly as it should be.
     """
 
     def __init__(
@@ -178,7 +191,9 @@ class Decoder:
             return strided(self.originals[-1])
         if tag == "g" and len(items) == 1:
             return self._decode_array(items[0], [])[()]
-        if tag in ("o", "s") and all(type(item) is str for item in items):
+        if tag == "T" and len(items) == 1:
+            return self._decode_table(items[0], depth)
+        if tag in ("o", "s", "n") and all(type(item) is str for item in items):
             return self._special(tag, items)
         if tag == "r" and len(items) == 1 and type(items[0]) is int:
             return self._special(tag, items)
@@ -191,6 +206,17 @@ class Decoder:
                 raise WireError("a part of a dict is not a pair")
             result[self(pair[0])] = self(pair[1], depth + 1)
         return result
+
+    def _decode_table(self, tree: Any, depth: int) -> Any:
+        known = len(self.originals)
+        parts = self(tree, depth + 1)
+        try:
+            table = together(parts)
+            # A table is one thing that a call may change. Another pandas may make another dtype of its texts than was sent.
+            self.originals[known:] = [apart(table)] if self._copy else []
+        except ValueError as error:
+            raise WireError(str(error)) from error
+        return table
 
     def _decode_array(self, code: Any, shape: Any) -> Any:
         if type(code) is not str or type(shape) is not list or len(shape) > 32:
