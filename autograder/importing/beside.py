@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from autograder.course import Course
+from autograder.importing.chapter import NewChapter
 from autograder.sandbox.packages import PackageMissing, top_level_paths
 
 __all__ = ["files_of", "packages_of"]

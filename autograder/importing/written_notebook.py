@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from autograder.importing.chapter import NewChapter
 from autograder.importing.exercises import Exercise
 from autograder.importing.pieces import AnswerCell, ByHand, Given, code_cell, may_fail
 
