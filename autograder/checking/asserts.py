@@ -70,6 +70,9 @@ def assert_matches(
     atol: float | None = None,
     dtype: bool = True,
     of_largest: float = 0.0,
+    order: bool | None = None,
+    exact_type: bool = False,
+    extra_keys: bool = False,
     **inputs: Any,
 ) -> None:
     """``actual`` equals ``expected``: shape first and exactly, then values at the course's tolerance.
@@ -78,6 +81,9 @@ def assert_matches(
     the student's call that returned ``actual``, so give them only where something else reads better. Where an input is
     float32 the tolerance is looser, unless ``rtol`` and ``atol`` say otherwise. Numbers may also be off by ``of_largest`` times
     the largest number expected beside them.
+
+    ``order=False``: the items of a sequence may come in any order; ``order=True``: the keys of a dictionary have one, too.
+    ``exact_type=True``: a list is no tuple. ``extra_keys=True``: a dictionary may have more keys than the right one.
     """
     default_rtol, default_atol = tolerances(expected, *_arguments(actual, call, inputs))
     params: dict[str, Any] = {
@@ -88,6 +94,9 @@ def assert_matches(
         params["of_largest"] = of_largest
     if not dtype:
         params["dtype"] = False
+    if order is not None:
+        params["order"] = order
+    params |= {name: True for name, given in (("exact_type", exact_type), ("extra_keys", extra_keys)) if given}
     judge_assertion("matches", actual, expected, params, call, inputs)
 
 

@@ -16,7 +16,7 @@ from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.spelling import spelled
 from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import explain_stop
-from autograder.judging.purity import PurityProbe
+from autograder.judging.purity import PurityProbe, how_to_leave
 from autograder.judging.values import key_of
 from autograder.sandbox.protocol import Answer, Call, Limits, Script, Session, StudentError
 
@@ -192,13 +192,14 @@ class Conversation:
             self.stopped, self.stopped_at = answer.stopped, answer.at
 
     def _changed(self, call: Call, answer: Answer) -> None:
+        given = {**{str(i): value for i, value in enumerate(call.args)}, **call.kwargs}
         signature = self.signature(call.function)
         parameters = dict(enumerate(signature.parameters)) if signature else {}
         names = [parameters.get(int(name), name) if name.isdigit() else name for name in answer.changed]
         which = " and ".join(f"`{n}`" if not n.isdigit() else f"argument {int(n) + 1}" for n in names)
+        advice = how_to_leave([given.get(name) for name in answer.changed])
         raise CheckFailed(
-            f"{call.function} changes its input {which}: after the call it is not what it was before. Work on a new array; "
-            "operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one.",
+            f"{call.function} changes its input {which}: after the call it is not what it was before. {advice}",
             self.described(call),
             kind="changed",
         )

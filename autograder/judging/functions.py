@@ -26,6 +26,8 @@ from autograder.attempt import python_name
 from autograder.judging.time_limit import OutOfTimeError, alarm
 from autograder.judging.values import arrived, changed_arguments, fresh
 from autograder.sandbox.guest.failures import shapes_of
+from autograder.sandbox.guest.wire_limits import TooBig
+from autograder.sandbox.guest.wire_plain import drained
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
 from autograder.sanitize import sanitize
 
@@ -82,15 +84,15 @@ class FunctionSession:
         answered: list[tuple[Any, Answer]] = []
         for call in calls:
             value, answer = self._run(call)
-            answered.append((value if hold else arrived(value), answer))
-        return [replace(a, value=arrived(v) if hold else v) for v, a in answered]
+            answered.append((value, answer) if hold else (None, _with_value(answer, value)))
+        return [_with_value(a, v) if hold else a for v, a in answered]
 
     def value(self, name: str) -> Answer:
         """The value of a variable; a ``NameError`` where there is none."""
         name = python_name(name)
         if name not in self._names:
             return _undefined(name)
-        return Answer(arrived(self._names[name]))
+        return _with_value(Answer(), self._names[name])
 
     def substitute(self, name: str, function: Callable[..., Any]) -> None:
         """Calls of ``name`` made through this session go to ``function``."""
@@ -167,7 +169,7 @@ class FunctionSession:
             stuck = partial(self._stuck, name) if self._stuck is not None else None
             # The alarm goes inside the others: it may raise at each step until it has left, also where they tidy up.
             with _without_warnings(), _memory(call.memory_mb), self._alarm(stuck):
-                value = function(*args, **kwargs)
+                value = drained(function(*args, **kwargs))
         except OutOfTimeError as error:
             self._stopped = "timeout"
             return None, Answer(stopped="timeout", at=_error(error, own))
@@ -207,6 +209,18 @@ class FunctionSubject:
 
     def before_redefined(self, exercise: str) -> None:
         """Nothing is defined twice in a dictionary."""
+
+
+def _with_value(answer: Answer, value: Any) -> Answer:
+    """``answer`` with what ``value`` is once it has crossed to our side, or that it cannot."""
+    if answer.error is not None or answer.stopped:
+        return answer
+    try:
+        return replace(answer, value=arrived(value))
+    except TooBig as error:
+        return Answer(error=StudentError("ResultTooBig", f"The result is too big to be looked at: {error}."))
+    except Exception as error:  # noqa: BLE001 - a class of the student's may do anything when it is looked at
+        return Answer(error=StudentError(type(error).__name__, sanitize(_text(error), MAX_TEXT)))
 
 
 def _living_in(names: dict[str, Any], function: FunctionType) -> FunctionType:

@@ -12,6 +12,7 @@ import numpy as np
 __all__ = ["Size"]
 
 _MAX_AXES = 6
+_FLAT = (str, bytes, bytearray, set, frozenset, range)
 
 Shape = tuple[int, ...]
 
@@ -65,7 +66,7 @@ def _shape(value: Any) -> Shape:
     if isinstance(value, list | tuple | dict):
         items = value.values() if isinstance(value, dict) else value
         return max(1, len(value)), *_broadcast(set(map(_shape, items)))
-    return (max(1, len(value)),) if isinstance(value, str) else ()
+    return (max(1, len(value)),) if isinstance(value, _FLAT) else ()
 
 
 def _broadcast(shapes: Iterable[Shape]) -> Shape:
@@ -78,4 +79,4 @@ def _elements(value: Any) -> int:
         return value.size
     if isinstance(value, list | tuple | dict):
         return sum(map(_elements, value.values() if isinstance(value, dict) else value))
-    return len(value) if isinstance(value, str) else 1
+    return len(value) if isinstance(value, _FLAT) else 1
