@@ -17,6 +17,7 @@ _WORDS = {
     "autograder.checking.old_spellings": "after careful points visible",
     "autograder.checking.properties": "arrays_nd drawn_from floats given integers linked probabilities",
     "autograder.checking.quizzes": "choice number quiz",
+    "autograder.checking.table_kinds": "table",
     "autograder.sandbox.protocol": "Rng Source",
 }
 _HOMES = {word: module for module, words in _WORDS.items() for word in words.split()}

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autograder.checking.plain_text import PLAIN, described, source, texts_apart
+from autograder.checking.table_text import paste_table, rows_around, show_table
 from autograder.sandbox.guest.wire_plain import Iterated
+from autograder.sandbox.guest.wire_tables import is_pandas
 from autograder.sanitize import shorten
 
 if TYPE_CHECKING:
@@ -40,7 +42,9 @@ def show(value: Any, digits: int = 4) -> str:
 
 
 def _pieces(value: Any, digits: int, depth: int) -> Iterator[str]:
-    if isinstance(value, tuple | list | dict):
+    if is_pandas(value):
+        yield show_table(value, digits)
+    elif isinstance(value, tuple | list | dict):
         if len(value) > MAX_ITEMS:
             yield f"a {getattr(value, 'type', type(value).__name__)} of {len(value)} items"
         elif depth >= MAX_DEPTH:
@@ -79,7 +83,7 @@ def _leaf(value: Any, digits: int) -> str:
 
 def show_apart(found: Any, expected: Any) -> tuple[str, str]:
     """Both as ``show`` has them, with as many digits as it takes to tell them apart: what looks the same is no difference."""
-    written = _around_the_difference(found, expected) or show
+    written = _around_the_difference(found, expected) or rows_around(found, expected) or show
     pairs = ((written(found, digits), written(expected, digits)) for digits in range(4, 18))
     return next((pair for pair in pairs if pair[0] != pair[1]), (written(found, 4), written(expected, 4)))
 
@@ -128,12 +132,16 @@ def paste(name: str, value: Any) -> str:
         if value.dtype.kind in "fc":
             body = body.replace("nan", "np.nan").replace("inf", "np.inf")
         return f"{name} = np.array({body}{dtype})"
+    if is_pandas(value):
+        return paste_table(name, value)
     if (plain := described(value)) or isinstance(value, PLAIN):
         return f"{name} is {plain}" if plain else f"{name} = {source(value)}"
     if isinstance(value, dict) and any(isinstance(v, np.ndarray | dict) for v in value.values()):
         parts = ", ".join(f"{k!r}: {paste('', v)[3:]}" for k, v in value.items())
         return f"{name} = {{{parts}}}"
     if hasattr(value, "text") and hasattr(value, "name"):
+        if not value.name:
+            return str(value.text)  # lines as they are
         return value.text.strip() if value.text.lstrip().startswith("def") else f"{name} = {value.name}"
     if isinstance(value, np.generic):
         value = value.item()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,10 @@ import numpy as np
 from autograder.checking.closeness import tolerances
 from autograder.checking.compare import describe_failure, named
 from autograder.checking.predicates import evaluate
+from autograder.checking.scripts import of_a_step
 from autograder.checking.spelling import arguments_of, spelling_of
+from autograder.checking.tables import TableOptions
+from autograder.checking.things import plainly
 
 __all__ = [
     "CheckFailed", "CheckStopped", "assert_choice", "assert_einsum", "assert_finite", "assert_matches",
@@ -73,6 +77,11 @@ def assert_matches(
     order: bool | None = None,
     exact_type: bool = False,
     extra_keys: bool = False,
+    row_order: bool = True,
+    column_order: bool = False,
+    dtypes: bool = False,
+    index: bool = True,
+    names: bool = False,
     **inputs: Any,
 ) -> None:
     """``actual`` equals ``expected``: shape first and exactly, then values at the course's tolerance.
@@ -81,6 +90,9 @@ def assert_matches(
     the student's call that returned ``actual``, so give them only where something else reads better. Where an input is
     float32 the tolerance is looser, unless ``rtol`` and ``atol`` say otherwise. Numbers may also be off by ``of_largest`` times
     the largest number expected beside them.
+
+    Of tables, ``row_order=False`` lets rows stand in any order and ``index=False``
+    does not look at their labels; ``column_order``, ``dtypes`` and ``names`` (of a Series, of an index) count where they are True.
 
     ``order=False``: the items of a sequence may come in any order; ``order=True``: the keys of a dictionary have one, too.
     ``exact_type=True``: a list is no tuple. ``extra_keys=True``: a dictionary may have more keys than the right one.
@@ -97,7 +109,13 @@ def assert_matches(
     if order is not None:
         params["order"] = order
     params |= {name: True for name, given in (("exact_type", exact_type), ("extra_keys", extra_keys)) if given}
+    table = {"row_order": row_order, "column_order": column_order, "dtypes": dtypes, "index": index, "names": names}
+    if table != _USUAL:
+        params["table"] = {option: counts for option, counts in table.items() if counts != _USUAL[option]}
     judge_assertion("matches", actual, expected, params, call, inputs)
+
+
+_USUAL = asdict(TableOptions())
 
 
 def assert_sums_to_one(actual: Any, *, axis: int = -1, call: str = "", **inputs: Any) -> None:
@@ -168,6 +186,7 @@ def judge_assertion(
 
     Without ``call``, that of the student's answer is shown.
     """
+    actual, expected = plainly(actual), plainly(expected)
     observer = _observer.get()
     finding = evaluate(name, actual, expected, params)
     if observer is None and finding is None:
@@ -175,6 +194,8 @@ def judge_assertion(
     if not call:  # found only to be shown: most assertions hold, and there are thousands
         call, own = spelling_of(actual)
         inputs = inputs or own
+    if finding is not None and "" in inputs:
+        finding = of_a_step(finding, expected, call)
     if observer is not None:
         observer(name, actual, expected, params, call, inputs)
     if finding is not None:

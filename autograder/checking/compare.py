@@ -15,6 +15,8 @@ from autograder.checking.arrays import difference, paste, shape_words, show, sho
 from autograder.checking.closeness import ATOL, RTOL, as_array, close
 from autograder.checking.plain import Comparison, is_plain
 from autograder.checking.plain_text import PLAIN, plain_kind, source
+from autograder.checking.tables import described, matches_table
+from autograder.sandbox.guest.wire_tables import is_pandas, kind_of_table
 from autograder.sandbox.protocol import Opaque
 
 __all__ = [
@@ -28,7 +30,8 @@ MAX_WHOLE = 140  # characters of a value that is shown whole, where one part of 
 class Finding:
     """What is wrong with a value: a sentence, its kind, and the values to show (where showing them helps).
 
-    ``kind`` is one of ``"none"``, ``"type"``, ``"length"``, ``"shape"``, ``"dtype"``, ``"nan"``, ``"values"``, ``"property"``.
+    ``kind`` is one of ``"none"``, ``"type"``, ``"length"``, ``"shape"``, ``"dtype"``, ``"nan"``, ``"values"``, ``"property"``;
+    of tables also ``"columns"``, ``"index"``, ``"order"``.
     """
 
     reason: str
@@ -64,6 +67,10 @@ def matches(
     A boolean array is expected to be boolean (``dtype=False`` lets 0/1 pass); no other dtype is judged. Numbers of an array may
     also be off by ``of_largest`` times the largest number expected in it: where large ones cancel, that is rounding.
     """
+    if is_pandas(expected) or (is_pandas(actual) and not _holds_numbers(actual, expected)):
+        if actual is None:
+            return RETURNED_NONE if what == "it" else Finding(f"{what} is None.", "none")
+        return matches_table(actual, expected, rtol, atol, what)
     if is_plain(expected) or (dtype and _is_plain_number(actual, expected)):
         comparison = Comparison(
             rtol, atol, order=order, exact_type=exact_type, extra_keys=extra_keys, of_largest=of_largest
@@ -94,6 +101,10 @@ def describe_failure(
     if finding.found is not None or finding.has_expected:
         subject = f"{call}{finding.path} gave" if call else "found"
         found, right = show_apart(finding.found, finding.expected)
+        if "\n" in found + right:  # a table has lines of its own, which keep their columns
+            lines += [f"{subject}\n{_indented(found)}"]
+            lines += [f"it should be\n{_indented(right)}"] if finding.has_expected else []
+            return "\n".join(lines)
         width = max(len(subject), len("it should be"))
         lines.append(f"{subject:<{width}}  {found}")
         if finding.has_expected:
@@ -101,6 +112,10 @@ def describe_failure(
     elif call and inputs:
         lines.append(call)
     return "\n".join(lines)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.split("\n"))
 
 
 def named(reason: str, call: str) -> str:
@@ -120,6 +135,8 @@ def wrong_type(actual: Any, asked: str, what: str = "it") -> Finding:
 
 def kind_of(value: Any) -> str:
     """What a value is, in the middle of a sentence: ``a tuple of 2 items``, ``one array of shape (2, 3)``."""
+    if is_pandas(value):
+        return described(value)
     if named := plain_kind(value):
         return named
     names = {"str": "a string", "dict": "a dictionary", "tuple": "a tuple", "list": "a list", "bool": "a bool"}
@@ -127,6 +144,8 @@ def kind_of(value: Any) -> str:
     kind = value.type if hasattr(value, "type") else type(value).__name__
     if kind in {"builtin_function_or_method", "function", "method"}:
         return "a function, and not what it gives back (are parentheses missing?)"
+    if kind in {"DataFrameGroupBy", "SeriesGroupBy"}:
+        return "groups that were not summarised yet (what is to be worked out of each of them?)"
     if kind in {"coroutine", "async_generator"}:
         return (
             "a coroutine, which gives nothing back until it is awaited (does `async def` stand where `def` is meant?)"
@@ -174,6 +193,11 @@ def _matches_plain(actual: Any, expected: Any, comparison: Comparison, what: str
     path = "" if whole else found.subscripts()
     shown = (found.found, found.right) if path else (actual, expected)
     return Finding(found.sentence(what), found.kind, *shown, has_expected=True, path=path)
+
+
+def _holds_numbers(actual: Any, expected: Any) -> bool:
+    """Whether a Series or an Index stands where an array is asked for: the numbers in it are looked at then."""
+    return isinstance(expected, np.ndarray) and kind_of_table(actual) in ("Series", "Index")
 
 
 def _matches_parts(

@@ -28,6 +28,7 @@ from autograder.checking.plain_text import (
 )
 from autograder.sandbox.guest.wire_limits import MAX_INT_BITS
 from autograder.sandbox.guest.wire_plain import Iterated
+from autograder.sandbox.guest.wire_tables import is_pandas
 from autograder.sanitize import shorten
 
 __all__ = ["Comparison", "Difference", "is_plain"]
@@ -41,6 +42,8 @@ _SEQUENCES = (list, tuple, range)
 
 def is_plain(value: Any) -> bool:
     """Whether ``value`` is compared here: it holds no numeric array, and is more than a number or a row of numbers."""
+    if is_pandas(value):
+        return False
     if isinstance(value, np.ndarray | np.generic):
         return value.dtype.kind in "UMm"
     if isinstance(value, (*PLAIN, Iterated)):
@@ -51,6 +54,8 @@ def is_plain(value: Any) -> bool:
 
 
 def _holds_array(value: Any) -> bool:
+    if is_pandas(value):
+        return True
     if isinstance(value, np.ndarray | np.generic):
         return value.dtype.kind not in "UMm" and value.ndim > 0
     if isinstance(value, dict):

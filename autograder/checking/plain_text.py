@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checking.table_text import paste_table
 from autograder.sandbox.guest.wire_limits import MAX_INT_BITS
 from autograder.sandbox.guest.wire_plain import Iterated
+from autograder.sandbox.guest.wire_tables import is_pandas
 from autograder.sanitize import shorten
 
 __all__ = ["PLAIN", "described", "in_order", "label", "listed", "plain_kind", "source", "texts_apart"]
@@ -109,6 +111,8 @@ def source(value: Any, depth: int = 0) -> str:
     """Python that makes the same value, where the modules ``datetime``, ``decimal``, ``fractions`` and NumPy (``np``) are there."""
     if depth > MAX_DEPTH:
         return "…"
+    if is_pandas(value):
+        return paste_table("", value).removeprefix(" = ")
     if isinstance(value, float) and not math.isfinite(value):
         return f"float({str(value)!r})"
     if isinstance(value, Iterated):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,8 @@ import numpy as np
 from autograder.checking.arrays import shape_words, show
 from autograder.checking.closeness import ATOL, RTOL, as_array, close
 from autograder.checking.compare import RETURNED_NONE, Finding, kind_of, matches, wrong_type
+from autograder.checking.scripts import gives_an_object, raises_an_error
+from autograder.checking.tables import with_table_options
 
 __all__ = ["choice_of", "evaluate"]
 
@@ -28,7 +31,8 @@ def evaluate(name: str, actual: Any, expected: Any = None, params: Mapping[str, 
     """What is wrong with ``actual`` under the assertion called ``name``; ``None`` when nothing is."""
     params = dict(params or {})
     if name == "matches":
-        return matches(actual, expected, **params)
+        with with_table_options(params.pop("table")) if "table" in params else nullcontext():
+            return matches(actual, expected, **params)
     return _PROPERTIES[name](actual, **params)
 
 
@@ -171,4 +175,6 @@ _PROPERTIES: dict[str, Callable[..., Finding | None]] = {
     "is_number": _is_number,
     "is_string": _is_string,
     "einsum_gives": _einsum_gives,
+    "is_a": gives_an_object,
+    "raises": raises_an_error,
 }

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from autograder.examples.plain_values import decode_plain_value, encode_plain_value
-from autograder.sandbox.protocol import Opaque, Rng, Source
+from autograder.sandbox.guest.wire_tables import apart, is_pandas, together
+from autograder.sandbox.protocol import Named, Opaque, Rng, Source
 
 __all__ = ["decode_value", "encode_value"]
 
@@ -45,8 +46,12 @@ def encode_value(value: Any) -> Any:
         return {"source": value.text, "name": value.name}
     if isinstance(value, Rng):
         return {"rng": value.seed}
+    if isinstance(value, Named):
+        return {"named": value.name}
     if isinstance(value, Opaque):
         return {"opaque": value.type}
+    if is_pandas(value):
+        return {"table": encode_value(apart(value))}
     raise TypeError(f"A value of type {type(value).__name__} cannot be kept in an examples file: {value!r:.80}.")
 
 
@@ -141,7 +146,9 @@ _DECODERS: dict[str, Any] = {
     "float": lambda data: _NON_FINITE[data["float"]],
     "complex": lambda data: complex(*(_decode_float(part) for part in data["complex"])),
     "source": lambda data: Source(text=str(data["source"]), name=str(data["name"])),
+    "table": lambda data: together(decode_value(data["table"])),
     "rng": lambda data: Rng(seed=int(data["rng"])),
     **dict.fromkeys(("plain", "pairs", "gives"), lambda data: decode_plain_value(data, decode_value)),
+    "named": lambda data: Named(name=str(data["named"])),
     "opaque": lambda data: Opaque(type=str(data["opaque"])),
 }

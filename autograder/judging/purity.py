@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.plain_text import PLAIN
+from autograder.checking.tables import form_of
 from autograder.judging.values import fingerprint, key_of
+from autograder.sandbox.guest.wire_tables import is_pandas, kind_of_table
 from autograder.sandbox.protocol import Call
 
 __all__ = ["PurityProbe", "how_to_leave", "pairs_of"]
@@ -82,6 +84,8 @@ def _another(call: Call, calls: Sequence[Call]) -> Call:
 
 def _backwards(call: Call) -> Call:
     def flipped(value: Any) -> Any:
+        if kind_of_table(value) in ("DataFrame", "Series"):
+            return value.iloc[::-1]
         return np.flip(value).copy() if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
 
     return replace(call, args=tuple(map(flipped, call.args)), kwargs={k: flipped(v) for k, v in call.kwargs.items()})
@@ -94,5 +98,7 @@ def _form(value: Any) -> Any:
         return tuple((k, _form(v)) for k, v in value.items())
     if isinstance(value, list | tuple):
         return tuple(_form(v) for v in value)
+    if is_pandas(value):
+        return form_of(value)
     # Another text, set or date may stand in the place of one; not another number, which may be a size or an axis.
     return type(value).__name__ if isinstance(value, PLAIN) else fingerprint(value)

@@ -10,7 +10,8 @@ import numpy as np
 from autograder.checking.closeness import close
 from autograder.sandbox.guest.wire import Decoder, Encoder, strided
 from autograder.sandbox.guest.wire_plain import Iterated, stays
-from autograder.sandbox.protocol import Call, Opaque, Rng, Source
+from autograder.sandbox.guest.wire_tables import apart, is_pandas, together
+from autograder.sandbox.protocol import Call, Named, Opaque, Rng, Source
 from autograder.sanitize import sanitize
 
 __all__ = ["arrived", "changed_arguments", "copied", "fingerprint", "fresh", "key_of", "remember"]
@@ -18,9 +19,14 @@ __all__ = ["arrived", "changed_arguments", "copied", "fingerprint", "fresh", "ke
 _MAX_BYTES = 1 << 34  # a process of our own may hold as much as it has memory for
 
 
-def fresh(value: Any) -> Any:
-    """A copy of an argument that a function may do with as it likes; ``Source`` and ``Rng`` become the real thing."""
-    return copied(value, _real)
+def fresh(value: Any, named: Callable[[str], Any] | None = None) -> Any:
+    """A copy of an argument that a function may do with as it likes; ``Source`` and ``Rng`` become the real thing.
+
+    ``named`` gives what a ``Named`` stands for.
+    """
+    if named is None:
+        return copied(value, _real)
+    return copied(value, lambda leaf: named(leaf.name) if isinstance(leaf, Named) else _real(leaf))
 
 
 def copied(value: Any, leaf: Callable[[Any], Any] = lambda value: value) -> Any:
@@ -35,7 +41,9 @@ def copied(value: Any, leaf: Callable[[Any], Any] = lambda value: value) -> Any:
         return value.copy()
     if isinstance(value, Iterated):
         return Iterated([copied(v, leaf) for v in value], value.type, more=value.more)
-    return tuple(copied(v, leaf) for v in value) if isinstance(value, tuple) else leaf(value)
+    if isinstance(value, tuple):
+        return tuple(copied(v, leaf) for v in value)
+    return together(copied(apart(value), leaf)) if is_pandas(value) else leaf(value)
 
 
 def _real(value: Any) -> Any:
@@ -89,8 +97,10 @@ def fingerprint(value: Any) -> Any:
         return (type(value).__name__, tuple(fingerprint(v) for v in value))
     if isinstance(value, float):
         return ("float", value.hex())
+    if is_pandas(value):
+        return ("table", fingerprint(apart(value)))
     # Equal dates may lie in two time zones, and equal exact numbers be written with more digits or fewer.
-    return (type(value).__name__, value if isinstance(value, str | int | Source | Rng) else repr(value))
+    return (type(value).__name__, value if isinstance(value, str | int | Source | Rng | Named) else repr(value))
 
 
 def changed_arguments(before: Call, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[str, ...]:
@@ -111,7 +121,9 @@ def _same(before: Any, now: Any) -> bool:
         return isinstance(now, dict) and before.keys() == now.keys() and all(_same(before[k], now[k]) for k in before)
     if isinstance(before, list | tuple):
         return len(before) == len(now) and all(_same(a, b) for a, b in zip(before, now, strict=True))
-    if isinstance(before, Source | Rng):
+    if is_pandas(before):
+        return is_pandas(now) and fingerprint(before) == fingerprint(now)
+    if isinstance(before, Source | Rng | Named):
         return True
     return bool(fingerprint(before) == fingerprint(now))
 

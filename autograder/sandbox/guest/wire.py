@@ -8,6 +8,8 @@ becomes a JSON tree in which scalars stand for themselves and every list starts 
     ["v", dtype, shape] array that is to lie apart in memory, as a transpose or a slice with a step does
     ["o", type] a value that stays where it is
     ["s", text, name] source text that defines a function   ["r", seed] a seeded random generator
+    ["n", name] what the notebook has under that name
+    ["T", parts] a table, a column, or a single value of pandas, taken apart (see ``wire_tables``)
 
 and every tag that is a word, such as ``["set", …]``, is one of ``wire_plain``. A frame is ``<json length: uint32><bytes length: uint64><json><bytes>``.
 """
@@ -26,6 +28,7 @@ import numpy as np
 from .nesting import nested_deeper
 from .wire_limits import MAX_DEPTH, MAX_HEAD, MAX_INT_BITS, MAX_NESTING, MAX_NODES, MAX_TEXT, TooBig, WireError
 from .wire_plain import Iterated, KeyStaysError, decode_keys, decode_plain, encode_key, encode_other_array, encode_plain
+from .wire_tables import TooLarge, apart, is_pandas, levels_of, together
 
 __all__ = [
     "ALIGN",
@@ -87,6 +90,8 @@ class Encoder:
             return float(value)
         if issubclass(kind, complex):
             return ["c", value.real, value.imag]
+        if is_pandas(value) and depth + levels_of(value) <= MAX_DEPTH:
+            return self._encode_table(value, depth)
         if depth >= MAX_DEPTH:
             return self._special(value)
         if not issubclass(kind, (list, tuple, dict)) or kind is Iterated:
@@ -104,6 +109,14 @@ class Encoder:
         self._nodes -= parts
         if self._nodes < 0:
             raise TooBig(f"it has more than {MAX_NODES:,} parts")
+
+    def _encode_table(self, value: Any, depth: int) -> Any:
+        try:
+            parts = apart(value)
+        except TooLarge as error:
+            raise TooBig(str(error)) from error
+        tree = self(parts, depth + 1)
+        return tree if type(parts) is list else ["T", tree]
 
     def _encode_array(self, value: Any, kind: type) -> Any:
         if value.dtype.kind not in "biufc":
@@ -130,8 +143,8 @@ class Encoder:
 class Decoder:
     """Turns trees back into values, taking the bytes of arrays from ``blob`` in order.
 
-    ``special(tag, items)`` answers for the tags ``"o"``, ``"s"`` and ``"r"``; with ``copy`` every array owns its memory,
-    and ``originals`` holds what each was copied from, in order; else arrays are views of ``blob``, and as writable as it is. Raises ``WireError`` for anything that is not exactly as it should be.
+    ``special(tag, items)`` answers for the tags ``"o"``, ``"s"``, ``"n"`` and ``"r"``; with ``copy`` every array owns its memory,
+    and ``originals`` holds what each was copied from, in order (of a table, its parts); else arrays are views of ``blob``, and as writable as it is. Raises ``WireError`` for anything that is not exactly as it should be.
     """
 
     def __init__(
@@ -171,7 +184,9 @@ class Decoder:
             return strided(self.originals[-1])
         if tag == "g" and len(items) == 1:
             return self._decode_array(items[0], [])[()]
-        if tag in ("o", "s") and all(type(item) is str for item in items):
+        if tag == "T" and len(items) == 1:
+            return self._decode_table(items[0], depth)
+        if tag in ("o", "s", "n") and all(type(item) is str for item in items):
             return self._special(tag, items)
         if tag == "r" and len(items) == 1 and type(items[0]) is int:
             return self._special(tag, items)
@@ -187,6 +202,17 @@ class Decoder:
         for key, (_, tree) in zip(decode_keys(self, [pair[0] for pair in items]), items):  # noqa: B905 - as many
             result[key] = self(tree, depth + 1)
         return result
+
+    def _decode_table(self, tree: Any, depth: int) -> Any:
+        known = len(self.originals)
+        parts = self(tree, depth + 1)
+        try:
+            table = together(parts)
+            # A table is one thing that a call may change. Another pandas may make another dtype of its texts than was sent.
+            self.originals[known:] = [apart(table)] if self._copy else []
+        except ValueError as error:
+            raise WireError(str(error)) from error
+        return table
 
     def _decode_array(self, code: Any, shape: Any) -> Any:
         if type(code) is not str or type(shape) is not list or len(shape) > 32:

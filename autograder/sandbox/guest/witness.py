@@ -8,6 +8,7 @@ import numpy as np
 
 from .wire import Decoder, Encoder
 from .wire_plain import stays
+from .wire_tables import apart, is_pandas, same_parts
 
 __all__ = ["Witness"]
 
@@ -29,7 +30,7 @@ class Witness:
     def _argument(self, label: str, tree: Any) -> Any:
         known = len(self._decode.originals)
         value = self._decode(tree)
-        if type(value) in _MAY_CHANGE:
+        if type(value) in _MAY_CHANGE or is_pandas(value):
             self._watched.append((label, value, self._decode.originals[known:], tree))
         return value
 
@@ -83,9 +84,13 @@ def _arrays_in(value: Any) -> Any:
     elif type(value) is dict:
         for item in value.values():
             yield from _arrays_in(item)
+    elif is_pandas(value):
+        yield value
 
 
 def _same_array(now: Any, before: Any) -> bool:
+    if type(before) is tuple:  # the parts of a table
+        return is_pandas(now) and same_parts(apart(now), before)
     if now.shape != before.shape or now.dtype != before.dtype:
         return False
     return now.tobytes() == before.tobytes() or bool(_allclose(now, before, rtol=1e-5, atol=1e-6, equal_nan=True))
