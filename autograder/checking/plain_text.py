@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.table_text import paste_table
 from autograder.sandbox.guest.wire_limits import MAX_INT_BITS
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.guest.wire_tables import is_pandas
@@ -112,6 +111,8 @@ def source(value: Any, depth: int = 0) -> str:
     if depth > MAX_DEPTH:
         return "…"
     if is_pandas(value):
+        from autograder.checking.table_text import paste_table  # noqa: PLC0415 - it compares cells by way of this module
+
         return paste_table("", value).removeprefix(" = ")
     if isinstance(value, float) and not math.isfinite(value):
         return f"float({str(value)!r})"
