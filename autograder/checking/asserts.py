@@ -74,6 +74,9 @@ def assert_matches(
     atol: float | None = None,
     dtype: bool = True,
     of_largest: float = 0.0,
+    order: bool | None = None,
+    exact_type: bool = False,
+    extra_keys: bool = False,
     row_order: bool = True,
     column_order: bool = False,
     dtypes: bool = False,
@@ -86,8 +89,13 @@ def assert_matches(
     ``call`` and ``inputs`` are what the student reads: the call as text, and the arrays in it by name. Both follow from
     the student's call that returned ``actual``, so give them only where something else reads better. Where an input is
     float32 the tolerance is looser, unless ``rtol`` and ``atol`` say otherwise. Numbers may also be off by ``of_largest`` times
-    the largest number expected beside them. Of tables, ``row_order=False`` lets rows stand in any order and ``index=False``
+    the largest number expected beside them.
+
+    Of tables, ``row_order=False`` lets rows stand in any order and ``index=False``
     does not look at their labels; ``column_order``, ``dtypes`` and ``names`` (of a Series, of an index) count where they are True.
+
+    ``order=False``: the items of a sequence may come in any order; ``order=True``: the keys of a dictionary have one, too.
+    ``exact_type=True``: a list is no tuple. ``extra_keys=True``: a dictionary may have more keys than the right one.
     """
     default_rtol, default_atol = tolerances(expected, *_arguments(actual, call, inputs))
     params: dict[str, Any] = {
@@ -98,6 +106,9 @@ def assert_matches(
         params["of_largest"] = of_largest
     if not dtype:
         params["dtype"] = False
+    if order is not None:
+        params["order"] = order
+    params |= {name: True for name, given in (("exact_type", exact_type), ("extra_keys", extra_keys)) if given}
     table = {"row_order": row_order, "column_order": column_order, "dtypes": dtypes, "index": index, "names": names}
     if table != _USUAL:
         params["table"] = {option: counts for option, counts in table.items() if counts != _USUAL[option]}

@@ -135,6 +135,9 @@ def _record(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec) -> _Tap
     return tape
 
 
+MAX_PARTS = 1000  # of a result that a check may assert something about each
+
+
 class _Tape:
     """Stands where the student stands, answers with the reference, and writes down calls and assertions."""
 
@@ -222,6 +225,8 @@ class _Tape:
             step, taken = self.steps[index]["call"], isinstance(whole, _Tuple) and whole.taken
             used = [s.get(k) for s in self.steps for k in ("actual", "expected") if "assert" in s]
             if taken or any(place and place.get("step") == index and place["path"] for place in used):
+                if isinstance(whole, dict) and not all(isinstance(key, str) for key in whole):
+                    continue  # parts are told by name
                 step["parts"] = list(whole) if isinstance(whole, dict) else len(whole)
                 step |= {"unpacked": True} if taken else {}
 
@@ -240,7 +245,7 @@ class _Tape:
             encoded["measured"] = True
         if call.memory_mb is not None:
             encoded["memory_mb"] = call.memory_mb
-        if isinstance(value, tuple):
+        if type(value) is tuple:
             value = _Tuple(value)
         if isinstance(value, tuple | list | dict):
             self._wholes.append((len(self.steps), value))
@@ -255,7 +260,9 @@ class _Tape:
     def _remember(self, value: Any, place: dict[str, Any]) -> None:
         self._seen.append((value, place))
         keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, tuple | list) else ()
-        for key in keys:
+        for key in keys if len(keys) <= MAX_PARTS else ():
+            if not isinstance(key, str | int):
+                continue  # JSON has no other keys to find a part by
             self._remember(value[key], {"step": place["step"], "path": [*place["path"], key]})
 
     def _place(self, value: Any) -> dict[str, Any] | None:
