@@ -166,7 +166,7 @@ class StudentProxy:
                 where=error.where,
                 known=self._names(),
                 exercises=self._exercises,
-                cell=error.cell,
+                cell="" if error.cell == call.function else error.cell,
                 shapes=error.shapes,
             )
             kind = "values" if error.type == NOT_AS_ASKED else "error"
