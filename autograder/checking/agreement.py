@@ -45,9 +45,12 @@ class Agreement:
         """The fixture ``student``, for what is asserted in another way."""
         return self._student
 
-    def within(self, memory_mb: int) -> Agreement:
-        """The same, where the student's call may take ``memory_mb`` MiB and no more."""
-        return Agreement(self._student.within(memory_mb), self._reference, self._options)
+    def within(
+        self, memory_mb: int | None = None, *, steps: int | None = None, calls: Mapping[str, int] | None = None
+    ) -> Agreement:
+        """The same, where the student's call may take so much memory, so many steps or calls, and no more."""
+        student = self._student.within(memory_mb, steps=steps, calls=calls)
+        return Agreement(student, self._reference, self._options)
 
 
 class _Both:

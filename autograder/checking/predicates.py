@@ -17,6 +17,7 @@ import numpy as np
 from autograder.checking.arrays import shape_words, show
 from autograder.checking.closeness import ATOL, RTOL, as_array, close
 from autograder.checking.compare import RETURNED_NONE, Finding, kind_of, matches, wrong_type
+from autograder.checking.counting import does_little
 from autograder.checking.scripts import gives_an_object, raises_an_error
 from autograder.checking.tables import with_table_options
 
@@ -50,6 +51,15 @@ def _sums_to_one(actual: Any, *, axis: int = -1, rtol: float = RTOL, atol: float
         return None
     where = "The weights" if found.ndim == 1 else "Each row" if axis == -1 else f"Each slice along axis {axis}"
     return Finding(f"{where} should sum to 1; found {show(np.asarray(sums))}.", "property", found)
+
+
+def _lets_through(actual: Any, *, bug: str, function: str) -> Finding | None:
+    """A student's tests let a right function through, and none with a bug."""
+    if bug and actual is not False:
+        return Finding(f"Your tests let through a {function} that {bug}.", "values")
+    if not bug and actual is not True:
+        return Finding(f"Your tests refuse a {function} that is right: do they ask for more than was said?", "values")
+    return None
 
 
 def _within(actual: Any, *, low: float | None = None, high: float | None = None, atol: float = ATOL) -> Finding | None:
@@ -177,4 +187,6 @@ _PROPERTIES: dict[str, Callable[..., Finding | None]] = {
     "einsum_gives": _einsum_gives,
     "is_a": gives_an_object,
     "raises": raises_an_error,
+    "lets_through": _lets_through,
+    "does_little": does_little,
 }

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.asserts import observing
+from autograder.checking.counting import limits_of
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
+from autograder.checking.limits import count
 from autograder.checking.spelling import answered, spelled
 from autograder.checking.things import holds_things
 from autograder.course import Audience, CourseError, Solutions
@@ -147,6 +149,7 @@ class _Tape:
         self.calls: list[Call | str] = []  # one for each step that is a call or a variable
         self._checks = checks
         self._memory_mb: int | None = None
+        self._limits: Mapping[str, Any] | None = None
         self._wholes: list[tuple[int, Any]] = []
         self._seen: list[tuple[Any, dict[str, Any]]] = []
 
@@ -162,6 +165,8 @@ class _Tape:
                 return made(side, name, args, kwargs)
             if classes and holds_things((*args, *kwargs.values())):
                 return given(side, name, args, kwargs)
+            if self._limits:
+                count(self.measure, self._checks.reference.answer, self._limits, name, args, kwargs)
             asked = Call(name, args, kwargs, memory_mb=self._memory_mb)
             return self._called(asked, getattr(self._checks.reference, name)(*args, **kwargs))
 
@@ -186,10 +191,13 @@ class _Tape:
         self._note({"variable": name}, value)
         return value
 
-    def within(self, memory_mb: int) -> _Tape:
-        """The same recorder, for calls with a limit on memory."""
+    def within(
+        self, memory_mb: int | None = None, *, steps: int | None = None, calls: Mapping[str, int] | None = None
+    ) -> _Tape:
+        """The same recorder, for calls with a limit on memory, steps or calls."""
         limited = copy.copy(self)  # which writes on the same tape
         limited._memory_mb = memory_mb  # noqa: SLF001 - a copy of ours
+        limited._limits = limits_of(steps, calls) if steps is not None or calls else None  # noqa: SLF001
         return limited
 
     def when_graded(self, look: Callable[..., None], *args: Any) -> None:
