@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autograder.checking.asserts import assert_matches
+from autograder.checking.asserts import assert_matches, assert_same_plot
+from autograder.checking.plots import USUAL
 
 __all__ = ["Agreement"]
 
@@ -38,6 +39,20 @@ class Agreement:
             return found
 
         return ask
+
+    def plot(
+        self, name: str, *args: Any, texts: bool = False, parts: str | Sequence[str] = USUAL, **kwargs: Any
+    ) -> Any:
+        """Both draw, and the pictures show the same, in the ``parts`` that are named (see ``assert_same_plot``).
+
+        Titles, labels and legends have to be there where the reference has them; with ``texts`` they say the same. Tolerances
+        are those of these options: ``agrees(rtol=0.01).plot(…)``.
+        """
+        right = self._reference.plot(name, *args, texts=texts, **kwargs)
+        found = self._student.plot(name, *args, texts=texts, **kwargs)
+        tolerances = {key: self._options[key] for key in ("rtol", "atol") if key in self._options}
+        assert_same_plot(found, right, parts=parts, **tolerances)
+        return found
 
     @property
     def student(self) -> Any:
