@@ -1,5 +1,6 @@
 """What functions draw with matplotlib, as data: the same picture in other ways is the same, and what is wrong is said."""
 
+# ruff: noqa: D103 - a picture's name says what it is
 from __future__ import annotations
 
 import inspect
@@ -10,12 +11,12 @@ import pytest
 
 from autograder.checking.asserts import CheckFailed, assert_same_plot
 from autograder.checking.plots import parts_of, plot_probe_text, same_plot
-from autograder.sandbox.protocol import Source
 from autograder.judging.values import fresh
+from autograder.sandbox.protocol import Source
 
 mpl.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-import pandas as pd  # noqa: E402
+import matplotlib.pyplot as plt
+import pandas as pd
 
 NAMES, HEIGHTS = ["a", "b", "c"], [3.0, 4.0, 2.0]
 X = np.array([1.0, 2.0, 3.0, 4.0])
