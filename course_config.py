@@ -8,6 +8,7 @@ c = get_config()
 c.CourseDirectory.course_id = "attention"
 
 c.Course.title = "Attention from scratch, in NumPy"
+c.Course.at_least = {"misconceptions": 6, "alternatives": 4, "hints": 3}  # of each exercise
 c.Course.chapters = [
     "ch0_orientation",
     "ch1_weighted_averaging",

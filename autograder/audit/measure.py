@@ -85,7 +85,8 @@ def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: b
             warnings.simplefilter("ignore")  # of nonsense, which is what an edited mutant may be
             places = places_in(judge.checks)
         found = [dataclasses.replace(e, places=places.get(e.name)) for e in found]
-    return ChapterAudit(chapter, tuple(found), time.monotonic() - begun, targets=course.targets)
+    seconds = time.monotonic() - begun
+    return ChapterAudit(chapter, tuple(found), seconds, targets=course.targets, at_least=course.at_least)
 
 
 class _Exercise:
@@ -149,6 +150,7 @@ class _Exercise:
             flaky=self._flaky(draws),
             by_heart=0.0 if self.spec.answers else self._by_heart(),
             kinds=self._kinds(mutants=mutants),
+            hints=len(self.spec.hints),
         )
         return self._with_mutants(result) if mutants and not self.spec.answers else result
 

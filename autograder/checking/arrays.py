@@ -124,6 +124,8 @@ def paste(name: str, value: Any) -> str:
     if is_pandas(value):
         return paste_table(name, value)
     if hasattr(value, "text") and hasattr(value, "name"):
+        if not value.name:
+            return str(value.text)  # lines as they are
         return value.text.strip() if value.text.lstrip().startswith("def") else f"{name} = {value.name}"
     if isinstance(value, np.generic):
         value = value.item()

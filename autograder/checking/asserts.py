@@ -14,8 +14,10 @@ from autograder.checking.closeness import tolerances
 from autograder.checking.compare import describe_failure, named
 from autograder.checking.plots import USUAL, parts_of
 from autograder.checking.predicates import evaluate
+from autograder.checking.scripts import of_a_step
 from autograder.checking.spelling import arguments_of, spelling_of
 from autograder.checking.tables import TableOptions
+from autograder.checking.things import plainly
 
 __all__ = [
     "CheckFailed", "CheckStopped", "assert_choice", "assert_einsum", "assert_finite", "assert_matches",
@@ -185,6 +187,7 @@ def judge_assertion(
 
     Without ``call``, that of the student's answer is shown.
     """
+    actual, expected = plainly(actual), plainly(expected)
     observer = _observer.get()
     finding = evaluate(name, actual, expected, params)
     if observer is None and finding is None:
@@ -192,6 +195,8 @@ def judge_assertion(
     if not call:  # found only to be shown: most assertions hold, and there are thousands
         call, own = spelling_of(actual)
         inputs = inputs or own
+    if finding is not None and "" in inputs:
+        finding = of_a_step(finding, expected, call)
     if observer is not None:
         observer(name, actual, expected, params, call, inputs)
     if finding is not None:

@@ -18,6 +18,7 @@ from autograder.checking.arrays import shape_words, show
 from autograder.checking.closeness import ATOL, RTOL, as_array, close
 from autograder.checking.compare import RETURNED_NONE, Finding, kind_of, matches, wrong_type
 from autograder.checking.plots import same_plot
+from autograder.checking.scripts import gives_an_object, raises_an_error
 from autograder.checking.tables import with_table_options
 
 __all__ = ["choice_of", "evaluate"]
@@ -181,4 +182,6 @@ _PROPERTIES: dict[str, Callable[..., Finding | None]] = {
     "is_number": _is_number,
     "is_string": _is_string,
     "einsum_gives": _einsum_gives,
+    "is_a": gives_an_object,
+    "raises": raises_an_error,
 }

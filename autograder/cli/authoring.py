@@ -102,10 +102,11 @@ def audit(
             return
         asked = wanted(course, chapters, everything=not chapters)
         found = {chapter: inspect_chapter(course, chapter) for chapter in asked}
-        endless = [chapter for chapter in asked if found[chapter].endless]  # which an audit would wait for
-        judged = [c for c in asked if c not in endless]
+        # An audit would wait for what does not come back, and find everything wrong with what is not written yet.
+        unmeasured = [c for c in asked if found[c].endless or found[c].unfinished]
+        judged = [c for c in asked if c not in unmeasured]
         measured = audit_chapters(course, judged, workers=workers or cores(), locate=locate)
-        audits = {report.chapter: report for report in [*measured, *(ChapterAudit(c, ()) for c in endless)]}
+        audits = {report.chapter: report for report in [*measured, *(ChapterAudit(c, ()) for c in unmeasured)]}
         reports = [replace(audits[c], mistakes=tuple(map(str, found[c].mistakes))) for c in asked]
         if page is not None:
             page.write_text(audit_page(reports, course.title or course.course_id), encoding="utf-8")

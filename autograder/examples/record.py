@@ -15,6 +15,7 @@ from autograder.checking.asserts import observing
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.checking.plots import plot_probe_text
 from autograder.checking.spelling import answered, spelled
+from autograder.checking.things import holds_things
 from autograder.course import Audience, CourseError, Solutions
 from autograder.examples.effort import effort, heading
 from autograder.examples.format import FORMAT
@@ -26,10 +27,12 @@ from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import signature_of_error
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import ChapterChecks
+from autograder.judging.objects import Side, given, made
 from autograder.judging.solutions import known_alternatives
 from autograder.notebook import NotebookError, read_notebook
 from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.protocol import Answer, Call
+from autograder.sandbox.script import is_script
 
 __all__ = ["recorded"]
 
@@ -87,7 +90,7 @@ def _exercise(checks: ChapterChecks, spec: ExerciseSpec, *, judged: bool) -> dic
     questions = [question for tape in tapes.values() for question in tape.calls]
     right = [None] * len(questions) if spec.answers else _answers(checks, spec.name, None, questions)
     return {
-        "kind": "answers" if spec.answers else "function",
+        "kind": "answers" if spec.answers else "class" if spec.name in checks.class_names() else "function",
         "answers": list(spec.answers),
         "points": spec.points,
         "signature": "" if spec.answers or signature is None else spec.name + _plain(signature),
@@ -149,11 +152,21 @@ class _Tape:
         if name.startswith("__"):
             raise AttributeError(name)
 
+        classes = self._checks.class_names()
+
         def call(*args: Any, **kwargs: Any) -> Any:
+            side = Side(self._script, self._checks.reference.answer, classes)
+            if name in classes:
+                return made(side, name, args, kwargs)
+            if classes and holds_things((*args, *kwargs.values())):
+                return given(side, name, args, kwargs)
             asked = Call(name, args, kwargs, memory_mb=self._memory_mb)
             return self._called(asked, getattr(self._checks.reference, name)(*args, **kwargs))
 
         return call
+
+    def _script(self, asked: Call) -> Any:
+        return self._called(asked, self._checks.reference.answer(asked))
 
     def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
         """A call through a probe is written down with the probe's text, which is no secret of the course's."""
@@ -192,6 +205,8 @@ class _Tape:
     ) -> None:
         """Write one assertion down."""
         found = self._place(actual)
+        if actual is None and self._seen and self._seen[-1][0] is None:
+            found = self._seen[-1][1]  # what was asked for last: of None there is only one
         if found is None:
             raise CourseError(
                 f"{self.where} is visible, but asserts something about a value that is not directly what a student's function "
@@ -222,7 +237,9 @@ class _Tape:
         if any(isinstance(a, dict) and "step" in a for a in (*encoded["args"], *encoded["kwargs"].values())):
             kwargs = {k: encode_value(v) for k, v in call.kwargs.items()}
             encoded["planned"] = {"args": [encode_value(a) for a in call.args], "kwargs": kwargs}
-        if call.probe:
+        if is_script(call):
+            encoded["script"] = True
+        elif call.probe:
             encoded["probe"] = call.probe
         if call.measured:
             encoded["measured"] = True

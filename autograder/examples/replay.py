@@ -154,7 +154,9 @@ class RecordedChecks:
             return verdict
         if exercise.kind == "answers":
             return _unanswered(exercise, answers) if all(map(_is_unanswered, answers)) else verdict
-        return not_written(exercise) if all(_is_blank(answer, exercise.name) for answer in answers) else verdict
+        is_class = exercise.kind == "class"
+        blank = all(_is_blank(answer, exercise.name, is_method=is_class) for answer in answers)
+        return not_written(exercise) if blank else verdict
 
 
 def not_written(exercise: ExerciseExamples) -> ExerciseVerdict:
@@ -185,10 +187,10 @@ def _not_attempted(exercise: ExerciseExamples, message: str) -> ExerciseVerdict:
     return ExerciseVerdict(exercise.name, 0.0, worth, "not_attempted", message=message, checks=results)
 
 
-def _is_blank(answer: Answer, exercise: str) -> bool:
+def _is_blank(answer: Answer, exercise: str, *, is_method: bool = False) -> bool:
     """Whether a call ended in the ``NotImplementedError`` of the exercise's own stub (not of one that it calls)."""
     error = answer.error
-    return error is not None and error.type == "NotImplementedError" and error.where in {"", exercise}
+    return error is not None and error.type == "NotImplementedError" and (is_method or error.where in {"", exercise})
 
 
 def _is_unanswered(answer: Answer) -> bool:

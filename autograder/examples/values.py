@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox.guest.wire_tables import apart, is_pandas, together
-from autograder.sandbox.protocol import Opaque, Rng, Source
+from autograder.sandbox.protocol import Named, Opaque, Rng, Source
 
 __all__ = ["decode_value", "encode_value"]
 
@@ -43,6 +43,8 @@ def encode_value(value: Any) -> Any:
         return {"source": value.text, "name": value.name}
     if isinstance(value, Rng):
         return {"rng": value.seed}
+    if isinstance(value, Named):
+        return {"named": value.name}
     if isinstance(value, Opaque):
         return {"opaque": value.type}
     if is_pandas(value):
@@ -141,5 +143,6 @@ _DECODERS: dict[str, Any] = {
     "source": lambda data: Source(text=str(data["source"]), name=str(data["name"])),
     "table": lambda data: together(decode_value(data["table"])),
     "rng": lambda data: Rng(seed=int(data["rng"])),
+    "named": lambda data: Named(name=str(data["named"])),
     "opaque": lambda data: Opaque(type=str(data["opaque"])),
 }

@@ -152,17 +152,27 @@ class FunctionSession:
     def close(self) -> None:
         """Nothing to end."""
 
+    def _known(self, name: str) -> Any:
+        """What is called ``name`` here; raises ``NameError`` where nothing is."""
+        for names in (self._edited, self._given, self._names):
+            if name in names:
+                return names[name]
+        raise NameError(f"name {name!r} is not defined")
+
     def _run(self, call: Call) -> tuple[Any, Answer]:
         if self._stopped:
             return None, Answer(stopped=self._stopped)
         name = python_name(call.function)
         if name not in self._given and name not in self._names and name not in self._edited:
             return None, _undefined(name)
-        own: Any = self._edited.get(name, self._given.get(name, self._names.get(name)))
+        own = self._known(name)
         if not callable(own):
             return None, Answer(error=StudentError("TypeError", f"{name} is not a function"))
         function = partial(fresh(Source(call.probe, "probe")), own) if call.probe else own
-        args = tuple(fresh(a) for a in call.args)
+        try:
+            args = tuple(fresh(a, self._known) for a in call.args)
+        except NameError as error:
+            return None, Answer(error=StudentError("NameError", str(error)))
         kwargs = {k: fresh(v) for k, v in call.kwargs.items()}
         try:
             stuck = partial(self._stuck, name) if self._stuck is not None else None
@@ -248,7 +258,7 @@ def _error(error: BaseException, function: Callable[..., Any]) -> StudentError:
 
 def _own_frame(error: BaseException, function: Callable[..., Any]) -> TracebackType | None:
     """The innermost frame in the function's own file or notebook: what NumPy does inside is not what to look at."""
-    names = getattr(function, "__globals__", None)
+    names = _home(function)
     found = None
     trace = error.__traceback__
     while trace is not None:
@@ -258,6 +268,17 @@ def _own_frame(error: BaseException, function: Callable[..., Any]) -> TracebackT
             found = trace if found is None or not entered else found
         trace = trace.tb_next
     return found
+
+
+def _home(function: Callable[..., Any]) -> Mapping[str, Any] | None:
+    """The names among which a function lives, or a class: its methods'."""
+    if not isinstance(function, type):
+        return getattr(function, "__globals__", None)
+    parts = (getattr(part, "__func__", getattr(part, "fget", part)) for part in vars(function).values())
+    homes = (
+        part.__globals__ for part in parts if isinstance(part, FunctionType) and part.__module__ == function.__module__
+    )
+    return next(homes, getattr(sys.modules.get(function.__module__), "__dict__", None))
 
 
 def _loop_around(file: str, lineno: int) -> tuple[str, int] | None:

@@ -10,16 +10,21 @@ import numpy as np
 from autograder.checking.closeness import close
 from autograder.sandbox.guest.wire import MAX_INT_BITS, objects_of, strided
 from autograder.sandbox.guest.wire_tables import apart, is_pandas, together
-from autograder.sandbox.protocol import Call, Opaque, Rng, Source
+from autograder.sandbox.protocol import Call, Named, Opaque, Rng, Source
 
 __all__ = ["arrived", "changed_arguments", "copied", "fingerprint", "fresh", "key_of", "remember"]
 
 _DEPTH = 6
 
 
-def fresh(value: Any) -> Any:
-    """A copy of an argument that a function may do with as it likes; ``Source`` and ``Rng`` become the real thing."""
-    return copied(value, _real)
+def fresh(value: Any, named: Callable[[str], Any] | None = None) -> Any:
+    """A copy of an argument that a function may do with as it likes; ``Source`` and ``Rng`` become the real thing.
+
+    ``named`` gives what a ``Named`` stands for.
+    """
+    if named is None:
+        return copied(value, _real)
+    return copied(value, lambda leaf: named(leaf.name) if isinstance(leaf, Named) else _real(leaf))
 
 
 def copied(value: Any, leaf: Callable[[Any], Any] = lambda value: value) -> Any:

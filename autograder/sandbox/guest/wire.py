@@ -8,6 +8,7 @@ becomes a JSON tree in which scalars stand for themselves and every list starts 
     ["v", dtype, shape] array that is to lie apart in memory, as a transpose or a slice with a step does
     ["o", type] a value that stays where it is
     ["s", text, name] source text that defines a function   ["r", seed] a seeded random generator
+    ["n", name] what the notebook has under that name
     ["T", parts] a table, a column, or a single value of pandas, taken apart (see ``wire_tables``)
 
 A frame is ``<json length: uint32><bytes length: uint64><json><bytes>``.
@@ -149,7 +150,7 @@ class Encoder:
 class Decoder:
     """Turns trees back into values, taking the bytes of arrays from ``blob`` in order.
 
-    ``special(tag, items)`` answers for the tags ``"o"``, ``"s"`` and ``"r"``; with ``copy`` every array owns its memory,
+    ``special(tag, items)`` answers for the tags ``"o"``, ``"s"``, ``"n"`` and ``"r"``; with ``copy`` every array owns its memory,
     and ``originals`` holds what each was copied from, in order (of a table, its parts); else arrays are views of ``blob``, and as writable as it is. Raises ``WireError`` for anything that is not exactly as it should be.
     """
 
@@ -192,7 +193,7 @@ class Decoder:
             return self._decode_array(items[0], [])[()]
         if tag == "T" and len(items) == 1:
             return self._decode_table(items[0], depth)
-        if tag in ("o", "s") and all(type(item) is str for item in items):
+        if tag in ("o", "s", "n") and all(type(item) is str for item in items):
             return self._special(tag, items)
         if tag == "r" and len(items) == 1 and type(items[0]) is int:
             return self._special(tag, items)

@@ -1,6 +1,7 @@
 """What functions draw with matplotlib, as data: the same picture in other ways is the same, and what is wrong is said."""
 
 # ruff: noqa: D103 - a picture's name says what it is
+# ruff: noqa: D103 - the name of a picture says what it is
 from __future__ import annotations
 
 import inspect
@@ -227,7 +228,7 @@ def test_what_is_wrong_with_a_picture_is_said(wrong, right, options, sentence):
     ("function", "sentence"),
     [
         (lambda: None, "draws nothing that can be seen: no bar, line, point or image."),
-        (lambda: plt.subplots(), "draws nothing that can be seen"),
+        (plt.subplots, "draws nothing that can be seen"),
         (lambda: plt.plot(np.zeros(10**6)), "draws 2,000,000 numbers, and at most 200,000 are looked at."),
     ],
 )

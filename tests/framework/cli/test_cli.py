@@ -75,7 +75,7 @@ def test_version_is_told_among_other_options_too(tmp_path):
 def test_help_names_every_verb(tmp_path):
     """`autograder --help` lists the verbs in the order in which a course needs them; a student's are the first."""
     told = run("--help", cwd=tmp_path, check=0).stdout
-    verbs = re.findall(r"^  (\w+)  ", told, re.MULTILINE)
+    verbs = re.findall(r"^  ([\w-]+)  ", told, re.MULTILINE)
     assert verbs == list(app.commands)
     assert verbs[:3] == ["start", "watch", "check"] == list(student.app.commands)
     assert re.findall(r"^(To .*):", told, re.MULTILINE)[:2] == ["To learn", "To teach"]

@@ -315,6 +315,39 @@ def test_a_target_that_is_none_is_refused(tmp_path, targets, told):
     }
 
 
+def test_what_a_course_asks_of_each_exercise_is_said_and_a_draft_may_lack_it(tmp_path):
+    """By default nothing is asked for, and no file has to be there; a quiz is asked for no alternative."""
+    course = copy_course(tmp_path / "mini")
+    for path in (WRONG, RIGHT):
+        (course.root / path).unlink()
+    release(course, [CHAPTER], mutants=False)
+    asked = {"misconceptions": 1, "alternatives": 1, "hints": 4}
+    course = copy_course(tmp_path / "other", config=f"c.Course.at_least = {asked}\n")
+    with pytest.raises(ReleaseError) as told:
+        release(course, [CHAPTER], mutants=False)
+    assert re.findall(r"(\w+: it has .*)", str(told.value)) == [
+        "to_kelvin: it has 0 alternatives, and c.Course.at_least asks for 1.",
+        "to_kelvin: it has 3 hints, and c.Course.at_least asks for 4.",
+        "mean_kelvin: it has 3 hints, and c.Course.at_least asks for 4.",
+        "quiz_ch1_units: it has 0 hints, and c.Course.at_least asks for 4.",
+    ]
+    release(course, [CHAPTER], mutants=False, draft=True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("{'hint': 1}", "'hint' is none of them"),
+        ("{'hints': -1}", "that of 'hints' is -1"),
+        ("{'hints': 1.5}", "is 1.5"),
+    ],
+)
+def test_a_number_of_hints_that_cannot_be_is_refused(tmp_path, asked, told):
+    """As a target is."""
+    with pytest.raises(CourseError, match=re.escape(told)):
+        copy_course(tmp_path / "mini", config=f"\nc.Course.at_least = {asked}\n")
+
+
 @pytest.mark.parametrize("path", [SOLUTIONS, CHECKS])
 def test_a_module_that_never_ends_is_given_up(course, monkeypatch, path):
     """Importing it is waited for as long as anything takes, and then told."""
