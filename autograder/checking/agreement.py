@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autograder.checking.asserts import assert_matches, judge_assertion
+from autograder.checking.asserts import assert_matches, assert_same_plot, judge_assertion
+from autograder.checking.plots import USUAL
 from autograder.checking.things import Thing, asked_of, change, is_mutable, plainly, state_of
 from autograder.sandbox.protocol import Opaque
 
@@ -39,6 +40,20 @@ class Agreement:
             return _compared(found, right, self._options)
 
         return ask
+
+    def plot(
+        self, name: str, *args: Any, texts: bool = False, parts: str | Sequence[str] = USUAL, **kwargs: Any
+    ) -> Any:
+        """Both draw, and the pictures show the same, in the ``parts`` that are named (see ``assert_same_plot``).
+
+        Titles, labels and legends have to be there where the reference has them; with ``texts`` they say the same. Tolerances
+        are those of these options: ``agrees(rtol=0.01).plot(…)``.
+        """
+        right = self._reference.plot(name, *args, texts=texts, **kwargs)
+        found = self._student.plot(name, *args, texts=texts, **kwargs)
+        tolerances = {key: self._options[key] for key in ("rtol", "atol") if key in self._options}
+        assert_same_plot(found, right, parts=parts, **tolerances)
+        return found
 
     @property
     def student(self) -> Any:

@@ -18,6 +18,7 @@ from autograder.checking.arrays import shape_words, show
 from autograder.checking.closeness import ATOL, RTOL, as_array, close
 from autograder.checking.compare import RETURNED_NONE, Finding, kind_of, matches, wrong_type
 from autograder.checking.counting import does_little
+from autograder.checking.plots import same_plot
 from autograder.checking.scripts import gives_an_object, raises_an_error
 from autograder.checking.tables import with_table_options
 
@@ -34,6 +35,8 @@ def evaluate(name: str, actual: Any, expected: Any = None, params: Mapping[str, 
     if name == "matches":
         with with_table_options(params.pop("table")) if "table" in params else nullcontext():
             return matches(actual, expected, **params)
+    if name == "same_plot":
+        return _same_plot(actual, right=expected, **params)
     return _PROPERTIES[name](actual, **params)
 
 
@@ -159,6 +162,10 @@ def _einsum_gives(actual: Any, *, operands: Any, right: Any) -> Finding | None:
         "Without `->`, NumPy keeps the letters that occur once, in alphabetical order; after `->` you choose the order."
     )
     return replace(finding, reason=f"{finding.reason} {rule}")
+
+
+def _same_plot(actual: Any, *, right: Any, parts: Sequence[str], rtol: float, atol: float) -> Finding | None:
+    return RETURNED_NONE if actual is None else same_plot(actual, right, parts=parts, rtol=rtol, atol=atol)
 
 
 def _letter_of_two_sizes(equation: str, arrays: Sequence[np.ndarray]) -> str:

@@ -15,6 +15,7 @@ from autograder.checking.asserts import observing
 from autograder.checking.counting import limits_of
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.checking.limits import count
+from autograder.checking.plots import plot_probe_text
 from autograder.checking.spelling import answered, spelled
 from autograder.checking.things import holds_things
 from autograder.course import Audience, CourseError, Solutions
@@ -179,6 +180,10 @@ class _Tape:
         """A call through a probe is written down with the probe's text, which is no secret of the course's."""
         value = self._checks.reference.probe(source, function, *args, **kwargs)
         return self._called(Call(function, args, kwargs, source), value)
+
+    def plot(self, function: str, *args: Any, texts: bool = True, **kwargs: Any) -> Any:
+        """A picture is looked at through a probe."""
+        return self.probe(plot_probe_text(texts=texts), function, *args, **kwargs)
 
     def measure(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
         """As a probe: only what is asserted of the measurement counts, so none is kept of the reference's or a mistake's."""

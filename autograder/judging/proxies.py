@@ -16,6 +16,7 @@ import numpy as np
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.counting import limits_of
 from autograder.checking.limits import count
+from autograder.checking.plots import plot_probe_text
 from autograder.checking.scripts import asked_for
 from autograder.checking.spelling import answered
 from autograder.checking.things import holds_things
@@ -122,6 +123,14 @@ class StudentProxy:
         """
         return self._ask(Call(function, args, kwargs, source, measured=True))
 
+    def plot(self, function: str, *args: Any, texts: bool = True, **kwargs: Any) -> Any:
+        """What the student's function draws with matplotlib, as data: ``student.plot("draw", table)["axes"][0]["bars"]``.
+
+        Of each plot (axes): ``title``, ``xlabel``, ``ylabel``, ``xscale``, ``yscale``, ``xlim``, ``ylim``, ``legend``, ``bars``, ``lines``,
+        ``points``, ``images``, ``wedges`` and ``areas``. Without ``texts`` those are only there or not.
+        """
+        return self.probe(plot_probe_text(texts=texts), function, *args, **kwargs)
+
     def _names(self) -> Iterable[str]:
         self._conversation.unplanned_calls += 1
         return self._known()
@@ -214,6 +223,10 @@ class ReferenceProxy:
     def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
         """What ``student.probe`` gives for a student who is right."""
         return self.answer(Call(function, args, kwargs, source))
+
+    def plot(self, function: str, *args: Any, texts: bool = True, **kwargs: Any) -> Any:
+        """What ``student.plot`` gives for a student who is right."""
+        return self.probe(plot_probe_text(texts=texts), function, *args, **kwargs)
 
     def answer(self, call: Call) -> Any:
         """What a right student answers to ``call``."""
