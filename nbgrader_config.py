@@ -1,1 +1,3 @@
-load_subconfig("course_config.py")
+from autograder.chains import configure
+
+configure(get_config(), load_subconfig)

@@ -37,7 +37,12 @@ def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], othe
     others = list(others)
     if released is not None and _answers(released):
         return _answered(_answers(released), [*stubs, *others])
-    if any(_is_real(binding) for source in (*stubs, *others) for binding in _bindings_in(exercise, source)):
+    given = [_bare_one(b) for b in (_bindings_in(exercise, released) if released is not None else ())]
+    if any(
+        _is_real(binding) and not (isinstance(binding, ast.ClassDef) and _bare_one(binding) in given)
+        for source in (*stubs, *others)
+        for binding in _bindings_in(exercise, source)
+    ):
         return True
     for source in stubs:
         if released is not None and _same(source, released):
@@ -95,7 +100,7 @@ def is_unreadable(name: str, sources: Sequence[str]) -> bool:
     """Whether the last of ``sources``, in the order in which they were run, that defines ``name`` is one that Python could not read."""
     for source in reversed(sources):
         if name in source and parsed(source) is None:
-            if re.search(rf"^[^\S\n]*def\s+{re.escape(name)}\b", source, re.MULTILINE):
+            if re.search(rf"^[^\S\n]*(def|class)\s+{re.escape(name)}\b", source, re.MULTILINE):
                 return True
         elif defines(name, source):
             return False
@@ -161,6 +166,10 @@ def _bindings_in(name: str, source: str) -> Iterable[ast.stmt]:
 def _is_real(binding: ast.stmt) -> bool:
     if isinstance(binding, ast.FunctionDef | ast.AsyncFunctionDef):
         return not all(_does_nothing(statement) for statement in binding.body)
+    if isinstance(binding, ast.ClassDef):  # which may hold fields, besides methods that are still stubs
+        methods = [part for part in binding.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)]
+        others = [part for part in binding.body if part not in methods and not _does_nothing(part)]
+        return any(map(_is_real, methods)) or (bool(others) and not methods)
     if isinstance(binding, ast.Assign | ast.AnnAssign):
         return not _is_none(binding.value)
     return True
@@ -220,6 +229,10 @@ def _same(one: str, other: str) -> bool:
         return _bare(trees[0]) == _bare(trees[1])
     except RecursionError:
         return False
+
+
+def _bare_one(binding: ast.stmt) -> str:
+    return _bare(ast.Module([binding], []))
 
 
 def _bare(tree: ast.Module) -> str:

@@ -18,6 +18,7 @@ from autograder.errors import CourseError
 from autograder.sandbox.protocol import Limits
 
 __all__ = [
+    "AT_LEAST",
     "TARGETS",
     "Audience",
     "Course",
@@ -39,6 +40,8 @@ MAX_SECONDS = 86_400.0  # what no clock and no limit of the kernel is too small 
 MEMORY_MB = (64, 1 << 20)  # fewer were meant as GiB; more, no machine has
 # What an audit has to find for a chapter to be released, where a course does not say otherwise.
 TARGETS = {"hidden": 0.99, "visible": 0.9, "by_heart": 0.5, "misconceptions_visible": 0.97, "kinds": 0.95}
+# What each exercise has to have, where a course does not say otherwise: nobody is asked for a file with nothing to say in it.
+AT_LEAST = {"misconceptions": 0, "alternatives": 0, "hints": 0}
 NEAR = 0.8  # the likeness of two names, of 1, from which one counts as the other misspelt
 
 
@@ -97,6 +100,11 @@ class Course(Configurable):
         "(`misconceptions_visible`), of the mutants that are wrong on one kind of input only (`kinds`); and the largest share of the points that one answer known by heart may earn "
         "(`by_heart`). What is left out keeps its default.",
     ).tag(config=True)
+    at_least = Dict(
+        dict(AT_LEAST),
+        help="How many `misconceptions`, `alternatives` and `hints` each exercise has to have for its chapter to be released. What is left "
+        "out is not asked for; alternatives are asked of functions only. `autograder audit --suggest` offers misconceptions.",
+    ).tag(config=True)
     locate_seconds = Float(
         2.0,
         help="How long the line of a mistake that has no name is looked for, in each exercise of a notebook, after its marks "
@@ -154,6 +162,18 @@ class Course(Configurable):
             if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
                 self._refuse(proposal, f"a dictionary of shares from 0 to 1, and that of {name!r} is {share!r}")
         return {**TARGETS, **given}
+
+    @validate("at_least")  # type: ignore[untyped-decorator]
+    def _some_duties(self, proposal: Any) -> Any:
+        given = proposal["value"]
+        for name, number in given.items():
+            if name not in AT_LEAST:
+                self._refuse(proposal, f"a dictionary of {', '.join(AT_LEAST)}, and {name!r} is none of them")
+            if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= 100:
+                self._refuse(
+                    proposal, f"a dictionary of whole numbers from 0 to 100, and that of {name!r} is {number!r}"
+                )
+        return {**AT_LEAST, **given}
 
     def _refuse(self, proposal: Any, wanted: str) -> None:
         name, value = proposal["trait"].name, proposal["value"]

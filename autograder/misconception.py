@@ -63,9 +63,8 @@ class Mark:
     def __call__(self, function: F) -> F:
         """Mark ``function``; raises ``CourseError`` where it has no docstring."""
         if not (function.__doc__ or "").strip():
-            code = function.__code__
             raise CourseError(
-                f"{code.co_filename}, line {code.co_firstlineno}: {function.__name__} has no docstring: write there "
+                f"{_place(function)}: {function.__name__} has no docstring: write there "
                 f"{'what is different in this right solution' if self.right else 'what the student should read'}."
             )
         function.__mark__ = self  # type: ignore[attr-defined]
@@ -102,5 +101,15 @@ def _marked(module: ModuleType, *, right: bool) -> list[tuple[str, str, str, Any
     return [
         (name, value.__mark__.exercise, cleandoc(value.__doc__ or ""), value)
         for name, value in vars(module).items()
-        if hasattr(value, "__mark__") and value.__mark__.right == right and value.__module__ == module.__name__
+        # A class that is written as a subclass of a marked one has no mark of its own.
+        if "__mark__" in getattr(value, "__dict__", {})
+        and value.__mark__.right == right
+        and value.__module__ == module.__name__
     ]
+
+
+def _place(function: Any) -> str:
+    """The file and line of a function, or the file of a class and its first method's line."""
+    methods = vars(function).values() if isinstance(function, type) else [function]
+    codes = [part.__code__ for part in methods if hasattr(part, "__code__")]
+    return f"{codes[0].co_filename}, line {codes[0].co_firstlineno}" if codes else f"module {function.__module__}"

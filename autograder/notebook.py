@@ -104,6 +104,10 @@ class Notebook:
         """The names of the exercises whose stub cells stand in this notebook, in order, each once."""
         return list(dict.fromkeys(c.grade_id for c in self.cells if c.role == "stub" and c.grade_id))
 
+    def points_by_hand(self) -> float:
+        """The points that a person gives: those of answers in words and of nbgrader's tasks."""
+        return sum(cell.points or 0 for cell in self.cells if cell.role != "check")
+
     def duplicates(self) -> list[str]:
         """The grade ids that stand more than once, in order."""
         counts = Counter(cell.grade_id for cell in self.cells if cell.grade_id and cell.role)
@@ -360,7 +364,7 @@ def cell_of(index: int, cell: Any) -> Cell:
         source=text_of(cell.get("source")),
         grade_id=text_of(grade_id) if grade_id else None,
         role=role,
-        points=_points(nbgrader.get("points")),
+        points=_points(nbgrader.get("points")) if True in (nbgrader.get("grade"), nbgrader.get("task")) else None,
         tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
     )
 

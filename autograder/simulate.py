@@ -81,12 +81,12 @@ def _cell_source(exercise: str, code: Code, notebook: Notebook, taken: dict[str,
 
 def _asks_for_answers(exercise: str, notebook: Notebook) -> bool:
     stub = notebook.stub(exercise)
-    return stub is not None and not _defines_a_function(stub.source)
+    return stub is not None and not _defines_something(stub.source)
 
 
 @lru_cache(maxsize=256)
-def _defines_a_function(source: str) -> bool:
-    return any(isinstance(node, ast.FunctionDef) for node in ast.parse(source).body)
+def _defines_something(source: str) -> bool:
+    return any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in ast.parse(source).body)
 
 
 def _assignments(answers: Mapping[str, Any]) -> str:
@@ -166,6 +166,16 @@ class _Plain(ast.NodeTransformer):
             node.body = node.body[1:] or [ast.Pass()]
         return node
 
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        fields = {id(part): copy.deepcopy(part) for part in node.body if isinstance(part, ast.AnnAssign)}
+        node.body = [part for part in node.body if id(part) not in fields]
+        self.generic_visit(node)
+        node.name = self.renames.get(node.name, node.name)
+        if ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:]
+        node.body = [*fields.values(), *node.body] or [ast.Pass()]  # the fields of a dataclass are their annotations
+        return node
+
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         self.generic_visit(node)
         return node if node.value is None else ast.copy_location(ast.Assign([node.target], node.value), node)
@@ -189,7 +199,7 @@ def _unmarked(node: N, module: ModuleType) -> N:
         return isinstance(bound, Mark) or bound in {misconceptions_of, alternatives_of}
 
     node = copy.deepcopy(node)
-    if isinstance(node, ast.FunctionDef):
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
         node.decorator_list = [d for d in node.decorator_list if not is_mark(d)]
     return _ByName(module).visit(node)  # type: ignore[no-any-return]
 
@@ -213,7 +223,13 @@ def _course_modules(module: ModuleType) -> dict[str, ModuleType]:
     return {name: value for name, value in named.items() if value.__name__.startswith("solutions.")}
 
 
-def _definition(function: Callable[..., Any]) -> ast.FunctionDef:
+def _definition(function: Callable[..., Any]) -> ast.FunctionDef | ast.ClassDef:
+    if isinstance(function, type):
+        module = sys.modules[function.__module__]
+        for statement in _tree(Path(module.__file__ or "")).body:
+            if isinstance(statement, ast.ClassDef) and statement.name == function.__name__:
+                return _unmarked(statement, module)
+        raise ValueError(f"{function.__qualname__} stands at the top of no file: its source cannot be used.")
     code = inspect.unwrap(function).__code__
     for node in ast.walk(_tree(Path(code.co_filename))):
         if isinstance(node, ast.FunctionDef) and node.name == function.__name__:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from autograder.audit.mutants import Mutant
+from autograder.audit.table_spoiling import spoilt_table
 from autograder.checking.arguments import ArrayArgument
 from autograder.checking.contract import Contract
 from autograder.checking.kind import Kind
@@ -26,6 +27,7 @@ from autograder.checking.reading import Reading
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.proxies import StudentProxy
+from autograder.sandbox.guest.wire_tables import kind_of_table
 
 __all__ = ["Kinds", "kind_mutants", "kinds_visited", "loses_marks"]
 
@@ -156,7 +158,7 @@ def _spoilt(reader: _Reader, kind: Kind, entry: int) -> Function:
 def _holds_numbers(value: Any) -> bool:
     if isinstance(value, dict | tuple | list):
         return any(map(_holds_numbers, value.values() if isinstance(value, dict) else value))
-    return np.asarray(value).dtype.kind in "biufc"
+    return bool(kind_of_table(value)) or np.asarray(value).dtype.kind in "biufc"
 
 
 def _spoil(value: Any, share: float, number: int) -> Any:
@@ -167,6 +169,8 @@ def _spoil(value: Any, share: float, number: int) -> Any:
     if isinstance(value, tuple | list) and value:
         place = number % len(value)
         return type(value)(_spoil(v, share, number // 7) if i == place else v for i, v in enumerate(value))
+    if kind_of_table(value):
+        return spoilt_table(value, share, number)
     array = np.array(value)
     if not array.size or array.dtype.kind not in "biuf":
         return value

@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+import sys
 import textwrap
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +36,8 @@ class Mutant:
 def mutants_of(function: Callable[..., Any], name: str) -> list[Mutant]:
     """Every mutant of ``function`` that compiles and whose source differs, each once, in the order of the source."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    if isinstance(function, type):
+        return _mutants_of_class(function, tree, name)
     [definition] = [n for n in tree.body if isinstance(n, ast.FunctionDef)]
     definition.decorator_list = []
     if ast.get_docstring(definition, clean=False) is not None:
@@ -60,6 +63,40 @@ def mutants_of(function: Callable[..., Any], name: str) -> list[Mutant]:
                 while label in found:
                     label, number = f"{name}: {change} (#{number})", number + 1
                 found[label] = Mutant(label, compiled, source, _touched(original, source))
+    return list(found.values())
+
+
+def _mutants_of_class(cls: type, tree: ast.Module, name: str) -> list[Mutant]:
+    """The class with a mutant of one of its methods in that one's place."""
+    [definition] = [n for n in tree.body if isinstance(n, ast.ClassDef)]
+    definition.decorator_list = [mark for mark in definition.decorator_list if "dataclass" in ast.unparse(mark)]
+    names = vars(sys.modules[cls.__module__])
+    original = ast.unparse(definition)
+    seen = {original}
+    found: dict[str, Mutant] = {}
+    for place, method in enumerate(definition.body):
+        if not isinstance(method, ast.FunctionDef):
+            continue
+        if ast.get_docstring(method, clean=False) is not None:
+            method.body = method.body[1:] or [ast.Pass()]
+        for index, node in enumerate(_inside(method)):
+            for change, replacement, _kind in slips(node, method):
+                mutated = copy.deepcopy(definition)
+                _replace(mutated.body[place], index, replacement)  # type: ignore[arg-type]
+                ast.fix_missing_locations(mutated)
+                try:
+                    source = ast.unparse(mutated)
+                except (ValueError, AttributeError, TypeError):
+                    continue
+                if source in seen:
+                    continue
+                seen.add(source)
+                compiled = _compiled(source, cls, definition.name, names)
+                if compiled is not None:
+                    label, number = f"{name}: {method.name}: {change}", 2
+                    while label in found:
+                        label, number = f"{name}: {method.name}: {change} (#{number})", number + 1
+                    found[label] = Mutant(label, compiled, source, _touched(original, source))
     return list(found.values())
 
 
@@ -89,8 +126,10 @@ def _replace(definition: ast.FunctionDef, index: int, replacement: ast.AST | Non
     definition.body = [Swap().visit(s) for s in definition.body]
 
 
-def _compiled(source: str, function: Callable[..., Any], name: str) -> Callable[..., Any] | None:
-    namespace = dict(getattr(inspect.unwrap(function), "__globals__", {}))
+def _compiled(
+    source: str, function: Callable[..., Any], name: str, names: Mapping[str, Any] | None = None
+) -> Callable[..., Any] | None:
+    namespace = dict(getattr(inspect.unwrap(function), "__globals__", {}) if names is None else names)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)  # nonsense is what a mutant may be: it worries no author

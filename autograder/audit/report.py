@@ -8,7 +8,9 @@ from typing import Any
 
 from autograder.audit.kinds import Kinds
 from autograder.audit.locating import Places
-from autograder.course import TARGETS
+from autograder.audit.suggestions import Suggestion
+from autograder.course import AT_LEAST, TARGETS
+from autograder.wording import listed, plural
 
 __all__ = [
     "BY_HEART_TARGET", "HIDDEN_TARGET", "KINDS_TARGET", "MISCONCEPTIONS_VISIBLE_TARGET", "VISIBLE_TARGET", "ChapterAudit",
@@ -32,7 +34,8 @@ class ExerciseAudit:
     ``seen_by_hidden_only`` (no visible check does), ``equivalent`` mutants with the reason why they are right,
     ``kills`` per check, ``idle`` checks that nothing but they could show to be needed, and ``flaky`` ones. ``by_heart`` is
     the share of the points that a function earns which answers whatever it is asked with one answer that everybody sees.
-    ``places`` says how often the line of a mistake was found, where that was asked for.
+    ``places`` says how often the line of a mistake was found, where that was asked for, ``hints`` how many hints there are,
+    ``suggestions`` misconceptions that lack only a sentence, where these were asked for.
     """
 
     name: str
@@ -58,6 +61,8 @@ class ExerciseAudit:
     by_heart: float = 0.0
     kinds: Kinds = field(default_factory=Kinds)
     places: Places | None = None
+    hints: int = 0
+    suggestions: tuple[Suggestion, ...] = ()
 
     @property
     def killed(self) -> float:
@@ -120,6 +125,15 @@ class ExerciseAudit:
             )
         return [f"{self.name}: {problem}" for problem in found]
 
+    def lacking(self, at_least: Mapping[str, int] = AT_LEAST) -> list[str]:
+        """What the course asks of each exercise and this one does not have, one sentence each."""
+        asked = [name for name in at_least if not (self.answers and name == "alternatives")]
+        return [
+            f"{self.name}: it has {plural(getattr(self, name), name[:-1])}, and c.Course.at_least asks for {at_least[name]}."
+            for name in asked
+            if getattr(self, name) < at_least[name]
+        ]
+
 
 def _killed(exercises: Sequence[ExerciseAudit], *, visibly: bool = False) -> float:
     """The share of their mutants, together, that some check kills; with ``visibly``, that a visible one does."""
@@ -138,7 +152,7 @@ def _seen(exercises: Sequence[ExerciseAudit]) -> float:
 class ChapterAudit:
     """The audit of a chapter, held against its course's ``targets``.
 
-    ``mistakes`` are sentences about what its author got wrong outside the checks; a ``draft`` was released with targets unmet.
+    ``at_least`` says what its course asks of each exercise. ``mistakes`` are sentences about what its author got wrong outside the checks; a ``draft`` was released with targets unmet.
     """
 
     chapter: str
@@ -147,6 +161,7 @@ class ChapterAudit:
     targets: Mapping[str, float] = field(default_factory=lambda: dict(TARGETS))
     mistakes: tuple[str, ...] = ()
     draft: bool = False
+    at_least: Mapping[str, int] = field(default_factory=lambda: dict(AT_LEAST))
 
     @property
     def ok(self) -> bool:
@@ -189,7 +204,7 @@ class ChapterAudit:
     def unmet(self) -> list[str]:
         """What falls short of the targets, one sentence each: a draft may go out with it."""
         hidden, visible = self.targets["hidden"], self.targets["visible"]
-        found = [p for e in self.exercises for p in e.unmet(self.targets)]
+        found = [p for e in self.exercises for p in (*e.unmet(self.targets), *e.lacking(self.at_least))]
         if self.killed_kind_only < self.targets["kinds"]:
             names = ", ".join(label for e in self.exercises for label in e.kinds.survivors[:3])
             found.append(
@@ -263,13 +278,20 @@ class ChapterAudit:
             lines += [f"  equivalent: {label}: {why}" for label, why in e.equivalent.items()]
             lines += [f"  hidden only: {e.name}.{name}: {why or 'no reason given'}" for name, why in e.unseen.items()]
         lines += [f"  ! {problem}" for problem in self.problems]
+        bare = [e.name for e in self.exercises if not e.answers and (e.survivors or not e.misconceptions)]
+        if bare and not any(e.suggestions for e in self.exercises):
+            lines.append(
+                f"  `autograder audit {self.chapter} --suggest` offers misconceptions to paste, for {listed(bare)} first of all."
+            )
         return "\n".join(lines)
 
 
 def _exercise(audit: ExerciseAudit) -> dict[str, Any]:
-    """One exercise as JSON; it has the key ``places`` only where that was asked for."""
+    """One exercise as JSON; it has the keys ``places`` and ``suggestions`` only where these were asked for."""
     whole = {**asdict(audit), **_shares(audit), "kinds": audit.kinds.to_json()}
     del whole["places"]
+    if not audit.suggestions:
+        del whole["suggestions"]
     return whole if audit.places is None else {**whole, "places": audit.places.to_json()}
 
 

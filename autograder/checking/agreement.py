@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autograder.checking.asserts import assert_matches
+from autograder.checking.asserts import assert_matches, assert_same_plot, judge_assertion
+from autograder.checking.plots import USUAL
+from autograder.checking.things import Thing, asked_of, change, is_mutable, plainly, state_of
+from autograder.sandbox.protocol import Opaque
 
 __all__ = ["Agreement"]
 
@@ -32,18 +35,106 @@ class Agreement:
             raise AttributeError(name)
 
         def ask(*args: Any, **kwargs: Any) -> Any:
-            right = getattr(self._reference, name)(*args, **kwargs)
-            found = getattr(self._student, name)(*args, **kwargs)
-            assert_matches(found, right, **self._options)
-            return found
+            right = getattr(self._reference, name)(*_of(args, "right"), **_of(kwargs, "right"))
+            found = getattr(self._student, name)(*_of(args, "found"), **_of(kwargs, "found"))
+            return _compared(found, right, self._options)
 
         return ask
+
+    def plot(
+        self, name: str, *args: Any, texts: bool = False, parts: str | Sequence[str] = USUAL, **kwargs: Any
+    ) -> Any:
+        """Both draw, and the pictures show the same, in the ``parts`` that are named (see ``assert_same_plot``).
+
+        Titles, labels and legends have to be there where the reference has them; with ``texts`` they say the same. Tolerances
+        are those of these options: ``agrees(rtol=0.01).plot(…)``.
+        """
+        right = self._reference.plot(name, *args, texts=texts, **kwargs)
+        found = self._student.plot(name, *args, texts=texts, **kwargs)
+        tolerances = {key: self._options[key] for key in ("rtol", "atol") if key in self._options}
+        assert_same_plot(found, right, parts=parts, **tolerances)
+        return found
 
     @property
     def student(self) -> Any:
         """The fixture ``student``, for what is asserted in another way."""
         return self._student
 
-    def within(self, memory_mb: int) -> Agreement:
-        """The same, where the student's call may take ``memory_mb`` MiB and no more."""
-        return Agreement(self._student.within(memory_mb), self._reference, self._options)
+    def within(
+        self, memory_mb: int | None = None, *, steps: int | None = None, calls: Mapping[str, int] | None = None
+    ) -> Agreement:
+        """The same, where the student's call may take so much memory, so many steps or calls, and no more."""
+        student = self._student.within(memory_mb, steps=steps, calls=calls)
+        return Agreement(student, self._reference, self._options)
+
+
+class _Both:
+    """An object of the student's, and the reference's beside it, of which the same is asked."""
+
+    def __init__(self, found: Thing, right: Thing, options: Mapping[str, Any]) -> None:
+        self.found, self.right, self._options = found, right, options
+        self._given: list[tuple[Any, Any, Any]] = []  # what both gave, and what it held then
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the check has made it by the name of its class."""
+        return asked_of(self.found).is_new
+
+    @property
+    def opaque(self) -> Opaque:
+        return asked_of(self.found).opaque
+
+    def is_method(self, name: str) -> bool:
+        return asked_of(self.right).is_method(name)
+
+    def step(
+        self,
+        do: str,
+        name: str,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        *,
+        swapped: bool = False,
+    ) -> Any:
+        kwargs, found, right = kwargs or {}, asked_of(self.found), asked_of(self.right)
+        for place, (value, other, held) in enumerate(self._given):
+            if (now := state_of(value)) != held:  # the check has changed what the student gave, and means both
+                change(other, value)
+                self._given[place] = value, other, now
+        try:
+            expected = right.step(do, name, _of(args, "right"), _of(kwargs, "right"), swapped=swapped)
+        except Exception as error:  # noqa: BLE001 - what a right object raises is its answer
+            wanted = type(error).__name__
+            given = _of(args, "found"), _of(kwargs, "found")
+            outcome = found.step(do, name, *given, swapped=swapped, outcome=True, raises=wanted)  # type: ignore[call-arg]
+            judge_assertion("raises", outcome, None, {"error": wanted}, "", {})
+            return None
+        value = found.step(do, name, _of(args, "found"), _of(kwargs, "found"), swapped=swapped)
+        if is_mutable(value) and type(value) is type(expected):
+            self._given.append((value, expected, state_of(value)))
+        return _compared(value, expected, self._options)
+
+
+def _compared(found: Any, right: Any, options: Mapping[str, Any]) -> Any:
+    """The student's answer, held against the right one; two objects go on side by side."""
+    if not isinstance(right, Thing):
+        assert_matches(found, right, **options)
+        return found
+    if not asked_of(right).is_new:
+        judge_assertion("is_a", plainly(found), None, {"type": asked_of(right).opaque.type}, "", {})
+    return Thing(_Both(found, right, options))
+
+
+def _of(given: Any, side: str) -> Any:
+    """Arguments as one side gets them: of each pair of objects, its own. Everything else is the very same, to be watched."""
+    if isinstance(given, Thing) and isinstance(asked_of(given), _Both):
+        return getattr(asked_of(given), side)
+    if type(given) is dict and _holds(list(given.values())):
+        return {key: _of(value, side) for key, value in given.items()}
+    if type(given) in (list, tuple) and _holds(given):
+        return type(given)([_of(value, side) for value in given])
+    return given
+
+
+def _holds(given: Sequence[Any]) -> bool:
+    return any(isinstance(part, Thing) or (type(part) in (list, tuple) and _holds(part)) for part in given)

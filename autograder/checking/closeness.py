@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checking.plain import Comparison, is_plain
+from autograder.sandbox.guest.wire_tables import is_pandas
+
 __all__ = ["ATOL", "RTOL", "as_array", "close", "equal", "tolerances"]
 
 RTOL, ATOL = 1e-5, 1e-6
@@ -44,6 +47,10 @@ def close(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> 
 
 def equal(left: Any, right: Any, *, rtol: float = RTOL, atol: float = ATOL) -> bool:
     """Whether two outcomes are the same answer: same structure, shape and values at tolerance, NaN equal to NaN."""
+    if is_plain(left) and is_plain(right):
+        return Comparison(rtol, atol).difference(left, right) is None
+    if type(left) is int and type(right) is int:
+        return left == right
     if isinstance(left, _REAL) and isinstance(right, _REAL):
         a, b = as_array(left), as_array(right)
         if a is None or b is None or a.shape != b.shape or (a.dtype.kind == "b") != (b.dtype.kind == "b"):
@@ -58,6 +65,10 @@ def equal(left: Any, right: Any, *, rtol: float = RTOL, atol: float = ATOL) -> b
         )
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(equal(left[k], right[k], rtol=rtol, atol=atol) for k in left)
+    if is_pandas(left) or is_pandas(right):
+        from autograder.checking.tables import same_table  # noqa: PLC0415 - which compares numbers with what stands here
+
+        return same_table(left, right, rtol, atol)
     return type(left) is type(right) and bool(left == right)
 
 
@@ -66,7 +77,7 @@ def as_array(value: Any) -> np.ndarray | None:
 
     Whole numbers that no NumPy integer holds are floats there, as in arithmetic with any array.
     """
-    if value is None or isinstance(value, str | dict) or hasattr(value, "type"):
+    if value is None or isinstance(value, str | dict | set | bytes | range) or hasattr(value, "type"):
         return None
     if isinstance(value, tuple | list):
         parts = [*_parts(value)]
@@ -96,4 +107,10 @@ def _parts(value: Any) -> Iterator[Any]:
 def _has_narrow_float(value: Any) -> bool:
     if isinstance(value, tuple | list | dict):
         return any(map(_has_narrow_float, value.values() if isinstance(value, dict) else value))
-    return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fc" and value.dtype.itemsize < 8
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype.kind in "fc" and value.dtype.itemsize < 8
+    if not is_pandas(value):
+        return False
+    from autograder.checking.tables import is_narrow  # noqa: PLC0415 - as above
+
+    return is_narrow(value)

@@ -30,6 +30,7 @@ from autograder.checking.arguments import (
 from autograder.checking.contract import Contract
 from autograder.checking.kind import Kind, Wish
 from autograder.checking.kinds import kinds_of
+from autograder.checking.table_kinds import TableArgument, draw_table
 from autograder.sandbox.guest.wire import strided
 
 __all__ = ["Covering", "DrawnInput", "cover", "draw"]
@@ -201,6 +202,8 @@ class _Drawing:
                     (argument.of,), self.contract.arguments[argument.of], tuple(shape)
                 )
             return axis
+        if isinstance(argument, TableArgument):
+            return draw_table(argument, style, self.rng)
         if isinstance(argument, ChoiceArgument):
             return argument.values[int(self.rng.integers(len(argument.values)))]
         raise TypeError(f"no way is known to draw {argument!r}")

@@ -11,10 +11,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from autograder.checking.counting import COUNT, spelled_count
+from autograder.checking.plain_text import source
+from autograder.checking.scripts import spelled_script
+from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.protocol import Call
+from autograder.sandbox.script import is_script
 
-__all__ = ["answered", "arguments_of", "noting_answers", "spelled", "spelling_of"]
+__all__ = ["answered", "arguments_of", "kept_for_this_check", "noting_answers", "spelled", "spelling_of"]
 
+MAX_IN_PLACE = 40  # characters of a text that stands in the call itself
 MAX_PARTS, MAX_DEPTH = 50, 3  # of what a student returned, to be spelled as a part of it
 
 T = TypeVar("T")
@@ -30,11 +36,26 @@ class _Answer:
     spell: Callable[[], Spelling]
 
 
-_answers: ContextVar[list[_Answer] | None] = ContextVar("answers", default=None)
+class _Noted(list[_Answer]):
+    """The answers of one check, and what else belongs to this check alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: dict[Any, Any] = {}
+
+
+_answers: ContextVar[_Noted | None] = ContextVar("answers", default=None)
 
 
 def spelled(call: Call, signature: inspect.Signature | None) -> Spelling:
     """``softmax(x, axis=0)`` and ``{"x": array}``: arrays by the parameter's name, small things in place."""
+    if is_script(call):
+        return spelled_script(call)
+    if call.probe == COUNT:
+        _limits, args, kwargs = call.args
+        return spelled_count(call.function, args, kwargs), {}
+    if "def probe(tests, candidate)" in call.probe:
+        return f"{call.function}({call.args[0].name})", {}  # in which a student is to find the bug
     names: list[str] = []
     if signature is not None:
         names = [p.name for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
@@ -50,11 +71,17 @@ def spelled(call: Call, signature: inspect.Signature | None) -> Spelling:
 @contextmanager
 def noting_answers() -> Iterator[None]:
     """Keep inside what the student answers, so that an assertion finds the call that gave a value."""
-    token = _answers.set([])
+    token = _answers.set(_Noted())
     try:
         yield
     finally:
         _answers.reset(token)
+
+
+def kept_for_this_check() -> dict[Any, Any]:
+    """A table that lives as long as the check that runs; a new one where none does."""
+    noted = _answers.get()
+    return noted.kept if noted is not None else {}
 
 
 def answered(value: T, spell: Callable[[], Spelling], call: Call | None = None) -> T:
@@ -107,9 +134,15 @@ def _path(whole: Any, part: Any, depth: int = 0) -> str | None:
 
 
 def _word(name: str, value: Any, inputs: dict[str, Any]) -> str:
-    if isinstance(value, np.ndarray | dict | list | tuple) or hasattr(value, "text"):
+    long = isinstance(value, str | bytes) and (len(value) > MAX_IN_PLACE or "\n" in str(value))
+    if (
+        isinstance(value, np.ndarray | dict | list | tuple | set | frozenset | bytearray)
+        or kind_of_table(value)
+        or hasattr(value, "text")
+        or long
+    ):
         inputs[name] = value
         return name
     if hasattr(value, "seed"):
         return f"np.random.default_rng({value.seed})"
-    return repr(value.item() if isinstance(value, np.generic) else value)
+    return source(value)

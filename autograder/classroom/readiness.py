@@ -8,6 +8,7 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
+from autograder.chains import USE, grades_confined
 from autograder.course import Course, CourseError
 from autograder.gradebook.entries import gradebook_url, nbgrader_config
 from autograder.gradebook.errors import GradebookError, require_version
@@ -26,7 +27,9 @@ _EXCHANGE = "/usr/local/share/nbgrader/exchange"  # as nbgrader has it
 
 def probe_course(course: Course) -> list[Probe]:
     """Everything that grading a class in this course folder needs, besides the jail."""
-    return [_packages(course), _gradebook(course), _class_list(course), _secret(course), _alembic(), _exchange(course)]
+    return [
+        _packages(course), _gradebook(course), _class_list(course), _secret(course), _alembic(), _chains(course), _exchange(course),
+    ]  # fmt: skip
 
 
 def _packages(course: Course) -> Probe:
@@ -102,6 +105,19 @@ def _alembic() -> Probe:
         )
         return Probe("alembic", holds=False, detail="it is not on PATH", remedy=remedy)
     return Probe("alembic", holds=True, detail=found)
+
+
+def _chains(course: Course) -> Probe:
+    """Whether ``nbgrader autograde`` and formgrader's button grade as ``autograder grade`` does; their own way knows no jail."""
+    name = "nbgrader's own commands"
+    if grades_confined(nbgrader_config(course)):
+        return Probe(
+            name, holds=True, detail="nbgrader autograde and formgrader grade in the jail, by the course's checks"
+        )
+    detail = "nbgrader autograde and formgrader would run students' code unconfined, and no check of the course"
+    return Probe(
+        name, holds=False, detail=detail, remedy=f"Write two lines into nbgrader_config.py: {' and '.join(USE)}."
+    )
 
 
 def _exchange(course: Course) -> Probe:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from autograder.cli.common import chapters_argument, course_option, everything_option, told_in_sentences, wanted
+from autograder.cli.common import chapters_argument, cores, course_option, everything_option, told_in_sentences, wanted
 from autograder.cli.progress import say
 from autograder.cli.verbs import PATH
 from autograder.course import CourseError, load_course
@@ -66,7 +66,7 @@ def report(
     """Make a page about a class: its marks, mistakes and exercises, and who needs somebody."""
     from autograder.files import write_atomically
     from autograder.judging.secret import course_secret
-    from autograder.report.content import report_of
+    from autograder.report.content import reports_of
     from autograder.report.marks import class_marks
     from autograder.report.names import Names
 
@@ -82,7 +82,7 @@ def report(
         names = Names(
             students, found[0].people, hidden=hide_names, secret=course_secret(course).hex() if hide_names else ""
         )
-        reports = [report_of(course, one) for one in found]
+        reports = reports_of(course, found, cores())
         if as_json:
             click.echo(json.dumps([one.to_json(names) for one in reports], ensure_ascii=False, indent=2))
         if output is not None or not as_json:

@@ -25,6 +25,7 @@ from autograder.cli.progress import grading_progress, say
 from autograder.cli.text import finish, verdict_text
 from autograder.cli.verbs import exercise_option, json_option, notebooks_argument
 from autograder.course import CourseError, find_course, load_course
+from autograder.notebook import read_notebook
 from autograder.sandbox.confinement import Confinement, SandboxLost, SandboxUnavailable
 from autograder.verdict import Verdict
 
@@ -81,7 +82,8 @@ def grade(
         def run(on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
             return grade_class(course, chapter, jobs, on_verdict=on_verdict, **how)
 
-        finish(*_run(run, len(jobs), f"Grading {chapter}"), as_json=as_json)
+        by_hand = read_notebook(course.source(chapter)).points_by_hand()
+        finish(*_run(run, len(jobs), f"Grading {chapter}"), as_json=as_json, by_hand=by_hand)
 
 
 @click.command()

@@ -18,9 +18,7 @@ from autograder.wording import number, plural, points
 
 __all__ = ["finish", "listed", "needs_a_person", "summary", "verdict_text"]
 
-_ONE_BY_ONE = (
-    3  # notebooks of which the same is to be said that are named, each on a line of its own where they are no more
-)
+_NAMED = 3  # of the notebooks of which the same is to be said
 
 
 def verdict_text(verdict: Verdict) -> str:
@@ -32,15 +30,16 @@ def verdict_text(verdict: Verdict) -> str:
     return "\n\n".join(lines + [card_text(Card(exercise, graded=True)) for exercise in verdict.exercises])
 
 
-def summary(verdicts: Sequence[Verdict], seconds: float) -> str:
-    """What a run did, in sentences that can be read aloud."""
+def summary(verdicts: Sequence[Verdict], seconds: float, by_hand: float = 0) -> str:
+    """What a run did, in sentences that can be read aloud; ``by_hand`` are the points that a person gives besides."""
     graded = [v for v in verdicts if v.status == "graded"]
     lines = [f"Graded {len(graded)} of {plural(len(verdicts), 'notebook')} in {seconds:.1f} seconds."]
     if len(graded) >= 5:  # fewer are read one by one
         scores = [v.score for v in graded]
         highest_possible = max(v.max_score for v in graded)
         lines.append(
-            f"Half of them reach {plural(statistics.median(scores), 'point')} or more of {number(highest_possible)}; "
+            f"Half of them reach {plural(statistics.median(scores), 'point')} or more of {number(highest_possible)}"
+            f"{' that the checks give' if by_hand else ''}; "
             f"the lowest has {number(min(scores))}, the highest {number(max(scores))}."
         )
         mistakes = Counter((e.name, e.misconception) for v in graded for e in v.exercises if e.misconception)
@@ -48,6 +47,10 @@ def summary(verdicts: Sequence[Verdict], seconds: float) -> str:
             (exercise, misconception), count = mistakes.most_common(1)[0]
             often = "once" if count == 1 else f"{count} times"
             lines.append(f"The mistake seen most is {misconception} in {exercise}: {often}.")
+    if graded and by_hand:
+        lines.append(
+            f"{plural(by_hand, 'point')} more {'is' if by_hand == 1 else 'are'} for a person to give, in formgrader."
+        )
     return "\n".join(lines)
 
 
@@ -55,7 +58,7 @@ def needs_a_person(verdicts: Sequence[Verdict]) -> str:
     """The notebooks that could not be graded or hold something odd, each with its reason; empty where there are none.
 
     A notebook is called by its student where one is known, else by its file; graded ones of which the same is to be said, as
-    where the points of a chapter have changed, stand together where they are more than a few.
+    where the points of a chapter have changed, stand together.
     """
     told: dict[tuple[str, str], list[str]] = {}
     for verdict in verdicts:
@@ -64,8 +67,7 @@ def needs_a_person(verdicts: Sequence[Verdict]) -> str:
             told.setdefault((why, reason), []).append(sanitize(verdict.student or verdict.notebook))
     lines: list[str] = []
     for (why, reason), names in told.items():
-        many = len(names) > _ONE_BY_ONE and not reason
-        heads = [f"{', '.join(names[:_ONE_BY_ONE])} and {len(names) - _ONE_BY_ONE} more"] if many else names
+        heads = names if reason else [_named(names)]
         lines += [wrapped(why, "    ", f"  - {head}: ") for head in heads]
     return "\n".join(["Needs a person:", *lines]) if lines else ""
 
@@ -78,18 +80,24 @@ def listed(found: Iterable[tuple[str, str]]) -> str:
             told.setdefault(why, []).append(sanitize(name))
     lines = []
     for why, names in told.items():
-        more = f" and {len(names) - _ONE_BY_ONE} more" if len(names) > _ONE_BY_ONE else ""
-        lines.append(wrapped(why, "    ", f"  - {', '.join(names[:_ONE_BY_ONE])}{more}: "))
+        lines.append(wrapped(why, "    ", f"  - {_named(names)}: "))
     return "\n".join(lines)
 
 
-def finish(verdicts: Sequence[Verdict], seconds: float, *, as_json: bool, brief: bool = False) -> None:
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
+
+
+def finish(
+    verdicts: Sequence[Verdict], seconds: float, *, as_json: bool, brief: bool = False, by_hand: float = 0
+) -> None:
     """Print the JSON that is asked for and, unless ``brief``, how it went; ends the verb where a notebook could not be graded."""
     if as_json:
         # A line for each: it can be read, and is written ten times as fast as with every key on a line of its own.
         sys.stdout.write("[\n{}\n]\n".format(",\n".join(json_lines(verdicts))))
     if not brief:
-        say(summary(verdicts, seconds))
+        say(summary(verdicts, seconds, by_hand))
         if missing := needs_a_person(verdicts):
             say(missing)
     if any(verdict.status == "ungradable" for verdict in verdicts):

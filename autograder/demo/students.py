@@ -168,7 +168,8 @@ class _AtWork:
         return slip.function
 
     def _has_answers(self, exercise: str) -> bool:
-        return not inspect.signature(self.right[exercise]).parameters
+        right = self.right[exercise]
+        return not isinstance(right, type) and not inspect.signature(right).parameters
 
     def _shuffled(self, things: list[T]) -> list[T]:
         return self.rng.sample(things, len(things))

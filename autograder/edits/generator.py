@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
-from autograder.edits import calls
+from autograder.edits import calls, table_operators
 from autograder.edits.operators import EXPRESSIONS, Operator, Scope
 from autograder.edits.slips import slips
 from autograder.edits.statements import lines_before, statement_edits
@@ -20,6 +20,7 @@ from autograder.edits.text import Draft, Edit, Text
 __all__ = ["Definition", "edited", "edits_of", "overlap"]
 
 assert calls.REDUCTIONS  # its operators are known from here on  # noqa: S101
+assert table_operators.__all__  # and those of tables after them  # noqa: S101
 
 MAX_EDITS = 30_000  # of one definition
 Function = ast.FunctionDef | ast.AsyncFunctionDef

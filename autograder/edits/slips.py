@@ -11,6 +11,8 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from autograder.edits.table_slips import table_slips
+
 __all__ = ["TAKEN_FOR", "Slip", "numeral", "slips"]
 
 _BINARY: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
@@ -75,6 +77,7 @@ def slips(node: ast.AST, definition: ast.FunctionDef) -> Iterator[Slip]:
         yield from _constant(node)
     elif isinstance(node, ast.Call):
         yield from _call(node)
+        yield from (_said(node, other, kind) for other, kind in table_slips(node))
     elif isinstance(node, ast.Attribute) and node.attr in {"T", "mT"} and isinstance(node.ctx, ast.Load):
         yield _said(node, node.value, "transpose")
     elif isinstance(node, ast.Slice):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from autograder.examples.sealed import opened
+from autograder.sandbox.script import PLAY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -296,7 +297,7 @@ def _step(data: dict[str, Any]) -> Step:
         function=str(call["function"]),
         args=tuple(_argument(value) for value in call.get("args") or ()),
         kwargs={str(name): _argument(value) for name, value in (call.get("kwargs") or {}).items()},
-        probe=str(call.get("probe") or ""),
+        probe=PLAY if call.get("script") else str(call.get("probe") or ""),
         memory_mb=int(call["memory_mb"]) if call.get("memory_mb") else None,
         measured=bool(call.get("measured", False)),
         planned=(tuple(planned["args"]), dict(planned["kwargs"])) if planned else None,

@@ -12,8 +12,12 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.asserts import observing
+from autograder.checking.counting import limits_of
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
+from autograder.checking.limits import count
+from autograder.checking.plots import plot_probe_text
 from autograder.checking.spelling import answered, spelled
+from autograder.checking.things import holds_things
 from autograder.course import Audience, CourseError, Solutions
 from autograder.examples.effort import effort, heading
 from autograder.examples.format import FORMAT
@@ -25,9 +29,12 @@ from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import signature_of_error
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import ChapterChecks
+from autograder.judging.objects import Side, given, made
 from autograder.judging.solutions import known_alternatives
 from autograder.notebook import NotebookError, read_notebook
+from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.protocol import Answer, Call
+from autograder.sandbox.script import is_script
 
 __all__ = ["recorded"]
 
@@ -85,7 +92,7 @@ def _exercise(checks: ChapterChecks, spec: ExerciseSpec, *, judged: bool) -> dic
     questions = [question for tape in tapes.values() for question in tape.calls]
     right = [None] * len(questions) if spec.answers else _answers(checks, spec.name, None, questions)
     return {
-        "kind": "answers" if spec.answers else "function",
+        "kind": "answers" if spec.answers else "class" if spec.name in checks.class_names() else "function",
         "answers": list(spec.answers),
         "points": spec.points,
         "signature": "" if spec.answers or signature is None else spec.name + _plain(signature),
@@ -131,6 +138,9 @@ def _record(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec) -> _Tap
     return tape
 
 
+MAX_PARTS = 1000  # of a result that a check may assert something about each
+
+
 class _Tape:
     """Stands where the student stands, answers with the reference, and writes down calls and assertions."""
 
@@ -140,6 +150,7 @@ class _Tape:
         self.calls: list[Call | str] = []  # one for each step that is a call or a variable
         self._checks = checks
         self._memory_mb: int | None = None
+        self._limits: Mapping[str, Any] | None = None
         self._wholes: list[tuple[int, Any]] = []
         self._seen: list[tuple[Any, dict[str, Any]]] = []
 
@@ -147,16 +158,32 @@ class _Tape:
         if name.startswith("__"):
             raise AttributeError(name)
 
+        classes = self._checks.class_names()
+
         def call(*args: Any, **kwargs: Any) -> Any:
+            side = Side(self._script, self._checks.reference.answer, classes)
+            if name in classes:
+                return made(side, name, args, kwargs)
+            if classes and holds_things((*args, *kwargs.values())):
+                return given(side, name, args, kwargs)
+            if self._limits:
+                count(self.measure, self._checks.reference.answer, self._limits, name, args, kwargs)
             asked = Call(name, args, kwargs, memory_mb=self._memory_mb)
             return self._called(asked, getattr(self._checks.reference, name)(*args, **kwargs))
 
         return call
 
+    def _script(self, asked: Call) -> Any:
+        return self._called(asked, self._checks.reference.answer(asked))
+
     def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
         """A call through a probe is written down with the probe's text, which is no secret of the course's."""
         value = self._checks.reference.probe(source, function, *args, **kwargs)
         return self._called(Call(function, args, kwargs, source), value)
+
+    def plot(self, function: str, *args: Any, texts: bool = True, **kwargs: Any) -> Any:
+        """A picture is looked at through a probe."""
+        return self.probe(plot_probe_text(texts=texts), function, *args, **kwargs)
 
     def measure(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
         """As a probe: only what is asserted of the measurement counts, so none is kept of the reference's or a mistake's."""
@@ -169,10 +196,13 @@ class _Tape:
         self._note({"variable": name}, value)
         return value
 
-    def within(self, memory_mb: int) -> _Tape:
-        """The same recorder, for calls with a limit on memory."""
+    def within(
+        self, memory_mb: int | None = None, *, steps: int | None = None, calls: Mapping[str, int] | None = None
+    ) -> _Tape:
+        """The same recorder, for calls with a limit on memory, steps or calls."""
         limited = copy.copy(self)  # which writes on the same tape
         limited._memory_mb = memory_mb  # noqa: SLF001 - a copy of ours
+        limited._limits = limits_of(steps, calls) if steps is not None or calls else None  # noqa: SLF001
         return limited
 
     def when_graded(self, look: Callable[..., None], *args: Any) -> None:
@@ -186,6 +216,8 @@ class _Tape:
     ) -> None:
         """Write one assertion down."""
         found = self._place(actual)
+        if actual is None and self._seen and self._seen[-1][0] is None:
+            found = self._seen[-1][1]  # what was asked for last: of None there is only one
         if found is None:
             raise CourseError(
                 f"{self.where} is visible, but asserts something about a value that is not directly what a student's function "
@@ -206,6 +238,8 @@ class _Tape:
             step, taken = self.steps[index]["call"], isinstance(whole, _Tuple) and whole.taken
             used = [s.get(k) for s in self.steps for k in ("actual", "expected") if "assert" in s]
             if taken or any(place and place.get("step") == index and place["path"] for place in used):
+                if isinstance(whole, dict) and not all(isinstance(key, str) for key in whole):
+                    continue  # parts are told by name
                 step["parts"] = list(whole) if isinstance(whole, dict) else len(whole)
                 step |= {"unpacked": True} if taken else {}
 
@@ -216,13 +250,15 @@ class _Tape:
         if any(isinstance(a, dict) and "step" in a for a in (*encoded["args"], *encoded["kwargs"].values())):
             kwargs = {k: encode_value(v) for k, v in call.kwargs.items()}
             encoded["planned"] = {"args": [encode_value(a) for a in call.args], "kwargs": kwargs}
-        if call.probe:
+        if is_script(call):
+            encoded["script"] = True
+        elif call.probe:
             encoded["probe"] = call.probe
         if call.measured:
             encoded["measured"] = True
         if call.memory_mb is not None:
             encoded["memory_mb"] = call.memory_mb
-        if isinstance(value, tuple):
+        if type(value) is tuple:
             value = _Tuple(value)
         if isinstance(value, tuple | list | dict):
             self._wholes.append((len(self.steps), value))
@@ -237,7 +273,9 @@ class _Tape:
     def _remember(self, value: Any, place: dict[str, Any]) -> None:
         self._seen.append((value, place))
         keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, tuple | list) else ()
-        for key in keys:
+        for key in keys if len(keys) <= MAX_PARTS else ():
+            if not isinstance(key, str | int):
+                continue  # JSON has no other keys to find a part by
             self._remember(value[key], {"step": place["step"], "path": [*place["path"], key]})
 
     def _place(self, value: Any) -> dict[str, Any] | None:
@@ -245,7 +283,7 @@ class _Tape:
         return next((place for seen, place in reversed(self._seen) if seen is value and value is not None), None)
 
     def _argument(self, value: Any) -> Any:
-        place = self._place(value) if isinstance(value, np.ndarray) else None
+        place = self._place(value) if isinstance(value, np.ndarray) or kind_of_table(value) else None
         return place or encode_value(value)
 
 

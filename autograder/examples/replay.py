@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from autograder.checking.asserts import judge_assertion
+from autograder.checking.asserts import CheckFailed, judge_assertion
+from autograder.checking.catching import gathered
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.examples.format import (
     NOTHING,
@@ -86,6 +87,7 @@ class RecordedChecks:
     def run_check(self, exercise: str, check: str, student: StudentProxy) -> None:
         """Take the steps of one check; raises what the first that does not hold raises."""
         results: list[Any] = []
+        failures: list[CheckFailed] = []
         for step in self._checks[exercise, check].steps:
             if isinstance(step, VariableStep):
                 results.append(student[step.name])
@@ -95,7 +97,14 @@ class RecordedChecks:
                 results.append(None)
                 expected = None if step.expected is NOTHING else _value(step.expected, results)
                 inputs = {name: _value(value, results) for name, value in step.inputs.items()}
-                judge_assertion(step.name, _value(step.actual, results), expected, step.params, step.call, inputs)
+                try:
+                    judge_assertion(step.name, _value(step.actual, results), expected, step.params, step.call, inputs)
+                except CheckFailed as failure:
+                    if step.name != "lets_through":
+                        raise
+                    failures.append(failure)  # all of them are told at once
+        if failures:
+            raise gathered(failures)
 
     def diagnosis(self, exercise: str) -> Diagnosis | None:
         """The misconceptions' recorded answers; None where there are none."""
@@ -154,7 +163,9 @@ class RecordedChecks:
             return verdict
         if exercise.kind == "answers":
             return _unanswered(exercise, answers) if all(map(_is_unanswered, answers)) else verdict
-        return not_written(exercise) if all(_is_blank(answer, exercise.name) for answer in answers) else verdict
+        is_class = exercise.kind == "class"
+        blank = all(_is_blank(answer, exercise.name, is_method=is_class) for answer in answers)
+        return not_written(exercise) if blank else verdict
 
 
 def not_written(exercise: ExerciseExamples) -> ExerciseVerdict:
@@ -185,10 +196,10 @@ def _not_attempted(exercise: ExerciseExamples, message: str) -> ExerciseVerdict:
     return ExerciseVerdict(exercise.name, 0.0, worth, "not_attempted", message=message, checks=results)
 
 
-def _is_blank(answer: Answer, exercise: str) -> bool:
+def _is_blank(answer: Answer, exercise: str, *, is_method: bool = False) -> bool:
     """Whether a call ended in the ``NotImplementedError`` of the exercise's own stub (not of one that it calls)."""
     error = answer.error
-    return error is not None and error.type == "NotImplementedError" and error.where in {"", exercise}
+    return error is not None and error.type == "NotImplementedError" and (is_method or error.where in {"", exercise})
 
 
 def _is_unanswered(answer: Answer) -> bool:

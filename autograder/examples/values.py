@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.protocol import Opaque, Rng, Source
+from autograder.examples.plain_values import decode_plain_value, encode_plain_value
+from autograder.sandbox.guest.wire_tables import apart, is_pandas, together
+from autograder.sandbox.protocol import Named, Opaque, Rng, Source
 
 __all__ = ["decode_value", "encode_value"]
 
@@ -22,6 +24,8 @@ _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 def encode_value(value: Any) -> Any:
     """``value`` as JSON that ``decode_value`` reads back; raises ``TypeError`` for what has no such form."""
+    if (plain := encode_plain_value(value, encode_value)) is not None:
+        return plain
     if value is None or isinstance(value, bool | str | int):
         return value
     if isinstance(value, np.ndarray):
@@ -42,8 +46,12 @@ def encode_value(value: Any) -> Any:
         return {"source": value.text, "name": value.name}
     if isinstance(value, Rng):
         return {"rng": value.seed}
+    if isinstance(value, Named):
+        return {"named": value.name}
     if isinstance(value, Opaque):
         return {"opaque": value.type}
+    if is_pandas(value):
+        return {"table": encode_value(apart(value))}
     raise TypeError(f"A value of type {type(value).__name__} cannot be kept in an examples file: {value!r:.80}.")
 
 
@@ -123,7 +131,9 @@ def _decode_cycle(data: dict[str, Any]) -> np.ndarray:
 def _encode_dict(mapping: Mapping[Any, Any]) -> dict[str, Any]:
     for key in mapping:
         if not isinstance(key, str):
-            raise TypeError(f"A dict in an examples file needs keys that are text, not {key!r:.40}.")
+            raise TypeError(
+                f"A dict in an examples file cannot have the key {key!r:.40}: use texts, numbers, dates and tuples of them."
+            )
     return {key: encode_value(item) for key, item in mapping.items()}
 
 
@@ -136,6 +146,9 @@ _DECODERS: dict[str, Any] = {
     "float": lambda data: _NON_FINITE[data["float"]],
     "complex": lambda data: complex(*(_decode_float(part) for part in data["complex"])),
     "source": lambda data: Source(text=str(data["source"]), name=str(data["name"])),
+    "table": lambda data: together(decode_value(data["table"])),
     "rng": lambda data: Rng(seed=int(data["rng"])),
+    **dict.fromkeys(("plain", "pairs", "gives"), lambda data: decode_plain_value(data, decode_value)),
+    "named": lambda data: Named(name=str(data["named"])),
     "opaque": lambda data: Opaque(type=str(data["opaque"])),
 }

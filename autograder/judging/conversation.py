@@ -6,22 +6,33 @@ NumPy and the standard library only: a student's own machine runs this too.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Protocol
 
 from autograder.checking.arrays import paste, show
 from autograder.checking.asserts import CheckFailed, CheckStopped
+from autograder.checking.scripts import asked_for
 from autograder.checking.spelling import spelled
 from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import explain_stop
-from autograder.judging.purity import PurityProbe
+from autograder.judging.purity import PurityProbe, how_to_leave
+from autograder.judging.script_care import ScriptCare
 from autograder.judging.values import key_of
+from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.protocol import Answer, Call, Limits, Script, Session, StudentError
+from autograder.sandbox.script import is_script
 
 __all__ = ["Conversation", "Subject"]
 
+_A_NEW_ARRAY = (
+    "Work on a new array; operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one."
+)
+_A_NEW_TABLE = (
+    "Work on a copy of the table; `table[...] = …`, `inplace=True`, `insert`, `pop`, `del` and setting `.columns` or `.index` "
+    "change the old one."
+)
 MAX_GIVEN = 60  # characters of inputs that a sentence holds; the case below it holds them all
 
 
@@ -55,9 +66,12 @@ class Conversation:
     limited: Callable[[int], Session] | None = None
     planned: Sequence[Call] = ()
     purity: Sequence[PurityProbe] = ()
+    care: Sequence[ScriptCare] = ()
     fresh_session: Callable[[], Session] | None = None
     limits: Limits = field(default_factory=Limits)
     signature: Callable[[str], inspect.Signature | None] = lambda _name: None
+    classes: Collection[str] = ()  # of the course's: what is called by such a name makes an object
+    right: Callable[[Call], Any] = lambda _call: None
     answers_key: tuple[int | None, ...] | None = None
     unplanned_calls: int = 0
     log: list[tuple[Call, Answer]] = field(default_factory=list)
@@ -122,6 +136,8 @@ class Conversation:
         self.fetch()
         self.unplanned_calls += 1  # the questions below, and answers of the log that were not planned
         self.check_inputs()
+        for script in self.care:
+            script.look(self.ask, self.described)
         for probe in self.purity:
             if self.stopped:
                 raise self.stopped_failure(probe.first)
@@ -150,10 +166,10 @@ class Conversation:
         """The failure for a call that had to be stopped."""
         limits, at = self.limits, self.stopped_at
         _, inputs = self.spelled(call)
-        given = ", ".join(paste(name, value) for name, value in inputs.items())
+        given = ", ".join(paste(name, value) for name, value in inputs.items() if name)
         text = explain_stop(
             self.stopped,
-            function=call.function,
+            function=asked_for(call) if is_script(call) else call.function,
             seconds=limits.call_seconds,
             memory_mb=limits.memory_mb,
             given=given if len(given) <= MAX_GIVEN and "\n" not in given else "",
@@ -192,13 +208,15 @@ class Conversation:
             self.stopped, self.stopped_at = answer.stopped, answer.at
 
     def _changed(self, call: Call, answer: Answer) -> None:
+        given = {**{str(i): value for i, value in enumerate(call.args)}, **call.kwargs}
         signature = self.signature(call.function)
         parameters = dict(enumerate(signature.parameters)) if signature else {}
         names = [parameters.get(int(name), name) if name.isdigit() else name for name in answer.changed]
         which = " and ".join(f"`{n}`" if not n.isdigit() else f"argument {int(n) + 1}" for n in names)
+        table = any(map(kind_of_table, (given.get(name) for name in answer.changed)))
+        advice = _A_NEW_TABLE if table else how_to_leave([given.get(name) for name in answer.changed])
         raise CheckFailed(
-            f"{call.function} changes its input {which}: after the call it is not what it was before. Work on a new array; "
-            "operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one.",
+            f"{call.function} changes its input {which}: after the call it is not what it was before. {advice}",
             self.described(call),
             kind="changed",
         )

@@ -18,7 +18,9 @@ import numpy as np
 from autograder.checking.closeness import as_array, close, equal, tolerances
 from autograder.judging.explanations import signature_of_error
 from autograder.judging.values import key_of
+from autograder.sandbox.guest.wire_tables import apart, is_pandas
 from autograder.sandbox.protocol import Answer, Call, StudentError
+from autograder.sandbox.script import is_script, names_in
 
 __all__ = ["PRAISE", "Candidate", "Diagnosis", "answer_signature", "distinguishing_calls", "no_pairs", "same_answer"]
 
@@ -230,7 +232,11 @@ def distinguishing_calls(exercise: str, calls: Sequence[Call]) -> list[Call]:
     Where a function is looked at through probes, what these saw is its answer: what it returned (the weights of a head,
     a matplotlib Axes) may be right, or wrong in one and the same way, in many forms. A measurement is no answer.
     """
-    own = [call for call in calls if call.function == exercise and not call.measured]
+    own = [
+        call
+        for call in calls
+        if not call.measured and (call.function == exercise or (is_script(call) and exercise in names_in(call)))
+    ]
     return [call for call in own if call.probe] or own
 
 
@@ -259,6 +265,8 @@ def _digits(value: Any) -> str:
         return repr([(k, _digits(v)) for k, v in value.items()])
     if isinstance(value, tuple | list) and any(isinstance(v, np.ndarray | dict | tuple | list) for v in value):
         return repr([_digits(v) for v in value])
+    if is_pandas(value):
+        return _digits(apart(value))
     array = as_array(value)
     if array is None:
         return repr(value)[:200]

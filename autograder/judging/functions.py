@@ -26,6 +26,8 @@ from autograder.attempt import python_name
 from autograder.judging.time_limit import OutOfTimeError, alarm
 from autograder.judging.values import arrived, changed_arguments, fresh
 from autograder.sandbox.guest.failures import shapes_of
+from autograder.sandbox.guest.wire_limits import TooBig
+from autograder.sandbox.guest.wire_plain import drained
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
 from autograder.sanitize import sanitize
 
@@ -82,15 +84,15 @@ class FunctionSession:
         answered: list[tuple[Any, Answer]] = []
         for call in calls:
             value, answer = self._run(call)
-            answered.append((value if hold else arrived(value), answer))
-        return [replace(a, value=arrived(v) if hold else v) for v, a in answered]
+            answered.append((value, answer) if hold else (None, _with_value(answer, value)))
+        return [_with_value(a, v) if hold else a for v, a in answered]
 
     def value(self, name: str) -> Answer:
         """The value of a variable; a ``NameError`` where there is none."""
         name = python_name(name)
         if name not in self._names:
             return _undefined(name)
-        return Answer(arrived(self._names[name]))
+        return _with_value(Answer(), self._names[name])
 
     def substitute(self, name: str, function: Callable[..., Any]) -> None:
         """Calls of ``name`` made through this session go to ``function``."""
@@ -151,23 +153,33 @@ class FunctionSession:
     def close(self) -> None:
         """Nothing to end."""
 
+    def _known(self, name: str) -> Any:
+        """What is called ``name`` here; raises ``NameError`` where nothing is."""
+        for names in (self._edited, self._given, self._names):
+            if name in names:
+                return names[name]
+        raise NameError(f"name {name!r} is not defined")
+
     def _run(self, call: Call) -> tuple[Any, Answer]:
         if self._stopped:
             return None, Answer(stopped=self._stopped)
         name = python_name(call.function)
         if name not in self._given and name not in self._names and name not in self._edited:
             return None, _undefined(name)
-        own: Any = self._edited.get(name, self._given.get(name, self._names.get(name)))
+        own = self._known(name)
         if not callable(own):
             return None, Answer(error=StudentError("TypeError", f"{name} is not a function"))
         function = partial(fresh(Source(call.probe, "probe")), own) if call.probe else own
-        args = tuple(fresh(a) for a in call.args)
+        try:
+            args = tuple(fresh(a, self._known) for a in call.args)
+        except NameError as error:
+            return None, Answer(error=StudentError("NameError", str(error)))
         kwargs = {k: fresh(v) for k, v in call.kwargs.items()}
         try:
             stuck = partial(self._stuck, name) if self._stuck is not None else None
             # The alarm goes inside the others: it may raise at each step until it has left, also where they tidy up.
             with _without_warnings(), _memory(call.memory_mb), self._alarm(stuck):
-                value = function(*args, **kwargs)
+                value = drained(function(*args, **kwargs))
         except OutOfTimeError as error:
             self._stopped = "timeout"
             return None, Answer(stopped="timeout", at=_error(error, own))
@@ -209,6 +221,18 @@ class FunctionSubject:
         """Nothing is defined twice in a dictionary."""
 
 
+def _with_value(answer: Answer, value: Any) -> Answer:
+    """``answer`` with what ``value`` is once it has crossed to our side, or that it cannot."""
+    if answer.error is not None or answer.stopped:
+        return answer
+    try:
+        return replace(answer, value=arrived(value))
+    except TooBig as error:
+        return Answer(error=StudentError("ResultTooBig", f"The result is too big to be looked at: {error}."))
+    except Exception as error:  # noqa: BLE001 - a class of the student's may do anything when it is looked at
+        return Answer(error=StudentError(type(error).__name__, sanitize(_text(error), MAX_TEXT)))
+
+
 def _living_in(names: dict[str, Any], function: FunctionType) -> FunctionType:
     """``function`` as it would be had it been defined among ``names``."""
     copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
@@ -238,7 +262,7 @@ def _error(error: BaseException, function: Callable[..., Any]) -> StudentError:
 
 def _own_frame(error: BaseException, function: Callable[..., Any]) -> TracebackType | None:
     """The innermost frame in the function's own file or notebook: what NumPy does inside is not what to look at."""
-    names = getattr(function, "__globals__", None)
+    names = _home(function)
     found = None
     trace = error.__traceback__
     while trace is not None:
@@ -248,6 +272,17 @@ def _own_frame(error: BaseException, function: Callable[..., Any]) -> TracebackT
             found = trace if found is None or not entered else found
         trace = trace.tb_next
     return found
+
+
+def _home(function: Callable[..., Any]) -> Mapping[str, Any] | None:
+    """The names among which a function lives, or a class: its methods'."""
+    if not isinstance(function, type):
+        return getattr(function, "__globals__", None)
+    parts = (getattr(part, "__func__", getattr(part, "fget", part)) for part in vars(function).values())
+    homes = (
+        part.__globals__ for part in parts if isinstance(part, FunctionType) and part.__module__ == function.__module__
+    )
+    return next(homes, getattr(sys.modules.get(function.__module__), "__dict__", None))
 
 
 def _loop_around(file: str, lineno: int) -> tuple[str, int] | None:

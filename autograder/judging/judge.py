@@ -174,6 +174,9 @@ class Judge(Generic[C]):
         """Try a failed exercise again with the failed ones it leans on answered by the reference."""
         spec = self.checks.specs[verdict.name]
         wrong = [n for n in spec.leans_on if n in found and found[n].status != "passed" and n in self.checks.references]
+        wrong = [
+            n for n in wrong if not isinstance(self.checks.references[n], type)
+        ]  # objects of it live beside the student's code
         if not wrong or verdict.status not in _WRONG:
             return verdict
         helped = _Helped(subject, {name: self.checks.references[name] for name in wrong})

@@ -23,6 +23,7 @@ from autograder.judging.diagnosis import Diagnosis, same_answer
 from autograder.judging.functions import FunctionSession
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.judging.purity import PurityProbe, pairs_of
+from autograder.judging.script_care import ScriptCare, care_for
 from autograder.judging.secret import course_secret
 from autograder.judging.solutions import known_misconceptions, reference_functions
 from autograder.judging.values import remember
@@ -91,6 +92,7 @@ class _Prepared:
     plan: Sequence[Call] = ()
     asked: Sequence[Call] = ()
     purity: Sequence[PurityProbe] = ()
+    care: Sequence[ScriptCare] = ()
 
 
 @dataclass
@@ -129,7 +131,7 @@ class ChapterChecks:
         for spec in specs:
             if spec.name not in references:
                 raise CourseError(
-                    f"{course.checks(chapter)} checks {spec.name!r}, but solutions/{chapter}.py has no function of that name."
+                    f"{course.checks(chapter)} checks {spec.name!r}, but solutions/{chapter}.py has no function of that name, and no class."
                 )
             if spec.takes is not None:
                 spec.takes.check_arguments(
@@ -141,7 +143,7 @@ class ChapterChecks:
             if misconception.exercise not in references:
                 raise CourseError(
                     f"solutions/misconceptions/{chapter}.py: {misconception.name} is about {misconception.exercise!r}, "
-                    f"which is no function of solutions/{chapter}.py."
+                    f"which is no function of solutions/{chapter}.py, and no class."
                 )
             wrong.setdefault(misconception.exercise, []).append(misconception)
         classes = {
@@ -191,6 +193,10 @@ class ChapterChecks:
         """What a right solution answers; None where there is no such function."""
         return self.reference.answer(call) if call.function in self.references else None
 
+    def class_names(self) -> frozenset[str]:
+        """The names of the references that are classes."""
+        return frozenset(name for name, reference in self.references.items() if isinstance(reference, type))
+
     def signature(self, name: str) -> inspect.Signature | None:
         """The signature of the reference called ``name``."""
         function = self.references.get(name)
@@ -219,9 +225,12 @@ class ChapterChecks:
             limited=limited,
             planned=prepared.asked,
             purity=prepared.purity,
+            care=prepared.care,
             fresh_session=fresh_session,
             limits=self.course.limits,
             signature=self.signature,
+            classes=self.class_names(),
+            right=self.reference.answer,
         )
 
     def secret_for(self, exercise: str, check: str) -> bytes:
@@ -258,7 +267,9 @@ class ChapterChecks:
         """The calls that ``checks`` make of a student who is right when inputs are drawn from ``secret``, repeats included."""
         drawn = replace(self, shrinks=False, _seed=None if secret == self.secret else secret)
         session = self.right_session()
-        conversation = Conversation(lambda: session, signature=self.signature)
+        conversation = Conversation(
+            lambda: session, signature=self.signature, classes=self.class_names(), right=self.reference.answer
+        )
         for name in checks:
             drawn.run_check(exercise, name, StudentProxy(conversation))
         return [call for call, _answer in conversation.log if not call.kwargs.get("variable")]
@@ -278,7 +289,9 @@ class ChapterChecks:
         # What a probe looks at (a drawn figure) is dear to make and is seen at once: nothing is held on to there.
         orders = [(a, b, [b, a] if a.probe else [a, b, a, b]) for a, b in pairs]
         purity = [PurityProbe(a, b, Script(order), apart=self._answered_apart(a, b)) for a, b, order in orders]
-        return self._prepared.setdefault(exercise, _Prepared(plan, asked, purity))
+        is_class = exercise in self.class_names() and any(c.purity for c in checks)
+        care = care_for(plan, self.reference.answer) if is_class else ()
+        return self._prepared.setdefault(exercise, _Prepared(plan, asked, purity, care))
 
     def _answered_apart(self, one: Call, other: Call) -> bool:
         """Whether a right solution answers two questions differently."""

@@ -14,11 +14,19 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.asserts import CheckFailed, CheckStopped
+from autograder.checking.counting import limits_of
+from autograder.checking.limits import count
+from autograder.checking.plots import plot_probe_text
+from autograder.checking.scripts import asked_for
 from autograder.checking.spelling import answered
+from autograder.checking.things import holds_things
 from autograder.judging.conversation import Conversation
 from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
+from autograder.judging.objects import Side, given, made
+from autograder.judging.scripts import why_a_step_failed
 from autograder.judging.values import arrived, copied, fresh, key_of
 from autograder.sandbox.protocol import Call, Source, StudentError
+from autograder.sandbox.script import is_script, names_in
 
 __all__ = ["ReferenceProxy", "StudentProxy"]
 
@@ -33,16 +41,36 @@ class StudentProxy:
         memory_mb: int | None = None,
         *,
         exercises: Collection[str] = (),
+        limits: Mapping[str, Any] | None = None,
     ) -> None:
         self._conversation = conversation
         self._known = known
         self._memory_mb = memory_mb
+        self._limits = limits
         self._exercises = exercises
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
             raise AttributeError(name)
+        if self._limits:
+            return lambda *args, **kwargs: self._counted(name, args, kwargs)
+        if self._conversation.classes:
+            return self._side(name)
         return lambda *args, **kwargs: self._ask(Call(name, args, kwargs, memory_mb=self._memory_mb))
+
+    def _side(self, name: str) -> Callable[..., Any]:
+        """What asks ``name`` where there are classes: an object of one may be made, or be an argument."""
+        classes = self._conversation.classes
+        side = Side(self._ask, self._conversation.right, classes)
+
+        def ask(*args: Any, **kwargs: Any) -> Any:
+            if name in classes:
+                return made(side, name, args, kwargs)
+            if holds_things((*args, *kwargs.values())):
+                return given(side, name, args, kwargs)
+            return self._ask(Call(name, args, kwargs, memory_mb=self._memory_mb))
+
+        return ask
 
     def __getitem__(self, name: str) -> Any:
         answer = self._conversation.ask_variable(name)
@@ -57,9 +85,20 @@ class StudentProxy:
         """Hold the exercise's function to what every function owes its caller."""
         self._conversation.check_purity()
 
-    def within(self, memory_mb: int) -> StudentProxy:
-        """The same student, whose calls may take ``memory_mb`` MiB and no more: ``student.within(memory_mb=64).f(x)``."""
-        return StudentProxy(self._conversation, self._known, memory_mb, exercises=self._exercises)
+    def within(
+        self, memory_mb: int | None = None, *, steps: int | None = None, calls: Mapping[str, int] | None = None
+    ) -> StudentProxy:
+        """The same student, whose calls may take so much and no more: ``student.within(memory_mb=64).f(x)``.
+
+        ``steps`` are lines of Python that run, and comparisons of the items that were given; ``calls`` says how often each function
+        named there may be called, one of the notebook's or one that is handed over.
+        """
+        limits = limits_of(steps, calls) if steps is not None or calls else None
+        return StudentProxy(self._conversation, self._known, memory_mb, exercises=self._exercises, limits=limits)
+
+    def _counted(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        count(self.measure, self._conversation.right, self._limits or {}, name, args, kwargs)
+        return self._ask(Call(name, args, kwargs, memory_mb=self._memory_mb))
 
     def when_graded(self, look: Callable[..., None], *args: Any) -> None:
         """Run ``look(student, *args)`` too, which a notebook's ``check()`` cannot: it may work on what a function returned."""
@@ -84,6 +123,14 @@ class StudentProxy:
         """
         return self._ask(Call(function, args, kwargs, source, measured=True))
 
+    def plot(self, function: str, *args: Any, texts: bool = True, **kwargs: Any) -> Any:
+        """What the student's function draws with matplotlib, as data: ``student.plot("draw", table)["axes"][0]["bars"]``.
+
+        Of each plot (axes): ``title``, ``xlabel``, ``ylabel``, ``xscale``, ``yscale``, ``xlim``, ``ylim``, ``legend``, ``bars``, ``lines``,
+        ``points``, ``images``, ``wedges`` and ``areas``. Without ``texts`` those are only there or not.
+        """
+        return self.probe(plot_probe_text(texts=texts), function, *args, **kwargs)
+
     def _names(self) -> Iterable[str]:
         self._conversation.unplanned_calls += 1
         return self._known()
@@ -94,15 +141,19 @@ class StudentProxy:
         if answer.stopped:
             raise self._conversation.stopped_failure(call)
         if error is not None:
-            if error.type == "NameError" and not error.line and f"'{call.function}'" in error.message:
+            if missing := _missing(call, error):
                 # The name of another exercise is no slip in writing this one.
-                near = nearest(call.function, (name for name in self._names() if name not in self._exercises))
+                near = nearest(missing, (name for name in self._names() if name not in self._exercises))
                 instead = f" The notebook has `{near}`: is that the one?" if near else ""
+                is_class = missing in self._conversation.classes or is_script(call)
+                what, line = ("class", "class") if is_class else ("function", "def")
                 raise CheckFailed(
-                    f"There is no function called {call.function}: its cell is missing or was not run, has another name in its "
-                    f"`def` line, or stopped with an error before it got there.{instead}",
+                    f"There is no {what} called {missing}: its cell is missing or was not run, has another name in its "
+                    f"`{line}` line, or stopped with an error before it got there.{instead}",
                     kind="missing",
                 )
+            if is_script(call) and (why := why_a_step_failed(call, error)):
+                raise CheckFailed(why, self._conversation.described(call), kind="error")
             if call.memory_mb is not None and error.type.endswith("MemoryError"):
                 raise CheckFailed(
                     f"{call.function} takes more than the {call.memory_mb} MiB that it may have for this call. It seems to build an "
@@ -120,11 +171,11 @@ class StudentProxy:
                 error.type,
                 error.message,
                 line=error.line,
-                function=call.function,
+                function=asked_for(call) if is_script(call) else call.function,
                 where=error.where,
                 known=self._names(),
                 exercises=self._exercises,
-                cell=error.cell,
+                cell="" if error.cell == call.function else error.cell,
                 shapes=error.shapes,
             )
             kind = "values" if error.type == NOT_AS_ASKED else "error"
@@ -132,9 +183,18 @@ class StudentProxy:
         return answered(copied(answer.value), lambda: self._conversation.spelled(call), call)
 
 
+def _missing(call: Call, error: StudentError) -> str:
+    """The function or class that the notebook does not have, where that is the error."""
+    if error.type != "NameError" or error.line:
+        return ""
+    return next((name for name in names_in(call) if f"'{name}'" in error.message), "")
+
+
 def _raised_by_the_probe(call: Call, error: StudentError) -> bool:
     """Whether the probe raised ``error``, and no line of the student's; where it could not even call the function, it did not."""
     uncalled = error.type == "TypeError" and re.search(r"\(\) (takes|missing|got) ", error.message)
+    if is_script(call):
+        return False
     return bool(call.probe) and error.type != NOT_AS_ASKED and not (error.line or error.where or uncalled)
 
 
@@ -148,11 +208,25 @@ class ReferenceProxy:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__") or name not in self._functions:
             raise AttributeError(f"the reference solutions have no {name!r}")
-        return lambda *args, **kwargs: self.answer(Call(name, args, kwargs))
+        classes = {name for name, function in self._functions.items() if isinstance(function, type)}
+        side = Side(self.answer, self.answer, classes)
+
+        def ask(*args: Any, **kwargs: Any) -> Any:
+            if name in classes:
+                return made(side, name, args, kwargs)
+            if classes and holds_things((*args, *kwargs.values())):
+                return given(side, name, args, kwargs)
+            return self.answer(Call(name, args, kwargs))
+
+        return ask
 
     def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
         """What ``student.probe`` gives for a student who is right."""
         return self.answer(Call(function, args, kwargs, source))
+
+    def plot(self, function: str, *args: Any, texts: bool = True, **kwargs: Any) -> Any:
+        """What ``student.plot`` gives for a student who is right."""
+        return self.probe(plot_probe_text(texts=texts), function, *args, **kwargs)
 
     def answer(self, call: Call) -> Any:
         """What a right student answers to ``call``."""
@@ -163,12 +237,13 @@ class ReferenceProxy:
                 function = partial(fresh(Source(call.probe, "probe")), function)
             with np.errstate(all="ignore"):
                 kwargs = {k: fresh(v) for k, v in call.kwargs.items()}
-                self._known[key] = arrived(function(*map(fresh, call.args), **kwargs))
+                args = [fresh(value, self._functions.__getitem__) for value in call.args]
+                self._known[key] = arrived(function(*args, **kwargs))
         return copied(self._known[key])
 
     def __getitem__(self, name: str) -> Any:
         for function in self._functions.values():
-            if not inspect.signature(function).parameters:
+            if not isinstance(function, type) and not inspect.signature(function).parameters:
                 answers = function()
                 if isinstance(answers, dict) and name in answers:
                     return answers[name]

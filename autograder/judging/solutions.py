@@ -13,11 +13,16 @@ __all__ = ["known_alternatives", "known_misconceptions", "reference_functions"]
 
 
 def reference_functions(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:
-    """The public functions of the chapter's reference solutions, its quiz among them, by name."""
+    """The public functions and classes of the chapter's reference solutions, its quiz among them, by name."""
+    module = course.references(chapter)
     return {
         name: f
-        for name, f in vars(course.references(chapter)).items()
-        if callable(f) and not name.startswith("_") and not isinstance(f, type) and not _is_ours(f)
+        for name, f in vars(module).items()
+        if callable(f)
+        and not name.startswith("_")
+        and not _is_ours(f)
+        # A class that was imported, such as Counter, is a tool of the solutions'.
+        and not (isinstance(f, type) and not str(f.__module__).startswith(("solutions", module.__name__)))
     }
 
 

@@ -131,7 +131,10 @@ class NotebookLocator:
         helped = tuple(
             n
             for n in specs[name].leans_on
-            if n in found and found[n].status != "passed" and n in self.checks.references
+            if n in found
+            and found[n].status != "passed"
+            and n in self.checks.references
+            and not isinstance(self.checks.references[n], type)
         )
         key = name, key_of(program), helped, verdict.alike
         if len(self._known) >= _KEPT:

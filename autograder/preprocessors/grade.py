@@ -1,4 +1,4 @@
-"""The steps by which nbgrader's own commands grade through the jail and the checks; ``course_config.py`` lists them."""
+"""The steps by which nbgrader's own commands grade through the jail and the checks; ``autograder.chains`` lists them."""
 
 from __future__ import annotations
 

@@ -6,13 +6,15 @@ import ast
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 
 from autograder import attempt
 from autograder.checking.decorators import ExerciseSpec
-from autograder.notebook import Cell, metadata_of
-from autograder.release.mistake import Mistake, SourceNotebook, did_you_mean
+from autograder.course import Course
+from autograder.notebook import Cell, NotebookError, cell_of, load_document, metadata_of, other_notebooks, read_bytes
+from autograder.release.mistake import Mistake, SourceNotebook, did_you_mean, relative
 
-__all__ = ["by_hand", "cell_mistakes"]
+__all__ = ["by_hand", "cell_mistakes", "second_notebook_mistakes"]
 
 _GRADE_ID = re.compile(r"[a-zA-Z0-9_\-]+\Z")  # what nbgrader takes
 
@@ -31,6 +33,27 @@ def cell_mistakes(source: SourceNotebook, chapter: str, specs: Mapping[str, Exer
         yield from _stubs(source, specs)
         yield from _checks(source, specs)
     yield from _imports_of_check(source)
+
+
+def second_notebook_mistakes(course: Course, chapter: str) -> Iterator[Mistake]:
+    """Graded cells in another notebook of the chapter's folder: it is handed out, too, and nothing in it would be marked."""
+    for other in map(Path, other_notebooks(str(course.source(chapter)))):
+        try:
+            document = load_document(read_bytes(other), other)
+        except NotebookError as error:
+            why = str(error).partition(". ")[0]  # the rest is advice to students
+            yield Mistake(relative(course, other), f"it lies beside the chapter's notebook and cannot be read: {why}.")
+            continue
+        graded = [
+            cell.grade_id for i, raw in enumerate(document["cells"]) if (cell := cell_of(i, raw)).points is not None
+        ]
+        if graded:
+            yield Mistake(
+                relative(course, other),
+                f"it has graded cells ({', '.join(map(str, graded[:3]))}{', …' if graded[3:] else ''}), and of a chapter "
+                f"only {chapter}.ipynb is graded. Move them there, or make the notebook a chapter of its own: "
+                f"source/{other.stem}/{other.name}, and {other.stem!r} in c.Course.chapters.",
+            )
 
 
 def by_hand(source: SourceNotebook, cell: Cell) -> bool:

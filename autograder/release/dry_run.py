@@ -6,7 +6,7 @@ import functools
 import io
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from autograder.judging.values import key_of
 from autograder.release.check_file import CheckFile
 from autograder.release.mistake import Mistake, place_of_function, relative
 
-__all__ = ["NOT_BACK", "dry_run_mistakes", "patiently"]
+__all__ = ["NOT_BACK", "dry_run_mistakes", "each_tried", "patiently"]
 
 NOT_BACK = "does not come back"
 _MODULE_SECONDS = 60.0  # to import the chapter's solutions and its checks
@@ -97,6 +97,18 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
         yield Mistake("", str(error))
 
 
+def each_tried(checks: ChapterChecks, file: CheckFile) -> dict[tuple[str, str], str]:
+    """Of each check, by exercise and name, why the reference does not pass it; empty where it does."""
+    first = _Rehearsed(checks)
+    found = {}
+    for exercise, spec in checks.specs.items():
+        for check in spec.checks:
+            with _quiet():
+                mistake, _ = first.tried(exercise, check, file)
+            found[exercise, check.name] = mistake.what if mistake is not None else ""
+    return found
+
+
 def _asked_otherwise(
     checks: ChapterChecks, asked: Mapping[tuple[str, str], list[Any]], file: CheckFile
 ) -> Iterator[Mistake]:
@@ -125,15 +137,23 @@ class _Rehearsed:
         self.originals = checks.references
         endless: set[str] = set()  # each is waited for once
         timed: dict[str, Callable[..., Any]] = {
-            name: _Timed(name, function, endless, self.seconds) for name, function in checks.references.items()
+            name: function if isinstance(function, type) else _Timed(name, function, endless, self.seconds)
+            for name, function in checks.references.items()
         }
         self.checks = replace(checks, references=timed, reference=ReferenceProxy(timed), shrinks=False, _prepared={})
 
     def tried(self, exercise: str, check: CheckSpec, file: CheckFile) -> tuple[Mistake | None, list[Any]]:
         """What was wrong as the reference was put to ``check``, and what was asked of it."""
         where = file.place_of_check(exercise, check.name)
+        is_class = isinstance(self.originals[exercise], type)  # no single call of which is timed
         try:
-            calls = self.checks.dry_run(exercise, (check.name,), self.checks.secret)
+            with alarm(self.seconds * _STEPS) if is_class else nullcontext():
+                calls = self.checks.dry_run(exercise, (check.name,), self.checks.secret)
+        except OutOfTimeError:
+            place = place_of_function(self.course, self.originals[exercise]) or file.place_of(exercise)
+            return Mistake(
+                place, f"{exercise} {NOT_BACK}: it was stopped as it was tried by {where}.", about=exercise
+            ), []
         except KeyboardInterrupt:
             raise
         except _Endless as given_up:
@@ -168,6 +188,9 @@ class _Rehearsed:
             text = str(error).splitlines()[0] if str(error) else "an assertion of it does not hold"
             return f"the reference fails it: {text}"
         return f"the reference cannot be tried by it. {failure(error, self.course.root, self.course.root)}"
+
+
+_STEPS = 3  # times the seconds of a call, for a check that asks a class
 
 
 class _Timed:

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from autograder.course import Course, CourseError, load_course
 from autograder.release.course_map import write_map
 from autograder.release.run import ReleaseError, generate
+from autograder.release.unfinished import unfinished_places
 from autograder.terminal.layout import COURSE_NAME
 
 __all__ = ["hand_out", "handout"]
@@ -35,10 +36,12 @@ def handout(root: Path, say: Callable[[str], None]) -> Path:
 def hand_out(course: Course, folder: Path) -> None:
     """Write the students' version of every finished chapter into ``folder``, with the map; what lay there is replaced.
 
+    A chapter in which something is marked as still to be written is left out.
+
     nbgrader makes it in a copy of the course, so that no gradebook hears of it. Nothing is proven here: that is
     ``release``'s part. Raises ``ReleaseError`` where nbgrader refuses.
     """
-    chapters = course.finished_chapters()
+    chapters = [chapter for chapter in course.finished_chapters() if not unfinished_places(course, chapter)]
     if not chapters:
         raise CourseError(f"No chapter of {course.root} is finished, so there is nothing to hand out.")
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from autograder.course import Course, CourseError
 from autograder.judging.loader import ChapterChecks
-from autograder.release.cells import cell_mistakes
+from autograder.release.cells import cell_mistakes, second_notebook_mistakes
 from autograder.release.check_file import CheckFile
 from autograder.release.course_map import described
 from autograder.release.dry_run import NOT_BACK, dry_run_mistakes, patiently
@@ -14,6 +14,7 @@ from autograder.release.mistake import NOT_BLANK, Mistake, SourceNotebook
 from autograder.release.needs import PACKAGES, need_mistakes
 from autograder.release.rehearsal import rehearse
 from autograder.release.stubs import stub_mistakes, syntax_mistakes
+from autograder.release.unfinished import unfinished_places
 from autograder.sandbox.confinement import Confinement
 
 __all__ = ["Inspection", "inspect_chapter"]
@@ -24,7 +25,7 @@ class Inspection:
     """What was found in a chapter without running its notebook.
 
     ``checks`` is None where the references cannot be put to them, ``source`` where the notebook cannot be read. ``endless``
-    says that some reference does not come back.
+    says that some reference does not come back, ``unfinished`` that something is still to be written.
     """
 
     file: CheckFile
@@ -32,6 +33,7 @@ class Inspection:
     checks: ChapterChecks | None
     mistakes: tuple[Mistake, ...]
     endless: bool = False
+    unfinished: bool = False
 
     def rehearsed(self, confinement: Confinement = "auto") -> tuple[Mistake, ...]:
         """The mistakes, and those that show where the notebook is run, solved and blank, and graded.
@@ -71,6 +73,7 @@ def inspect_chapter(course: Course, chapter: str) -> Inspection:
     if source is not None:
         mistakes += syntax_mistakes(source)
         mistakes += cell_mistakes(source, chapter, checks.specs if checks is not None else None)
+        mistakes += second_notebook_mistakes(course, chapter)
         mistakes += need_mistakes(source, course, chapter)
         mistakes += _map_mistakes(course, chapter)
     usable = checks
@@ -81,8 +84,15 @@ def inspect_chapter(course: Course, chapter: str) -> Inspection:
         usable = None if failed else checks
         if source is not None:
             mistakes += stub_mistakes(source, checks)
+    todo = unfinished_places(course, chapter)
+    exercises = {place.about for place in todo} - {""}
+    mistakes = [
+        *todo,
+        *(mistake for mistake in mistakes if mistake.about not in exercises),
+    ]  # the others follow from it
     told = _each_once(_from_the_course(course, mistakes))
-    return Inspection(file, source, usable, told, endless=any(NOT_BACK in mistake.what for mistake in told))
+    endless = any(NOT_BACK in mistake.what for mistake in told)
+    return Inspection(file, source, usable, told, endless=endless, unfinished=bool(todo))
 
 
 def _map_mistakes(course: Course, chapter: str) -> list[Mistake]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,6 +80,12 @@ def relative(course: Course, path: Path | str) -> str:
 
 def place_of_function(course: Course, function: Callable[..., Any]) -> str:
     """The file and line of a function of the course; empty where it has none, as a quiz has."""
+    if isinstance(function, type):
+        try:
+            path, (_, line) = inspect.getsourcefile(function) or "", inspect.getsourcelines(function)
+        except (OSError, TypeError):
+            return ""
+        return f"{relative(course, path)}, line {line}"
     code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
     return f"{relative(course, code.co_filename)}, line {code.co_firstlineno}" if code is not None else ""
 

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.course import Course
+from autograder.chains import USE, records_examples
+from autograder.course import Course, load_config
 from autograder.files import write_atomically
 from autograder.judging.proven import note_proven
 from autograder.release.course_map import write_map
@@ -102,6 +103,7 @@ def generate(root: Path, chapter: str, *settings: str) -> None:
 
     ``settings`` are more words for its command line. Raises ``ReleaseError`` where it refuses.
     """
+    _require_chain(root)
     command = [sys.executable, "-m", "nbgrader", "generate_assignment", chapter, "--force", *settings]
     # nbgrader starts `alembic` by name: it lies beside this interpreter, whether a virtual environment is active or not.
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
@@ -111,6 +113,18 @@ def generate(root: Path, chapter: str, *settings: str) -> None:
     if done.returncode != 0:
         raise ReleaseError(
             f"nbgrader could not make the released version of {chapter}:\n{done.stderr.strip() or done.stdout.strip()}"
+        )
+
+
+def _require_chain(root: Path) -> None:
+    """Refuse to release by nbgrader's own chain: it would wipe the stubs, and leave out what ``check()`` needs."""
+    path = root / "nbgrader_config.py"
+    if not path.is_file():
+        raise ReleaseError(f"There is no {path}. Write two lines into it: {' and '.join(USE)}.")
+    if not records_examples(load_config(path)):
+        raise ReleaseError(
+            f"{path} does not have nbgrader release by this framework's steps (c.GenerateAssignment.preprocessors). "
+            f"Let it begin with two lines: {' and '.join(USE)}."
         )
 
 

@@ -13,10 +13,12 @@ from autograder.checking.decorators import ExerciseSpec
 from autograder.course import Course
 from autograder.judging.loader import ChapterChecks
 from autograder.notebook import Cell, blank_exercises
+from autograder.release.class_stubs import class_mistakes
 from autograder.release.mistake import NOT_BLANK, Mistake, SourceNotebook, did_you_mean, place_of_function, relative
+from autograder.release.stub_texts import first_difference, parameters_of
 from autograder.release.worked_examples import wrong_examples
 
-__all__ = ["answers_of", "stub_mistakes", "syntax_mistakes"]
+__all__ = ["answers_of", "definition_of", "parameters_of", "stub_mistakes", "syntax_mistakes"]
 
 _NOTHING = object()
 
@@ -67,6 +69,9 @@ def _function(
     source: SourceNotebook, cell: Cell, tree: ast.Module, reference: Callable[..., Any], course: Course
 ) -> Iterator[Mistake]:
     name = cell.grade_id or ""
+    if isinstance(reference, type):
+        yield from class_mistakes(source, cell, tree, reference, course)
+        return
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     stub = next((node for node in reversed(functions) if node.name == name), None)
     if stub is None:
@@ -81,12 +86,13 @@ def _function(
                 about=name,
             )
         return
-    own = _definition(reference)
-    if own is not None and _parameters(stub) != _parameters(own):
+    own = definition_of(reference)
+    if own is not None and parameters_of(stub) != parameters_of(own):
         yield Mistake(
             source.place(cell, stub.lineno),
-            f"the stub is {name}({_parameters(stub)}), and the reference in {place_of_function(course, reference)} is "
-            f"{name}({_parameters(own)}). Give both the same parameters and defaults.",
+            f"the stub is {name}({parameters_of(stub)}), and the reference in {place_of_function(course, reference)} is "
+            f"{name}({parameters_of(own)}). Give both the same parameters and defaults: `autograder stubs` gives the "
+            "stub the reference's.",
             about=name,
         )
     text, right = ast.get_docstring(stub), inspect.getdoc(reference)
@@ -94,7 +100,7 @@ def _function(
         yield Mistake(
             source.place(cell, stub.body[0].lineno),
             f"the stub's docstring and that of the reference in {place_of_function(course, reference)} differ"
-            f"{_first_difference(text or '', right)}. Make them equal.",
+            f"{first_difference(text or '', right)}. Make them equal: `autograder stubs` gives the stub the reference's.",
             about=name,
         )
     document = text or right or ""
@@ -149,7 +155,7 @@ def _given_away(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mista
         if cell.role == "stub" or tree is None:
             continue
         for statement in tree.body:
-            if not isinstance(statement, ast.FunctionDef) or statement.name not in checks.specs:
+            if not isinstance(statement, ast.FunctionDef | ast.ClassDef) or statement.name not in checks.specs:
                 continue
             if not attempt.last_definition_is_blank(statement.name, [ast.unparse(statement)]):
                 yield Mistake(
@@ -194,7 +200,8 @@ def _equal(value: Any, right: Any) -> bool:
         return False
 
 
-def _definition(function: Callable[..., Any]) -> ast.FunctionDef | None:
+def definition_of(function: Callable[..., Any]) -> ast.FunctionDef | None:
+    """The definition of a function of the course; None for what is defined otherwise, as a quiz is."""
     try:
         body = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body
     except (OSError, TypeError, SyntaxError):
@@ -202,36 +209,18 @@ def _definition(function: Callable[..., Any]) -> ast.FunctionDef | None:
     return body[0] if body and isinstance(body[0], ast.FunctionDef) else None
 
 
-def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """The parameters with their defaults; annotations are words for the reader, and may differ."""
-    arguments = ast.parse(ast.unparse(function)).body[0].args  # type: ignore[attr-defined]
-    for node in ast.walk(arguments):
-        if isinstance(node, ast.arg):
-            node.annotation = None
-    return ast.unparse(arguments)
-
-
-def _first_difference(one: str, other: str) -> str:
-    if not one:
-        return ": the stub has none"
-    pairs = zip([*one.splitlines(), ""], [*other.splitlines(), ""], strict=False)
-    for number, (here, there) in enumerate(pairs, start=1):
-        if here.strip() != there.strip():
-            return f" in line {number} (“{_short(here)}” and “{_short(there)}”)"
-    return " in their layout"
-
-
-def _short(text: str) -> str:
-    text = text.strip()
-    return text if len(text) <= 60 else f"{text[:57]}…"
-
-
 def _first_own_line(tree: ast.Module, name: str) -> int | None:
     for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return next((n.lineno for n in node.body if not attempt.last_definition_is_blank(*_alone(n))), node.lineno)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
             own = node.body[1:] if ast.get_docstring(node) is not None else node.body
             return own[0].lineno if own else node.lineno
     return tree.body[0].lineno if tree.body else None
+
+
+def _alone(node: ast.stmt) -> tuple[str, list[str]]:
+    return getattr(node, "name", ""), [ast.unparse(node)]
 
 
 def _syntax(text: str) -> tuple[int | None, str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from autograder.audit.classroom import Group, unexplained
+from autograder.audit.processes import each_chapter
 from autograder.classroom.delivery import folder_of
 from autograder.course import Course
 from autograder.report.alike import AlikeGroup, alike_groups
@@ -26,7 +28,9 @@ from autograder.report.items import ItemAnalysis, analyse
 from autograder.report.marks import STANDINGS, ChapterMarks, StudentMark
 from autograder.report.names import Names
 
-__all__ = ["ChapterReport", "report_of"]
+__all__ = ["ChapterReport", "reports_of"]
+
+_MANY = 1000  # notebooks from which on reading them takes longer than starting processes that do it
 
 
 @dataclass(frozen=True)
@@ -151,14 +155,25 @@ class ChapterReport:
         }
 
 
-def report_of(course: Course, one: ChapterMarks) -> ChapterReport:
-    """The report on one chapter; it reads the notebooks that were handed in."""
+def reports_of(course: Course, classes: Sequence[ChapterMarks], workers: int) -> list[ChapterReport]:
+    """The report on each chapter; the notebooks that were handed in are read on as many processes as ``workers`` says."""
+    notebooks = {one.chapter: _notebooks(course, one) for one in classes}
+    many = sum(map(len, notebooks.values())) > _MANY
+    alike = dict(each_chapter(partial(_alike_in, notebooks), course, list(notebooks), workers if many else 1))
+    return [_report_of(course, one, alike[one.chapter]) for one in classes]
+
+
+def _alike_in(notebooks: Mapping[str, Mapping[str, Path]], course: Course, chapter: str) -> list[AlikeGroup]:
+    return alike_groups(course, chapter, notebooks[chapter])
+
+
+def _notebooks(course: Course, one: ChapterMarks) -> dict[str, Path]:
     folder = folder_of(course, "submitted")
-    notebooks: dict[str, Path] = {
-        mark.student: folder / mark.student / one.chapter / f"{one.chapter}.ipynb"
-        for mark in one.handed_in
-        if mark.standing not in {"ungradable", "ungraded"}
-    }
+    graded = (mark.student for mark in one.handed_in if mark.standing not in {"ungradable", "ungraded"})
+    return {student: folder / student / one.chapter / f"{one.chapter}.ipynb" for student in graded}
+
+
+def _report_of(course: Course, one: ChapterMarks, alike: Sequence[AlikeGroup]) -> ChapterReport:
     verdicts = [mark.verdict for mark in one.marks.values() if mark.verdict is not None]
     return ChapterReport(
         one,
@@ -168,5 +183,5 @@ def report_of(course: Course, one: ChapterMarks) -> ChapterReport:
         unexplained(course, verdicts) if verdicts else [],
         failed_by_good(one),
         needing_help(one),
-        alike_groups(course, one.chapter, notebooks),
+        alike,
     )

@@ -101,14 +101,14 @@ def _alpha(columns: Sequence[Sequence[float]], totals: Sequence[float]) -> float
 
 
 def _of_item(difficulty: float, found: float | None, low: float | None, students: int) -> str:
+    if students < FEW:
+        return f"Fewer than {FEW} students are too few to say how hard it is, or how it goes with the others."
     if difficulty >= _EASY:
         first = "Nearly everybody has these points."
     elif difficulty <= _HARD:
         first = "This one is hard."
     else:
         first = "Neither hard nor easy."
-    if students < FEW:
-        return f"{first} With fewer than {FEW} students, nothing can be said of how it goes with the others."
     if found is None:
         return f"{first} All marks here, or in the rest, are the same, so they cannot be compared."
     if found < 0:

@@ -9,9 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autograder.sandbox.guest.wire_tables import kind_of_table
+
 __all__ = ["Size"]
 
 _MAX_AXES = 6
+_FLAT = (str, bytes, bytearray, set, frozenset, range)
 
 Shape = tuple[int, ...]
 
@@ -65,7 +68,9 @@ def _shape(value: Any) -> Shape:
     if isinstance(value, list | tuple | dict):
         items = value.values() if isinstance(value, dict) else value
         return max(1, len(value)), *_broadcast(set(map(_shape, items)))
-    return (max(1, len(value)),) if isinstance(value, str) else ()
+    if isinstance(value, _FLAT):
+        return (max(1, len(value)),)
+    return tuple(max(1, n) for n in value.shape) if kind_of_table(value) else ()
 
 
 def _broadcast(shapes: Iterable[Shape]) -> Shape:
@@ -78,4 +83,6 @@ def _elements(value: Any) -> int:
         return value.size
     if isinstance(value, list | tuple | dict):
         return sum(map(_elements, value.values() if isinstance(value, dict) else value))
-    return len(value) if isinstance(value, str) else 1
+    if isinstance(value, _FLAT):
+        return len(value)
+    return int(np.prod(value.shape)) if kind_of_table(value) else 1

@@ -8,7 +8,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from typing import Any
@@ -32,7 +32,8 @@ class ForkServer:
         self.hello: dict[str, Any] = {}
         self._launch = launch
         self._lock = threading.RLock()
-        self._loaded = False
+        self._loaded: set[str] = set()
+        self._importing = 0
         self._cells: dict[int, str] = {}
         self._next = 0
         self._start()
@@ -55,7 +56,7 @@ class ForkServer:
             theirs.close()
         ours.settimeout(_START_SECONDS)
         self._control = ours
-        self._loaded = self._importing = False
+        self._loaded, self._importing = set(), 0
         try:
             self.hello = json.loads(ours.recv(1 << 16) or b"{}")
         except OSError:
@@ -117,19 +118,20 @@ class ForkServer:
                 return -9
             return int(self._answer(5.0 + patience).get("status", -9)) if patience > 0 else -9
 
-    def preload(self) -> None:
-        """Have the warm process import matplotlib once, so that no child has to; ``settle`` waits until it has."""
+    def preload(self, packages: Collection[str]) -> None:
+        """Have the warm process import matplotlib or pandas once, so that no child has to; ``settle`` waits until it has."""
         with self._lock:
-            if not self._loaded:
-                self._loaded = self._importing = True
+            for name in sorted(set(packages) - self._loaded):
+                self._loaded.add(name)
+                self._importing += 1
                 with contextlib.suppress(OSError):  # the wait for its answer notices a process that is gone
-                    self._control.send(json.dumps({"do": "preload"}).encode())
+                    self._control.send(json.dumps({"do": "preload", "package": name}).encode())
 
     def settle(self) -> None:
         """Wait until the warm process has imported it: that time is not the submission's."""
         with self._lock:
-            if self._importing:
-                self._importing = False
+            while self._importing:
+                self._importing -= 1
                 self._answer(_START_SECONDS)
 
     def compile(self, cells: Mapping[int, str]) -> None:
@@ -246,10 +248,13 @@ class Local:
     def compile(self, cells: Mapping[int, str]) -> None:
         """Nothing: every child is a process of its own, which imports and compiles what it needs."""
 
-    def preload(self) -> None:
+    def preload(self, packages: Collection[str]) -> None:
         """Nothing, as above."""
 
-    settle = restart = preload
+    def settle(self) -> None:
+        """Nothing, as above."""
+
+    restart = settle
 
     def close(self) -> None:
         """End what still runs."""

@@ -20,6 +20,7 @@ __all__ = [
     "CodeCell",
     "EditableSession",
     "Limits",
+    "Named",
     "Opaque",
     "Rng",
     "SandboxLost",
@@ -95,6 +96,13 @@ class Source:
     """A function passed as an argument: it travels as source ``text``, which defines ``name``, from the trusted side only."""
 
     text: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What the notebook has under ``name``, a class or a function of the student's, passed as an argument: the name alone travels."""
+
     name: str
 
 

@@ -22,6 +22,7 @@ from autograder.sandbox.protocol import (
     CellOutcome,
     CodeCell,
     Limits,
+    Named,
     Opaque,
     Rng,
     Script,
@@ -356,6 +357,8 @@ def _sent_as_source(value: Any) -> list[Any]:
         return ["s", value.text, value.name]
     if isinstance(value, Rng):
         return ["r", value.seed]
+    if isinstance(value, Named):
+        return ["n", value.name]
     raise TypeError(
         f"A {type(value).__name__} cannot be sent to a student's function. Send arrays, numbers, texts, "
         "lists, tuples and dicts of them, a function as Source(text, name) or a generator as Rng(seed)."

@@ -22,6 +22,9 @@ __all__ = ["Worker", "open_worker"]
 
 _AGAIN_SECONDS = 2.0  # what a cell that overran once may take when the notebook is run again
 _MAX_RERUNS = 8
+# Packages that take long to import, and words by which a notebook shows that it needs them: a picture under @uses(...) is
+# drawn with matplotlib, also where the notebook does not name it.
+_SLOW = {"matplotlib": ("matplotlib", "@uses("), "pandas": ("pandas",)}
 _TOO_MUCH = "raise ValueError('this notebook holds more code than can be graded')"
 
 
@@ -124,11 +127,9 @@ class Worker:
                 session.close()
 
     def _preload(self, cells: Sequence[CodeCell]) -> None:
-        # A picture under @uses(...) is drawn with matplotlib, also where the notebook does not name it.
-        if "matplotlib" in self._packages and any(
-            word in cell.source for cell in cells for word in ("matplotlib", "@uses(")
-        ):
-            self._processes.preload()
+        wanted = {name for name, words in _SLOW.items() if name in self._packages and _named(words, cells)}
+        if wanted:
+            self._processes.preload(wanted)
 
     def _attempt(
         self,
@@ -172,6 +173,10 @@ class Worker:
 
     def __exit__(self, *_error: object) -> None:
         self.close()
+
+
+def _named(words: Collection[str], cells: Sequence[CodeCell]) -> bool:
+    return any(word in cell.source for cell in cells for word in words)
 
 
 def _described(cells: Sequence[CodeCell], limits: Limits, slow: set[int]) -> list[list[Any]]:

@@ -53,7 +53,10 @@ def find_exercise(target: Any, names: Mapping[str, Any], examples: Examples, ver
         if target in exercises:
             return exercises[target]
         raise CheckProblem(_unknown(target, names, examples, verb))
-    if isinstance(target, type) or not callable(target):
+    is_class = isinstance(target, type) and any(
+        e.kind == "class" and (names.get(name) is target or name == target.__name__) for name, e in exercises.items()
+    )
+    if (isinstance(target, type) and not is_class) or not callable(target):
         raise CheckProblem(_not_a_function(target, names, examples, verb))
     own = getattr(target, "__name__", "")
     bound = [name for name in exercises if names.get(name) is target]

@@ -46,7 +46,7 @@ def test_limits_at_their_edges_are_taken(tmp_path):
             "c.Course.call_secnds = 3",
             "sets c.Course.call_secnds, and there is no such setting. Did you mean call_seconds",
         ),
-        ("c.Course.xyz = 3", "The settings are: audience, call_seconds, cell_seconds, chapters,"),
+        ("c.Course.xyz = 3", "The settings are: at_least, audience, call_seconds, cell_seconds, chapters,"),
         ("c.Corse.call_seconds = 3", "sets c.Corse, which nothing reads. Did you mean c.Course?"),
         ("c.course.call_seconds = 3", "sets c.course, which nothing reads. Did you mean c.Course?"),
         ("c.Course.packages = 5", "course_config.py cannot be used: The 'packages' trait"),

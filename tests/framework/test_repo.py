@@ -45,7 +45,7 @@ def test_the_top_level_is_what_a_newcomer_was_told():
     """The folders at the top are those that docs/architecture.md names, and every one of those is there."""
     folders = {path.relative_to(ROOT).parts[0] for path in _tracked() if len(path.relative_to(ROOT).parts) > 1}
     shown = {name for name in folders if not name.startswith(".")}
-    assert shown <= {"autograder", "benchmarks", "docs", "packaging", "solutions", "source", "tests"}
+    assert shown <= {"autograder", "benchmarks", "docs", "examples", "packaging", "solutions", "source", "tests"}
     assert {"autograder", "docs", "solutions", "tests"} <= shown
 
 

@@ -62,3 +62,46 @@ def hand_in(course: Course, student: str, notebook: dict[str, Any] | bytes, time
     if timestamp is not None:
         (path.parent / "timestamp.txt").write_text(timestamp)
     return path
+
+
+# How courses wrote their chains out before `configure` was there, with the addresses that the steps had then.
+SPELLED_OUT = """
+c.GenerateAssignment.preprocessors = [
+    "nbgrader.preprocessors.IncludeHeaderFooter",
+    "nbgrader.preprocessors.LockCells",
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.CheckCellMetadata",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.SaveCells",
+    "nbgrader.preprocessors.ClearHiddenTests",
+    "nbgrader.preprocessors.ClearMarkScheme",
+    "nbgrader.preprocessors.ComputeChecksums",
+    "nbgrader.preprocessors.CheckCellMetadata",
+    "autograder.grading.preprocessor.RecordExamples",
+]
+c.Autograde.sanitize_preprocessors = [
+    "nbgrader.preprocessors.ClearOutput",
+    "autograder.grading.preprocessor.RestoreCells",
+    "nbgrader.preprocessors.OverwriteKernelspec",
+    "nbgrader.preprocessors.OverwriteCells",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+c.Autograde.autograde_preprocessors = [
+    "autograder.grading.preprocessor.GradeConfined",
+    "nbgrader.preprocessors.IgnorePattern",
+    "nbconvert.preprocessors.ClearMetadataPreprocessor",
+    "nbgrader.preprocessors.LimitOutput",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "autograder.grading.preprocessor.SaveOutcome",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+"""
+
+
+def spell_out(course: Course) -> Course:
+    """Give the course its configuration as it was once written: the chains in full, and one line that loads them."""
+    with (course.root / "course_config.py").open("a") as configuration:
+        configuration.write(SPELLED_OUT)
+    (course.root / "nbgrader_config.py").write_text('load_subconfig("course_config.py")\n')
+    return load_course(course.root)

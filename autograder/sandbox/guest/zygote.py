@@ -113,7 +113,7 @@ class Zygote:
             elif order["do"] == "end":
                 self._end(order)
             elif order["do"] == "preload":
-                self._preload()
+                self._preload(order["package"])
             elif order["do"] == "compile":
                 make_ready(order["index"], order["source"])
 
@@ -179,9 +179,9 @@ class Zygote:
         if order["answer"]:
             self._control.send(json.dumps({"status": status}).encode())
 
-    def _preload(self) -> None:
+    def _preload(self, package: str) -> None:
         with contextlib.suppress(Exception):  # the notebook that imports it will say what is wrong
-            _warm_up_matplotlib()
+            {"matplotlib": _warm_up_matplotlib, "pandas": _warm_up_pandas}[package]()
         _settle()
         self._control.send(json.dumps({"done": True}).encode())
 
@@ -234,6 +234,15 @@ def _warm_up_matplotlib() -> None:
     figure.colorbar(axes.images[0])
     figure.savefig(io.BytesIO(), format="png", dpi=72)
     plt.close(figure)
+
+
+def _warm_up_pandas() -> None:
+    """Import pandas and work out something of a table, so that what it imports late is there before a submission needs it."""
+    import pandas as pd  # noqa: PLC0415
+
+    table = pd.DataFrame({"a": ["x", "y", "x"], "b": [1.0, 2.0, 3.0]})
+    str(table.groupby("a").agg({"b": ["mean", "sum"]}).sort_values(("b", "mean")))
+    table.merge(table, on="a").describe()
 
 
 def _settle() -> None:

@@ -75,7 +75,7 @@ def test_version_is_told_among_other_options_too(tmp_path):
 def test_help_names_every_verb(tmp_path):
     """`autograder --help` lists the verbs in the order in which a course needs them; a student's are the first."""
     told = run("--help", cwd=tmp_path, check=0).stdout
-    verbs = re.findall(r"^  (\w+)  ", told, re.MULTILINE)
+    verbs = re.findall(r"^  ([\w-]+)  ", told, re.MULTILINE)
     assert verbs == list(app.commands)
     assert verbs[:3] == ["start", "watch", "check"] == list(student.app.commands)
     assert re.findall(r"^(To .*):", told, re.MULTILINE)[:2] == ["To learn", "To teach"]
@@ -323,6 +323,11 @@ def test_a_summary_can_be_read_aloud():
         "Half of them reach 2 points or more of 4; the lowest has 0, the highest 4.",
         "The mistake seen most is no_max_shift in softmax: 5 times.",
     ]
+    with_an_essay = summary([verdict(score=s) for s in (0, 1, 2, 3, 4)], 3.14, 6).splitlines()[1:]
+    assert with_an_essay == [
+        "Half of them reach 2 points or more of 4 that the checks give; the lowest has 0, the highest 4.",
+        "6 points more are for a person to give, in formgrader.",
+    ]
 
 
 def test_what_needs_a_person_is_listed_with_its_reason():
@@ -333,6 +338,8 @@ def test_what_needs_a_person_is_listed_with_its_reason():
     assert needs_a_person([verdict()]) == ""
     late = dataclasses.replace(verdict("cyd"), warning="timestamp.txt is empty.")
     assert needs_a_person([verdict(), late]) == "Needs a person:\n  - cyd: timestamp.txt is empty."
+    also = dataclasses.replace(late, student="dan")
+    assert needs_a_person([late, also]) == "Needs a person:\n  - cyd, dan: timestamp.txt is empty."
 
 
 def test_nothing_in_a_notebook_drives_the_terminal():

@@ -89,6 +89,11 @@ def too_large(root):
         file.truncate(65 << 20)
 
 
+def second_notebook(root):
+    """The mistake of a notebook beside the chapter's, with a graded cell in it."""
+    (root / "source" / CHAPTER / "more.ipynb").write_text((root / NOTEBOOK).read_text())
+
+
 def second_chapter(root):
     """The mistake of an exercise that another chapter has too."""
     for path in (NOTEBOOK, CHECKS, SOLUTIONS):
@@ -172,6 +177,9 @@ CASES = {
     "check in no class": (end(CHECKS, '\n\ndef test_it(agrees):\n    """it"""\n    agrees.to_kelvin(1.0)\n'), r"test_it stands in no class, so grading does not try it"),
     "check with another name": (text(CHECKS, "def test_q1_is_answered", "def q1_is_answered"), r"q1_is_answered"),
     "leans on what is not there": (text(CHECKS, 'leans_on=("to_kelvin",)', 'leans_on=("to_kelvim",)'), rf"{CHECKS}, line \d+: mean_kelvin leans on 'to_kelvim', which is no earlier exercise of this chapter\. They are: to_kelvin\. Is it to_kelvin misspelt\?"),
+    "a second notebook with graded cells": (second_notebook, rf"source/{CHAPTER}/more\.ipynb: it has graded cells \(check_to_kelvin, .*\), and of a chapter only {CHAPTER}\.ipynb is graded\. Move them there"),
+    "a second notebook to read": (beside("notes.ipynb", '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "markdown", "metadata": {}, "source": "x"}]}'), ""),
+    "a second notebook that is broken": (beside("notes.ipynb", "{"), r"notes\.ipynb: it lies beside the chapter's notebook and cannot be read: "),
     "data files too large": (too_large, r"the files beside the notebook take 65 MiB, and 64 MiB is the limit, .* The largest is all\.npz with 65 MiB"),
     "misconception of nothing": (text(WRONG, 'misconceptions_of("mean_kelvin")', 'misconceptions_of("mean_kelvim")'), r"mean_of_everything is about 'mean_kelvim', which is no function"),
     "alternative of nothing": (text(RIGHT, 'alternatives_of("mean_kelvin")', 'alternatives_of("mean_kelvim")'), rf"{RIGHT}, line \d+: shift_after_the_mean is a solution of 'mean_kelvim', which is no exercise of this chapter\. Is it mean_kelvin misspelt\?"),
@@ -305,6 +313,39 @@ def test_a_target_that_is_none_is_refused(tmp_path, targets, told):
         **TARGETS,
         "visible": 0.5,
     }
+
+
+def test_what_a_course_asks_of_each_exercise_is_said_and_a_draft_may_lack_it(tmp_path):
+    """By default nothing is asked for, and no file has to be there; a quiz is asked for no alternative."""
+    course = copy_course(tmp_path / "mini")
+    for path in (WRONG, RIGHT):
+        (course.root / path).unlink()
+    release(course, [CHAPTER], mutants=False)
+    asked = {"misconceptions": 1, "alternatives": 1, "hints": 4}
+    course = copy_course(tmp_path / "other", config=f"c.Course.at_least = {asked}\n")
+    with pytest.raises(ReleaseError) as told:
+        release(course, [CHAPTER], mutants=False)
+    assert re.findall(r"(\w+: it has .*)", str(told.value)) == [
+        "to_kelvin: it has 0 alternatives, and c.Course.at_least asks for 1.",
+        "to_kelvin: it has 3 hints, and c.Course.at_least asks for 4.",
+        "mean_kelvin: it has 3 hints, and c.Course.at_least asks for 4.",
+        "quiz_ch1_units: it has 0 hints, and c.Course.at_least asks for 4.",
+    ]
+    release(course, [CHAPTER], mutants=False, draft=True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("{'hint': 1}", "'hint' is none of them"),
+        ("{'hints': -1}", "that of 'hints' is -1"),
+        ("{'hints': 1.5}", "is 1.5"),
+    ],
+)
+def test_a_number_of_hints_that_cannot_be_is_refused(tmp_path, asked, told):
+    """As a target is."""
+    with pytest.raises(CourseError, match=re.escape(told)):
+        copy_course(tmp_path / "mini", config=f"\nc.Course.at_least = {asked}\n")
 
 
 @pytest.mark.parametrize("path", [SOLUTIONS, CHECKS])

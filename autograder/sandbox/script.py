@@ -1,0 +1,271 @@
+"""A script: objects of a student's classes are made and asked step by step, inside, where they live.
+
+A script is an ordinary ``Call`` whose probe, ``PLAY``, takes all the steps from the first one and gives what the last one gave.
+So nothing lives from one call to the next, and a script is planned, kept, recorded and replayed as any other call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from autograder.sandbox.protocol import Call, Named
+
+__all__ = ["PLAY", "Step", "is_script", "longest", "looked_at", "names_in", "script", "spoiled", "steps_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a script.
+
+    ``do`` is one of ``"make"`` (``name`` is the class), ``"call"`` (a method), ``"get"`` and ``"set"`` (an attribute), ``"use"`` (an
+    operator, such as ``"len"``), ``"give"`` (``name`` is a function of the notebook's) and ``"change"`` (the caller changes, at the
+    place ``name``, a value that was given at the step ``on``). ``on`` is the step that gave the object, None where there is
+    none. Each of ``args`` and of ``kwargs`` is ``("v", value)``, ``("o", step)`` for an object that an earlier step gave, or
+    ``("l", …)``, ``("t", …)`` for a list or a tuple of such. A change at ``"="`` is one of what the step ``on`` gave. ``raises`` is the error that the step rightly ends with, if any.
+    """
+
+    do: str
+    on: int | None
+    name: str
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    raises: str = ""
+
+
+def script(function: str, steps: Sequence[Step], *, outcome: bool = False) -> Call:
+    """The call that takes ``steps``; it counts as one of ``function``.
+
+    With ``outcome`` it gives how the last step ended: ``{"raised": [type, the types above it …], "text": …}`` or ``{"gave": value}``.
+    """
+    written = []
+    for step in steps:
+        name: Any = Named(step.name) if step.do in ("make", "give") else step.name
+        raises = (step.raises,) if step.raises else ()
+        written.append((step.do, step.on, name, list(step.args), dict(step.kwargs), *raises))
+    return Call(function, (written, *([True] if outcome else [])), {}, PLAY)
+
+
+def is_script(call: Call) -> bool:
+    """Whether ``call`` is a script."""
+    return bool(call.probe) and call.probe in (PLAY, SPOIL, KEEP)
+
+
+def steps_of(call: Call) -> list[Step]:
+    """The steps of a script."""
+    return [
+        Step(do, on, name.name if isinstance(name, Named) else name, tuple(args), kwargs, *raises)
+        for do, on, name, args, kwargs, *raises in call.args[0]
+    ]
+
+
+def names_in(call: Call) -> Iterator[str]:
+    """The classes and functions of the notebook's that a call is about."""
+    yield call.function
+    if is_script(call):
+        yield from (step.name for step in steps_of(call) if step.do in ("make", "give"))
+
+
+def spoiled(call: Call) -> Call:
+    """The same script, where the caller changes whatever it gave or was given after each step."""
+    return Call(call.function, call.args[:1], {}, SPOIL)
+
+
+def looked_at(call: Call) -> Call:
+    """The same script, which gives the arguments that a step has changed: ``[step, position or keyword]``."""
+    return Call(call.function, call.args[:1], {}, KEEP)
+
+
+def longest(calls: Iterable[Call]) -> list[Call]:
+    """Those scripts among ``calls`` that no other one goes on with."""
+    scripts = [call for call in calls if is_script(call)]
+    found: list[Call] = []
+    for call, then in zip(scripts, [*scripts[1:], None], strict=True):
+        steps = call.args[0]
+        if then is None or len(then.args[0]) <= len(steps) or repr(then.args[0][: len(steps)]) != repr(steps):
+            found.append(call)
+    return found
+
+
+# What runs beside the student's code. Nothing in it is a secret, and nothing that it says is believed.
+PLAY = """
+import operator as _o
+from itertools import islice as _islice
+
+MODE, MOST = "", 10000
+
+class NotAsAsked(Exception):
+    pass
+
+class NoSuchName(Exception):
+    pass
+
+def _items(thing):
+    found = list(_islice(iter(thing), MOST + 1))
+    if len(found) > MOST:
+        raise NotAsAsked("looping over it gives more than 10,000 items, and was stopped: does it ever end")
+    return found
+
+def _leave(thing):
+    return type(thing).__exit__(thing, None, None, None)
+
+_USES = {"len": len, "str": str, "repr": repr, "bool": bool, "int": int, "float": float, "list": _items, "hash": hash,
+         "next": next, "reversed": lambda thing: _items(reversed(thing)), "call": lambda thing, *a, **k: thing(*a, **k),
+         "in": _o.contains, "[]": _o.getitem, "[]=": _o.setitem, "del[]": _o.delitem, "format": format,
+         "round": round, "with": lambda thing: type(thing).__enter__(thing), "leave": _leave, "-x": _o.neg, "+x": _o.pos,
+         "~x": _o.invert, "abs": abs, "divmod": divmod, "**": pow, "//": _o.floordiv, "/": _o.truediv}
+_USES.update({s: getattr(_o, n) for s, n in [("==", "eq"), ("!=", "ne"), ("<", "lt"), ("<=", "le"), (">", "gt"),
+    (">=", "ge"), ("+", "add"), ("-", "sub"), ("*", "mul"), ("@", "matmul"), ("%", "mod"), ("&", "and_"), ("|", "or_"),
+    ("^", "xor"), ("+=", "iadd"), ("-=", "isub"), ("*=", "imul"), ("/=", "itruediv"), ("|=", "ior"), ("&=", "iand")]})
+
+def _own(value):
+    kind = type(value)
+    if kind in (list, tuple):
+        return kind([_own(part) for part in value])
+    if kind is dict:
+        return {key: _own(part) for key, part in value.items()}
+    return kind(value) if kind is set else value.copy() if getattr(kind, "__module__", "") == "numpy" and hasattr(value, "copy") else value
+
+def _change(value, new):
+    kind = type(value)
+    if kind is list:
+        value[:] = new
+    elif kind in (dict, set):
+        value.clear()
+        value.update(new)
+    elif getattr(kind, "__module__", "") == "numpy":
+        value[...] = new
+
+def _spoil(value, depth=0):
+    kind = type(value)
+    if kind in (list, tuple) and depth < 3:
+        for part in value:
+            _spoil(part, depth + 1)
+    if kind is list:
+        value.reverse()
+        value.append("changed by the caller")
+    elif kind is set:
+        value.add("changed by the caller")
+    elif kind is dict:
+        for part in value.values():
+            _spoil(part, depth + 1)
+        value["changed by the caller"] = None
+    elif getattr(kind, "__module__", "") == "numpy" and kind.__name__ == "ndarray" and value.flags.writeable:
+        value[...] = 0
+
+def _same(one, other):
+    kind = type(other)
+    if kind in (list, tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if kind is dict:
+        return list(one) == list(other) and all(_same(one[key], other[key]) for key in other)
+    if getattr(kind, "__module__", "") == "numpy" and hasattr(other, "tobytes"):
+        return one.shape == other.shape and one.tobytes() == other.tobytes()
+    return kind not in (set, str, int, bytes) or one == other
+
+def _missing(thing, name, error):
+    if not hasattr(type(thing), name) and name in str(error) and error.__traceback__.tb_next is None:
+        known = sorted({n for n in dir(thing) if not n.startswith("_")})[:40]
+        raise NoSuchName(name + ": " + ", ".join(known)) from None
+    raise error
+
+def _shared(kind, found):
+    # What all objects of a class share and a method may change, each with a copy of it as it is.
+    for base in getattr(kind, "__mro__", ()):
+        if getattr(base, "__module__", "") != getattr(kind, "__module__", ""):
+            continue
+        for name, value in list(vars(base).items()):
+            function = getattr(value, "__func__", value)
+            values = [*(getattr(function, "__defaults__", None) or ()), *(getattr(function, "__kwdefaults__", None) or {}).values()]
+            found += [(one, _own(one)) for one in [value, *values] if type(one) in (list, dict, set)]
+            if type(value) in (int, float, str, tuple, type(None)) and not name.startswith("__"):
+                found.append(((base, name), value))
+
+def _restore(found):
+    for place, value in found:
+        if type(place) is tuple:
+            if vars(place[0]).get(place[1]) is not value:
+                setattr(*place, value)
+        elif place != value:
+            _change(place, value)
+
+def probe(function, steps, outcome=False):
+    shared = []
+    for do, on, name, *_ in steps:
+        if do == "make" and isinstance(name, type):
+            _shared(name, shared)
+    try:
+        return _own(_played(steps, outcome))
+    finally:
+        _restore(shared)  # so that no script begins where another one ended
+
+def _played(steps, outcome):
+    kept, given, classes, changed = [], [], {}, []
+
+    def real(part):
+        kind, held = part
+        if kind == "o":
+            return kept[held]
+        if kind == "v":
+            return _own(held)
+        return (list if kind == "l" else tuple)([real(one) for one in held])
+
+    def taken(do, on, name, args, kwargs):
+        if do == "make":
+            if not isinstance(name, type):
+                raise NotAsAsked("CLASS")
+            classes[name] = None
+            return name(*args, **kwargs)
+        if do == "give":
+            return name(*args, **kwargs)
+        thing = kept[on] if on is not None else None
+        if do == "use":
+            return _USES[name](*([thing] if on is not None else []), *args, **kwargs)
+        if do == "set":
+            return setattr(thing, name, *args)
+        try:
+            value = getattr(thing, name)
+        except AttributeError as error:
+            _missing(thing, name, error)
+        return value(*args, **kwargs) if do == "call" else value
+
+    last = len(steps) - 1
+    for place, (do, on, name, args, kwargs, *_) in enumerate(steps):
+        if do == "change":
+            own, named = given[on]
+            _change(kept[on] if name == "=" else own[int(name)] if name.isdigit() else named[name], real(args[0]))
+            own, named, value = (), {}, None
+        else:
+            own, named = [real(part) for part in args], {key: real(part) for key, part in kwargs.items()}
+            try:
+                value = taken(do, on, name, own, named)
+                if place == last and outcome:
+                    return {"gave": value}
+            except Exception as error:
+                if place == last and outcome and type(error).__name__ not in ("NotAsAsked", "NoSuchName"):
+                    return {"raised": [k.__name__ for k in type(error).__mro__], "text": str(error)[:500]}
+                if place == last:
+                    raise
+                value = None
+            if MODE == "keep":
+                given_now = [*enumerate(own), *named.items()]
+                was = [real(part) for part in (*args, *kwargs.values())]
+                changed += [[place, str(label)] for (label, now), old in zip(given_now, was) if not _same(now, old)]
+            if MODE == "spoil" and place < last:
+                _spoil(own)
+                _spoil(list(named.values()))
+                _spoil(value)
+        kept.append(value)
+        given.append((own, named))
+    if MODE == "keep":
+        return changed
+    if steps[last][0] == "make":
+        return None
+    for kind in classes:
+        if isinstance(value, kind):
+            return type(kind.__name__, (), {})()
+    return value
+""".lstrip("\n")
+SPOIL = PLAY.replace('MODE, MOST = ""', 'MODE, MOST = "spoil"')
+KEEP = PLAY.replace('MODE, MOST = ""', 'MODE, MOST = "keep"')
