@@ -234,7 +234,7 @@ class _Exercise:
         for call in [c for c in asked if c.function == self.spec.name and not c.probe][:_BY_HEART]:
             [answer] = FunctionSession(self.right).batch([call])
             verdict = self._marked(self._with(_always(answer.value)), self._patience)
-            shares.append(verdict.score / verdict.max_score)
+            shares.append(verdict.score / verdict.max_score if verdict.max_score else 0.0)
         return max(shares)
 
     def _kinds(self, *, mutants: bool) -> Kinds:
