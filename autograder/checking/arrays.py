@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autograder.checking.plain_text import PLAIN, described, source, texts_apart
 from autograder.checking.table_text import paste_table, rows_around, show_table
+from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.guest.wire_tables import is_pandas
 from autograder.sanitize import shorten
 
@@ -44,11 +46,13 @@ def _pieces(value: Any, digits: int, depth: int) -> Iterator[str]:
         yield show_table(value, digits)
     elif isinstance(value, tuple | list | dict):
         if len(value) > MAX_ITEMS:
-            yield f"a {type(value).__name__} of {len(value)} items"
+            yield f"a {getattr(value, 'type', type(value).__name__)} of {len(value)} items"
         elif depth >= MAX_DEPTH:
             yield "…"
         else:
             opening, closing = "{}" if isinstance(value, dict) else "()" if isinstance(value, tuple) else "[]"
+            if isinstance(value, Iterated):
+                opening, closing = f"a {value.type} that gives [", ", …]" if value.more else "]"
             yield opening
             for place, key in enumerate(value):
                 yield ", " if place else ""
@@ -60,6 +64,8 @@ def _pieces(value: Any, digits: int, depth: int) -> Iterator[str]:
 
 
 def _leaf(value: Any, digits: int) -> str:
+    if isinstance(value, (*PLAIN, np.datetime64, np.timedelta64)):
+        return shorten(source(value), MAX_TEXT)
     if isinstance(value, np.ndarray) and value.ndim:
         if value.size > MAX_ITEMS:
             return f"an array of {shape_words(value.shape)} that starts {_numbers(value.ravel()[:4], digits)[:-1]}, …]"
@@ -83,7 +89,13 @@ def show_apart(found: Any, expected: Any) -> tuple[str, str]:
 
 
 def _around_the_difference(found: Any, expected: Any) -> Callable[[Any, int], str] | None:
-    """What writes four numbers of a long array, where it is furthest from another; None where the first four tell the two apart."""
+    """What writes four numbers of a long array, where it is furthest from another; None where the first four tell the two apart.
+
+    Of two long texts, a few characters where they first differ.
+    """
+    if isinstance(found, str) and isinstance(expected, str) and max(len(found), len(expected)) > MAX_TEXT:
+        first, second, begin = texts_apart(found, expected)
+        return lambda value, _digits: f"{first if value is found else second} (from character {max(1, begin - 12)} on)"
     both = isinstance(found, np.ndarray) and isinstance(expected, np.ndarray) and found.shape == expected.shape
     if not both or found.size <= MAX_ITEMS or found.dtype.kind not in "iuf" or expected.dtype.kind not in "iuf":
         return None
@@ -112,24 +124,28 @@ def paste(name: str, value: Any) -> str:
         if value.size > MAX_ITEMS:
             return f"{name} is an array of {shape_words(value.shape)}"
         dtype = "" if value.dtype in (np.float64, np.int64, np.bool_) else f", dtype=np.{value.dtype.name}"
+        if value.dtype.kind in "UMm":
+            return f"{name} = {source(value)}"
         if not value.size:
             return f"{name} = np.zeros({value.shape}{dtype})"  # brackets alone would not tell (0, 3) from (0, 5)
         body = repr(value.tolist())
         if value.dtype.kind in "fc":
             body = body.replace("nan", "np.nan").replace("inf", "np.inf")
         return f"{name} = np.array({body}{dtype})"
+    if is_pandas(value):
+        return paste_table(name, value)
+    if (plain := described(value)) or isinstance(value, PLAIN):
+        return f"{name} is {plain}" if plain else f"{name} = {source(value)}"
     if isinstance(value, dict) and any(isinstance(v, np.ndarray | dict) for v in value.values()):
         parts = ", ".join(f"{k!r}: {paste('', v)[3:]}" for k, v in value.items())
         return f"{name} = {{{parts}}}"
-    if is_pandas(value):
-        return paste_table(name, value)
     if hasattr(value, "text") and hasattr(value, "name"):
         if not value.name:
             return str(value.text)  # lines as they are
         return value.text.strip() if value.text.lstrip().startswith("def") else f"{name} = {value.name}"
     if isinstance(value, np.generic):
         value = value.item()
-    return f"{name} = {shorten(repr(value), MAX_TEXT)}"
+    return f"{name} = {source(value)}"
 
 
 def difference(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> str:
@@ -146,7 +162,7 @@ def _numbers(value: np.ndarray, digits: int) -> str:
     if value.dtype.kind == "b":
         return str(value.tolist())
     if value.dtype.kind not in "iufc":
-        return shorten(str(value.tolist()), MAX_TEXT)
+        return shorten(str((value.astype(str) if value.dtype.kind in "Mm" else value).tolist()), MAX_TEXT)
 
     def write(items: Any) -> str:
         if isinstance(items, list):

@@ -12,6 +12,7 @@ import numpy as np
 
 from autograder.checking.closeness import tolerances
 from autograder.checking.compare import describe_failure, named
+from autograder.checking.plots import USUAL, parts_of
 from autograder.checking.predicates import evaluate
 from autograder.checking.scripts import of_a_step
 from autograder.checking.spelling import arguments_of, spelling_of
@@ -20,7 +21,7 @@ from autograder.checking.things import plainly
 
 __all__ = [
     "CheckFailed", "CheckStopped", "assert_choice", "assert_einsum", "assert_finite", "assert_matches",
-    "assert_number", "assert_number_is", "assert_one_of", "assert_shape", "assert_string", "assert_sums_to_one", "assert_within",
+    "assert_number", "assert_number_is", "assert_one_of", "assert_same_plot", "assert_shape", "assert_string", "assert_sums_to_one", "assert_within",
     "observing",
 ]  # fmt: skip
 
@@ -74,6 +75,9 @@ def assert_matches(
     atol: float | None = None,
     dtype: bool = True,
     of_largest: float = 0.0,
+    order: bool | None = None,
+    exact_type: bool = False,
+    extra_keys: bool = False,
     row_order: bool = True,
     column_order: bool = False,
     dtypes: bool = False,
@@ -86,8 +90,13 @@ def assert_matches(
     ``call`` and ``inputs`` are what the student reads: the call as text, and the arrays in it by name. Both follow from
     the student's call that returned ``actual``, so give them only where something else reads better. Where an input is
     float32 the tolerance is looser, unless ``rtol`` and ``atol`` say otherwise. Numbers may also be off by ``of_largest`` times
-    the largest number expected beside them. Of tables, ``row_order=False`` lets rows stand in any order and ``index=False``
+    the largest number expected beside them.
+
+    Of tables, ``row_order=False`` lets rows stand in any order and ``index=False``
     does not look at their labels; ``column_order``, ``dtypes`` and ``names`` (of a Series, of an index) count where they are True.
+
+    ``order=False``: the items of a sequence may come in any order; ``order=True``: the keys of a dictionary have one, too.
+    ``exact_type=True``: a list is no tuple. ``extra_keys=True``: a dictionary may have more keys than the right one.
     """
     default_rtol, default_atol = tolerances(expected, *_arguments(actual, call, inputs))
     params: dict[str, Any] = {
@@ -98,6 +107,9 @@ def assert_matches(
         params["of_largest"] = of_largest
     if not dtype:
         params["dtype"] = False
+    if order is not None:
+        params["order"] = order
+    params |= {name: True for name, given in (("exact_type", exact_type), ("extra_keys", extra_keys)) if given}
     table = {"row_order": row_order, "column_order": column_order, "dtypes": dtypes, "index": index, "names": names}
     if table != _USUAL:
         params["table"] = {option: counts for option, counts in table.items() if counts != _USUAL[option]}
@@ -105,6 +117,17 @@ def assert_matches(
 
 
 _USUAL = asdict(TableOptions())
+
+
+def assert_same_plot(
+    actual: Any, expected: Any, *, parts: str | Sequence[str] = USUAL, rtol: float = 1e-4, atol: float = 1e-6
+) -> None:
+    """A picture (``student.plot``) shows what another (``reference.plot``) shows, in the ``parts`` that are named.
+
+    ``parts`` are some of ``"data labels title legend scales limits"``; all but the limits of the axes by default. Of what
+    stands in a picture in words, both have as much as the probe was asked for: the words, or whether there are any.
+    """
+    judge_assertion("same_plot", actual, expected, {"parts": list(parts_of(parts)), "rtol": rtol, "atol": atol}, "", {})
 
 
 def assert_sums_to_one(actual: Any, *, axis: int = -1, call: str = "", **inputs: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checking.plain import Comparison, is_plain
 from autograder.sandbox.guest.wire_tables import is_pandas
 
 __all__ = ["ATOL", "RTOL", "as_array", "close", "equal", "tolerances"]
@@ -46,6 +47,10 @@ def close(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> 
 
 def equal(left: Any, right: Any, *, rtol: float = RTOL, atol: float = ATOL) -> bool:
     """Whether two outcomes are the same answer: same structure, shape and values at tolerance, NaN equal to NaN."""
+    if is_plain(left) and is_plain(right):
+        return Comparison(rtol, atol).difference(left, right) is None
+    if type(left) is int and type(right) is int:
+        return left == right
     if isinstance(left, _REAL) and isinstance(right, _REAL):
         a, b = as_array(left), as_array(right)
         if a is None or b is None or a.shape != b.shape or (a.dtype.kind == "b") != (b.dtype.kind == "b"):
@@ -72,7 +77,7 @@ def as_array(value: Any) -> np.ndarray | None:
 
     Whole numbers that no NumPy integer holds are floats there, as in arithmetic with any array.
     """
-    if value is None or isinstance(value, str | dict) or hasattr(value, "type"):
+    if value is None or isinstance(value, str | dict | set | bytes | range) or hasattr(value, "type"):
         return None
     if isinstance(value, tuple | list):
         parts = [*_parts(value)]

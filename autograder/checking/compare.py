@@ -13,12 +13,17 @@ import numpy as np
 
 from autograder.checking.arrays import difference, paste, shape_words, show, show_apart
 from autograder.checking.closeness import ATOL, RTOL, as_array, close
+from autograder.checking.plain import Comparison, is_plain
+from autograder.checking.plain_text import PLAIN, plain_kind, source
 from autograder.checking.tables import described, matches_table
 from autograder.sandbox.guest.wire_tables import is_pandas, kind_of_table
+from autograder.sandbox.protocol import Opaque
 
 __all__ = [
     "RETURNED_NONE", "Finding", "describe_failure", "kind_of", "matches", "named", "wrong_structure", "wrong_type",
 ]  # fmt: skip
+
+MAX_WHOLE = 140  # characters of a value that is shown whole, where one part of it is wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,7 @@ class Finding:
     found: Any = None
     expected: Any = None
     has_expected: bool = False
+    path: str = ""  # from the whole value to ``found``, as Python writes it
 
 
 RETURNED_NONE = Finding(
@@ -50,8 +56,13 @@ def matches(
     what: str = "it",
     dtype: bool = True,
     of_largest: float = 0.0,
+    order: bool | None = None,
+    exact_type: bool = False,
+    extra_keys: bool = False,
 ) -> Finding | None:
     """Shape first and exactly, then values at tolerance; pairs item by item, dictionaries key by key.
+
+    Texts, sets, dates and lists and dicts of such are compared by ``checking.plain``, whose ``order``, ``exact_type`` and ``extra_keys`` these are.
 
     A boolean array is expected to be boolean (``dtype=False`` lets 0/1 pass); no other dtype is judged. Numbers of an array may
     also be off by ``of_largest`` times the largest number expected in it: where large ones cancel, that is rounding.
@@ -60,6 +71,11 @@ def matches(
         if actual is None:
             return RETURNED_NONE if what == "it" else Finding(f"{what} is None.", "none")
         return matches_table(actual, expected, rtol, atol, what)
+    if is_plain(expected) or (dtype and _is_plain_number(actual, expected)):
+        comparison = Comparison(
+            rtol, atol, order=order, exact_type=exact_type, extra_keys=extra_keys, of_largest=of_largest
+        )
+        return _matches_plain(actual, expected, comparison, what)
     if of_largest and isinstance(expected, dict | tuple | list):
         return _matches_parts(actual, expected, rtol, atol, what, of_largest)
     if of_largest:
@@ -70,13 +86,6 @@ def matches(
         return _matches_dict(actual, expected, rtol, atol, what)
     if isinstance(expected, tuple | list):
         return _matches_sequence(actual, expected, rtol, atol, what)
-    if isinstance(expected, str):
-        same = isinstance(actual, str) and actual == expected
-        return (
-            None
-            if same
-            else Finding(f"{_it(what, 'is')} {show(actual)}.", "values", actual, expected, has_expected=True)
-        )
     if expected is None:
         nothing = f"{_it(what, 'is')} {show(actual)}, where nothing was expected."
         return None if actual is None else Finding(nothing, "type", actual)
@@ -90,7 +99,7 @@ def describe_failure(
     lines = [finding.reason] if with_reason else []
     lines += [paste(name, value) for name, value in (inputs or {}).items()]
     if finding.found is not None or finding.has_expected:
-        subject = f"{call} gave" if call else "found"
+        subject = f"{call}{finding.path} gave" if call else "found"
         found, right = show_apart(finding.found, finding.expected)
         if "\n" in found + right:  # a table has lines of its own, which keep their columns
             lines += [f"{subject}\n{_indented(found)}"]
@@ -128,6 +137,8 @@ def kind_of(value: Any) -> str:
     """What a value is, in the middle of a sentence: ``a tuple of 2 items``, ``one array of shape (2, 3)``."""
     if is_pandas(value):
         return described(value)
+    if named := plain_kind(value):
+        return named
     names = {"str": "a string", "dict": "a dictionary", "tuple": "a tuple", "list": "a list", "bool": "a bool"}
     names["int"] = "a whole number of more than 307 digits, which is too large"  # any other is a single number
     kind = value.type if hasattr(value, "type") else type(value).__name__
@@ -158,6 +169,30 @@ def wrong_structure(actual: Any, expected: Any) -> Finding | None:
     if isinstance(expected, tuple | list):
         return _wrong_count(actual, len(expected))
     return None
+
+
+def _is_plain_number(actual: Any, expected: Any) -> bool:
+    """Whether a number, or True, is held against what no tolerance makes the same: another whole number, a text, a bool."""
+    if type(expected) is bool:
+        return isinstance(actual, (*PLAIN, int, float))
+    if not isinstance(expected, int | float | np.number):
+        return False
+    whole = isinstance(actual, int | np.integer) and isinstance(expected, int | np.integer)
+    return whole or isinstance(actual, (*PLAIN, bool, np.bool_))
+
+
+def _matches_plain(actual: Any, expected: Any, comparison: Comparison, what: str) -> Finding | None:
+    if actual is None:
+        return RETURNED_NONE if what == "it" else Finding(f"{what} is None.", "none")
+    found = comparison.difference(actual, expected)
+    if found is None:
+        return None
+    if isinstance(found.found, Opaque) and not found.path:
+        return replace(wrong_type(actual, kind_of(expected), what), found=actual)
+    whole = max(len(source(actual)), len(source(expected))) <= MAX_WHOLE
+    path = "" if whole else found.subscripts()
+    shown = (found.found, found.right) if path else (actual, expected)
+    return Finding(found.sentence(what), found.kind, *shown, has_expected=True, path=path)
 
 
 def _holds_numbers(actual: Any, expected: Any) -> bool:

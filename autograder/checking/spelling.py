@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from autograder.checking.counting import COUNT, spelled_count
+from autograder.checking.plain_text import source
 from autograder.checking.scripts import spelled_script
 from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.protocol import Call
@@ -18,6 +20,7 @@ from autograder.sandbox.script import is_script
 
 __all__ = ["answered", "arguments_of", "kept_for_this_check", "noting_answers", "spelled", "spelling_of"]
 
+MAX_IN_PLACE = 40  # characters of a text that stands in the call itself
 MAX_PARTS, MAX_DEPTH = 50, 3  # of what a student returned, to be spelled as a part of it
 
 T = TypeVar("T")
@@ -48,6 +51,11 @@ def spelled(call: Call, signature: inspect.Signature | None) -> Spelling:
     """``softmax(x, axis=0)`` and ``{"x": array}``: arrays by the parameter's name, small things in place."""
     if is_script(call):
         return spelled_script(call)
+    if call.probe == COUNT:
+        _limits, args, kwargs = call.args
+        return spelled_count(call.function, args, kwargs), {}
+    if "def probe(tests, candidate)" in call.probe:
+        return f"{call.function}({call.args[0].name})", {}  # in which a student is to find the bug
     names: list[str] = []
     if signature is not None:
         names = [p.name for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
@@ -126,9 +134,15 @@ def _path(whole: Any, part: Any, depth: int = 0) -> str | None:
 
 
 def _word(name: str, value: Any, inputs: dict[str, Any]) -> str:
-    if isinstance(value, np.ndarray | dict | list | tuple) or kind_of_table(value) or hasattr(value, "text"):
+    long = isinstance(value, str | bytes) and (len(value) > MAX_IN_PLACE or "\n" in str(value))
+    if (
+        isinstance(value, np.ndarray | dict | list | tuple | set | frozenset | bytearray)
+        or kind_of_table(value)
+        or hasattr(value, "text")
+        or long
+    ):
         inputs[name] = value
         return name
     if hasattr(value, "seed"):
         return f"np.random.default_rng({value.seed})"
-    return repr(value.item() if isinstance(value, np.generic) else value)
+    return source(value)

@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.asserts import observing
+from autograder.checking.counting import limits_of
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
+from autograder.checking.limits import count
+from autograder.checking.plots import plot_probe_text
 from autograder.checking.spelling import answered, spelled
 from autograder.checking.things import holds_things
 from autograder.course import Audience, CourseError, Solutions
@@ -135,6 +138,9 @@ def _record(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec) -> _Tap
     return tape
 
 
+MAX_PARTS = 1000  # of a result that a check may assert something about each
+
+
 class _Tape:
     """Stands where the student stands, answers with the reference, and writes down calls and assertions."""
 
@@ -144,6 +150,7 @@ class _Tape:
         self.calls: list[Call | str] = []  # one for each step that is a call or a variable
         self._checks = checks
         self._memory_mb: int | None = None
+        self._limits: Mapping[str, Any] | None = None
         self._wholes: list[tuple[int, Any]] = []
         self._seen: list[tuple[Any, dict[str, Any]]] = []
 
@@ -159,6 +166,8 @@ class _Tape:
                 return made(side, name, args, kwargs)
             if classes and holds_things((*args, *kwargs.values())):
                 return given(side, name, args, kwargs)
+            if self._limits:
+                count(self.measure, self._checks.reference.answer, self._limits, name, args, kwargs)
             asked = Call(name, args, kwargs, memory_mb=self._memory_mb)
             return self._called(asked, getattr(self._checks.reference, name)(*args, **kwargs))
 
@@ -172,6 +181,10 @@ class _Tape:
         value = self._checks.reference.probe(source, function, *args, **kwargs)
         return self._called(Call(function, args, kwargs, source), value)
 
+    def plot(self, function: str, *args: Any, texts: bool = True, **kwargs: Any) -> Any:
+        """A picture is looked at through a probe."""
+        return self.probe(plot_probe_text(texts=texts), function, *args, **kwargs)
+
     def measure(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
         """As a probe: only what is asserted of the measurement counts, so none is kept of the reference's or a mistake's."""
         value = self._checks.reference.probe(source, function, *args, **kwargs)
@@ -183,10 +196,13 @@ class _Tape:
         self._note({"variable": name}, value)
         return value
 
-    def within(self, memory_mb: int) -> _Tape:
-        """The same recorder, for calls with a limit on memory."""
+    def within(
+        self, memory_mb: int | None = None, *, steps: int | None = None, calls: Mapping[str, int] | None = None
+    ) -> _Tape:
+        """The same recorder, for calls with a limit on memory, steps or calls."""
         limited = copy.copy(self)  # which writes on the same tape
         limited._memory_mb = memory_mb  # noqa: SLF001 - a copy of ours
+        limited._limits = limits_of(steps, calls) if steps is not None or calls else None  # noqa: SLF001
         return limited
 
     def when_graded(self, look: Callable[..., None], *args: Any) -> None:
@@ -222,6 +238,8 @@ class _Tape:
             step, taken = self.steps[index]["call"], isinstance(whole, _Tuple) and whole.taken
             used = [s.get(k) for s in self.steps for k in ("actual", "expected") if "assert" in s]
             if taken or any(place and place.get("step") == index and place["path"] for place in used):
+                if isinstance(whole, dict) and not all(isinstance(key, str) for key in whole):
+                    continue  # parts are told by name
                 step["parts"] = list(whole) if isinstance(whole, dict) else len(whole)
                 step |= {"unpacked": True} if taken else {}
 
@@ -240,7 +258,7 @@ class _Tape:
             encoded["measured"] = True
         if call.memory_mb is not None:
             encoded["memory_mb"] = call.memory_mb
-        if isinstance(value, tuple):
+        if type(value) is tuple:
             value = _Tuple(value)
         if isinstance(value, tuple | list | dict):
             self._wholes.append((len(self.steps), value))
@@ -255,7 +273,9 @@ class _Tape:
     def _remember(self, value: Any, place: dict[str, Any]) -> None:
         self._seen.append((value, place))
         keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, tuple | list) else ()
-        for key in keys:
+        for key in keys if len(keys) <= MAX_PARTS else ():
+            if not isinstance(key, str | int):
+                continue  # JSON has no other keys to find a part by
             self._remember(value[key], {"step": place["step"], "path": [*place["path"], key]})
 
     def _place(self, value: Any) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.examples.plain_values import decode_plain_value, encode_plain_value
 from autograder.sandbox.guest.wire_tables import apart, is_pandas, together
 from autograder.sandbox.protocol import Named, Opaque, Rng, Source
 
@@ -23,6 +24,8 @@ _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 def encode_value(value: Any) -> Any:
     """``value`` as JSON that ``decode_value`` reads back; raises ``TypeError`` for what has no such form."""
+    if (plain := encode_plain_value(value, encode_value)) is not None:
+        return plain
     if value is None or isinstance(value, bool | str | int):
         return value
     if isinstance(value, np.ndarray):
@@ -128,7 +131,9 @@ def _decode_cycle(data: dict[str, Any]) -> np.ndarray:
 def _encode_dict(mapping: Mapping[Any, Any]) -> dict[str, Any]:
     for key in mapping:
         if not isinstance(key, str):
-            raise TypeError(f"A dict in an examples file needs keys that are text, not {key!r:.40}.")
+            raise TypeError(
+                f"A dict in an examples file cannot have the key {key!r:.40}: use texts, numbers, dates and tuples of them."
+            )
     return {key: encode_value(item) for key, item in mapping.items()}
 
 
@@ -143,6 +148,7 @@ _DECODERS: dict[str, Any] = {
     "source": lambda data: Source(text=str(data["source"]), name=str(data["name"])),
     "table": lambda data: together(decode_value(data["table"])),
     "rng": lambda data: Rng(seed=int(data["rng"])),
+    **dict.fromkeys(("plain", "pairs", "gives"), lambda data: decode_plain_value(data, decode_value)),
     "named": lambda data: Named(name=str(data["named"])),
     "opaque": lambda data: Opaque(type=str(data["opaque"])),
 }

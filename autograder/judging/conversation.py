@@ -17,7 +17,7 @@ from autograder.checking.scripts import asked_for
 from autograder.checking.spelling import spelled
 from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import explain_stop
-from autograder.judging.purity import PurityProbe
+from autograder.judging.purity import PurityProbe, how_to_leave
 from autograder.judging.script_care import ScriptCare
 from autograder.judging.values import key_of
 from autograder.sandbox.guest.wire_tables import kind_of_table
@@ -208,15 +208,15 @@ class Conversation:
             self.stopped, self.stopped_at = answer.stopped, answer.at
 
     def _changed(self, call: Call, answer: Answer) -> None:
+        given = {**{str(i): value for i, value in enumerate(call.args)}, **call.kwargs}
         signature = self.signature(call.function)
         parameters = dict(enumerate(signature.parameters)) if signature else {}
         names = [parameters.get(int(name), name) if name.isdigit() else name for name in answer.changed]
         which = " and ".join(f"`{n}`" if not n.isdigit() else f"argument {int(n) + 1}" for n in names)
-        given = dict(enumerate(call.args)) | dict(call.kwargs)
-        table = any(kind_of_table(given.get(int(name) if name.isdigit() else name)) for name in answer.changed)
+        table = any(map(kind_of_table, (given.get(name) for name in answer.changed)))
+        advice = _A_NEW_TABLE if table else how_to_leave([given.get(name) for name in answer.changed])
         raise CheckFailed(
-            f"{call.function} changes its input {which}: after the call it is not what it was before. "
-            f"{_A_NEW_TABLE if table else _A_NEW_ARRAY}",
+            f"{call.function} changes its input {which}: after the call it is not what it was before. {advice}",
             self.described(call),
             kind="changed",
         )

@@ -26,7 +26,8 @@ from autograder.attempt import python_name
 from autograder.judging.time_limit import OutOfTimeError, alarm
 from autograder.judging.values import arrived, changed_arguments, fresh
 from autograder.sandbox.guest.failures import shapes_of
-from autograder.sandbox.guest.wire_tables import TooLarge
+from autograder.sandbox.guest.wire_limits import TooBig
+from autograder.sandbox.guest.wire_plain import drained
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
 from autograder.sanitize import sanitize
 
@@ -178,7 +179,7 @@ class FunctionSession:
             stuck = partial(self._stuck, name) if self._stuck is not None else None
             # The alarm goes inside the others: it may raise at each step until it has left, also where they tidy up.
             with _without_warnings(), _memory(call.memory_mb), self._alarm(stuck):
-                value = function(*args, **kwargs)
+                value = drained(function(*args, **kwargs))
         except OutOfTimeError as error:
             self._stopped = "timeout"
             return None, Answer(stopped="timeout", at=_error(error, own))
@@ -220,20 +221,23 @@ class FunctionSubject:
         """Nothing is defined twice in a dictionary."""
 
 
+def _with_value(answer: Answer, value: Any) -> Answer:
+    """``answer`` with what ``value`` is once it has crossed to our side, or that it cannot."""
+    if answer.error is not None or answer.stopped:
+        return answer
+    try:
+        return replace(answer, value=arrived(value))
+    except TooBig as error:
+        return Answer(error=StudentError("ResultTooBig", f"The result is too big to be looked at: {error}."))
+    except Exception as error:  # noqa: BLE001 - a class of the student's may do anything when it is looked at
+        return Answer(error=StudentError(type(error).__name__, sanitize(_text(error), MAX_TEXT)))
+
+
 def _living_in(names: dict[str, Any], function: FunctionType) -> FunctionType:
     """``function`` as it would be had it been defined among ``names``."""
     copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
     copy.__kwdefaults__ = function.__kwdefaults__
     return copy
-
-
-def _with_value(answer: Answer, value: Any) -> Answer:
-    """``answer`` with a result as it looks from our side; an error where that is too much to be looked at."""
-    try:
-        return replace(answer, value=arrived(value))
-    except TooLarge as error:
-        why = f"The result is too big to be looked at: {error}."
-        return replace(answer, error=StudentError("ResultTooBig", why))
 
 
 def _undefined(name: str) -> Answer:

@@ -11,12 +11,35 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checking.plain_text import PLAIN
 from autograder.checking.tables import form_of
 from autograder.judging.values import fingerprint, key_of
 from autograder.sandbox.guest.wire_tables import is_pandas, kind_of_table
 from autograder.sandbox.protocol import Call
 
-__all__ = ["PurityProbe", "pairs_of"]
+__all__ = ["PurityProbe", "how_to_leave", "pairs_of"]
+
+_ARRAYS = "Work on a new array; operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one."
+_CONTAINERS: dict[Any, str] = {
+    list: "`list(x)` or `sorted(x)`; methods such as `x.sort()`, `x.append(…)` and `x.pop()`, `x += …`",
+    dict: "`dict(x)`; methods such as `x.pop(…)`, `x.update(…)` and `x.setdefault(…)`, `del x[…]`",
+    set: "`set(x)` or `x | …`; methods such as `x.add(…)`, `x.remove(…)` and `x.update(…)`, `x |= …`",
+    bytearray: "`bytearray(x)`; methods such as `x.append(…)` and `x.extend(…)`, `x += …`",
+}
+
+
+def how_to_leave(changed: Sequence[Any]) -> str:
+    """What a function does instead of changing these arguments: of a list, which methods change it."""
+    kinds = {type(value) for value in changed}
+    if len(kinds) == 1 and not any(map(_holds_arrays, changed)) and (text := _CONTAINERS.get(*kinds)):
+        return f"Work on a new one, as from {text} and `x[…] = …` change the old one."
+    return _ARRAYS
+
+
+def _holds_arrays(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_holds_arrays, value.values()))
+    return isinstance(value, np.ndarray) or (isinstance(value, list | tuple) and any(map(_holds_arrays, value)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,4 +100,5 @@ def _form(value: Any) -> Any:
         return tuple(_form(v) for v in value)
     if is_pandas(value):
         return form_of(value)
-    return fingerprint(value)
+    # Another text, set or date may stand in the place of one; not another number, which may be a size or an axis.
+    return type(value).__name__ if isinstance(value, PLAIN) else fingerprint(value)

@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from autograder.checking.asserts import CheckFailed, CheckStopped
-from autograder.checking.compare import named, wrong_structure, wrong_type
+from autograder.checking.compare import kind_of, named, wrong_structure, wrong_type
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
+from autograder.checking.plain import is_plain
 from autograder.judging.conversation import Conversation
 from autograder.judging.diagnosis import Diagnosis, answer_signature
 from autograder.judging.explanations import explain
@@ -186,12 +187,16 @@ class Scorer:
         """What a check found that could not use the student's last answer: it passes with a right solution's answer."""
         if conversation.latest is not None:
             call, answer = conversation.latest
-            finding = wrong_structure(answer.value, self._checks.right_answer(call))
+            right = self._checks.right_answer(call)
+            finding = wrong_structure(answer.value, right)
             if finding is not None and answer.error is None:
                 return CheckFailed(named(finding.reason, conversation.spelled(call)[0]), conversation.described(call))
             if (lost := _opaque(answer.value)) is not None:
                 what = "it" if lost is answer.value else f"A part of what {call.function} returned"
                 reason = wrong_type(lost, "a number or an array", what).reason
+                return CheckFailed(named(reason, conversation.spelled(call)[0]), conversation.described(call))
+            if right is not None and is_plain(answer.value) and type(answer.value) is not type(right):
+                reason = wrong_type(answer.value, kind_of(right) if is_plain(right) else "a number or an array").reason
                 return CheckFailed(named(reason, conversation.spelled(call)[0]), conversation.described(call))
         why = f"{type(failure).__name__}: {failure}"
         return AssertionError(f"The answer could not be used the way it should be: {why}.")

@@ -14,6 +14,7 @@ from autograder.sandbox.guest.wire_tables import kind_of_table
 __all__ = ["Size"]
 
 _MAX_AXES = 6
+_FLAT = (str, bytes, bytearray, set, frozenset, range)
 
 Shape = tuple[int, ...]
 
@@ -67,7 +68,7 @@ def _shape(value: Any) -> Shape:
     if isinstance(value, list | tuple | dict):
         items = value.values() if isinstance(value, dict) else value
         return max(1, len(value)), *_broadcast(set(map(_shape, items)))
-    if isinstance(value, str):
+    if isinstance(value, _FLAT):
         return (max(1, len(value)),)
     return tuple(max(1, n) for n in value.shape) if kind_of_table(value) else ()
 
@@ -82,6 +83,6 @@ def _elements(value: Any) -> int:
         return value.size
     if isinstance(value, list | tuple | dict):
         return sum(map(_elements, value.values() if isinstance(value, dict) else value))
-    if isinstance(value, str):
+    if isinstance(value, _FLAT):
         return len(value)
     return int(np.prod(value.shape)) if kind_of_table(value) else 1

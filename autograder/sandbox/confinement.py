@@ -124,6 +124,12 @@ def _library_folders() -> list[str]:
     return folders
 
 
+def _time_zones() -> list[str]:
+    """Where the system keeps what ``zoneinfo.ZoneInfo("Europe/Berlin")`` reads; else the package tzdata has it."""
+    folder = os.path.realpath("/usr/share/zoneinfo")
+    return [folder] if Path(folder).is_dir() else []
+
+
 def _rooms_below(folder: str) -> list[str]:
     """The site-packages and dist-packages folders inside a library folder, which must not show."""
     below = Path(folder)
@@ -155,9 +161,11 @@ def plan_bubblewrap(packages: Sequence[str]) -> Launch:
         mounts.bind("/etc/ld.so.cache", "/etc/ld.so.cache")
     for name, path in top_level_paths(packages).items():
         mounts.bind(str(path), f"{_IN_JAIL}/packages/{name}")
+    for folder in _time_zones():
+        mounts.bind(folder, folder)
     mounts.bind(str(GUEST), f"{_IN_JAIL}/inside/guest")
     mounts.parents(f"{_IN_JAIL}/packages/any")  # there, if empty, also for a course without packages
-    readable = [*_library_folders(), _INTERPRETER, _IN_JAIL, "/dev/urandom", "/dev/zero"]
+    readable = [*_library_folders(), *_time_zones(), _INTERPRETER, _IN_JAIL, "/dev/urandom", "/dev/zero"]
     uid = NOBODY if os.geteuid() == 0 else None
     plan = {"uid": uid, "read_search": False, "namespaces": True, "readable": readable}
     paths = [f"{_IN_JAIL}/inside", f"{_IN_JAIL}/packages", f"{_IN_JAIL}/inside/guest/stubs"]
@@ -216,6 +224,7 @@ def plan_landlock(packages: Sequence[str]) -> Launch:
     if as_root:
         os.chown(home, NOBODY, NOBODY)
     readable = [str(visible), str(GUEST), _INTERPRETER, *map(str, packaged.values()), "/dev/urandom", "/dev/zero"]
+    readable += _time_zones()
     for library in _library_folders():
         readable += _all_but_rooms(Path(library))
     if Path("/etc/ld.so.cache").is_file():

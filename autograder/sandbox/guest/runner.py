@@ -16,6 +16,7 @@ from .line import Line
 from .namespace import look_up, put_in_place, redefine
 from .refusals import Jail
 from .wire import Decoder, Encoder, TooBig, WireError, pack, pack_array
+from .wire_plain import stays
 from .witness import Witness
 
 Work = Callable[[], tuple[Any, list[str]]]
@@ -25,16 +26,7 @@ __all__ = ["OUT_OF_MEMORY", "serve"]
 OUT_OF_MEMORY = 66  # the exit status of a child that has no memory left to answer with
 
 _exec, _compile = exec, compile
-_ndarray = np.ndarray
 _exit = os._exit  # the only exit that no student's code can catch
-
-
-def _stays(value: Any) -> list[Any]:
-    kind = type(value)
-    name = kind.__name__
-    if issubclass(kind, _ndarray):
-        name = f"{name} of dtype {value.dtype}"
-    return ["o", name[:200]]
 
 
 class Runner:
@@ -107,7 +99,7 @@ class Runner:
         line, max_bytes = self._line, self._max_bytes
 
         def ask(*args: Any, **kwargs: Any) -> Any:
-            encode = Encoder(_stays, max_bytes)
+            encode = Encoder(stays, max_bytes)
             positional, named = [encode(a) for a in args], [[k, encode(v)] for k, v in kwargs.items()]
             line.send(pack({"ask": name, "args": positional, "kwargs": named}, encode.blobs))
             reply, blob = line.receive()
@@ -199,7 +191,7 @@ class Runner:
     def _packed(self, value: Any, changed: list[str]) -> bytes:
         if not changed and (frame := pack_array(value, self._max_bytes)):
             return frame
-        encode = Encoder(_stays, self._max_bytes)
+        encode = Encoder(stays, self._max_bytes)
         return pack({"value": encode(value), "changed": changed}, encode.blobs)
 
 

@@ -11,7 +11,7 @@ becomes a JSON tree in which scalars stand for themselves and every list starts 
     ["n", name] what the notebook has under that name
     ["T", parts] a table, a column, or a single value of pandas, taken apart (see ``wire_tables``)
 
-A frame is ``<json length: uint32><bytes length: uint64><json><bytes>``.
+and every tag that is a word, such as ``["set", …]``, is one of ``wire_plain``. A frame is ``<json length: uint32><bytes length: uint64><json><bytes>``.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from typing import Any
 import numpy as np
 
 from .nesting import nested_deeper
+from .wire_limits import MAX_DEPTH, MAX_HEAD, MAX_INT_BITS, MAX_NESTING, MAX_NODES, MAX_TEXT, TooBig, WireError
+from .wire_plain import Iterated, KeyStaysError, decode_keys, decode_plain, encode_key, encode_other_array, encode_plain
 from .wire_tables import TooLarge, apart, is_pandas, levels_of, together
 
 __all__ = [
@@ -44,12 +46,6 @@ __all__ = [
 
 HEADER = struct.Struct("<IQ")
 ALIGN = 16
-MAX_HEAD = 4 << 20
-MAX_DEPTH = 12
-MAX_NESTING = 64  # of a frame's JSON: a value of the depth above takes half of it
-MAX_NODES = 200_000
-MAX_TEXT = 1 << 16
-MAX_INT_BITS = 1023  # what a float can hold as well: any larger one fails wherever it meets an array
 DTYPES = frozenset(np.dtype(code).str for code in "?bBhHiIlLqQefdgFDG")
 
 # Kept here under names of our own: a student's code may replace the attributes of these modules.
@@ -57,14 +53,6 @@ _dumps = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _loads = json.JSONDecoder().decode
 _array, _ndarray, _generic, _frombuffer, _empty = np.array, np.ndarray, np.generic, np.frombuffer, np.empty
 _dtype = np.dtype
-
-
-class WireError(ValueError):
-    """Bytes that are no frame, or a tree that describes no value."""
-
-
-class TooBig(ValueError):  # noqa: N818 - people read it in a message, where it says what it is
-    """A value with more bytes or more parts than may cross."""
 
 
 class Encoder:
@@ -95,27 +83,32 @@ class Encoder:
                 return self._encode_array(value, kind)
             return self._encode_array(held, _ndarray) if type(held) is _ndarray else self(held, depth)
         if issubclass(kind, int):
-            return int(value) if int.bit_length(value) <= MAX_INT_BITS else self._special(value)
+            if int.bit_length(value) <= MAX_INT_BITS:
+                return int(value)
+            return encode_plain(self, value, depth) or self._special(value)
         if issubclass(kind, float):
             return float(value)
         if issubclass(kind, complex):
             return ["c", value.real, value.imag]
         if is_pandas(value) and depth + levels_of(value) <= MAX_DEPTH:
             return self._encode_table(value, depth)
-        if not issubclass(kind, (list, tuple, dict)) or depth >= MAX_DEPTH:
+        if depth >= MAX_DEPTH:
             return self._special(value)
-        self._nodes -= len(value)
+        if not issubclass(kind, (list, tuple, dict)) or kind is Iterated:
+            return encode_plain(self, value, depth) or self._special(value)
+        self.count(len(value))
+        if issubclass(kind, dict):
+            try:
+                return ["d", *[[encode_key(self, key, 1), self(item, depth + 1)] for key, item in value.items()]]
+            except KeyStaysError:
+                return self._special(value)
+        return ["l" if issubclass(kind, list) else "t", *[self(item, depth + 1) for item in value]]
+
+    def count(self, parts: int) -> None:
+        """Note that so many parts are written down; raises ``TooBig`` past 200,000."""
+        self._nodes -= parts
         if self._nodes < 0:
             raise TooBig(f"it has more than {MAX_NODES:,} parts")
-        if issubclass(kind, dict):
-            pairs = []
-            for key, item in value.items():
-                plain = key.item() if issubclass(type(key), _generic) else key
-                if not (plain is None or type(plain) in (bool, int, float, str)):
-                    return self._special(value)
-                pairs.append([self(plain), self(item, depth + 1)])
-            return ["d", *pairs]
-        return ["l" if issubclass(kind, list) else "t", *[self(item, depth + 1) for item in value]]
 
     def _encode_table(self, value: Any, depth: int) -> Any:
         try:
@@ -127,7 +120,7 @@ class Encoder:
 
     def _encode_array(self, value: Any, kind: type) -> Any:
         if value.dtype.kind not in "biufc":
-            return self._special(value)
+            return encode_other_array(self, value) or self._special(value)
         plain = value
         if kind is not _ndarray or not value.dtype.isnative or not value.flags.c_contiguous:
             # ``subok=False`` takes the plain array that lies under a matrix, a masked array or a subclass.
@@ -197,14 +190,17 @@ class Decoder:
             return self._special(tag, items)
         if tag == "r" and len(items) == 1 and type(items[0]) is int:
             return self._special(tag, items)
+        if len(tag) > 1:
+            return decode_plain(self, tag, items, depth)
         raise WireError("a part of the value has an unknown tag")
 
     def _decode_dict(self, items: list[Any], depth: int) -> dict[Any, Any]:
         result = {}
         for pair in items:
-            if type(pair) is not list or len(pair) != 2 or type(pair[0]) is list or type(pair[0]) is dict:
+            if type(pair) is not list or len(pair) != 2:
                 raise WireError("a part of a dict is not a pair")
-            result[self(pair[0])] = self(pair[1], depth + 1)
+        for key, (_, tree) in zip(decode_keys(self, [pair[0] for pair in items]), items):  # noqa: B905 - as many
+            result[key] = self(tree, depth + 1)
         return result
 
     def _decode_table(self, tree: Any, depth: int) -> Any:
@@ -252,7 +248,8 @@ def strided(array: Any) -> Any:
 def objects_of(array: Any) -> Any:
     """What an array of objects comes to: numbers are the array of them, a row of arrays is their list; else ``None``.
 
-    ``np.frompyfunc`` and ``np.array([a, b], dtype=object)`` make such arrays out of honest values.
+    Texts and None, numbers among them or not, are lists of them. ``np.frompyfunc`` and ``np.array([a, b], dtype=object)`` make
+    such arrays out of honest values.
     """
     items = _array(array, subok=False).ravel().tolist()
     if all(map(_is_number, items)):
@@ -260,6 +257,8 @@ def objects_of(array: Any) -> Any:
         return held.reshape(array.shape) if held.dtype.kind in "biufc" else None
     if array.ndim == 1 and all(type(item) is _ndarray or _is_number(item) for item in items):
         return items
+    if array.ndim and all(item is None or type(item) is str or _is_number(item) for item in items):
+        return _array(array, subok=False).tolist()
     return None
 
 

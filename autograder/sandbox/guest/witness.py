@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .wire import Decoder
+from .wire import Decoder, Encoder
+from .wire_plain import stays
 from .wire_tables import apart, is_pandas, same_parts
 
 __all__ = ["Witness"]
@@ -15,11 +16,11 @@ _allclose, _ndarray = np.allclose, np.ndarray  # a student's code may replace Nu
 
 
 class Witness:
-    """Makes the arguments of a call; afterwards it names those whose arrays, also inside lists and dicts, the call changed."""
+    """Makes the arguments of a call; afterwards it names those that the call changed: arrays, and what can hold items."""
 
     def __init__(self, decode: Decoder) -> None:
         self._decode = decode
-        self._watched: list[tuple[str, Any, list[Any]]] = []
+        self._watched: list[tuple[str, Any, list[Any], Any]] = []
 
     def arguments(self, args: list[Any], kwargs: list[Any]) -> tuple[list[Any], dict[str, Any]]:
         """The positional arguments and the named ones that the trees describe."""
@@ -29,16 +30,43 @@ class Witness:
     def _argument(self, label: str, tree: Any) -> Any:
         known = len(self._decode.originals)
         value = self._decode(tree)
-        if type(value) in _MAY_HOLD_ARRAYS or is_pandas(value):
-            self._watched.append((label, value, self._decode.originals[known:]))
+        if type(value) in _MAY_CHANGE or is_pandas(value):
+            self._watched.append((label, value, self._decode.originals[known:], tree))
         return value
 
     def changed(self) -> list[str]:
-        """The labels (positions or keywords) whose arrays differ from before at rtol 1e-5, atol 1e-6."""
-        return [label for label, value, originals in self._watched if not _same_arrays(value, originals)]
+        """The labels (positions or keywords) of what differs from before: arrays at rtol 1e-5, atol 1e-6."""
+        return [
+            label
+            for label, value, originals, tree in self._watched
+            if not (_same_arrays(value, originals) and _same_parts(value, tree))
+        ]
 
 
-_MAY_HOLD_ARRAYS = (_ndarray, list, tuple, dict)
+_MAY_CHANGE = (_ndarray, list, tuple, dict, set, bytearray)
+
+
+def _same_parts(value: Any, tree: Any) -> bool:
+    """Whether a value, its numeric arrays aside, is still what ``tree`` describes."""
+    tag = tree[0] if type(tree) is list else ""
+    if tag in ("a", "v", "g", "s", "r"):
+        return True
+    if tag == "d":
+        if type(value) is not dict or len(value) != len(tree) - 1:
+            return False
+        trees = {_key(pair[0]): pair[1] for pair in tree[1:]}
+        return all(_key(_tree_of(k)) in trees and _same_parts(v, trees[_key(_tree_of(k))]) for k, v in value.items())
+    if tag in ("l", "t"):
+        same = type(value) is (list if tag == "l" else tuple) and len(value) == len(tree) - 1
+        return same and all(map(_same_parts, value, tree[1:]))
+    return _key(_tree_of(value)) == _key(tree)
+
+
+def _tree_of(value: Any) -> Any:
+    return Encoder(stays, 1 << 24)(value)
+
+
+_key = repr  # of a tree: 1, 1.0 and True are three things, and NaN is itself
 
 
 def _same_arrays(value: Any, before: list[Any]) -> bool:
@@ -48,7 +76,8 @@ def _same_arrays(value: Any, before: list[Any]) -> bool:
 
 def _arrays_in(value: Any) -> Any:
     if type(value) is _ndarray:
-        yield value
+        if value.dtype.kind in "biufcO":  # an array of texts or dates is compared as one part
+            yield value
     elif type(value) in (list, tuple):
         for item in value:
             yield from _arrays_in(item)

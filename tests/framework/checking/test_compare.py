@@ -80,7 +80,8 @@ def test_the_sentence_fits_what_is_asked_for(found, right, words):
         (np.array([True, False]), np.array([True, False]), None),
         (np.array([np.nan, 1.0]), np.array([np.nan, 1.0]), None),  # a NaN that should show is no mistake
         (np.array([1.0, np.nan]), np.array([1.0, 2.0]), "nan"),
-        ({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 2}, None),  # a key too many is let be
+        ({"a": ROWS, "b": 2, "c": 3}, {"a": ROWS, "b": 2}, None),  # an array too many is let be
+        ({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 2}, "length"),  # and a count too many is not
     ],
 )
 def test_what_passes_for_what(found, right, kind):

@@ -94,7 +94,7 @@ class TestValues:
         decode_value(data)[:] = 7
         assert decode_value(data).tolist() == [1, 1]
 
-    @pytest.mark.parametrize("value", [object(), np.array([object()]), {1: 2}, {3}])
+    @pytest.mark.parametrize("value", [object(), np.array([object()]), {object(): 2}, {object()}, [{3, object()}]])
     def test_what_has_no_form_is_refused_in_a_sentence(self, value):
         """A value that the file cannot hold is named, not written down wrongly."""
         with pytest.raises(TypeError, match="examples file"):

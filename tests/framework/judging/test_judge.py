@@ -172,7 +172,7 @@ def test_a_value_that_cannot_be_looked_at_is_called_by_its_own_type(course, grad
         "assert_matches(student.to_kelvin(x) * 1, ref",
     )
     found = grade(to_kelvin=lambda celsius: {float(celsius[0])})["to_kelvin"]
-    assert "to_kelvin(celsius) is of type set; a number or an array is asked for." in found.message
+    assert "to_kelvin(celsius) is a set of 1 member; a number or an array is asked for." in found.message
     assert "Opaque" not in "".join(check.message for check in found.checks)
 
 

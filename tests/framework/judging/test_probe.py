@@ -191,7 +191,7 @@ def test_a_visible_probe_is_recorded_and_replayed(probed):
     assert replay(exercises, Student(boxes=boxes))[0].status == "passed"
     [verdict] = replay(exercises, Student(boxes=from_nought))
     assert (verdict.status, verdict.misconception) == ("failed", "from_nought")
-    assert "it is 0 where 1 is right" in verdict.checks[0].message
+    assert "there is 0 where 1 is right" in verdict.checks[0].message
 
 
 MEASURED = {

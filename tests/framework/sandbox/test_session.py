@@ -10,6 +10,7 @@ import pytest
 from autograder.judging.functions import FunctionSession
 from autograder.judging.values import arrived
 from autograder.sandbox import open_worker
+from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.protocol import Answer, Call, Opaque, Rng, Session, Source
 
 from .conftest import LIMITS, cells
@@ -82,18 +83,24 @@ def test_a_change_within_tolerance_or_put_back_is_none(run):
         ("__import__('collections').OrderedDict(a=1)", {"a": 1}),
         ("__import__('collections').namedtuple('P', 'x y')(1, 2)", (1, 2)),
         ("lambda: 0", Opaque("function")),
-        ("(i for i in range(3))", Opaque("generator")),
-        ("{1, 2}", Opaque("set")),
-        ("np.array([1, 'a'], dtype=object)", Opaque("ndarray of dtype object")),
-        ("np.array([None, 1.0])", Opaque("ndarray of dtype object")),
+        ("(i for i in range(3))", Iterated((0, 1, 2))),
+        ("{1, 2}", {1, 2}),
+        ("np.array([1, 'a'], dtype=object)", [1, "a"]),
+        ("np.array([None, 1.0])", [None, 1.0]),
+        ("np.array([len, 1.0])", Opaque("ndarray of dtype object")),
         ("np.array([10**200, 1], dtype=object)", Opaque("ndarray of dtype object")),
         ("np.str_('ij')", "ij"),
-        ("np.array(['a'])", Opaque("ndarray of dtype <U1")),
+        ("np.array(['a'])[0]", "a"),
+        ("np.array([b'a'])", Opaque("ndarray of dtype |S1")),
         ("np.zeros(2, dtype=[('a', 'f8')])", Opaque("ndarray of dtype [('a', '<f8')]")),
         ("[lambda: 0, 1]", [Opaque("function"), 1]),
-        ("{(1, 2): 3}", Opaque("dict")),
-        ("'x' * 10**6", Opaque("str")),
-        ("10**2000", Opaque("int")),
+        ("{(1, 2): 3}", {(1, 2): 3}),
+        ("{len: 3}", Opaque("dict")),
+        ("{(1, len)}", Opaque("set")),
+        ("'x' * 10**6", "x" * 10**6),
+        ("'x' * (2**20 + 1)", Opaque("str")),
+        ("10**2000", 10**2000),
+        ("10**5000", Opaque("int")),
         ("np", Opaque("module")),
         ("NotImplemented", Opaque("NotImplementedType")),
     ],

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
 import socket
+import sys
 import time
+import zoneinfo
 from contextlib import contextmanager, suppress
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,8 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
+from autograder.examples import decode_value, encode_value
 from autograder.sandbox.channel import Channel, HungUp, TimedOut
-from autograder.sandbox.guest import wire
+from autograder.sandbox.guest import wire, wire_plain
+from autograder.sandbox.guest.wire_plain import Iterated
 
 
 def opaque(value):
@@ -51,6 +58,35 @@ def containers(inner):
     return lists | lists.map(tuple) | st.dictionaries(keys, inner, max_size=4)
 
 
+offsets = st.timedeltas(dt.timedelta(hours=-23), dt.timedelta(hours=23))
+zones = st.none() | offsets.map(dt.timezone) | st.sampled_from([dt.UTC, zoneinfo.ZoneInfo("Europe/Berlin")])
+exact = (
+    st.decimals(-(10**9), 10**9, allow_nan=False) | st.fractions() | st.sampled_from([Decimal("NaN"), Decimal("-0.00")])
+)
+days = (
+    st.dates() | st.datetimes(timezones=zones) | st.times(timezones=zones) | st.timedeltas() | offsets.map(dt.timezone)
+)
+whole = st.integers(-(2**5000), 2**5000)
+keys = st.recursive(
+    st.none() | st.booleans() | whole | st.floats(allow_nan=False) | st.text(max_size=5) | st.binary(max_size=5) | days | exact,
+    lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=3),
+    max_leaves=4,
+)  # fmt: skip
+given_items = st.lists(whole, max_size=4).map(lambda items: Iterated(items, "map", more=True))
+ranges = st.builds(range, st.integers(), st.integers(), st.integers(1))
+rest = (
+    keys
+    | st.sets(keys, max_size=4)
+    | st.binary(max_size=9).map(bytearray)
+    | ranges
+    | given_items
+    | st.dictionaries(keys, whole)
+)
+texts = nps.arrays(nps.unicode_string_dtypes(max_len=4), nps.array_shapes(min_dims=0, min_side=0))
+times = nps.arrays(
+    nps.datetime64_dtypes(endianness="=") | nps.timedelta64_dtypes(endianness="="),
+    nps.array_shapes(min_dims=0, min_side=0),
+)
 numbers = st.booleans() | st.integers(-(2**1000), 2**1000) | st.floats() | st.complex_numbers()
 plain = st.recursive(st.none() | numbers | st.text(max_size=20), containers, max_leaves=12)
 real_dtypes = nps.boolean_dtypes() | nps.integer_dtypes() | nps.unsigned_integer_dtypes() | nps.floating_dtypes()
@@ -62,6 +98,33 @@ arrays = nps.arrays(real_dtypes | nps.complex_number_dtypes(), shapes)
 def test_plain_values_come_out_as_they_went_in(value):
     """Scalars, texts, lists, tuples and dicts keep type and value, NaN and infinity too."""
     assert repr(there_and_back(value)) == repr(value)
+
+
+def written(value):
+    """A value with its types, as text: sets in one order, and nothing that is only equal."""
+    if isinstance(value, set | frozenset):
+        return f"{type(value).__name__} {sorted(map(written, value))}"
+    if isinstance(value, list | tuple):
+        more = getattr(value, "more", "")
+        return f"{type(value).__name__} {more} {[*map(written, value)]}"
+    if isinstance(value, dict):
+        return f"dict {[(written(k), written(v)) for k, v in value.items()]}"
+    return f"{type(value).__name__} {value!r} {getattr(value, 'fold', '')}"
+
+
+@given(st.lists(rest | st.lists(rest), max_size=3))
+def test_sets_dates_and_exact_numbers_come_out_as_they_went_in(value):
+    """So do bytes, ranges, what an iterator gave and dicts of any plain keys, on the wire and in a file of examples."""
+    assert written(there_and_back(value)) == written(value)
+    assert written(decode_value(json.loads(json.dumps(encode_value(value))))) == written(value)
+
+
+@given(texts | times)
+def test_arrays_of_texts_and_dates_come_out_as_they_went_in(value):
+    """They keep their shape and what they hold, NaT too."""
+    for after in (there_and_back(value), decode_value(json.loads(json.dumps(encode_value(value))))):
+        assert (after.shape, after.dtype.kind) == (value.shape, value.dtype.kind)
+        assert after.tolist() == value.tolist()
 
 
 @given(st.lists(arrays, max_size=4))
@@ -84,7 +147,14 @@ def nearly_values(inner):
     sides = st.integers(-2, 2**70) | st.integers(0, 4) | st.booleans() | st.none()
     lists = st.lists(inner, max_size=3)
     array = st.tuples(st.just("a"), dtypes, st.lists(sides, max_size=4)).map(list)
-    return lists.map(lambda x: ["l", *x]) | st.lists(lists, max_size=3).map(lambda x: ["d", *x]) | array
+    words = st.sampled_from([*wire_plain._READERS, "word"])
+    parts = (
+        inner
+        | st.lists(inner | st.integers(0, 9), max_size=3)
+        | st.sampled_from(["1E+9", "YWI=", "UTC", "<M8[D]", "map"])
+    )
+    plain_tree = st.tuples(words, st.lists(parts, max_size=9)).map(lambda x: [x[0], *x[1]])
+    return plain_tree | lists.map(lambda x: ["l", *x]) | st.lists(lists, max_size=3).map(lambda x: ["d", *x]) | array
 
 
 leaves = st.none() | st.integers() | st.floats() | st.text(max_size=8)
@@ -102,14 +172,68 @@ def test_any_tree_is_a_value_or_refused(tree, blob):
     todo = [value]
     while todo:
         item = todo.pop()
-        plain_types = (type(None), bool, int, float, str, complex, list, tuple, dict, np.ndarray)
+        plain_types = (
+            type(None),
+            bool,
+            int,
+            float,
+            str,
+            complex,
+            list,
+            tuple,
+            dict,
+            np.ndarray,
+            Iterated,
+            zoneinfo.ZoneInfo,
+        )
+        plain_types += (
+            set,
+            frozenset,
+            bytes,
+            bytearray,
+            range,
+            Decimal,
+            Fraction,
+            dt.date,
+            dt.datetime,
+            dt.time,
+            dt.timedelta,
+            dt.timezone,
+        )
         assert type(item) in plain_types or isinstance(item, np.generic)
         if isinstance(item, np.ndarray):
-            assert item.dtype.kind in "biufc"
-        elif type(item) in (list, tuple):
+            assert item.dtype.kind in "biufcUMm"
+        elif type(item) in (list, tuple, Iterated, set, frozenset):
             todo += item
         elif type(item) is dict:
-            todo += item.values()
+            todo += [*item, *item.values()]
+
+
+def test_keys_that_are_made_to_be_slow_are_refused():
+    """A hundred thousand keys of one hash would keep whoever looks one up busy for minutes."""
+    colliding = [n * sys.hash_info.modulus for n in range(40_000)]
+    started = time.monotonic()
+    for tree in (["set", *colliding], ["d", *[[n, 0] for n in colliding]], ["set", *[["t", n, 1] for n in colliding]]):
+        with pytest.raises(wire.WireError, match="made to be slow"):
+            decoded(tree)
+    assert time.monotonic() - started < 5
+    assert decoded(["set", *colliding[:50]]) == set(colliding[:50])
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [["set", ["l"]], ["set", ["set", 1]], ["frozenset", ["d"]], ["d", [["l", 1], 2]], ["date", 2023, 2, 29], ["date", 1.0, 2, 3], ["date", True, 1, 1],
+     ["bytes", "a"], ["bytes", "YWI=\n"], ["bytes", 3], ["decimal", "sNaN"], ["decimal", "1E+99999"], ["decimal", "1_0"], ["fraction", 1, 0],
+     ["fraction", 1.5, 2], ["range", 1, 2, 0], ["range", 1, 2], ["int", "-"], ["int", "0x10"], ["offset", 2, 0, 0, "x"], ["zone", "../../etc/passwd"],
+     ["zone", "/etc/localtime"], ["zone", "No/Where"], ["datetime", 2024, 1, 1, 0, 0, 0, 0, 0, ["zone", 3]], ["time", 25, 0, 0, 0, 0, None],
+     ["gives", "map", 1], ["gives", 3, False], ["gives"], ["texts", [2], "a"], ["texts", [1], 1], ["texts", [1001], "x" * 5000, *[""] * 1000],
+     ["times", "<M8[x]", [1], 1], ["times", "<M8[D]", [1], 2**63], ["times", "|O", [1], 1], ["words", 1], ["timedelta", 10**10, 0, 0]],
+    ids=repr,
+)  # fmt: skip
+def test_what_is_no_plain_value_is_refused(tree):
+    """Wrong counts, types and ranges, members that can change, and names of files in the place of a time zone."""
+    with pytest.raises(wire.WireError):
+        decoded(tree)
 
 
 @contextmanager
@@ -144,13 +268,22 @@ def test_a_damaged_frame_is_read_refused_or_ended(data):
         decoded(head.get("value"), blob)
 
 
-def test_a_number_that_no_float_holds_does_not_cross():
-    """It stays where it is, and a frame that holds it is refused, wherever in it that is."""
+def test_a_number_that_no_float_holds_crosses_only_as_one():
+    """It has a tag of its own and a largest size; a frame that holds it bare is refused, wherever in it that is."""
     largest, larger = 2**wire.MAX_INT_BITS - 1, 2**wire.MAX_INT_BITS
     assert there_and_back([largest, -largest]) == [largest, -largest]
     assert math.isfinite(float(largest))
-    assert there_and_back([larger, -larger]) == [("opaque", "int")] * 2
-    for tree in (larger, ["l", -larger], ["c", larger, 0.0], ["d", [larger, 1]], ["d", [1, 2**1030]]):
+    assert there_and_back([larger, -larger, {larger}]) == [larger, -larger, {larger}]
+    assert len(str(2**14_000 - 1)) < 4300  # and so can be shown
+    assert there_and_back([2**14_000 - 1, 2**14_000]) == [2**14_000 - 1, ("opaque", "int")]
+    for tree in (
+        larger,
+        ["l", -larger],
+        ["c", larger, 0.0],
+        ["d", [larger, 1]],
+        ["d", [1, 2**1030]],
+        ["int", "f" * 3501],
+    ):
         with pytest.raises(wire.WireError):
             decoded(tree)
 

@@ -88,7 +88,7 @@ def test_an_exercise_is_begun_refused_while_it_is_unfinished_and_passes_once_it_
             assert now.startswith(text.rstrip())
     # Every place is told by release, with file and line, and nothing that only follows from it.
     refused = run(course, "release", chapter, status=1)
-    places = [line for line in refused.splitlines() if "still to be written: " in line]
+    places = refused.partition("is not released. Still to be written:\n")[2].splitlines()
     assert len(places) == refused.count("\n  - ") == 9 + (chapter != CHAPTER)
     assert f"solutions/{chapter}.py, line " in places[0]
     assert "still to be written" in run(course, "audit", chapter, status=1)

@@ -1,0 +1,152 @@
+"""Texts, sets, dicts, dates and lists of them: what passes for what, and the sentence where it does not."""
+
+import datetime as dt
+import importlib
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from autograder.checking.arrays import paste, show
+from autograder.checking.closeness import equal
+from autograder.checking.compare import describe_failure, matches
+from autograder.judging.values import arrived
+from autograder.sandbox.protocol import Opaque
+
+NOON = dt.datetime(2024, 2, 29, 12, tzinfo=dt.UTC)
+LATER = NOON.astimezone(dt.timezone(dt.timedelta(hours=1)))
+LINES = "to be\nor not\n"
+
+
+@pytest.mark.parametrize(
+    ("found", "right", "words"),
+    [
+        (["whether", "to", "be,"], ["whether", "to", "be"], "At place 3 of the list there is 'be,' where 'be' is right."),
+        ("be,", "be", "It is 'be,' where 'be' is right."),
+        ("Be", "be", "It is 'Be' where 'be' is right: only capital and small letters differ."),
+        ("be\t", "be\xa0", r"It is 'be\t' where 'be\xa0' is right: only the white space at the start or the end differs."),
+        ("x" * 90 + "\tfox", "x" * 90 + "\xa0fox", r"The string differs from character 91 on: …'xxxxxxxxxxxx\tfox' where …'xxxxxxxxxxxx\xa0fox' is right: only white space differs."),
+        (LINES, "to be\nor so\n", "In line 2 of the string there is 'or not' where 'or so' is right."),
+        (LINES, "to be\r\nor not\n", r"In line 1 of the string there is 'to be\n' where 'to be\r\n' is right: only the white space at the start or the end differs."),
+        (LINES, "to be\n", r"The string has 2 lines where 1 is right: line 2, 'or not\n', is too many."),
+        ("cafe\u0301", "café", "It is 'cafe\u0301' where 'café' is right: the letters look alike, and are put together in another way (see unicodedata.normalize)."),
+        ("3", 3, "It is '3' (a string) where 3 (a number) is right."),
+        (True, 1, "It is True (a bool) where 1 (a number) is right."),
+        (1, True, "It is 1 (a number) where True (a bool) is right."),
+        (b"be", "be", "It is b'be' (bytes) where 'be' (a string) is right."),
+        (100_000, 100_001, "It is 100000 where 100001 is right."),
+        (2**2000, 2**2000 + 1, f"It is {2**2000 // 10**583}…{2**2000 % 10**20} (603 digits) where {2**2000 // 10**583}…{2**2000 % 10**20 + 1} (603 digits) is right."),
+        ([1, 2], [1, 2, 3], "The list has 2 items where 3 are right: 3 is missing at its end."),
+        ([1, 2, 3], [1, 2], "The list has 3 items where 2 are right: 3 at place 3 is too many."),
+        ([1, 3], [1, 2, 3], "The list has 2 items where 3 are right; the first that differs: at place 2 of the list there is 3 where 2 is right."),
+        ([], ["a"], "The list is empty where 1 item is right, the first of them 'a'."),
+        (["b", "a"], ["a", "b"], "The list has the right items in another order: at place 1 of the list there is 'b' where 'a' is right."),
+        (["a"], {"a"}, "It is a list, ['a']; a set is asked for."),
+        ("a", ["a"], "It is a string, 'a'; a list is asked for."),
+        (Opaque("Stack"), {"a"}, "It is of type Stack; a set of 1 member is asked for."),
+        ([Opaque("Stack")], ["a"], "At place 1 of the list there is something of type Stack where 'a' is right."),
+        ({"a", "b"}, {"a", "c", "d"}, "The set lacks 'c' and 'd', and has 'b', which does not belong there."),
+        (set(), {"a"}, "The set is empty; it should have 'a'."),
+        (set(range(20)), {0}, "The set has 1, 2, 3, 4, 5 and 14 more, which do not belong there."),
+        ({"a": 1, "b": 1}, {"a": 1}, "The dictionary has the key 'b', which does not belong there."),
+        ({"3": 1}, {3: 1}, "The dictionary lacks the key 3, and has the key '3', which does not belong there."),
+        ({True: 1}, {1: 1}, "The dictionary lacks the key 1, and has the key True, which does not belong there."),
+        ({"a": [1, {2: "u"}]}, {"a": [1, {2: "v"}]}, "At the key 'a', at place 2 of the list, at the key 2 there is 'u' where 'v' is right."),
+        (dt.date(2024, 2, 28), dt.date(2024, 2, 29), "It is datetime.date(2024, 2, 28) where datetime.date(2024, 2, 29) is right."),
+        ("2024-02-29", dt.date(2024, 2, 29), "It is '2024-02-29' (a string) where datetime.date(2024, 2, 29) (a date) is right."),
+        (NOON.replace(hour=0, tzinfo=None), dt.date(2024, 2, 29), "It is datetime.datetime(2024, 2, 29, 0, 0) (a datetime) where datetime.date(2024, 2, 29) (a date) is right."),
+        (NOON.replace(tzinfo=None), NOON, "It is datetime.datetime(2024, 2, 29, 12, 0) (without a time zone) where datetime.datetime(2024, 2, 29, 12, 0, tzinfo=datetime.timezone.utc) (in a time zone) is right."),
+        (LATER, NOON, "is right: the same moment in another time zone."),
+        (0.1, Decimal("0.1"), "It is 0.1 (a number) where decimal.Decimal('0.1') (a Decimal) is right."),
+        (Fraction(1, 3), Fraction(2, 3), "It is fractions.Fraction(1, 3) where fractions.Fraction(2, 3) is right."),
+        (np.array(["a", "b"]), np.array(["a", "c"]), "At index [1] there is 'b' where 'c' is right."),
+        (np.array(["2024-03-01"], "M8[D]"), np.array(["2024-02-29"], "M8[D]"), "At index [0] there is np.datetime64('2024-03-01') where np.datetime64('2024-02-29') is right."),
+        ((c for c in "abc"), ["a", "b"], "The generator has 3 items where 2 are right: 'c' at place 3 is too many."),
+        (iter(range(10**9)), [0, 1], "The range_iterator has more than 1,000 items where 2 are right: 2 at place 3 is too many."),
+        ([1.0, float("nan")], [1.0, 2.0], "At place 2 of the list there is nan where 2 is right."),
+    ],
+    ids=lambda value: paste("x", value) if not hasattr(value, "__next__") else "iterator",
+)  # fmt: skip
+def test_where_two_values_first_differ_is_said(found, right, words):
+    """The place, what is there and what is right; types where these tell the two apart; what is missing or too many."""
+    found = found if "Opaque" in repr(found) else arrived(found)
+    finding = matches(found, arrived(right))
+    assert finding.reason.endswith(words) if words.startswith("is") else finding.reason == words
+    assert not equal(found, arrived(right))
+    assert describe_failure(finding, call="f(x)", with_reason=False).startswith("f(x)")
+
+
+@pytest.mark.parametrize(
+    ("found", "right", "options"),
+    [
+        (("a", "b"), ["a", "b"], {}),
+        (["a", 1], ("a", 1), {}),
+        (range(3), [0, 1, 2], {}),
+        ((c for c in "ab"), ["a", "b"], {}),
+        (["a", "b"], (c for c in "ab"), {}),
+        ({"a": 1}.keys(), ["a"], {}),
+        (iter(int, 1), [0] * 5000, {}),  # of which no more is looked at than a thousand
+        ({1.0, 0.1 + 0.2}, {1, 0.3}, {}),
+        ({0.1 + 0.2: "a"}, {0.3: "a"}, {}),
+        ([0.1 + 0.2, {"x": 1 / 3}], [0.3, {"x": 0.33333333333}], {}),
+        ([float("nan"), float("inf")], [float("nan"), float("inf")], {}),
+        ({"b": 1, "a": 2}, {"a": 2, "b": 1}, {}),
+        ([3, np.int64(3), 3.0], [3.0, 3, np.float32(3)], {}),
+        (type("Word", (str,), {})("be"), "be", {}),
+        (frozenset("ab"), {"a", "b"}, {}),
+        (Decimal("1.10"), Decimal("1.1"), {}),
+        (["a", "b"], np.array(["a", "b"]), {}),
+        (NOON.astimezone(dt.timezone(dt.timedelta(0), "GMT")), NOON, {}),
+        ([["b", 1.0], ["a"]], [["a"], [1.0 + 1e-9, "b"]], {"order": False}),
+        ([1.0, 2], [1, 2], {"of_largest": 1e-7}),
+        ({"a": 1, "b": 2}, {"a": 1}, {"extra_keys": True}),
+    ],
+    ids=lambda value: paste("x", value) if not hasattr(value, "__next__") else "iterator",
+)
+def test_the_same_value_in_another_dress_is_right(found, right, options):
+    """A sequence is a sequence, numbers are numbers at tolerance, and a dictionary has no order."""
+    assert matches(arrived(found), arrived(right), **options) is None
+
+
+@pytest.mark.parametrize(
+    ("found", "right", "options", "words"),
+    [
+        ({"b": 1, "a": 2}, {"a": 2, "b": 1}, {"order": True}, "The keys of the dictionary are in another order: 'b' comes at place 1 where 'a' is right."),
+        (["a", "a"], ["a", "b"], {"order": False}, "The list lacks 'b', and has 'a', which does not belong there."),
+        (("a",), ["a"], {"exact_type": True}, "It is a tuple, ('a',); a list is asked for."),
+        (["a"], (c for c in "a"), {"exact_type": True}, "It is a list, ['a']; a generator is asked for."),
+        ([3], [3.0], {"exact_type": True}, "At place 1 of the list there is 3 where 3.0 is right."),
+    ],
+    ids=lambda value: paste("x", value) if not hasattr(value, "__next__") else "iterator",
+)  # fmt: skip
+def test_order_and_type_count_where_they_are_asked_for(found, right, options, words):
+    """``order=`` and ``exact_type=True`` are options of ``assert_matches``."""
+    assert matches(arrived(found), arrived(right), **options).reason == words
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["to\tbe", {"b", "a"}, set(), frozenset({1}), dt.date(2024, 2, 29), NOON, Decimal("1.50"), Fraction(1, 3), b"a\0", {1: {2}, (3, "c"): [None]},
+     ("a",), float("inf"), range(3), [dt.timedelta(days=1)], bytearray(b"x"), np.array(["a", "b"]), np.array(["2024-02"], "M8[M]"), {"k": np.eye(2)}],
+    ids=lambda value: paste("x", value),
+)  # fmt: skip
+def test_what_is_pasted_makes_the_same_value(value):
+    """A line that a student pastes gives the argument of the case; sets are written in one order."""
+    names = {"np": np, **{name: importlib.import_module(name) for name in ("datetime", "decimal", "fractions")}}
+    exec(paste("x", value), names)  # noqa: S102 - our own text
+    assert type(names["x"]) is type(value)
+    np.testing.assert_equal(names["x"], value)
+
+
+def test_long_values_are_described_and_shown_where_they_differ():
+    """What is too long to paste is said to be so; of a long list one item is shown, and of a long text a few characters."""
+    assert paste("x", "ab" * 300) == f"x is a string of 600 characters that starts '{'ab' * 30}'…"
+    assert paste("x", list(range(300))).startswith("x is a list of 300 items that starts [0, 1, 2,")
+    right = {n: [n] for n in range(100)}
+    finding = matches({**right, 50: [51]}, right)
+    assert describe_failure(finding, call="f(x)", with_reason=False) == "f(x)[50][0] gave  51\nit should be      50"
+    finding = matches("a" * 600 + "b", "a" * 600 + "c")
+    assert "…'aaaaaaaaaaaab'" in describe_failure(finding, call="f(x)", with_reason=False).splitlines()[0]
+    assert show({"b", "a"}) == "{'a', 'b'}"
+    assert show(arrived(iter("ab"))) == "a str_ascii_iterator that gives ['a', 'b']"
