@@ -31,7 +31,7 @@ from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.guest.wire_tables import is_pandas
 from autograder.sanitize import shorten
 
-__all__ = ["Comparison", "Difference", "is_plain"]
+__all__ = ["Comparison", "Difference", "is_plain", "text_difference"]
 
 Path = tuple[tuple[str, Any], ...]
 FEW_KEYS = 6  # that are all told where one is missing
@@ -314,6 +314,14 @@ def _one_line_apart(found: str, right: str) -> Difference:
     left, should, place = texts_apart(found, right)
     clause = f"the string differs from character {place:,} on: {left} where {should} is right{hint}."
     return Difference(clause, "values", found, right)
+
+
+def text_difference(found: str, right: str) -> tuple[str, str, str]:
+    """Two lines as a sentence has them: whole or, where they are long, around the first difference; and what alone differs."""
+    hint = _how_texts_differ(found, right)
+    if max(len(found), len(right)) <= MAX_WORD:
+        return source(found), source(right), hint
+    return (*texts_apart(found, right)[:2], hint)
 
 
 def _lines_apart(found: str, right: str) -> Difference:

@@ -17,6 +17,7 @@ import numpy as np
 from autograder.checking.arrays import shape_words, show
 from autograder.checking.closeness import ATOL, RTOL, as_array, close
 from autograder.checking.compare import RETURNED_NONE, Finding, kind_of, matches, wrong_type
+from autograder.checking.outcome_findings import prints_lines, should_raise
 from autograder.checking.scripts import gives_an_object, raises_an_error
 from autograder.checking.tables import with_table_options
 
@@ -177,4 +178,6 @@ _PROPERTIES: dict[str, Callable[..., Finding | None]] = {
     "einsum_gives": _einsum_gives,
     "is_a": gives_an_object,
     "raises": raises_an_error,
+    "should_raise": should_raise,
+    "prints": prints_lines,
 }

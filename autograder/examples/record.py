@@ -13,6 +13,7 @@ import numpy as np
 
 from autograder.checking.asserts import observing
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
+from autograder.checking.outcomes import Outcomes
 from autograder.checking.spelling import answered, spelled
 from autograder.checking.things import holds_things
 from autograder.course import Audience, CourseError, Solutions
@@ -138,7 +139,7 @@ def _record(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec) -> _Tap
 MAX_PARTS = 1000  # of a result that a check may assert something about each
 
 
-class _Tape:
+class _Tape(Outcomes):
     """Stands where the student stands, answers with the reference, and writes down calls and assertions."""
 
     def __init__(self, checks: ChapterChecks, where: str) -> None:
