@@ -122,7 +122,7 @@ def named(reason: str, call: str) -> str:
     """A reason that starts with "It" or "The function", with the call in its place."""
     if not call:
         return reason
-    for start in ("It is ", "It has ", "The function returned ", "It prints ", "It should "):
+    for start in ("It is ", "It has ", "The function returned ", "It prints ", "It should raise "):
         if reason.startswith(start):
             return f"{call} {reason.removeprefix('The function ').removeprefix('It ')}"
     return reason

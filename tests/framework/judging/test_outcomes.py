@@ -83,7 +83,7 @@ CASES = [
     ("def root(x): raise ValueError('no')", lambda a: a.raises(ValueError, says="negative").root(-1),
      "root(-1) should raise a ValueError whose text has 'negative' in it; its text is 'no'."),
     ("def root(x):\n    return x.real_root", lambda a: a.raises(ValueError).root(-1),
-     ("root stopped with AttributeError: 'int' object has no attribute 'real_root'.", "`return x.real_root`", " Here a ValueError is right.")),
+     ("root stopped with AttributeError: 'int' object has no attribute 'real_root'", "`return x.real_root`", " Here a ValueError is right.")),
     ("def root(x):\n    return BaseException", lambda a: a.raises("NotEnough").root(-1),
      "root(-1) should raise a NotEnough; instead it returned a type."),
     ("", lambda a: a.printed().greet("Ann", times=2), ""),
