@@ -10,7 +10,7 @@ from typing import Any
 
 from autograder.checking.arrays import show
 from autograder.checking.compare import Finding
-from autograder.checking.plain import text_difference
+from autograder.checking.plain_sentences import text_difference
 from autograder.checking.plain_text import source
 from autograder.sanitize import shorten
 
