@@ -264,7 +264,7 @@ def _played(steps, outcome):
         return None
     for kind in classes:
         if isinstance(value, kind):
-            return type(kind.__name__, (), {})()
+            return type(kind.__name__, (), {"__module__": "given"})()
     return value
 """.lstrip("\n")
 SPOIL = PLAY.replace('MODE, MOST = ""', 'MODE, MOST = "spoil"')
