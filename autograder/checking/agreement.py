@@ -62,10 +62,15 @@ class Agreement:
         return self._student
 
     def within(
-        self, memory_mb: int | None = None, *, steps: int | None = None, calls: Mapping[str, int] | None = None
+        self,
+        memory_mb: int | None = None,
+        *,
+        steps: int | None = None,
+        calls: Mapping[str, int] | None = None,
+        seconds: float | None = None,
     ) -> Agreement:
         """The same, where the student's call may take so much memory, so many steps or calls, and no more."""
-        student = self._student.within(memory_mb, steps=steps, calls=calls)
+        student = self._student.within(memory_mb, steps=steps, calls=calls, seconds=seconds)
         return Agreement(student, self._reference, self._options)
 
     def raises(self, *errors: type[BaseException] | str, says: str = "") -> AskedFor:

@@ -198,12 +198,17 @@ class _Tape(Outcomes):
         return value
 
     def within(
-        self, memory_mb: int | None = None, *, steps: int | None = None, calls: Mapping[str, int] | None = None
+        self,
+        memory_mb: int | None = None,
+        *,
+        steps: int | None = None,
+        calls: Mapping[str, int] | None = None,
+        seconds: float | None = None,
     ) -> _Tape:
         """The same recorder, for calls with a limit on memory, steps or calls."""
         limited = copy.copy(self)  # which writes on the same tape
         limited._memory_mb = memory_mb  # noqa: SLF001 - a copy of ours
-        limited._limits = limits_of(steps, calls) if steps is not None or calls else None  # noqa: SLF001
+        limited._limits = limits_of(steps, calls, seconds) if (steps, seconds) != (None, None) or calls else None  # noqa: SLF001
         return limited
 
     def when_graded(self, look: Callable[..., None], *args: Any) -> None:

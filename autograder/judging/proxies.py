@@ -21,6 +21,7 @@ from autograder.checking.plots import plot_probe_text
 from autograder.checking.scripts import asked_for
 from autograder.checking.spelling import answered
 from autograder.checking.things import holds_things
+from autograder.errors import CourseError
 from autograder.judging.conversation import Conversation
 from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
 from autograder.judging.objects import Side, given, made
@@ -54,6 +55,10 @@ class StudentProxy(Outcomes):
         if name.startswith("__"):
             raise AttributeError(name)
         if self._limits:
+            if name in self._conversation.classes:
+                raise CourseError(
+                    f"within(steps=…, calls=…, seconds=…) holds for functions, and {name} is a class: count in a probe."
+                )
             return lambda *args, **kwargs: self._counted(name, args, kwargs)
         if self._conversation.classes:
             return self._side(name)
@@ -87,14 +92,19 @@ class StudentProxy(Outcomes):
         self._conversation.check_purity()
 
     def within(
-        self, memory_mb: int | None = None, *, steps: int | None = None, calls: Mapping[str, int] | None = None
+        self,
+        memory_mb: int | None = None,
+        *,
+        steps: int | None = None,
+        calls: Mapping[str, int] | None = None,
+        seconds: float | None = None,
     ) -> StudentProxy:
         """The same student, whose calls may take so much and no more: ``student.within(memory_mb=64).f(x)``.
 
         ``steps`` are lines of Python that run, and comparisons of the items that were given; ``calls`` says how often each function
-        named there may be called, one of the notebook's or one that is handed over.
+        named there may be called, one of the notebook's or one that is handed over. ``seconds`` are those of the processor.
         """
-        limits = limits_of(steps, calls) if steps is not None or calls else None
+        limits = limits_of(steps, calls, seconds) if (steps, seconds) != (None, None) or calls else None
         return StudentProxy(self._conversation, self._known, memory_mb, exercises=self._exercises, limits=limits)
 
     def _counted(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
