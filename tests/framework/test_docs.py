@@ -194,6 +194,7 @@ ELSEWHERE = {
     "--scheduler": "on a cluster: tests/framework/cluster",
     "--roster": "with a file that Canvas or Moodle gave: tests/framework/export",
     "demo": "it takes minutes: tests/framework/demo",
+    "import": "it takes somebody's notebook: tests/framework/importing",
     "release": "the page on the first exercise does",
     "start": "it needs a course to hand out: tests/framework/terminal",
     "watch": "it waits for somebody: tests/framework/terminal",
