@@ -84,9 +84,12 @@ def _cell_source(exercise: str, code: Code, notebook: Notebook, taken: dict[str,
 
 def _asks_for_answers(exercise: str, notebook: Notebook) -> bool:
     stub = notebook.stub(exercise)
-    if stub is None:
-        return False
-    return not any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in ast.parse(stub.source).body)
+    return stub is not None and not _defines_something(stub.source)
+
+
+@lru_cache(maxsize=256)
+def _defines_something(source: str) -> bool:
+    return any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in ast.parse(source).body)
 
 
 def _assignments(answers: Mapping[str, Any]) -> str:
@@ -121,9 +124,9 @@ class _Carrier:
     def __init__(self, exercise: str, notebook: Notebook, taken: dict[str, str]) -> None:
         self.exercise = exercise
         self.taken = taken
-        others = [statement for c in notebook.code_cells() if c.name != exercise for statement in _statements(c.source)]
+        others = [_bound_in(c.source) for c in notebook.code_cells() if c.name != exercise]
         # What the notebook binds anyway (np, the student's own earlier functions) is not carried along.
-        self.there = {name for statement in others for name in _bound(statement)} | set(notebook.exercises())
+        self.there = set(notebook.exercises()).union(*others)
         self.parts: list[str] = []
         self.seen: set[str] = set()
 
@@ -309,8 +312,10 @@ def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def _statements(source: str) -> list[ast.stmt]:
+@lru_cache(maxsize=1024)  # a class is made of the same few cells again and again
+def _bound_in(source: str) -> frozenset[str]:
     try:
-        return ast.parse(source).body
+        statements = ast.parse(source).body
     except SyntaxError:
-        return []  # magics and unfinished lines bind nothing that could be relied on
+        return frozenset()  # magics and unfinished lines bind nothing that could be relied on
+    return frozenset(name for statement in statements for name in _bound(statement))

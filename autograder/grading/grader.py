@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -30,12 +31,18 @@ __all__ = ["NotebookGrader", "grade_here"]
 _MAX_WITHOUT_JAIL = 3  # notebooks in a row for which none could be had: more than one of them can have brought about
 
 
-def grade_here(course: Course, task: Task, jobs: Iterable[Job]) -> Iterator[Outcome]:
-    """Grade ``jobs`` in this process, each taken once the outcome of the one before has been used: an ``Executor``."""
+def grade_here(course: Course, task: Task, jobs: Iterable[Job], *, worker: Worker | None = None) -> Iterator[Outcome]:
+    """Grade ``jobs`` in this process, each taken once the outcome of the one before has been used: an ``Executor``.
+
+    They run in the jail of ``worker``, where one is open already.
+    """
     from autograder.sandbox import open_worker  # noqa: PLC0415 - NumPy comes with it, which an unchanged class does without
 
-    with open_worker(course.limits, list(course.packages), confinement=task.options.confinement) as worker:
-        grader = NotebookGrader(course, task, worker)
+    with ExitStack() as stack:
+        jail = worker or stack.enter_context(
+            open_worker(course.limits, list(course.packages), confinement=task.options.confinement)
+        )
+        grader = NotebookGrader(course, task, jail)
         for job in jobs:
             yield grader.grade(job)
 
