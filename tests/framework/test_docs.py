@@ -196,6 +196,7 @@ ELSEWHERE = {
     "demo": "it takes minutes: tests/framework/demo",
     "import": "it takes somebody's notebook: tests/framework/importing",
     "release": "the page on the first exercise does",
+    "import": "with notebooks of other tools: tests/framework/importing",
     "start": "it needs a course to hand out: tests/framework/terminal",
     "watch": "it waits for somebody: tests/framework/terminal",
     "site": "it takes a while: tests/framework/site",
