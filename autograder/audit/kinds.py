@@ -150,8 +150,12 @@ def _spoilt(reader: _Reader, kind: Kind, entry: int) -> Function:
             return _spoil(right, share, number)
         # A picture, say, shows numbers that it was made of: it is spoilt by making it of others.
         given = reader.bound(args, kwargs)
-        name, array = next((name, value) for name, value in given.items() if isinstance(value, np.ndarray))
-        return reader.function(**{**given, name: _out_of_order(array, share, number)})
+        for name, value in given.items():
+            if kind_of_table(value):
+                return reader.function(**{**given, name: spoilt_table(value, share, number)})
+            if isinstance(value, np.ndarray):
+                return reader.function(**{**given, name: _out_of_order(value, share, number)})
+        return right
 
     return spoilt
 

@@ -18,6 +18,7 @@ from autograder.audit.locating import places_in
 from autograder.audit.mutants import Mutant, mutants_of
 from autograder.audit.processes import each_chapter
 from autograder.audit.report import ChapterAudit, ExerciseAudit
+from autograder.audit.suggestions import suggestions
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.course import Course
 from autograder.judging.diagnosis import distinguishing_calls, same_answer
@@ -53,20 +54,21 @@ def audit(
     workers: int = 1,
     draws: int = DRAWS,
     locate: bool = False,
+    suggest: bool = False,
 ) -> list[ChapterAudit]:
     """Audit ``chapters``, on as many processes as ``workers`` says; raises ``CourseError`` where checks cannot be read.
 
-    With ``locate``, the line of the mistake is looked for in mutants and misconceptions too, which takes minutes a chapter.
+    With ``locate``, the line of the mistake is looked for in mutants and misconceptions too, which takes minutes a chapter; with
+    ``suggest``, mutants that survive or that nothing names are offered as misconceptions.
     """
     for chapter in chapters:
         course.require_chapter(chapter)
-    measured = dict(
-        each_chapter(partial(_audit, mutants=mutants, draws=draws, locate=locate), course, chapters, workers)
-    )
+    measure = partial(_audit, mutants=mutants, draws=draws, locate=locate, suggest=suggest)
+    measured = dict(each_chapter(measure, course, chapters, workers))
     return [measured[chapter] for chapter in chapters]
 
 
-def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: bool) -> ChapterAudit:
+def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: bool, suggest: bool) -> ChapterAudit:
     begun = time.monotonic()
     judge = Judge(load_checks(course, chapter))
     judge.checks.shrinks = False
@@ -79,7 +81,8 @@ def _audit(course: Course, chapter: str, *, mutants: bool, draws: int, locate: b
     found = []
     for spec in judge.checks.specs.values():
         exercise = _Exercise(judge, marks, spec, [a for a in alternatives if a.exercise == spec.name])
-        found.append(exercise.measured(blank=spec.name in blank, mutants=mutants, draws=draws))
+        result = exercise.measured(blank=spec.name in blank, mutants=mutants, draws=draws)
+        found.append(exercise.with_suggestions(result) if suggest else result)
     if locate:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of nonsense, which is what an edited mutant may be
@@ -102,11 +105,13 @@ class _Exercise:
         self.judge, self.marks, self.spec, self.alternatives = judge, marks, spec, alternatives
         self.checks = judge.checks
         self.right = self.checks.right_names()
-        # A solution that ends has as long as a student's, so that a busy machine refuses none: only a mutant may not end.
+        # A solution that ends has as long as a student's, on a busy machine too: only a mutant may not end.
         self._patience = self.checks.course.limits.call_seconds
-        # What is asked, and what a right solution answers, is the same for every mutant: computed when first needed.
+        # What is asked and rightly answered is the same for every mutant: computed when first needed.
         self._questions: dict[int, list[Call]] = {}
         self._answers: dict[tuple[str, int], list[Answer]] = {}
+        self._survivors: list[Mutant] = []
+        self._slips: list[Mutant] = []  # of the reference, killed by a visible check
 
     def measured(self, *, blank: bool, mutants: bool, draws: int) -> ExerciseAudit:
         name = self.spec.name
@@ -153,6 +158,11 @@ class _Exercise:
             hints=len(self.spec.hints),
         )
         return self._with_mutants(result) if mutants and not self.spec.answers else result
+
+    def with_suggestions(self, result: ExerciseAudit) -> ExerciseAudit:
+        """What was measured, with misconceptions that its author may want; a quiz has none to offer."""
+        found = suggestions(self.checks, self.spec, self._survivors, self._slips, self._further_questions)
+        return dataclasses.replace(result, suggestions=found)
 
     def _unfounded(self, misconception: Misconception, verdict: ExerciseVerdict) -> list[str]:
         """The sentences of its message with numbers that its answers do not show."""
@@ -224,7 +234,7 @@ class _Exercise:
         for call in [c for c in asked if c.function == self.spec.name and not c.probe][:_BY_HEART]:
             [answer] = FunctionSession(self.right).batch([call])
             verdict = self._marked(self._with(_always(answer.value)), self._patience)
-            shares.append(verdict.score / verdict.max_score)
+            shares.append(verdict.score / verdict.max_score if verdict.max_score else 0.0)
         return max(shares)
 
     def _kinds(self, *, mutants: bool) -> Kinds:
@@ -259,8 +269,11 @@ class _Exercise:
                 continue
             if not killed:
                 survivors.append(mutant.label)
+                self._survivors.append(mutant)
             elif not killed & visible:
                 hidden_only.append(mutant.label)
+            elif mutant.label.startswith(f"{self.spec.name}: "):
+                self._slips.append(mutant)
             total += 1
             for check in killed:
                 killers[check] += 1
@@ -347,8 +360,9 @@ class _Exercise:
             secret = hashlib.sha256(f"draw {number}".encode()).digest()
             reference = ReferenceProxy(self.checks.references)  # which keeps its answers only as long as these draws
             checks = dataclasses.replace(self.checks, secret=secret, reference=reference, _prepared={})
-            # What visible checks ask is published, and some hidden ones draw nothing: another secret changes neither.
-            spec = self.spec if number == 0 else self._drawn_from_the_secret(kinds=number < _KIND_SETS)
+            # What visible checks ask is published, and some hidden ones draw nothing: another secret changes neither, and
+            # the solutions have been held to them already.
+            spec = self._drawn_from_the_secret(kinds=number < _KIND_SETS)
             for name, namespace in solutions:
                 for check in _failing(checks, spec, namespace, planned=False, seconds=self._patience):
                     found.setdefault(check, name)

@@ -8,8 +8,9 @@ from typing import Any
 
 from autograder.audit.kinds import Kinds
 from autograder.audit.locating import Places
+from autograder.audit.suggestions import Suggestion
 from autograder.course import AT_LEAST, TARGETS
-from autograder.wording import plural
+from autograder.wording import listed, plural
 
 __all__ = [
     "BY_HEART_TARGET", "HIDDEN_TARGET", "KINDS_TARGET", "MISCONCEPTIONS_VISIBLE_TARGET", "VISIBLE_TARGET", "ChapterAudit",
@@ -33,7 +34,8 @@ class ExerciseAudit:
     ``seen_by_hidden_only`` (no visible check does), ``equivalent`` mutants with the reason why they are right,
     ``kills`` per check, ``idle`` checks that nothing but they could show to be needed, and ``flaky`` ones. ``by_heart`` is
     the share of the points that a function earns which answers whatever it is asked with one answer that everybody sees.
-    ``places`` says how often the line of a mistake was found, where that was asked for, ``hints`` how many hints there are.
+    ``places`` says how often the line of a mistake was found, where that was asked for, ``hints`` how many hints there are,
+    ``suggestions`` misconceptions that lack only a sentence, where these were asked for.
     """
 
     name: str
@@ -60,6 +62,7 @@ class ExerciseAudit:
     kinds: Kinds = field(default_factory=Kinds)
     places: Places | None = None
     hints: int = 0
+    suggestions: tuple[Suggestion, ...] = ()
 
     @property
     def killed(self) -> float:
@@ -275,13 +278,20 @@ class ChapterAudit:
             lines += [f"  equivalent: {label}: {why}" for label, why in e.equivalent.items()]
             lines += [f"  hidden only: {e.name}.{name}: {why or 'no reason given'}" for name, why in e.unseen.items()]
         lines += [f"  ! {problem}" for problem in self.problems]
+        bare = [e.name for e in self.exercises if not e.answers and (e.survivors or not e.misconceptions)]
+        if bare and not any(e.suggestions for e in self.exercises):
+            lines.append(
+                f"  `autograder audit {self.chapter} --suggest` offers misconceptions to paste, for {listed(bare)} first of all."
+            )
         return "\n".join(lines)
 
 
 def _exercise(audit: ExerciseAudit) -> dict[str, Any]:
-    """One exercise as JSON; it has the key ``places`` only where that was asked for."""
+    """One exercise as JSON; it has the keys ``places`` and ``suggestions`` only where these were asked for."""
     whole = {**asdict(audit), **_shares(audit), "kinds": audit.kinds.to_json()}
     del whole["places"]
+    if not audit.suggestions:
+        del whole["suggestions"]
     return whole if audit.places is None else {**whole, "places": audit.places.to_json()}
 
 

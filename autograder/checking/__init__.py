@@ -7,10 +7,11 @@ from typing import Any
 
 _WORDS = {
     "autograder.checking.asserts": "CheckFailed assert_choice assert_einsum assert_finite assert_matches assert_number "
-    "assert_one_of assert_shape assert_string assert_sums_to_one assert_within",
+    "assert_one_of assert_same_plot assert_shape assert_string assert_sums_to_one assert_within",
     "autograder.checking.arguments": "among array axis_of group lengths mask order real size weights whole "
     "whole_numbers",
     "autograder.checking.contract": "Contract",
+    "autograder.checking.catching": "catches",
     "autograder.checking.decorators": "check exercise pure",
     "autograder.checking.kind_check": "every_kind",
     "autograder.checking.kind": "Kind",

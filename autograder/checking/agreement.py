@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autograder.checking.asserts import assert_matches, judge_assertion
+from autograder.checking.asserts import assert_matches, assert_same_plot, judge_assertion
 from autograder.checking.outcomes import AskedFor, Outcomes, printed_by
+from autograder.checking.plots import USUAL
 from autograder.checking.things import Thing, asked_of, change, is_mutable, plainly, state_of
 from autograder.sandbox.protocol import Opaque
 
@@ -41,10 +42,36 @@ class Agreement:
 
         return ask
 
+    def plot(
+        self, name: str, *args: Any, texts: bool = False, parts: str | Sequence[str] = USUAL, **kwargs: Any
+    ) -> Any:
+        """Both draw, and the pictures show the same, in the ``parts`` that are named (see ``assert_same_plot``).
+
+        Titles, labels and legends have to be there where the reference has them; with ``texts`` they say the same. Tolerances
+        are those of these options: ``agrees(rtol=0.01).plot(…)``.
+        """
+        right = self._reference.plot(name, *args, texts=texts, **kwargs)
+        found = self._student.plot(name, *args, texts=texts, **kwargs)
+        tolerances = {key: self._options[key] for key in ("rtol", "atol") if key in self._options}
+        assert_same_plot(found, right, parts=parts, **tolerances)
+        return found
+
     @property
     def student(self) -> Any:
         """The fixture ``student``, for what is asserted in another way."""
         return self._student
+
+    def within(
+        self,
+        memory_mb: int | None = None,
+        *,
+        steps: int | None = None,
+        calls: Mapping[str, int] | None = None,
+        seconds: float | None = None,
+    ) -> Agreement:
+        """The same, where the student's call may take so much memory, so many steps or calls, and no more."""
+        student = self._student.within(memory_mb, steps=steps, calls=calls, seconds=seconds)
+        return Agreement(student, self._reference, self._options)
 
     def raises(self, *errors: type[BaseException] | str, says: str = "") -> AskedFor:
         """As the fixture ``student`` has it: ``agrees.raises(ValueError).root(-1)``."""
@@ -68,10 +95,6 @@ class Agreement:
             return _compared(found, right, self._options)
 
         return AskedFor(ask)
-
-    def within(self, memory_mb: int) -> Agreement:
-        """The same, where the student's call may take ``memory_mb`` MiB and no more."""
-        return Agreement(self._student.within(memory_mb), self._reference, self._options)
 
 
 class _Both:

@@ -12,6 +12,7 @@ import numpy as np
 
 from autograder.checking.closeness import tolerances
 from autograder.checking.compare import describe_failure, named
+from autograder.checking.plots import USUAL, parts_of
 from autograder.checking.predicates import evaluate
 from autograder.checking.scripts import of_a_step
 from autograder.checking.spelling import arguments_of, spelling_of
@@ -20,7 +21,7 @@ from autograder.checking.things import plainly
 
 __all__ = [
     "CheckFailed", "CheckStopped", "assert_choice", "assert_einsum", "assert_finite", "assert_matches",
-    "assert_number", "assert_number_is", "assert_one_of", "assert_shape", "assert_string", "assert_sums_to_one", "assert_within",
+    "assert_number", "assert_number_is", "assert_one_of", "assert_same_plot", "assert_shape", "assert_string", "assert_sums_to_one", "assert_within",
     "observing",
 ]  # fmt: skip
 
@@ -116,6 +117,17 @@ def assert_matches(
 
 
 _USUAL = asdict(TableOptions())
+
+
+def assert_same_plot(
+    actual: Any, expected: Any, *, parts: str | Sequence[str] = USUAL, rtol: float = 1e-4, atol: float = 1e-6
+) -> None:
+    """A picture (``student.plot``) shows what another (``reference.plot``) shows, in the ``parts`` that are named.
+
+    ``parts`` are some of ``"data labels title legend scales limits"``; all but the limits of the axes by default. Of what
+    stands in a picture in words, both have as much as the probe was asked for: the words, or whether there are any.
+    """
+    judge_assertion("same_plot", actual, expected, {"parts": list(parts_of(parts)), "rtol": rtol, "atol": atol}, "", {})
 
 
 def assert_sums_to_one(actual: Any, *, axis: int = -1, call: str = "", **inputs: Any) -> None:

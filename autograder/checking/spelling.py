@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from autograder.checking.counting import COUNT, spelled_count
 from autograder.checking.plain_text import source
 from autograder.checking.scripts import spelled_script
 from autograder.sandbox.guest.wire_tables import kind_of_table
@@ -50,6 +51,11 @@ def spelled(call: Call, signature: inspect.Signature | None) -> Spelling:
     """``softmax(x, axis=0)`` and ``{"x": array}``: arrays by the parameter's name, small things in place."""
     if is_script(call):
         return spelled_script(call)
+    if call.probe == COUNT:
+        _limits, args, kwargs = call.args
+        return spelled_count(call.function, args, kwargs), {}
+    if "def probe(tests, candidate)" in call.probe:
+        return f"{call.function}({call.args[0].name})", {}  # in which a student is to find the bug
     names: list[str] = []
     if signature is not None:
         names = [p.name for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]

@@ -12,6 +12,7 @@ from autograder.cli.authoring import audit, examples, release
 from autograder.cli.classes import gradescope, marks, report
 from autograder.cli.courses import config, doctor, roster
 from autograder.cli.grading import check, demo, grade
+from autograder.cli.importing import import_
 from autograder.cli.learn import start, watch
 from autograder.cli.marks import export, feedback, log
 from autograder.cli.scaffold import new, new_exercise, stubs
@@ -42,3 +43,4 @@ app.add_verbs("To learn", [start, watch, check, site])
 app.add_verbs("To teach", [release, grade, feedback, marks, report, export, log, roster, gradescope])
 app.add_verbs("To write and look after a course", [new, new_exercise, stubs])
 app.add_verbs("To write and look after a course", [audit, examples, doctor, config, demo])
+app.add_verbs("To write and look after a course", [import_])

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from click.exceptions import Exit
@@ -22,6 +23,9 @@ from autograder.cli.common import (
 from autograder.cli.progress import say
 from autograder.cli.verbs import PATH, json_option
 from autograder.course import Course, load_course
+
+if TYPE_CHECKING:
+    from autograder.audit import ChapterAudit
 
 __all__ = ["audit", "examples", "release"]
 
@@ -78,6 +82,12 @@ def examples(chapters: Sequence[str], *, course_folder: Path | None) -> None:
     help="Also measure how often the line of a mistake is found, and truly, in mutants and in misconceptions with their names "
     "withheld. Takes minutes a chapter.",
 )
+@click.option(
+    "--suggest",
+    is_flag=True,
+    help="Also print misconceptions that lack only a sentence, ready to paste: mutants that no check sees, and slips that lose marks and "
+    "have no name.",
+)
 @course_option
 @workers_option
 def audit(
@@ -85,6 +95,7 @@ def audit(
     *,
     as_json: bool,
     locate: bool,
+    suggest: bool,
     page: Path | None,
     from_class: str | None,
     course_folder: Path | None,
@@ -105,7 +116,7 @@ def audit(
         # An audit would wait for what does not come back, and find everything wrong with what is not written yet.
         unmeasured = [c for c in asked if found[c].endless or found[c].unfinished]
         judged = [c for c in asked if c not in unmeasured]
-        measured = audit_chapters(course, judged, workers=workers or cores(), locate=locate)
+        measured = audit_chapters(course, judged, workers=workers or cores(), locate=locate, suggest=suggest)
         audits = {report.chapter: report for report in [*measured, *(ChapterAudit(c, ()) for c in unmeasured)]}
         reports = [replace(audits[c], mistakes=tuple(map(str, found[c].mistakes))) for c in asked]
         if page is not None:
@@ -115,7 +126,21 @@ def audit(
             click.echo(json.dumps([report.to_json() for report in reports], ensure_ascii=False, indent=2))
         else:
             click.echo("\n\n".join(str(report) for report in reports))
+            if suggest:
+                _offer(course, reports)
         raise Exit(0 if all(report.ok for report in reports) else 1)
+
+
+def _offer(course: Course, reports: Sequence[ChapterAudit]) -> None:
+    from autograder.audit.suggestions import pasteable
+
+    for report in reports:
+        offered = [one for exercise in report.exercises for one in exercise.suggestions]
+        click.echo(
+            f"\n{pasteable(course, report.chapter, offered)}"
+            if offered
+            else f"\n{report.chapter}: no slip is without a name."
+        )
 
 
 def _learn_from(course: Course, chapter: str, workers: int) -> None:

@@ -12,8 +12,11 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.asserts import observing
+from autograder.checking.counting import limits_of
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
+from autograder.checking.limits import count
 from autograder.checking.outcomes import Outcomes
+from autograder.checking.plots import plot_probe_text
 from autograder.checking.spelling import answered, spelled
 from autograder.checking.things import holds_things
 from autograder.course import Audience, CourseError, Solutions
@@ -148,6 +151,7 @@ class _Tape(Outcomes):
         self.calls: list[Call | str] = []  # one for each step that is a call or a variable
         self._checks = checks
         self._memory_mb: int | None = None
+        self._limits: Mapping[str, Any] | None = None
         self._wholes: list[tuple[int, Any]] = []
         self._seen: list[tuple[Any, dict[str, Any]]] = []
 
@@ -163,6 +167,8 @@ class _Tape(Outcomes):
                 return made(side, name, args, kwargs)
             if classes and holds_things((*args, *kwargs.values())):
                 return given(side, name, args, kwargs)
+            if self._limits:
+                count(self.measure, self._checks.reference.answer, self._limits, name, args, kwargs)
             asked = Call(name, args, kwargs, memory_mb=self._memory_mb)
             return self._called(asked, getattr(self._checks.reference, name)(*args, **kwargs))
 
@@ -176,6 +182,10 @@ class _Tape(Outcomes):
         value = self._checks.reference.probe(source, function, *args, **kwargs)
         return self._called(Call(function, args, kwargs, source), value)
 
+    def plot(self, function: str, *args: Any, texts: bool = True, **kwargs: Any) -> Any:
+        """A picture is looked at through a probe."""
+        return self.probe(plot_probe_text(texts=texts), function, *args, **kwargs)
+
     def measure(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
         """As a probe: only what is asserted of the measurement counts, so none is kept of the reference's or a mistake's."""
         value = self._checks.reference.probe(source, function, *args, **kwargs)
@@ -187,10 +197,18 @@ class _Tape(Outcomes):
         self._note({"variable": name}, value)
         return value
 
-    def within(self, memory_mb: int) -> _Tape:
-        """The same recorder, for calls with a limit on memory."""
+    def within(
+        self,
+        memory_mb: int | None = None,
+        *,
+        steps: int | None = None,
+        calls: Mapping[str, int] | None = None,
+        seconds: float | None = None,
+    ) -> _Tape:
+        """The same recorder, for calls with a limit on memory, steps or calls."""
         limited = copy.copy(self)  # which writes on the same tape
         limited._memory_mb = memory_mb  # noqa: SLF001 - a copy of ours
+        limited._limits = limits_of(steps, calls, seconds) if (steps, seconds) != (None, None) or calls else None  # noqa: SLF001
         return limited
 
     def when_graded(self, look: Callable[..., None], *args: Any) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from autograder.checking.asserts import judge_assertion
+from autograder.checking.asserts import CheckFailed, judge_assertion
+from autograder.checking.catching import gathered
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.examples.format import (
     NOTHING,
@@ -86,6 +87,7 @@ class RecordedChecks:
     def run_check(self, exercise: str, check: str, student: StudentProxy) -> None:
         """Take the steps of one check; raises what the first that does not hold raises."""
         results: list[Any] = []
+        failures: list[CheckFailed] = []
         for step in self._checks[exercise, check].steps:
             if isinstance(step, VariableStep):
                 results.append(student[step.name])
@@ -95,7 +97,14 @@ class RecordedChecks:
                 results.append(None)
                 expected = None if step.expected is NOTHING else _value(step.expected, results)
                 inputs = {name: _value(value, results) for name, value in step.inputs.items()}
-                judge_assertion(step.name, _value(step.actual, results), expected, step.params, step.call, inputs)
+                try:
+                    judge_assertion(step.name, _value(step.actual, results), expected, step.params, step.call, inputs)
+                except CheckFailed as failure:
+                    if step.name != "lets_through":
+                        raise
+                    failures.append(failure)  # all of them are told at once
+        if failures:
+            raise gathered(failures)
 
     def diagnosis(self, exercise: str) -> Diagnosis | None:
         """The misconceptions' recorded answers; None where there are none."""

@@ -37,33 +37,37 @@ def diagnosis_of(
     limited = [call for call in distinguishing if call.memory_mb is not None]
     right = FunctionSession(references).batch(calls)
 
-    def answers_of(function: Callable[..., Any], asked: Sequence[Call]) -> list[Answer]:
-        return FunctionSession(
-            {**references, exercise: function}, call_seconds=ANSWER_SECONDS, of_processor=True
-        ).batch(asked)
+    def session_of(function: Callable[..., Any]) -> FunctionSession:
+        return FunctionSession({**references, exercise: function}, call_seconds=ANSWER_SECONDS, of_processor=True)
 
-    def candidate(name: str, message: str, function: Callable[..., Any]) -> Candidate:
-        answers = answers_of(function, calls)
+    def candidate(name: str, message: str, answers: Sequence[Answer]) -> Candidate:
         asked = enumerate(zip(answers, right, calls, strict=True))
         return Candidate(name, message, answers, tuple(i for i, (a, r, c) in asked if not same_answer(a, r, c)))
 
-    singles = {m.name: candidate(m.name, m.message, m.function) for m in misconceptions}
+    singles = {m.name: candidate(m.name, m.message, session_of(m.function).batch(calls)) for m in misconceptions}
 
     @cache
     def too_large() -> list[Candidate]:
         same = [m for m in misconceptions if not singles[m.name].differs] if limited else []
-        return [Candidate(m.name, m.message, answers_of(m.function, limited), ()) for m in same]
+        return [Candidate(m.name, m.message, session_of(m.function).batch(limited), ()) for m in same]
 
     @cache
-    def two_at_once() -> list[Candidate]:
-        """The compositions of two misconceptions that answer otherwise than either; made when first needed."""
+    def composed() -> list[tuple[Misconception, Misconception, _Asked]]:
+        """The compositions of two misconceptions, made when first needed."""
         if not pairs or any(call.probe for call in calls):
             return []  # hundreds of pairs, and each would draw its pictures: one mistake at a time is named
-        found = []
         shown = [m for m in misconceptions if singles[m.name].differs]
-        for first, second, function in compositions(references[exercise], shown):
+        made = compositions(references[exercise], shown)
+        return [(first, second, _Asked(session_of(function), calls)) for first, second, function in made]
+
+    def two_at_once(given: Sequence[Answer | None]) -> list[Candidate]:
+        """The compositions that answer as was ``given``, and otherwise than either of their two."""
+        found = []
+        for first, second, asked in composed():
+            if not asked.answers_as(given):
+                continue
             message = f"{TWO_AT_ONCE}\n1. {first.message}\n2. {second.message}"
-            both = candidate(f"{first.name}+{second.name}", message, function)
+            both = candidate(f"{first.name}+{second.name}", message, asked.answers())
             own = (singles[first.name], singles[second.name])
             same = any(all(map(same_answer, both.answers, one.answers, calls)) for one in own)  # type: ignore[arg-type]
             # Where one of the two shows and both together do not, its message would tell of what cannot be seen.
@@ -73,6 +77,30 @@ def diagnosis_of(
         return found
 
     return Diagnosis(calls, right, [*singles.values()], limited=limited, too_large=too_large, pairs=two_at_once)
+
+
+class _Asked:
+    """What one function answers to ``calls``: asked in their order, and only as far as somebody wants to know."""
+
+    def __init__(self, session: FunctionSession, calls: Sequence[Call]) -> None:
+        self._session, self._calls = session, calls
+        self._known: list[Answer] = []
+
+    def _answer(self, place: int) -> Answer:
+        while len(self._known) <= place:
+            self._known.append(self._session.call(self._calls[len(self._known)]))
+        return self._known[place]
+
+    def answers_as(self, given: Sequence[Answer | None]) -> bool:
+        """Whether each answer is the one that was given; most functions are known not to by one of their first."""
+        return all(
+            answer is not None and same_answer(answer, self._answer(place), call)
+            for place, (answer, call) in enumerate(zip(given, self._calls, strict=True))
+        )
+
+    def answers(self) -> list[Answer]:
+        """All of them."""
+        return [self._answer(place) for place in range(len(self._calls))]
 
 
 def wrong_answers(

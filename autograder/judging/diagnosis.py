@@ -23,7 +23,7 @@ from autograder.sandbox.guest.wire_tables import apart, is_pandas
 from autograder.sandbox.protocol import Answer, Call, StudentError
 from autograder.sandbox.script import is_script, names_in
 
-__all__ = ["PRAISE", "Candidate", "Diagnosis", "answer_signature", "distinguishing_calls", "same_answer"]
+__all__ = ["PRAISE", "Candidate", "Diagnosis", "answer_signature", "distinguishing_calls", "no_pairs", "same_answer"]
 
 FEW_NUMBERS = 3  # wrong numbers that are no coincidence
 # What a message says to be right is so where its mistake is the only one.
@@ -46,13 +46,19 @@ class Candidate:
     differs: tuple[int, ...]
 
 
+def no_pairs(_given: Answers) -> Sequence[Candidate]:
+    """No candidate that makes two mistakes at once."""
+    return ()
+
+
 @dataclass
 class Diagnosis:
     """Knows what each mistake of one exercise answers to every distinguishing question.
 
     ``calls`` are those questions, and ``right`` the right answers to them. Of calls with a limit on memory only
     ``too_large`` speaks: the mistakes that are right where memory is no object, with what they answer to ``limited``.
-    ``pairs`` gives the candidates that make two mistakes at once, and is asked only where nothing else explains.
+    ``pairs`` gives the candidates that make two mistakes at once and answer as the student did, and is asked only where
+    nothing else explains.
     """
 
     calls: Sequence[Call]
@@ -61,7 +67,7 @@ class Diagnosis:
     _: KW_ONLY
     limited: Sequence[Call] = ()
     too_large: Callable[[], Sequence[Candidate]] = tuple
-    pairs: Callable[[], Sequence[Candidate]] = tuple
+    pairs: Callable[[Answers], Sequence[Candidate]] = no_pairs
 
     def __post_init__(self) -> None:
         # Nearest to right first: of two that explain everything, the one that claims less is the more specific.
@@ -83,7 +89,7 @@ class Diagnosis:
                 return found[0] if len({c.message for c in found}) == 1 else None
         if all(map(_agrees, given, self.right, self.calls)):
             return self._taking_too_much(answered)  # right as far as values go: what failed is no matter of values
-        both = [pair for pair in self.pairs() if self._explains(pair, given, inputs_too=True)]
+        both = [pair for pair in self.pairs(given) if self._explains(pair, given, inputs_too=True)]
         return both[0] if len(both) == 1 else None
 
     def explain_part(self, log: Sequence[tuple[Call, Answer]], part: Sequence[Call]) -> Candidate | None:

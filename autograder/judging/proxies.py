@@ -14,10 +14,14 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.asserts import CheckFailed, CheckStopped
+from autograder.checking.counting import limits_of
+from autograder.checking.limits import count
 from autograder.checking.outcomes import Outcomes, is_outcome, wanted_error
+from autograder.checking.plots import plot_probe_text
 from autograder.checking.scripts import asked_for
 from autograder.checking.spelling import answered
 from autograder.checking.things import holds_things
+from autograder.errors import CourseError
 from autograder.judging.conversation import Conversation
 from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
 from autograder.judging.objects import Side, given, made
@@ -39,15 +43,23 @@ class StudentProxy(Outcomes):
         memory_mb: int | None = None,
         *,
         exercises: Collection[str] = (),
+        limits: Mapping[str, Any] | None = None,
     ) -> None:
         self._conversation = conversation
         self._known = known
         self._memory_mb = memory_mb
+        self._limits = limits
         self._exercises = exercises
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
             raise AttributeError(name)
+        if self._limits:
+            if name in self._conversation.classes:
+                raise CourseError(
+                    f"within(steps=…, calls=…, seconds=…) holds for functions, and {name} is a class: count in a probe."
+                )
+            return lambda *args, **kwargs: self._counted(name, args, kwargs)
         if self._conversation.classes:
             return self._side(name)
         return lambda *args, **kwargs: self._ask(Call(name, args, kwargs, memory_mb=self._memory_mb))
@@ -79,9 +91,25 @@ class StudentProxy(Outcomes):
         """Hold the exercise's function to what every function owes its caller."""
         self._conversation.check_purity()
 
-    def within(self, memory_mb: int) -> StudentProxy:
-        """The same student, whose calls may take ``memory_mb`` MiB and no more: ``student.within(memory_mb=64).f(x)``."""
-        return StudentProxy(self._conversation, self._known, memory_mb, exercises=self._exercises)
+    def within(
+        self,
+        memory_mb: int | None = None,
+        *,
+        steps: int | None = None,
+        calls: Mapping[str, int] | None = None,
+        seconds: float | None = None,
+    ) -> StudentProxy:
+        """The same student, whose calls may take so much and no more: ``student.within(memory_mb=64).f(x)``.
+
+        ``steps`` are lines of Python that run, and comparisons of the items that were given; ``calls`` says how often each function
+        named there may be called, one of the notebook's or one that is handed over. ``seconds`` are those of the processor.
+        """
+        limits = limits_of(steps, calls, seconds) if (steps, seconds) != (None, None) or calls else None
+        return StudentProxy(self._conversation, self._known, memory_mb, exercises=self._exercises, limits=limits)
+
+    def _counted(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        count(self.measure, self._conversation.right, self._limits or {}, name, args, kwargs)
+        return self._ask(Call(name, args, kwargs, memory_mb=self._memory_mb))
 
     def when_graded(self, look: Callable[..., None], *args: Any) -> None:
         """Run ``look(student, *args)`` too, which a notebook's ``check()`` cannot: it may work on what a function returned."""
@@ -105,6 +133,14 @@ class StudentProxy(Outcomes):
         on, and no mistake is named by it.
         """
         return self._ask(Call(function, args, kwargs, source, measured=True))
+
+    def plot(self, function: str, *args: Any, texts: bool = True, **kwargs: Any) -> Any:
+        """What the student's function draws with matplotlib, as data: ``student.plot("draw", table)["axes"][0]["bars"]``.
+
+        Of each plot (axes): ``title``, ``xlabel``, ``ylabel``, ``xscale``, ``yscale``, ``xlim``, ``ylim``, ``legend``, ``bars``, ``lines``,
+        ``points``, ``images``, ``wedges`` and ``areas``. Without ``texts`` those are only there or not.
+        """
+        return self.probe(plot_probe_text(texts=texts), function, *args, **kwargs)
 
     def _names(self) -> Iterable[str]:
         self._conversation.unplanned_calls += 1
@@ -150,7 +186,7 @@ class StudentProxy(Outcomes):
                 where=error.where,
                 known=self._names(),
                 exercises=self._exercises,
-                cell=error.cell,
+                cell="" if error.cell == call.function else error.cell,
                 shapes=error.shapes,
             )
             kind = "values" if error.type == NOT_AS_ASKED else "error"
@@ -198,6 +234,10 @@ class ReferenceProxy:
     def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
         """What ``student.probe`` gives for a student who is right."""
         return self.answer(Call(function, args, kwargs, source))
+
+    def plot(self, function: str, *args: Any, texts: bool = True, **kwargs: Any) -> Any:
+        """What ``student.plot`` gives for a student who is right."""
+        return self.probe(plot_probe_text(texts=texts), function, *args, **kwargs)
 
     def answer(self, call: Call) -> Any:
         """What a right student answers to ``call``."""

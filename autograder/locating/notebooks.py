@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from autograder.judging.candidates import diagnosis_of
-from autograder.judging.diagnosis import Candidate, Diagnosis
+from autograder.judging.diagnosis import Candidate, Diagnosis, no_pairs
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.proxies import ReferenceProxy
@@ -189,7 +189,7 @@ class NotebookLocator:
         if exercise not in self._diagnoses:
             known, plan = self._named.misconceptions[exercise], self.checks.plan(exercise)
             own = diagnosis_of(exercise, self.checks.references, known, plan, pairs=False)
-            hidden = dataclasses.replace(self._named.diagnosis(exercise), pairs=tuple)
+            hidden = dataclasses.replace(self._named.diagnosis(exercise), pairs=no_pairs)
             self._diagnoses[exercise] = own, hidden
         return self._diagnoses[exercise]
 

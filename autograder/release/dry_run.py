@@ -21,7 +21,7 @@ from autograder.judging.values import key_of
 from autograder.release.check_file import CheckFile
 from autograder.release.mistake import Mistake, place_of_function, relative
 
-__all__ = ["NOT_BACK", "dry_run_mistakes", "patiently"]
+__all__ = ["NOT_BACK", "dry_run_mistakes", "each_tried", "patiently"]
 
 NOT_BACK = "does not come back"
 _MODULE_SECONDS = 60.0  # to import the chapter's solutions and its checks
@@ -95,6 +95,18 @@ def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake
             recorded(checks)
     except CourseError as error:
         yield Mistake("", str(error))
+
+
+def each_tried(checks: ChapterChecks, file: CheckFile) -> dict[tuple[str, str], str]:
+    """Of each check, by exercise and name, why the reference does not pass it; empty where it does."""
+    first = _Rehearsed(checks)
+    found = {}
+    for exercise, spec in checks.specs.items():
+        for check in spec.checks:
+            with _quiet():
+                mistake, _ = first.tried(exercise, check, file)
+            found[exercise, check.name] = mistake.what if mistake is not None else ""
+    return found
 
 
 def _asked_otherwise(

@@ -17,6 +17,7 @@ from autograder.files import write_atomically
 from autograder.release.examples import record_examples
 from autograder.release.inspection import inspect_chapter
 from autograder.release.mistake import Mistake
+from autograder.release.unfinished import UNFINISHED
 from autograder.sandbox.confinement import Confinement, SandboxLost, SandboxUnavailable
 
 __all__ = ["Proof", "prove", "proven"]
@@ -90,7 +91,10 @@ def prove(
 
 
 def _listed(mistakes: Sequence[object]) -> str:
-    """Sentences one below the other, with their number where there are several."""
+    """Sentences one below the other, with their number where there are several; places that wait for their author below one heading."""
+    texts = [str(mistake) for mistake in mistakes]
+    if all(UNFINISHED in text for text in texts):
+        return "Still to be written:" + "".join(f"\n  - {text.replace(UNFINISHED, ': ', 1)}" for text in texts)
     if len(mistakes) == 1:
         return str(mistakes[0])
     return f"There are {len(mistakes)} mistakes:" + "".join(f"\n  - {mistake}" for mistake in mistakes)

@@ -11,9 +11,11 @@ from autograder.course import Course, CourseError
 from autograder.notebook import load_source
 from autograder.release.mistake import Mistake, SourceNotebook, relative
 
-__all__ = ["MARK", "unfinished_places"]
+__all__ = ["MARK", "UNFINISHED", "unfinished_places"]
 
 MARK = "TODO(author)"  # a plain TODO may be meant for students
+UNFINISHED = ": still to be written: "  # between the place and what is to be written there
+_WHAT = UNFINISHED.removeprefix(": ")
 _SAID = re.compile(rf"{re.escape(MARK)}:?[ \t]*(.*)")
 
 
@@ -37,7 +39,7 @@ def _in_python(course: Course, path: Path) -> Iterator[Mistake]:
     owners = _owners(text)
     for number, what in _marked(text):
         about = next((name for first, last, name in owners if first <= number <= last), "")
-        yield Mistake(f"{relative(course, path)}, line {number}", f"still to be written: {what}", about=about)
+        yield Mistake(f"{relative(course, path)}, line {number}", f"{_WHAT}{what}", about=about)
 
 
 def _in_notebook(course: Course, chapter: str, unfinished: set[str]) -> Iterator[Mistake]:
@@ -53,7 +55,7 @@ def _in_notebook(course: Course, chapter: str, unfinished: set[str]) -> Iterator
                 break  # its text is that of the reference, which is told of
             if exercise:
                 what = f"the docstring. `autograder stubs {chapter}` takes it from the reference."  # noqa: PLW2901
-            yield Mistake(source.place(cell, number), f"still to be written: {what}", about=exercise)
+            yield Mistake(source.place(cell, number), f"{_WHAT}{what}", about=exercise)
 
 
 def _marked(text: str) -> Iterator[tuple[int, str]]:

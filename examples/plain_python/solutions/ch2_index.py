@@ -27,3 +27,18 @@ class Index:
     def __contains__(self, word):
         """Whether `word`, in capitals or not, stands in any text."""
         return word.lower() in self._titles
+
+
+def test_is_anagram(is_anagram):
+    """Try `is_anagram` on pairs of words, and raise an AssertionError where it answers wrongly.
+
+    A right `is_anagram(one, other)` gives True where two words have the same letters, each as often, whether large or small, and
+    else False.
+    """
+    assert is_anagram("listen", "Silent") is True
+    assert is_anagram("aab", "baa") is True
+    assert is_anagram("aab", "abb") is False
+    assert is_anagram("rain", "rainy") is False
+    assert is_anagram("rainy", "rain") is False
+    assert is_anagram("abc", "xyz") is False
+    assert is_anagram("rain", "rain") is True

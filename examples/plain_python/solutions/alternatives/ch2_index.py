@@ -84,3 +84,41 @@ class PairsInAList:
 
     def __contains__(self, word):
         return word.lower() in (known for known, _ in self.pairs)
+
+
+right = alternatives_of("test_is_anagram")
+
+
+@right.worth_reading
+def with_a_table(is_anagram):
+    """A table of pairs and answers, and one loop over it."""
+    pairs = [
+        ("listen", "Silent", True),
+        ("aab", "baa", True),
+        ("aab", "abb", False),
+        ("rain", "rainy", False),
+        ("rainy", "rain", False),
+        ("abc", "xyz", False),
+        ("a", "a", True),
+    ]
+    for one, other, answer in pairs:
+        assert is_anagram(one, other) == answer, (one, other)
+
+
+@right
+def says_false(is_anagram):
+    """Gives False where something is wrong, instead of raising an error."""
+    right = is_anagram("Dormitory", "dirtyroom") and is_anagram("x", "x")
+    wrong = [("noon", "non"), ("non", "noon"), ("abb", "aab"), ("no", "yes"), ("ab", "cd")]
+    return right is True and not any(is_anagram(*pair) for pair in wrong)
+
+
+@right
+def against_its_own(is_anagram):
+    """Works the answer out in its own way for every pair of a few words."""
+    words = ["a", "b", "ab", "BA", "aab", "abb", "abc", "cab", "xyz"]
+    for one in words:
+        for other in words:
+            answer = sorted(one.lower()) == sorted(other.lower())
+            if is_anagram(one, other) != answer:
+                raise AssertionError(f"{one} and {other}: {answer} is right")

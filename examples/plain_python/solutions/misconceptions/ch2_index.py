@@ -9,7 +9,8 @@ wrong = misconceptions_of("Index")
 @wrong
 class OneDictionaryForAll(right.Index):
     """All your indexes share one dictionary: what is added to one stands in the others too. A dictionary that is made in the class
-    itself is made once; one that `__init__` makes belongs to the object that is being made."""
+    itself is made once; one that `__init__` makes belongs to the object that is being made.
+    """
 
     shared = {}
 
@@ -20,7 +21,8 @@ class OneDictionaryForAll(right.Index):
 @wrong
 class CapitalsCount(right.Index):
     """Your index takes `The` and `the` for two words: a reader who looks for one of them misses the other. Which method of strings
-    makes all letters small, and at which places does a word come in?"""
+    makes all letters small, and at which places does a word come in?
+    """
 
     def add(self, title, text):
         for word in text.split():
@@ -47,7 +49,8 @@ class LooksForCapitals(right.Index):
 @wrong
 class TitlesTwice(right.Index):
     """A title stands in your answer once for each time that the word stands in its text. The question is in which texts it stands:
-    each title is an answer once. Which kind of collection holds nothing twice?"""
+    each title is an answer once. Which kind of collection holds nothing twice?
+    """
 
     def add(self, title, text):
         for word in text.lower().split():
@@ -57,7 +60,8 @@ class TitlesTwice(right.Index):
 @wrong
 class LastTitleOnly(right.Index):
     """Your index keeps one title for each word: a text that comes later takes the place of those before it. What has to stand
-    under a word so that several titles have room?"""
+    under a word so that several titles have room?
+    """
 
     def add(self, title, text):
         for word in text.lower().split():
@@ -67,7 +71,8 @@ class LastTitleOnly(right.Index):
 @wrong
 class InTheOrderOfAdding(right.Index):
     """You give the titles in the order in which they were added. Alphabetical order is asked for: then two indexes of the same texts
-    always answer alike."""
+    always answer alike.
+    """
 
     def add(self, title, text):
         for word in text.lower().split():
@@ -82,7 +87,8 @@ class InTheOrderOfAdding(right.Index):
 @wrong
 class CountsTexts(right.Index):
     """`len(index)` gives how often words were added in all, or how many texts; asked is how many different words there are. How
-    many keys does your dictionary have?"""
+    many keys does your dictionary have?
+    """
 
     def __len__(self):
         return len(set().union(*self._titles.values()))
@@ -91,7 +97,8 @@ class CountsTexts(right.Index):
 @wrong
 class AsksForAWordToBeThere(right.Index):
     """Looking for a word that stands nowhere is a fair question, and its answer is an empty list. `d[word]` raises an error for a
-    key that is not there; which method of dictionaries gives something else instead?"""
+    key that is not there; which method of dictionaries gives something else instead?
+    """
 
     def find(self, word):
         return sorted(self._titles[word.lower()])
@@ -100,7 +107,8 @@ class AsksForAWordToBeThere(right.Index):
 @wrong
 class NotesWordsThatAreLookedFor(right.Index):
     """Looking for a word changes your index: a word that was only looked for is counted from then on. A question should leave
-    things as they are: does `setdefault`, or a `defaultdict`, make an entry where you only want to look?"""
+    things as they are: does `setdefault`, or a `defaultdict`, make an entry where you only want to look?
+    """
 
     def find(self, word):
         return sorted(self._titles.setdefault(word.lower(), set()))
@@ -109,7 +117,8 @@ class NotesWordsThatAreLookedFor(right.Index):
 @wrong
 class HandsOutItsOwnList(right.Index):
     """`find` hands out the very list that your index keeps: whoever changes the answer changes the index. Hand out a new list, as
-    `list(…)` and `sorted(…)` make one."""
+    `list(…)` and `sorted(…)` make one.
+    """
 
     def add(self, title, text):
         for word in text.lower().split():
@@ -121,3 +130,55 @@ class HandsOutItsOwnList(right.Index):
         found = self._titles.get(word.lower(), [])
         found.sort()
         return found
+
+
+wrong = misconceptions_of("test_is_anagram")
+
+
+@wrong
+def nothing_is_refused(is_anagram):
+    """Your tests let every function through, whatever it answers. `assert` says what should come, and the error that it raises has to
+    leave your function.
+    """
+    is_anagram("listen", "silent")
+    is_anagram("rain", "snow")
+
+
+@wrong
+def asks_for_yes_alone(is_anagram):
+    """You try pairs for which the answer is True, and no other: a function that always says True passes. Which answer should also come?"""
+    assert is_anagram("listen", "Silent")
+    assert is_anagram("aab", "baa")
+    assert is_anagram("rain", "rain")
+
+
+@wrong
+def no_letter_comes_twice(is_anagram):
+    """None of your words has a letter twice: a function that looks only at which letters there are passes your tests. Which two words have
+    the same letters, and not as often?
+    """
+    assert is_anagram("listen", "Silent") is True
+    assert is_anagram("rain", "rainy") is False
+    assert is_anagram("rainy", "rain") is False
+    assert is_anagram("abc", "xyz") is False
+
+
+@wrong
+def small_letters_alone(is_anagram):
+    """All of your words have small letters: a function for which capitals make a difference passes your tests."""
+    assert is_anagram("listen", "silent") is True
+    assert is_anagram("aab", "baa") is True
+    assert is_anagram("aab", "abb") is False
+    assert is_anagram("rain", "rainy") is False
+    assert is_anagram("rainy", "rain") is False
+    assert is_anagram("abc", "xyz") is False
+
+
+@wrong
+def capitals_have_to_differ(is_anagram):
+    """Your tests ask that a capital and a small letter be different ones, and so they refuse what is right: read again what was said of
+    them.
+    """
+    assert is_anagram("listen", "silent") is True
+    assert is_anagram("listen", "Silent") is False
+    assert is_anagram("aab", "abb") is False

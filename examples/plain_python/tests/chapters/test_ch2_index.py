@@ -1,6 +1,6 @@
 """The checks of chapter 2."""
 
-from autograder.checking import check, exercise, pure
+from autograder.checking import catches, check, exercise, pure
 
 
 @exercise("Index", points=6)
@@ -14,7 +14,7 @@ class TestIndex:
 
     @check(points=1, visible=True)
     def test_one_text(self, agrees):
-        """the words of one text are found"""
+        """The words of one text are found"""
         index = agrees.Index()
         index.add("Rain", "rain falls on stones")
         index.find("rain")
@@ -22,7 +22,7 @@ class TestIndex:
 
     @check(points=1, visible=True)
     def test_two_texts(self, agrees):
-        """a word of several texts gives all their titles, in alphabetical order"""
+        """A word of several texts gives all their titles, in alphabetical order"""
         index = agrees.Index()
         index.add("Winter", "snow falls on snow")
         index.add("Autumn", "rain falls")
@@ -33,7 +33,7 @@ class TestIndex:
 
     @check(points=0.5, visible=True)
     def test_capitals(self, agrees):
-        """capitals make no difference"""
+        """Capitals make no difference"""
         index = agrees.Index()
         index.add("Rain", "The rain and the stones")
         index.find("the")
@@ -54,7 +54,7 @@ class TestIndex:
 
     @check(points=1, visible=True)
     def test_of_its_own(self, agrees):
-        """two indexes have nothing to do with each other"""
+        """Two indexes have nothing to do with each other"""
         index, other = agrees.Index(), agrees.Index()
         index.add("Rain", "rain")
         other.find("rain")
@@ -64,7 +64,7 @@ class TestIndex:
 
     @check(points=0.5, visible=True)
     def test_answers_are_the_callers(self, agrees):
-        """an answer is the caller's: what is done to it does not change the index"""
+        """An answer is the caller's: what is done to it does not change the index"""
         index = agrees.Index()
         index.add("Rain", "rain falls")
         found = index.find("rain")
@@ -73,7 +73,7 @@ class TestIndex:
 
     @check(points=0.5)
     def test_looking_changes_nothing(self, agrees):
-        """a question leaves the index as it was"""
+        """A question leaves the index as it was"""
         index = agrees.Index()
         index.add("Rain", "rain on stones")
         index.find("hail")
@@ -82,3 +82,83 @@ class TestIndex:
         index.find("rain")
 
     test_care = pure(points=0.5)
+
+
+def is_anagram(one, other):
+    return sorted(one.lower()) == sorted(other.lower())
+
+
+def by_counting(one, other):
+    one, other = one.upper(), other.upper()
+    return len(one) == len(other) and all(one.count(letter) == other.count(letter) for letter in one)
+
+
+def by_taking_away(one, other):
+    left = list(other.lower())
+    for letter in one.lower():
+        if letter not in left:
+            return False
+        left.remove(letter)
+    return not left
+
+
+def always(one, other):
+    return True
+
+
+def never(one, other):
+    return False
+
+
+def by_sets(one, other):
+    return set(one.lower()) == set(other.lower())
+
+
+def capitals_matter(one, other):
+    return sorted(one) == sorted(other)
+
+
+def by_length(one, other):
+    return len(one) == len(other)
+
+
+def one_way(one, other):
+    return all(one.lower().count(letter) <= other.lower().count(letter) for letter in one.lower())
+
+
+def other_way(one, other):
+    return all(other.lower().count(letter) <= one.lower().count(letter) for letter in other.lower())
+
+
+@exercise("test_is_anagram", points=4)
+class TestOwnTests:
+    """For which pairs is the answer True, and for which is it False? Tests need some of each.
+
+    How could somebody get this function wrong? For each way that you think of, find two words for which the wrong answer comes.
+
+    What if one word has a letter more often than the other? What if one word is the other with a letter more, or has capitals?
+    """
+
+    test_bugs = catches(
+        {
+            "always says True": always,
+            "always says False": never,
+            "looks only at which letters there are, and not at how often": by_sets,
+            "takes a capital and its small letter for two letters": capitals_matter,
+            "compares nothing but the lengths": by_length,
+        },
+        right=[is_anagram, by_counting],
+        points=2,
+        visible=True,
+    )
+
+    test_more_bugs = catches(
+        {
+            "is content where the first word's letters are all in the second, which may have more": one_way,
+            "is content where the second word's letters are all in the first, which may have more": other_way,
+        },
+        right=[by_taking_away, by_counting],
+        points=2,
+        after="test_bugs",
+        title="your tests catch rarer bugs too",
+    )

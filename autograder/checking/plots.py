@@ -1,0 +1,339 @@
+"""Is a picture the expected one? What a function drew, as data (see ``plot_probe``), compared part by part.
+
+Only what a reader of the picture would miss counts: what is drawn, whether the axes, the picture and the series have their
+words, the scales. Colours, sizes and the order of drawing do not. NumPy and the standard library only: a student's own
+machine runs this too.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from autograder.checking.arrays import show
+from autograder.checking.closeness import close
+from autograder.checking.compare import Finding, matches
+from autograder.sandbox.guest import plot_probe
+from autograder.wording import listed, plural
+
+__all__ = ["PARTS", "USUAL", "parts_of", "plot_probe_text", "same_plot"]
+
+PARTS = ("data", "labels", "title", "legend", "scales", "limits")
+USUAL = ("data", "labels", "title", "legend", "scales")
+_NOUNS = {"bars": "bar", "lines": "line", "points": "point", "images": "image", "wedges": "piece", "areas": "area"}
+_NO_NOUN = {
+    "bars": "no bars",
+    "lines": "no line",
+    "points": "no points",
+    "images": "no image",
+    "wedges": "no pie",
+    "areas": "no area",
+}
+_MAX_MATCHED = 200  # points that are looked for one by one
+
+
+@cache
+def plot_probe_text(*, texts: bool) -> str:
+    """The probe that looks at what a function draws; unless ``texts``, of titles and labels only whether they are there."""
+    text = inspect.getsource(plot_probe)
+    return text if texts else f"{text}\n\nTEXTS = False\n"
+
+
+def parts_of(parts: str | Sequence[str]) -> tuple[str, ...]:
+    """The parts of a picture that are named; raises ``ValueError`` for one that there is not."""
+    named = tuple(parts.replace(",", " ").split()) if isinstance(parts, str) else tuple(parts)
+    unknown = [part for part in named if part not in PARTS]
+    if unknown or not named:
+        what = f"has no part {unknown[0]!r}" if unknown else "needs a part to be compared"
+        raise ValueError(f"A picture {what}: name some of {', '.join(PARTS)}.")
+    return named
+
+
+def same_plot(actual: Any, expected: Any, *, parts: Sequence[str], rtol: float, atol: float) -> Finding | None:
+    """What is wrong with a picture, by the parts of it that count."""
+    found, right = _plots(actual), _plots(expected)
+    if found is None or right is None:
+        return Finding("What it draws cannot be looked at: matplotlib's axes are asked for.", "type")
+    if len(found) != len(right):
+        return Finding(
+            f"It draws {plural(len(found), 'plot')} (axes); {len(right)} {_are(len(right))} asked for.", "length"
+        )
+    for place, (one, other) in enumerate(zip(found, right, strict=True)):
+        where = f"In plot {place + 1}: " if len(right) > 1 else ""
+        reason = _Plots(one, other, rtol, atol).wrong(parts)
+        if reason:
+            return Finding(f"{where}{reason[0].lower() + reason[1:] if where else reason}", "plot")
+    return None
+
+
+def _plots(drawn: Any) -> list[dict[str, Any]] | None:
+    """The plots of what came back, if it is what the probe makes: a student's process may send anything."""
+    axes = drawn.get("axes") if isinstance(drawn, dict) else None
+    if not isinstance(axes, list) or not axes or not all(isinstance(one, dict) for one in axes):
+        return None
+    return axes
+
+
+class _Plots:
+    """One plot and the one that is right."""
+
+    def __init__(self, found: Mapping[str, Any], right: Mapping[str, Any], rtol: float, atol: float) -> None:
+        self.found, self.right, self.rtol, self.atol = found, right, rtol, atol
+
+    def wrong(self, parts: Sequence[str]) -> str:
+        """A sentence about the first part that is wrong, "" where none is."""
+        looks = {
+            "data": self._data, "labels": self._labels, "title": self._title, "legend": self._legend, "scales": self._scales, "limits": self._limits,
+        }  # fmt: skip
+        try:
+            return next(filter(None, (looks[part]() for part in parts)), "")
+        except (TypeError, ValueError, KeyError, AttributeError, IndexError):  # not as the probe makes it
+            return "What it draws cannot be looked at."
+
+    def _data(self) -> str:
+        kinds = [kind for kind in _NOUNS if self.right.get(kind)]
+        for kind in kinds:
+            if not self.found.get(kind):
+                instead = [_NOUNS[other] + "s" for other in _NOUNS if self.found.get(other)]
+                has = f" (it draws {listed(instead)})" if instead else ""
+                return f"It draws {_NO_NOUN[kind]}; {_asked(kind, self.right[kind])} asked for{has}."
+        compare: dict[str, Callable[[], str]] = {
+            "bars": self._bars, "lines": self._lines, "points": self._points, "images": self._images, "wedges": self._wedges, "areas": self._areas,
+        }  # fmt: skip
+        return next(filter(None, (compare[kind]() for kind in kinds)), "")
+
+    def _close(self, one: Any, other: Any) -> Any:
+        return close(np.asarray(one, dtype=float), np.asarray(other, dtype=float), self.rtol, self.atol)
+
+    # bars
+
+    def _bars(self) -> str:
+        found, right = ([list(_of_bars(series)) for series in side["bars"]] for side in (self.found, self.right))
+        if len(found) != len(right):  # several calls of bar, each without a name, may be one series
+            found, right = ([[bar for series in side for bar in series]] for side in (found, right))
+        pairs = self._paired(found, right, self._wrong_bars)
+        return next(filter(None, (self._wrong_bars(one, other) for one, other in pairs)), "")
+
+    def _paired(self, found: list[Any], right: list[Any], wrong: Callable[[Any, Any], str]) -> list[tuple[Any, Any]]:
+        """Each series that is right with one that is the same, and those that are left in their order."""
+        left, alone, pairs = list(found), [], []
+        for other in right:
+            same = next((one for one in left if not wrong(one, other)), None)
+            if same is None:
+                alone.append(other)
+            else:
+                left.remove(same) if not isinstance(same, tuple) else left.pop(_place(left, same))
+        pairs += list(zip(left, alone, strict=False))
+        return pairs
+
+    def _wrong_bars(self, found: list[Any], right: list[Any]) -> str:
+        names = [bar[0] for bar in right]
+        if any(isinstance(name, str) for name in names):
+            lacking = [name for name in names if name not in [bar[0] for bar in found]]
+            spare = [bar[0] for bar in found if bar[0] not in names]
+            if lacking:
+                return f"There is no bar at {show(lacking[0])}{f'; there is one at {show(spare[0])}' if spare else ''}."
+            if spare:
+                return f"There is a bar at {show(spare[0])} too many."
+        if len(found) != len(right):
+            return f"It draws {plural(len(found), 'bar')}; {len(right)} {_are(len(right))} right."
+        key = _bar_key
+        pairs = list(zip(sorted(found, key=key), sorted(right, key=key), strict=True))
+        if not any(isinstance(name, str) for name in names):
+            reach = max(bar[1] + bar[2] for bar in right) - min(bar[1] for bar in right)
+            for one, other in pairs:
+                middles = one[1] + one[2] / 2, other[1] + other[2] / 2
+                if abs(middles[0] - middles[1]) > 1e-3 * reach + self.atol:
+                    return f"There is a bar {_span(one)} where one {_span(other)} is right."
+        wrong = [(one, other) for one, other in pairs if not self._close(one[3], other[3])]
+        if not wrong:
+            return ""
+        one, other = wrong[0]
+        many = f" ({len(wrong)} of {len(right)} bars differ)" if len(wrong) > 1 else ""
+        where = f"at {show(other[0])}" if isinstance(other[0], str) else _span(other)
+        high, asked = _apart(one[3], other[3])
+        return f"The bar {where} is {high} high where {asked} is right{many}."
+
+    # lines and points
+
+    def _lines(self) -> str:
+        found, right = ([_of_line(line) for line in side["lines"]] for side in (self.found, self.right))
+        if len(found) < len(right):
+            return f"It draws {plural(len(found), 'line')}; {len(right)} are right."
+        pairs = self._paired(found, right, self._wrong_line)
+        wrong = next(filter(None, (self._wrong_line(one, other) for one, other in pairs)), "")
+        if not wrong and len(found) > len(right):
+            return f"It draws {plural(len(found), 'line')}; {len(right)} {_are(len(right))} right."
+        return wrong
+
+    def _wrong_line(self, found: tuple[Any, ...], right: tuple[Any, ...]) -> str:
+        name = f"The line {right[2]!r}" if right[2] else "The line"
+        if len(found[0]) != len(right[0]):
+            return f"{name} has {plural(len(found[0]), 'point')}; {len(right[0])} {_are(len(right[0]))} right."
+        both = self._close(found[0], right[0]) & self._close(found[1], right[1])
+        if both.all():
+            return ""
+        place = int((~both).argmax())
+        (x, right_x), (y, right_y) = _apart(found[0][place], right[0][place]), _apart(found[1][place], right[1][place])
+        if not self._close(found[0][place], right[0][place]):
+            return f"{name} has its point {place + 1} at x = {x} where {right_x} is right."
+        return f"{name} is at y = {y} where {right_y} is right, at x = {right_x}."
+
+    def _points(self) -> str:
+        found, right = (
+            np.concatenate([np.stack(_of_line(p)[:2], axis=1) for p in side["points"]])
+            for side in (self.found, self.right)
+        )
+        if len(found) != len(right):
+            return f"It draws {plural(len(found), 'point')}; {len(right)} {_are(len(right))} right."
+        found, right = (side[np.lexsort((np.round(side[:, 1], 6), np.round(side[:, 0], 6)))] for side in (found, right))
+        wrong = ~self._close(found, right).all(axis=1)
+        if not wrong.any():
+            return ""
+        left = [*found[wrong][:_MAX_MATCHED]]
+        for point in right[wrong][:_MAX_MATCHED]:
+            near = next((i for i, other in enumerate(left) if self._close(other, point).all()), None)
+            if near is None:
+                x, y = map(show, point)
+                return (
+                    f"There is no point at x = {x}, y = {y}; {int(wrong.sum())} of {plural(len(right), 'point')} {_are(int(wrong.sum()))} not where they should be."
+                    if int(wrong.sum()) > 1
+                    else f"There is no point at x = {x}, y = {y}."
+                )
+            left.pop(near)
+        return ""
+
+    # images and the rest
+
+    def _images(self) -> str:
+        for one, other in zip(self.found["images"], self.right["images"], strict=False):
+            finding = matches(np.asarray(one, dtype=float), np.asarray(other), rtol=self.rtol, atol=self.atol)
+            if finding is not None:
+                return f"The image is another one: {finding.reason[0].lower()}{finding.reason[1:]}"
+        return self._as_many("images")
+
+    def _areas(self) -> str:
+        for one, other in zip(map(_of_line, self.found["areas"]), map(_of_line, self.right["areas"]), strict=False):
+            if (
+                len(one[0]) != len(other[0])
+                or not (self._close(one[0], other[0]) & self._close(one[1], other[1])).all()
+            ):
+                return "The area that is filled is another one."
+        return self._as_many("areas")
+
+    def _wedges(self) -> str:
+        if wrong := self._as_many("wedges"):
+            return wrong
+        found, right = (sorted(float(piece["share"]) for piece in side["wedges"]) for side in (self.found, self.right))
+        wrong_share = next((pair for pair in zip(found, right, strict=True) if not self._close(*pair)), None)
+        return (
+            f"A piece of the pie is {wrong_share[0]:.1%} of it where {wrong_share[1]:.1%} is right."
+            if wrong_share
+            else ""
+        )
+
+    def _as_many(self, kind: str) -> str:
+        many, right = len(self.found[kind]), len(self.right[kind])
+        return "" if many == right else f"It draws {plural(many, _NOUNS[kind])}; {right} {_are(right)} right."
+
+    # words and axes
+
+    def _labels(self) -> str:
+        sides = [side for side in ("x", "y") if self.right.get(f"{side}label")]
+        lacking = [f"the {self._side(side)} axis" for side in sides if not self.found.get(f"{side}label")]
+        if lacking:
+            return (
+                f"{listed(lacking)[0].upper()}{listed(lacking)[1:]} {'have' if len(lacking) > 1 else 'has'} no label."
+            )
+        return next(
+            filter(None, (self._worded(f"{side}label", f"The label of the {self._side(side)} axis") for side in sides)),
+            "",
+        )
+
+    def _side(self, side: str) -> str:
+        """The axis as the student drew it: bars that lie have their values along x."""
+        return {"x": "y", "y": "x"}[side] if self.found.get("horizontal") is True else side
+
+    def _title(self) -> str:
+        if self.right.get("title") and not self.found.get("title"):
+            return "The plot has no title."
+        return self._worded("title", "The title")
+
+    def _worded(self, key: str, what: str) -> str:
+        found, right = self.found.get(key), self.right.get(key)
+        if not isinstance(right, str) or found == right:
+            return ""
+        return f"{what} is {show(found)}; {show(right)} is asked for."
+
+    def _legend(self) -> str:
+        found, right = self.found.get("legend"), self.right.get("legend")
+        if right and not found:
+            return "There is no legend."
+        if (
+            not isinstance(right, list)
+            or not isinstance(found, list)
+            or sorted(map(str, found)) == sorted(map(str, right))
+        ):
+            return ""
+        return f"The legend names {listed([show(text) for text in found])}; {listed([show(text) for text in right])} {_are(len(right))} asked for."
+
+    def _scales(self) -> str:
+        for side in ("x", "y"):
+            found, right = self.found.get(f"{side}scale"), self.right.get(f"{side}scale")
+            if found != right:
+                return f"The {self._side(side)} axis is {str(found)[:20]}; {right} is asked for."
+        return ""
+
+    def _limits(self) -> str:
+        for side in ("x", "y"):
+            found, right = self.found[f"{side}lim"], self.right[f"{side}lim"]
+            if not self._close(found, right).all():
+                return f"The {self._side(side)} axis goes from {show(found[0])} to {show(found[1])}; from {show(right[0])} to {show(right[1])} is asked for."
+        return ""
+
+
+def _of_bars(series: Mapping[str, Any]) -> Iterator[tuple[Any, float, float, float]]:
+    """Each bar: its name or place, its left side, its width, its height."""
+    sides = (np.asarray(series[key], dtype=float).tolist() for key in ("left", "width", "height"))
+    for name, left, width, height in zip(series["at"], *sides, strict=True):
+        yield name if isinstance(name, str) else float(name), left, width, height
+
+
+def _of_line(line: Mapping[str, Any]) -> tuple[Any, Any, str]:
+    x, y = np.asarray(line["x"], dtype=float), np.asarray(line["y"], dtype=float)
+    if x.shape != y.shape or x.ndim != 1:
+        raise ValueError("a line has as many x as y")
+    return x, y, str(line.get("label", ""))
+
+
+def _bar_key(bar: tuple[Any, float, float, float]) -> tuple[str, float, float]:
+    return (bar[0], 0.0, bar[3]) if isinstance(bar[0], str) else ("", bar[1] + bar[2] / 2, bar[3])
+
+
+def _place(items: list[Any], item: Any) -> int:
+    return next(place for place, other in enumerate(items) if other is item)
+
+
+def _span(bar: tuple[Any, float, float, float]) -> str:
+    return f"from {show(bar[1])} to {show(bar[1] + bar[2])}"
+
+
+def _apart(found: float, right: float) -> tuple[str, str]:
+    pairs = [(show(float(found), digits), show(float(right), digits)) for digits in range(4, 18)]
+    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
+
+
+def _asked(kind: str, drawn: Sequence[Any]) -> str:
+    if kind == "wedges":
+        return "a pie is"
+    if kind in ("bars", "points") or len(drawn) > 1:
+        return f"{_NOUNS[kind]}s are"
+    return f"{'an' if kind in ('images', 'areas') else 'a'} {_NOUNS[kind]} is"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

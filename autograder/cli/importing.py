@@ -1,0 +1,32 @@
+"""The verb that brings a notebook for nbgrader or Otter into a course."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from autograder.cli.common import told_in_sentences
+from autograder.cli.verbs import PATH
+from autograder.course import load_course
+
+__all__ = ["import_"]
+
+
+@click.command("import")
+@click.argument("notebook", type=PATH)
+@click.option("--chapter", metavar="NAME", help="What the chapter is to be called; by default as the file is.")
+@click.option(
+    "--into",
+    "--course",
+    "course_folder",
+    metavar="FOLDER",
+    type=PATH,
+    help="The course folder; by default the one around here.",
+)
+def import_(notebook: Path, *, chapter: str | None, course_folder: Path | None) -> None:
+    """Bring an instructor's notebook for nbgrader or Otter into the course, and list what cannot be carried over."""
+    from autograder.importing.run import import_notebook
+
+    with told_in_sentences(" Nothing was written."):
+        click.echo(str(import_notebook(load_course(course_folder), notebook, chapter)))

@@ -1,0 +1,1 @@
+"""An instructor's notebook for nbgrader or Otter becomes a chapter: source notebook, solutions and checks."""

@@ -1,0 +1,171 @@
+"""A notebook's code as one program: which statements a name hangs on."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+__all__ = ["Statement", "locals_of", "names_in", "parsed_cell", "slice_of", "statements_of", "text_of_node"]
+
+_MAGIC = re.compile(r"^([^\S\n]*)[%!?][^\n]*$", re.MULTILINE)
+_BUILTINS = frozenset(dir(builtins))
+_MUTATORS = frozenset(
+    {
+        "append",
+        "add",
+        "update",
+        "extend",
+        "insert",
+        "pop",
+        "remove",
+        "sort",
+        "reverse",
+        "setdefault",
+        "clear",
+        "seed",
+        "shuffle",
+        "filterwarnings",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement at the top of a cell: what it binds or changes, and what it asks for.
+
+    ``origin`` is the number of its piece, in order; ``line`` its place in the cell, from 1.
+    """
+
+    node: ast.stmt = field(compare=False)
+    text: str
+    binds: frozenset[str]
+    changes: frozenset[str]
+    uses: frozenset[str]
+    origin: int
+    line: int
+    is_import: bool = False
+
+
+def parsed_cell(source: str) -> ast.Module | None:
+    """The tree of a cell, its magics left out but its lines counted as they stand; None where Python cannot read it."""
+    try:
+        return ast.parse(_MAGIC.sub(r"\1pass", source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def statements_of(source: str, origin: int) -> list[Statement]:
+    """The statements of a cell; none where Python cannot read it."""
+    tree = parsed_cell(source)
+    lines = source.splitlines()
+    found = []
+    for node in tree.body if tree is not None else ():
+        if isinstance(node, ast.Pass):
+            continue  # as a rule, a magic
+        text = text_of_node(node, lines)
+        binds, changes = _bound(node)
+        imports = isinstance(node, ast.Import | ast.ImportFrom)
+        found.append(Statement(node, text, binds, changes, names_in(node), origin, _first(node), imports))
+    return found
+
+
+def text_of_node(node: ast.stmt, lines: Sequence[str]) -> str:
+    """The source of a statement, with its decorators and comments, as the author wrote it."""
+    rest = "\n".join(lines[_first(node) - 1 : node.end_lineno])
+    if node.col_offset or ";" in lines[(node.end_lineno or 1) - 1]:
+        return ast.unparse(node)  # one of several in a line
+    return re.sub(_MAGIC, r"\1pass", rest)
+
+
+def names_in(node: ast.AST) -> frozenset[str]:
+    """The names that a piece of code asks for from outside itself."""
+    inner: set[str] = set()
+    for child in ast.walk(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            inner |= {a.arg for a in (*child.args.posonlyargs, *child.args.args, *child.args.kwonlyargs)}
+            inner |= {a.arg for a in (child.args.vararg, child.args.kwarg) if a}
+        elif isinstance(child, ast.comprehension):
+            inner |= {n.id for n in ast.walk(child.target) if isinstance(n, ast.Name)}
+    asked = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load | ast.Del)}
+    asked |= {n.target.id for n in ast.walk(node) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
+    own = locals_of(node.body) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else frozenset()
+    return frozenset(asked - inner - own - _BUILTINS)
+
+
+def locals_of(body: Iterable[ast.stmt]) -> frozenset[str]:
+    """The names that statements bind among themselves."""
+    found: set[str] = set()
+    for statement in body:
+        found |= _bound(statement)[0]
+    return frozenset(found)
+
+
+def slice_of(
+    wanted: Collection[str], program: Sequence[Statement], *, without: Collection[str] = ()
+) -> list[Statement]:
+    """The statements that the names ``wanted`` hang on, in order; those of ``without`` are not followed."""
+    need = set(wanted) - set(without)
+    taken: set[int] = set()
+    grew = True
+    while grew:
+        grew = False
+        for number, statement in enumerate(program):
+            if number in taken or not ((statement.binds | statement.changes) & need):
+                continue
+            if statement.is_import and not statement.binds & need:
+                continue
+            if not statement.binds & need and not any(
+                program[i].binds & statement.changes and not program[i].is_import for i in range(number)
+            ):
+                continue
+            taken.add(number)
+            need |= statement.uses - set(without)
+            grew = True
+    return [program[i] for i in sorted(taken)]
+
+
+def _first(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(d.lineno for d in decorators)])
+
+
+def _bound(node: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
+    """What a statement binds, and what it changes in place."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return frozenset({node.name}), frozenset()
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return frozenset(a.asname or a.name.partition(".")[0] for a in node.names), frozenset()
+    binds, changes = set(), set()
+    for child in _outside_functions(node):
+        if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
+            binds.add(child.id)
+        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            binds.add(child.name)
+        elif isinstance(child, ast.Subscript | ast.Attribute) and isinstance(child.ctx, ast.Store):
+            changes |= _root(child)
+        elif isinstance(child, ast.Call) and isinstance(child.func, ast.Attribute) and child.func.attr in _MUTATORS:
+            changes |= _root(child.func)
+        elif isinstance(child, ast.Import | ast.ImportFrom):
+            binds |= {a.asname or a.name.partition(".")[0] for a in child.names}
+    return frozenset(binds), frozenset(changes)
+
+
+def _outside_functions(node: ast.AST) -> Iterable[ast.AST]:
+    waiting = [node]
+    while waiting:
+        child = waiting.pop()
+        yield child
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            continue
+        if isinstance(child, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            continue
+        waiting += ast.iter_child_nodes(child)
+
+
+def _root(node: ast.expr) -> set[str]:
+    while isinstance(node, ast.Subscript | ast.Attribute | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return {node.id} if isinstance(node, ast.Name) else set()

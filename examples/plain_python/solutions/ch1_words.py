@@ -1,0 +1,63 @@
+"""Reference solutions of chapter 1: words, how often each stands there, and the first that comes again."""
+
+from autograder.checking import choice, quiz
+
+SIGNS = ".,;:!?\"'()-"
+
+
+def words(text):
+    """The words of `text` in order, in small letters, without the SIGNS around them.
+
+    Words stand apart by white space. What consists of signs alone is no word.
+    Example: words("No, no - never!") is ["no", "no", "never"].
+    """
+    pieces = [piece.strip(SIGNS) for piece in text.lower().split()]
+    return [piece for piece in pieces if piece]
+
+
+def count_words(words):
+    """How often each word stands in the list `words`: a dictionary from the word to a whole number.
+
+    Example: count_words(["no", "yes", "no"]) is {"no": 2, "yes": 1}.
+    """
+    counts = {}
+    for word in words:
+        counts[word] = counts.get(word, 0) + 1
+    return counts
+
+
+def first_again(words):
+    """The word of the list `words` at which, reading on, you first meet one that you have met before; None where all differ.
+
+    Example: first_again(["a", "b", "b", "a"]) is "b".
+    """
+    met = set()
+    for word in words:
+        if word in met:
+            return word
+        met.add(word)
+    return None
+
+
+quiz_ch1 = quiz(
+    "quiz_ch1",
+    points=1,
+    questions={
+        "q1": choice(
+            "looking in a list",
+            right="c",
+            wrong={
+                "a": "Python knows where a list begins, not where an item stands: it compares from the first one on.",
+                "b": "Halving would need an order, and a list may hold its items in any.",
+            },
+        ),
+        "q2": choice(
+            "looking in a set",
+            right="a",
+            wrong={
+                "b": "A set has no order, so there is nothing to halve.",
+                "c": "That is how a list is searched. A set works out from the word itself where it would have to lie.",
+            },
+        ),
+    },
+)

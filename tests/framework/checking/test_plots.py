@@ -1,0 +1,264 @@
+"""What functions draw with matplotlib, as data: the same picture in other ways is the same, and what is wrong is said."""
+
+# ruff: noqa: D103 - a picture's name says what it is
+# ruff: noqa: D103 - the name of a picture says what it is
+from __future__ import annotations
+
+import inspect
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from autograder.checking.asserts import CheckFailed, assert_same_plot
+from autograder.checking.plots import parts_of, plot_probe_text, same_plot
+from autograder.judging.values import fresh
+from autograder.sandbox.protocol import Source
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+import pandas as pd
+
+NAMES, HEIGHTS = ["a", "b", "c"], [3.0, 4.0, 2.0]
+X = np.array([1.0, 2.0, 3.0, 4.0])
+SAMPLE = np.array([1.0, 1.5, 2.0, 2.5, 3.5, 3.9])
+EDGES = [1.0, 2.0, 3.0, 4.0]
+
+
+def bars():
+    """The picture that is right: named bars, with a title and labels."""
+    _, ax = plt.subplots()
+    ax.bar(NAMES, HEIGHTS)
+    ax.set(title="Heights", xlabel="name", ylabel="height (m)")
+
+
+def bars_on_the_current_axes():
+    plt.bar(NAMES, HEIGHTS, color="red")
+    plt.title("Something else")
+    plt.xlabel("who")
+    plt.ylabel("how high")
+    plt.show()
+
+
+def bars_that_lie():
+    fig, ax = plt.subplots()
+    ax.barh(NAMES[::-1], HEIGHTS[::-1])
+    ax.set(title="t", ylabel="name", xlabel="height")
+    return fig
+
+
+def bars_one_by_one():
+    figure = plt.figure()
+    ax = figure.add_subplot()
+    for name, height in zip(NAMES, HEIGHTS, strict=True):
+        ax.bar(name, height)
+    ax.set(xlabel="name", ylabel="height")
+    figure.suptitle("t")
+    plt.close(figure)
+    return ax
+
+
+def bars_of_a_table():
+    return pd.DataFrame({"h": HEIGHTS}, index=NAMES).plot.bar(title="t", xlabel="n", ylabel="h", legend=False)
+
+
+def bars_on_a_given_ax(ax):
+    ax.bar([0, 1, 2], HEIGHTS, tick_label=NAMES)
+    ax.set(title="t", xlabel="n", ylabel="h")
+
+
+def line():
+    plt.plot(X, X**2, label="square")
+    plt.plot(X, X, label="itself")
+    plt.legend()
+
+
+def steps_in_another_order():
+    fig, ax = plt.subplots()
+    ax.plot(X, X, label="the line")
+    ax.step(X, X**2, label="the square", where="mid")
+    fig.legend()
+
+
+def histogram():
+    plt.hist(SAMPLE, bins=EDGES)
+
+
+def histogram_as_an_outline():
+    plt.hist(SAMPLE, bins=EDGES, histtype="step")
+
+
+def histogram_of_bars():
+    plt.bar([1.5, 2.5, 3.5], np.histogram(SAMPLE, EDGES)[0], width=0.9)
+
+
+def histogram_as_stairs():
+    plt.stairs(*np.histogram(SAMPLE, EDGES), fill=True)
+
+
+def histogram_of_a_series():
+    pd.Series(SAMPLE).hist(bins=EDGES)
+
+
+def points():
+    plt.scatter(X, X**2)
+
+
+def points_as_markers():
+    plt.plot(X[::-1], X[::-1] ** 2, "o")
+
+
+def points_one_by_one():
+    for x in X:
+        plt.plot(x, x**2, "k.")
+
+
+def grouped():
+    pd.DataFrame({"u": HEIGHTS, "v": X[:3]}, index=NAMES).plot.bar()
+
+
+def grouped_by_hand():
+    places = np.arange(3)
+    plt.bar(places + 0.2, X[:3], width=0.4, label="second")
+    plt.bar(places - 0.2, HEIGHTS, width=0.4, label="first")
+    plt.xticks(places, NAMES)
+    plt.legend()
+
+
+def image():
+    plt.imshow(np.eye(3))
+    plt.colorbar()
+
+
+def image_as_an_array():
+    plt.gca().matshow(np.eye(3).tolist())
+
+
+def pie():
+    plt.pie([1, 3])
+
+
+def drawn(function, *, texts=False):
+    """What the probe tells of what a function draws; no figure stays open."""
+    try:
+        return fresh(Source(plot_probe_text(texts=texts), "probe"))(function)
+    finally:
+        assert plt.get_fignums() == []
+
+
+ALIKE = {
+    bars: [bars_on_the_current_axes, bars_that_lie, bars_one_by_one, bars_of_a_table, bars_on_a_given_ax],
+    line: [steps_in_another_order],
+    histogram: [histogram_as_an_outline, histogram_of_bars, histogram_as_stairs, histogram_of_a_series],
+    points: [points_as_markers, points_one_by_one],
+    grouped: [grouped_by_hand],
+    image: [image_as_an_array],
+    pie: [],
+}
+
+
+@pytest.mark.parametrize(
+    ("right", "other"), [(right, other) for right, others in ALIKE.items() for other in (right, *others)]
+)
+def test_the_same_picture_made_in_another_way(right, other):
+    """What a reader sees is what counts."""
+    assert_same_plot(drawn(other), drawn(right))
+
+
+def changed(**changes):
+    """Named bars that were drawn otherwise than the right ones."""
+    given = {
+        "names": NAMES,
+        "heights": HEIGHTS,
+        "title": "Heights",
+        "xlabel": "name",
+        "ylabel": "height (m)",
+        **changes,
+    }
+
+    def draw():
+        plt.bar(given["names"], given["heights"])
+        plt.gca().set(**{key: given[key] for key in ("title", "xlabel", "ylabel")}, **given.get("more", {}))
+
+    return draw
+
+
+def one_line(**options):
+    return lambda: plt.plot(X, options.get("y", X**2), label="square") and options.get("legend", plt.legend)()
+
+
+WRONG = [
+    (changed(heights=[3, 3, 2]), bars, {}, "The bar at 'b' is 3 high where 4 is right."),
+    (changed(heights=[1, 1, 1]), bars, {}, "The bar at 'a' is 1 high where 3 is right (3 of 3 bars differ)."),
+    (changed(names=["a", "x", "c"]), bars, {}, "There is no bar at 'b'; there is one at 'x'."),
+    (changed(names=["a", "b", "c", "d"], heights=[*HEIGHTS, 1]), bars, {}, "There is a bar at 'd' too many."),
+    (changed(ylabel=""), bars, {}, "The y axis has no label."),
+    (changed(xlabel="", ylabel=""), bars, {}, "The x axis and the y axis have no label."),
+    (changed(title=""), bars, {}, "The plot has no title."),
+    (changed(title="Other"), bars, {"texts": True}, "The title is 'Other'; 'Heights' is asked for."),
+    (changed(more={"yscale": "log"}), bars, {}, "The y axis is log; linear is asked for."),
+    (changed(more={"ylim": (0, 9)}), changed(more={"ylim": (0, 5)}), {"parts": "limits"}, "The y axis goes from 0 to 9; from 0 to 5 is asked for."),
+    (line, bars, {}, "It draws no bars; bars are asked for (it draws lines)."),
+    (histogram, lambda: plt.hist(SAMPLE, bins=[1, 2, 4]), {}, "It draws 3 bars; 2 are right."),
+    (lambda: plt.hist(SAMPLE[1:], bins=EDGES), histogram, {}, "The bar from 1 to 2 is 1 high where 2 is right."),
+    (lambda: plt.hist(SAMPLE, bins=3), histogram, {}, "There is a bar from 1 to 1.967 where one from 1 to 2 is right."),
+    (one_line(), line, {}, "It draws 1 line; 2 are right."),
+    (one_line(y=X**3), one_line(), {}, "The line is at y = 8 where 4 is right, at x = 2."),
+    (one_line(y=X**3), one_line(), {"texts": True}, "The line 'square' is at y = 8 where 4 is right, at x = 2."),
+    (lambda: plt.plot(X[:3], X[:3] ** 2), one_line(), {}, "The line has 3 points; 4 are right."),
+    (one_line(legend=int), one_line(), {}, "There is no legend."),
+    (lambda: plt.scatter(X, [1, 4, 9, 15]), points, {}, "There is no point at x = 4, y = 16."),
+    (lambda: plt.scatter(X[:2], X[:2]), points, {}, "It draws 2 points; 4 are right."),
+    (lambda: plt.pie([1, 1]), pie, {}, "A piece of the pie is 50.0% of it where 25.0% is right."),
+    (lambda: plt.imshow(2 * np.eye(3)), image, {}, "The image is another one: at index [0, 0] it is 2 where 1 is right (3 of 9 entries differ)."),
+    (lambda: [a.plot(X, X) for a in plt.subplots(1, 2)[1]], points, {}, "It draws 2 plots (axes); 1 is asked for."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("wrong", "right", "options", "sentence"), WRONG, ids=range(len(WRONG)))
+def test_what_is_wrong_with_a_picture_is_said(wrong, right, options, sentence):
+    """In one sentence, in the words of who reads pictures."""
+    texts = options.pop("texts", False) if "texts" in options else False
+    with pytest.raises(CheckFailed) as failed:
+        assert_same_plot(drawn(wrong, texts=texts), drawn(right, texts=texts), **options)
+    assert failed.value.reason == sentence
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (lambda: None, "draws nothing that can be seen: no bar, line, point or image."),
+        (plt.subplots, "draws nothing that can be seen"),
+        (lambda: plt.plot(np.zeros(10**6)), "draws 2,000,000 numbers, and at most 200,000 are looked at."),
+    ],
+)
+def test_what_cannot_be_looked_at_says_why(function, sentence):
+    """As a ``NotAsAsked``, which is the student's sentence."""
+    with pytest.raises(Exception, match=sentence) as refused:
+        drawn(function)
+    assert type(refused.value).__name__ == "NotAsAsked"
+
+
+HOSTILE = [
+    None, 1, "axes", {}, {"axes": []}, {"axes": [1]}, {"axes": [{}]}, {"axes": [{"bars": 1}]}, {"axes": [{"bars": [1]}]},
+    {"axes": [{"bars": [{"at": ["a"], "left": "x", "width": None, "height": []}]}]},
+    {"axes": [{"bars": [{"at": [], "left": [], "width": [], "height": []}]}]},
+    {"axes": [{"bars": [{"at": [[1]], "left": [0], "width": [1], "height": [[2]]}]}]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("sent", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_process_that_sends_anything_gains_nothing(sent):
+    """What the probe would not make is not believed, and never right."""
+    for right in (bars, line, points, image, pie):
+        finding = same_plot(sent, drawn(right), parts=("data",), rtol=1e-4, atol=1e-6)
+        assert finding is not None
+        assert finding.reason
+
+
+def test_an_authors_slip_is_told():
+    """A part that there is not, with those that there are."""
+    with pytest.raises(ValueError, match="A picture has no part 'colour': name some of data, labels, title, legend"):
+        parts_of("data colour")
+    assert "import autograder" not in plot_probe_text(texts=True)
+    assert inspect.cleandoc(plot_probe_text(texts=False)).endswith("TEXTS = False")
