@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
-from autograder.edits import calls, table_operators
+from autograder.edits import calls, plain_operators, table_operators
 from autograder.edits.operators import EXPRESSIONS, Operator, Scope
+from autograder.edits.plain_slips import TEXTS_ONLY, method_of
 from autograder.edits.slips import slips
 from autograder.edits.statements import lines_before, statement_edits
 from autograder.edits.text import Draft, Edit, Text
@@ -20,7 +21,7 @@ from autograder.edits.text import Draft, Edit, Text
 __all__ = ["Definition", "edited", "edits_of", "overlap"]
 
 assert calls.REDUCTIONS  # its operators are known from here on  # noqa: S101
-assert table_operators.__all__  # and those of tables after them  # noqa: S101
+assert plain_operators.__all__ + table_operators.__all__  # and those of tables after them  # noqa: S101
 
 MAX_EDITS = 30_000  # of one definition
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -173,4 +174,9 @@ def _scope(statement: ast.stmt, functions: Sequence[str], source: str) -> Scope:
     variables = tuple(dict.fromkeys([*parameters, *stored]))
     given = [name for name in called if name in parameters]  # a function that is handed over, and called
     known = tuple(f for f in dict.fromkeys([*given, *functions]) if f != own)
-    return Scope(tuple(dict.fromkeys(parameters)), variables, known, numpy)
+    texts = any(
+        method_of(node)[0] in TEXTS_ONLY | {"items", "get"}
+        for node in ast.walk(statement)
+        if isinstance(node, ast.expr)
+    )
+    return Scope(tuple(dict.fromkeys(parameters)), variables, known, numpy, texts)
