@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import inspect
 import json
@@ -17,7 +18,7 @@ from autograder.misconception import Mark, alternatives_of, misconceptions_of
 from autograder.notebook import Notebook, load_source, parse_notebook, splice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from autograder.course import Course
 
@@ -75,15 +76,20 @@ def _cell_source(exercise: str, code: Code, notebook: Notebook, taken: dict[str,
     if not callable(code):
         return _assignments(code)
     if _asks_for_answers(exercise, notebook):
-        return _assignments(code())
+        answers = code()
+        text = _assignments(answers)
+        return text if _is_literal(text) else _Carrier(exercise, notebook, taken).carry_answers(code, list(answers))
     return _Carrier(exercise, notebook, taken).carry(code)
 
 
 def _asks_for_answers(exercise: str, notebook: Notebook) -> bool:
     stub = notebook.stub(exercise)
-    if stub is None:
-        return False
-    return not any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in ast.parse(stub.source).body)
+    return stub is not None and not _defines_something(stub.source)
+
+
+@lru_cache(maxsize=256)
+def _defines_something(source: str) -> bool:
+    return any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in ast.parse(source).body)
 
 
 def _assignments(answers: Mapping[str, Any]) -> str:
@@ -96,6 +102,19 @@ def _literal(value: Any) -> str:
     return repr(value)
 
 
+def _is_literal(text: str) -> bool:
+    """Whether answers can be read back as they are written: a table, a date or a number that is none cannot."""
+    try:
+        names = {
+            node.id
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        }
+    except (SyntaxError, ValueError):
+        return False
+    return names <= {"np", *dir(builtins)}
+
+
 class _Carrier:
     """Gathers the source of one function and of everything in its module that it leans on.
 
@@ -105,9 +124,9 @@ class _Carrier:
     def __init__(self, exercise: str, notebook: Notebook, taken: dict[str, str]) -> None:
         self.exercise = exercise
         self.taken = taken
-        others = [statement for c in notebook.code_cells() if c.name != exercise for statement in _statements(c.source)]
+        others = [_bound_in(c.source) for c in notebook.code_cells() if c.name != exercise]
         # What the notebook binds anyway (np, the student's own earlier functions) is not carried along.
-        self.there = {name for statement in others for name in _bound(statement)} | set(notebook.exercises())
+        self.there = set(notebook.exercises()).union(*others)
         self.parts: list[str] = []
         self.seen: set[str] = set()
 
@@ -121,6 +140,20 @@ class _Carrier:
         self._needs(node, module, renames)
         self.parts.append(ast.unparse(_Plain(renames).visit(node)))
         return "\n\n\n".join(self.parts)
+
+    def carry_answers(self, function: Callable[..., Any], variables: Sequence[str]) -> str:
+        """The text that works ``variables`` out: the module's own lines where it has them, else a call of ``function``."""
+        module = sys.modules[function.__module__]
+        body = _tree(Path(module.__file__ or "")).body
+        found = {v: max((i for i, s in enumerate(body) if v in _bound(s)), default=-1) for v in variables}
+        if min(found.values()) < 0:
+            self.carry(function)
+            return "\n".join([*self.parts, *(f"{v} = {self.exercise}()[{v!r}]" for v in variables)])
+        self.there |= set(variables)
+        for place in sorted(set(found.values())):
+            self._needs(body[place], module, {})
+            self.parts.append(ast.unparse(_Plain({}).visit(copy.deepcopy(body[place]))))
+        return "\n".join(self.parts)
 
     def _needs(self, node: ast.stmt, module: ModuleType, renames: dict[str, str]) -> None:
         for name in _used(node):
@@ -279,8 +312,10 @@ def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def _statements(source: str) -> list[ast.stmt]:
+@lru_cache(maxsize=1024)  # a class is made of the same few cells again and again
+def _bound_in(source: str) -> frozenset[str]:
     try:
-        return ast.parse(source).body
+        statements = ast.parse(source).body
     except SyntaxError:
-        return []  # magics and unfinished lines bind nothing that could be relied on
+        return frozenset()  # magics and unfinished lines bind nothing that could be relied on
+    return frozenset(name for statement in statements for name in _bound(statement))

@@ -360,8 +360,9 @@ class _Exercise:
             secret = hashlib.sha256(f"draw {number}".encode()).digest()
             reference = ReferenceProxy(self.checks.references)  # which keeps its answers only as long as these draws
             checks = dataclasses.replace(self.checks, secret=secret, reference=reference, _prepared={})
-            # What visible checks ask is published, and some hidden ones draw nothing: another secret changes neither.
-            spec = self.spec if number == 0 else self._drawn_from_the_secret(kinds=number < _KIND_SETS)
+            # What visible checks ask is published, and some hidden ones draw nothing: another secret changes neither, and
+            # the solutions have been held to them already.
+            spec = self._drawn_from_the_secret(kinds=number < _KIND_SETS)
             for name, namespace in solutions:
                 for check in _failing(checks, spec, namespace, planned=False, seconds=self._patience):
                     found.setdefault(check, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,10 @@ from autograder.classroom.run import grade_class, handed_in
 from autograder.course import CourseError, load_course
 from autograder.demo.report import ClassReport, class_table, next_steps, recognised
 from autograder.demo.students import class_of, hand_in
+from autograder.grading.pool import kept_processes
 from autograder.release import ReleaseError
 from autograder.release.proof import proven
-from autograder.release.run import release_proven
+from autograder.release.run import release_together
 from autograder.sandbox import SandboxUnavailable, open_worker
 from autograder.wording import plural
 
@@ -66,15 +67,18 @@ def run_demo(
     begun = time.monotonic()
     _released(report, chapters, workers, say)
     released = time.monotonic()
-    for chapter in report.chapters:
-        for student in students:
-            report.work[chapter, student.id] = work = hand_in(demo, chapter, student, len(students))
-            _hand_in(demo, chapter, student, work.data)
-        jobs, handed = handed_in(demo, chapter), time.monotonic()
-        with progress(len(jobs), f"{chapter}: grading") as on_verdict:
-            verdicts = grade_class(demo, chapter, jobs, confinement=confinement, workers=workers, on_verdict=on_verdict)
-        say(f"{chapter}: graded in {time.monotonic() - handed:.1f} s")
-        report.verdicts.update({(chapter, str(verdict.student)): verdict for verdict in verdicts})
+    with kept_processes(workers) if workers > 1 else nullcontext() as executor:
+        for chapter in report.chapters:
+            for student in students:
+                report.work[chapter, student.id] = work = hand_in(demo, chapter, student, len(students))
+                _hand_in(demo, chapter, student, work.data)
+            jobs, handed = handed_in(demo, chapter), time.monotonic()
+            with progress(len(jobs), f"{chapter}: grading") as on_verdict:
+                verdicts = grade_class(
+                    demo, chapter, jobs, confinement=confinement, executor=executor, on_verdict=on_verdict
+                )
+            say(f"{chapter}: graded in {time.monotonic() - handed:.1f} s")
+            report.verdicts.update({(chapter, str(verdict.student)): verdict for verdict in verdicts})
     graded = time.monotonic()
     if report.chapters:
         for part in (class_table(report), recognised(report), next_steps(report)):
@@ -88,19 +92,31 @@ def run_demo(
 
 
 def _released(report: ClassReport, chapters: Sequence[str], workers: int, say: Callable[[str], None]) -> None:
-    """Release what is fit of ``chapters``, as many at a time as there are ``workers``; what is not is told and left out."""
-    say(f"Proving the checks of {plural(len(chapters), 'chapter')}, which takes longest, and releasing each …")
-    fit = set()
-    for proof in proven(report.course, chapters, mutants=False, workers=workers):
-        try:
-            release_proven(report.course, proof)
-        except ReleaseError as error:
-            report.refused[proof.chapter] = str(error)
-            say(f"{proof.chapter}: not released, and left out of what follows. {error}")
+    """Prove ``chapters``, as many at a time as there are ``workers``, and release what is fit; what is not is told and left out."""
+    say(f"Proving the checks of {plural(len(chapters), 'chapter')}, which takes longest, and releasing them …")
+
+    def refused(chapter: str, why: object) -> None:
+        report.refused[chapter] = str(why)
+        say(f"{chapter}: not released, and left out of what follows. {why}")
+
+    proofs = proven(report.course, chapters, mutants=False, workers=workers)
+    for done, proof in enumerate(proofs, start=1):
+        if proof.refused:
+            refused(proof.chapter, proof.refused)
         else:
-            fit.add(proof.chapter)
-            say(f"{proof.chapter}: proven and released ({len(fit) + len(report.refused)} of {len(chapters)})")
-    report.chapters.extend(chapter for chapter in chapters if chapter in fit)
+            say(f"{proof.chapter}: proven ({done} of {len(chapters)})")
+    fit = [chapter for chapter in chapters if chapter not in report.refused]
+    if not fit:
+        return
+    try:
+        release_together(report.course, fit)
+    except ReleaseError:  # one at a time, to know which it is that nbgrader refuses
+        for chapter in fit:
+            try:
+                release_together(report.course, [chapter])
+            except ReleaseError as error:
+                refused(chapter, error)
+    report.chapters.extend(chapter for chapter in fit if chapter not in report.refused)
 
 
 def fresh_folder(parent: Path) -> Path:
@@ -129,10 +145,10 @@ def copy_course(course: Course, folder: Path) -> Course:
 
 
 def _impatient(course: Course) -> Course:
-    """The course with less time for a cell: a person is watching, and the endless loops use all the time they have."""
+    """The course with less time for a cell and a call: a person is watching, and endless loops use all the time they have."""
     with (course.root / "course_config.py").open("a", encoding="utf-8") as config:
         config.write("\n# For the demonstration only: endless loops are waited for less long.\n")
-        config.write("c.Course.cell_seconds = 8.0\n")
+        config.write("c.Course.cell_seconds = 8.0\nc.Course.call_seconds = 2.0\n")
     return load_course(course.root)
 
 

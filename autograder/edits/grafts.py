@@ -11,7 +11,7 @@ import builtins
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from autograder.edits.operators import Change, Operator, Scope
 
@@ -23,6 +23,10 @@ _STEP = 4  # nodes that a step around a student's own expression may always have
 _MOST = 90  # expressions of each right program
 _MOST_LINES = 12
 HOLE = "_the_students_own_"
+_HOLE = ast.dump(ast.Name(HOLE, ast.Load()))
+
+
+N = TypeVar("N", bound=ast.AST)
 
 
 class Lent(NamedTuple):
@@ -31,6 +35,14 @@ class Lent(NamedTuple):
     expression: ast.expr
     size: int
     variables: frozenset[str]
+
+
+class _Fitting(NamedTuple):
+    """An expression in the names of the student, what ``ast.dump`` makes of it, and its cost."""
+
+    expression: ast.expr
+    written: str
+    cost: float
 
 
 class Donor:
@@ -132,23 +144,37 @@ def grafting(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] = ()) 
 
     ``called`` says what the student calls the variables of each donor, as far as that is known.
     """
+    fitting: dict[Scope, tuple[list[_Fitting], list[_Fitting]]] = {}  # the same for every expression of a definition
+
+    def known(scope: Scope) -> tuple[list[_Fitting], list[_Fitting]]:
+        if scope not in fitting:
+            fitting[scope] = (
+                [
+                    _Fitting(e, ast.dump(e), c)
+                    for e, c in _fitting([d.expressions for d in donors], donors, called, scope)
+                ],
+                [_Fitting(e, ast.dump(e), c) for e, c in _fitting([d.steps for d in donors], donors, called, scope)],
+            )
+        return fitting[scope]
 
     def grafted(node: ast.expr, scope: Scope) -> Iterator[Change]:
         if isinstance(node, ast.Slice | ast.Lambda):
             return
-        seen = {ast.dump(node), *(donor.result for donor in donors)}  # the whole solution is no edit
-        for expression, cost in _fitting([d.expressions for d in donors], donors, called, scope):
-            if (key := ast.dump(expression)) not in seen:
+        own = ast.dump(node)
+        seen = {own, *(donor.result for donor in donors)}  # the whole solution is no edit
+        expressions, steps = known(scope)
+        for expression, key, cost in expressions:
+            if key not in seen:
                 seen.add(key)
                 kind = "number" if isinstance(expression, ast.Constant) else "expression"
                 yield Change(expression, kind, 1.5 + cost)
         if isinstance(node, ast.Constant | ast.Starred):
             return
-        for step, cost in _fitting([d.steps for d in donors], donors, called, scope):
-            whole = _Inlined({HOLE: node}).visit(copy.deepcopy(step))
-            if (key := ast.dump(whole)) not in seen:
+        for step, written, cost in steps:
+            key = written.replace(_HOLE, own)
+            if key not in seen:
                 seen.add(key)
-                yield Change(whole, "missing", 1.35 + cost)
+                yield Change(_filled(step, node), "missing", 1.35 + cost)
 
     return grafted
 
@@ -194,6 +220,24 @@ def _with_a_hole(node: ast.expr) -> Iterator[ast.expr]:
             yield ast.Call(ast.Attribute(hole, node.func.attr, ast.Load()), node.args, node.keywords)
     elif isinstance(node, ast.Subscript):
         yield ast.Subscript(hole, node.slice, ast.Load())
+
+
+def _filled(tree: N, own: ast.expr) -> N | ast.expr:
+    """``tree`` with ``own`` in its hole; what lies beside the way there is shared, as nobody changes it."""
+    if isinstance(tree, ast.Name):
+        return own if tree.id == HOLE else tree
+    filled: Any = tree
+    for field, value in ast.iter_fields(tree):
+        if isinstance(value, list):
+            new: Any = [_filled(part, own) if isinstance(part, ast.AST) else part for part in value]
+            same = all(a is b for a, b in zip(new, value, strict=True))
+        else:
+            new = _filled(value, own) if isinstance(value, ast.AST) else value
+            same = new is value
+        if not same:
+            filled = copy.copy(tree) if filled is tree else filled
+            setattr(filled, field, new)
+    return filled  # type: ignore[no-any-return]
 
 
 def _assigned_once(function: ast.FunctionDef) -> dict[str, ast.expr]:

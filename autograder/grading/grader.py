@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from autograder.course import Course, CourseError
 from autograder.files import DISK
 from autograder.grading.document import Released
+from autograder.grading.imports import Importable
 from autograder.grading.outcome import Outcome, crash
 from autograder.grading.submission import Job, Submission
 from autograder.grading.task import Task
@@ -28,12 +31,18 @@ __all__ = ["NotebookGrader", "grade_here"]
 _MAX_WITHOUT_JAIL = 3  # notebooks in a row for which none could be had: more than one of them can have brought about
 
 
-def grade_here(course: Course, task: Task, jobs: Iterable[Job]) -> Iterator[Outcome]:
-    """Grade ``jobs`` in this process, each taken once the outcome of the one before has been used: an ``Executor``."""
+def grade_here(course: Course, task: Task, jobs: Iterable[Job], *, worker: Worker | None = None) -> Iterator[Outcome]:
+    """Grade ``jobs`` in this process, each taken once the outcome of the one before has been used: an ``Executor``.
+
+    They run in the jail of ``worker``, where one is open already.
+    """
     from autograder.sandbox import open_worker  # noqa: PLC0415 - NumPy comes with it, which an unchanged class does without
 
-    with open_worker(course.limits, list(course.packages), confinement=task.options.confinement) as worker:
-        grader = NotebookGrader(course, task, worker)
+    with ExitStack() as stack:
+        jail = worker or stack.enter_context(
+            open_worker(course.limits, list(course.packages), confinement=task.options.confinement)
+        )
+        grader = NotebookGrader(course, task, jail)
         for job in jobs:
             yield grader.grade(job)
 
@@ -47,6 +56,9 @@ class NotebookGrader:
 
         self._course, self._task, self._worker = course, task, worker
         self._released = Released.of(course, task.chapter)
+        # Without a jail, all that is installed can be imported.
+        confined = task.options.confinement != "local"
+        self._importable = Importable.of(course, task.chapter, self._released) if confined else None
         worker.prepare(self._released.notebook.code_cells())  # the jail gets ready while the checks are read
         self._judge = Judge(load_checks(course, task.chapter))
         # Data that the notebook reads is there for a student too.
@@ -74,6 +86,8 @@ class NotebookGrader:
             exercises = self._judge.judge(submission, only=options.only, visible_only=options.visible_only)
             submission.finish()
             self._locating.earn(time.monotonic() - begun)
+            if self._importable is not None and (why := self._importable.failed_cell(submission)):
+                return self._task.ungradable(job, why)
             exercises = self._located(submission, exercises)
         except NotebookError as error:
             return self._task.ungradable(job, str(error), settled=not isinstance(error.__cause__, OSError))
@@ -86,6 +100,8 @@ class NotebookGrader:
             return self._task.ungradable(job, crash("Grading this notebook", error))
         self._without_jail = 0
         verdict = Verdict.graded(str(job.path), job.student, self._task.chapter, submission.sandbox, exercises)
+        if self._importable is not None and verdict.score < verdict.max_score:
+            verdict = replace(verdict, warning=self._importable.of_students(submission) or verdict.warning)
         return self._task.finish(Outcome(job, verdict, submission.document, submission.cells), submission.data)
 
     def _located(self, submission: Submission, exercises: tuple[ExerciseVerdict, ...]) -> tuple[ExerciseVerdict, ...]:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from itertools import count
 from multiprocessing import Pipe
@@ -25,10 +25,10 @@ from autograder.course import Course, CourseError, load_course
 from autograder.grading.grader import grade_here
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import Job
-from autograder.grading.task import Task
+from autograder.grading.task import Executor, Task
 from autograder.judging.secret import VARIABLE
 
-__all__ = ["Pool", "grade_side_by_side", "serve"]
+__all__ = ["Pool", "grade_side_by_side", "kept_processes", "serve"]
 
 _MAX_AHEAD = 2  # notebooks that a process has: the one it grades and the next
 _MAX_DEATHS = 2  # processes that a notebook may end
@@ -41,8 +41,24 @@ def grade_side_by_side(workers: int, course: Course, task: Task, jobs: Sequence[
         yield from pool.grade(jobs)
 
 
+@contextmanager
+def kept_processes(workers: int) -> Iterator[Executor]:
+    """An executor whose ``workers`` processes, with their jails, go on from one chapter of a course to the next."""
+    pools: list[Pool] = []
+
+    def graded(course: Course, task: Task, jobs: Sequence[Job], /) -> Iterator[Outcome]:
+        if not pools:
+            pools.append(Pool(course.root, task, workers))
+        pools[0].take_up(task)
+        yield from pools[0].grade(jobs)
+
+    with ExitStack() as stack:
+        stack.push(lambda *failure: pools[0].__exit__(*failure) if pools else None)
+        yield graded
+
+
 class Pool:
-    """Grading processes for one task, started when they are first needed and kept from one call to the next.
+    """Grading processes, started when they are first needed and kept from one call and one task to the next.
 
     ``secret`` is the text from which hidden inputs are drawn, where these processes are not to look it up themselves.
     """
@@ -56,6 +72,13 @@ class Pool:
         # its share, as a core with two of them would be waited for while another has none.
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
         self._cores = cores if workers >= len(cores) else []
+
+    def take_up(self, task: Task) -> None:
+        """Let what is graded from now on be ``task``, another chapter of the same course; nothing may be waiting."""
+        if task != self._task:
+            self._task = task
+            for process in self._processes.values():
+                process.send(task)
 
     def grade(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
         """The outcome of each job as it comes; raises what the checks or the sandbox raise in a process."""
@@ -174,6 +197,8 @@ def serve(descriptor: int) -> None:
     """What a grading process does: take jobs until there are no more, and send the outcome of each."""
     # Ctrl-C reaches the whole group; only the process at home decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    from autograder.sandbox import open_worker  # noqa: PLC0415 - NumPy comes with it, which an unchanged class does without
+
     pipe = Connection(descriptor)
     try:
         core, secret = pipe.recv()
@@ -184,8 +209,12 @@ def serve(descriptor: int) -> None:
             # Set here and not given to this process at its start: neighbours can read what a program was started with.
             os.environ[VARIABLE] = secret
         root, task = pipe.recv()
-        for outcome in grade_here(load_course(root), task, _jobs(pipe)):
-            pipe.send(outcome)
+        course = load_course(root)
+        with open_worker(course.limits, list(course.packages), confinement=task.options.confinement) as worker:
+            tasks: list[Task] = [task]
+            while tasks:
+                for outcome in grade_here(course, tasks.pop(), _jobs(pipe, tasks), worker=worker):
+                    pipe.send(outcome)
     except BaseException as error:  # noqa: BLE001 - carried home and raised there
         with suppress(OSError):
             pipe.send(error if _travels(error) else CourseError(f"{type(error).__name__}: {error}"))
@@ -194,15 +223,18 @@ def serve(descriptor: int) -> None:
     os._exit(0)  # the jail is gone; taking the interpreter apart would only be waited for
 
 
-def _jobs(pipe: Connection) -> Iterator[Job]:
+def _jobs(pipe: Connection, tasks: list[Task]) -> Iterator[Job]:
+    """The jobs of a task; one that comes after them goes into ``tasks``."""
     while True:
         try:
-            job: Job | None = pipe.recv()
+            message: Job | Task | None = pipe.recv()
         except (EOFError, OSError):
             os._exit(1)  # home is gone: nobody takes outcomes any more
-        if job is None:
+        if isinstance(message, Task):
+            tasks.append(message)
+        if not isinstance(message, Job):
             return
-        yield job
+        yield message
 
 
 def _travels(error: BaseException) -> bool:

@@ -6,6 +6,8 @@ one product of two huge matrices: it is over when it is over, and a notebook is 
 
 from __future__ import annotations
 
+# What `signal` is made of: its own functions make an enum of each handler, which takes longer than many a call.
+import _signal  # type: ignore[import-not-found]
 import _thread
 import signal
 import sys
@@ -96,7 +98,7 @@ class _Signalled(_Limit):
         self._worked, self._latest = time.process_time(), time.monotonic() + WAITING * self._seconds
         self._raised: dict[int, int] = {}
         self._before = [(signal.SIGALRM, self._handle(signal.SIGALRM, OutOfTimeError))]
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        if _signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             self._before.append((signal.SIGINT, self._handle(signal.SIGINT, KeyboardInterrupt)))
         # It rings again and again, for where it could not raise and where what it raised was swallowed.
         signal.setitimer(signal.ITIMER_REAL, self._seconds, AGAIN)
@@ -105,7 +107,7 @@ class _Signalled(_Limit):
         self._over = True
         signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in self._before:
-            signal.signal(number, handler)
+            _signal.signal(number, handler)
 
     def _handle(self, number: signal.Signals, kind: type[BaseException]) -> Any:
         # Looked up and not called, as Python sees to signals after each call, and this one is not for our own frame.
@@ -129,7 +131,7 @@ class _Signalled(_Limit):
                 at_the_next_step[times]
             raise kind
 
-        return signal.signal(number, ring)
+        return _signal.signal(number, ring)
 
     def _has_waited(self) -> bool:
         """Whether the processor has worked less than the time that is given, and there is still time to wait for it."""

@@ -1,4 +1,4 @@
-"""Which core each grading process keeps to."""
+"""Which core each grading process keeps to, and what it goes on with."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from autograder.classroom.run import handed_in
 from autograder.grading.options import GradingOptions
-from autograder.grading.pool import Pool
+from autograder.grading.pool import Pool, kept_processes
 from autograder.grading.task import Task
 from tests.framework.classroom.conftest import class_of_many
 from tests.support.mini import CHAPTER, MAX_SCORE
@@ -49,3 +49,19 @@ def test_with_a_worker_for_each_core_each_keeps_to_its_own(course):
 def test_with_fewer_workers_than_cores_nobody_is_bound(course):
     """Two runs with few workers each must not meet on the same cores."""
     assert set(map(tuple, cores_of(course, 4 * len(CORES), len(CORES) - 1).values())) == {tuple(CORES)}
+
+
+def test_the_same_processes_go_on_with_another_task(course):
+    """What comes after a task is graded as that one says, in the processes that are there, jails and all."""
+    class_of_many(course, 6)
+    jobs = handed_in(course, CHAPTER)
+    (jobs[1].path.with_name("been here")).touch()
+    whole = Task(CHAPTER, MAX_SCORE, GradingOptions(), deliver=where)
+    part = replace(whole, options=GradingOptions(visible_only=True))
+    with kept_processes(2) as executor:
+        found = [list(executor(course, task, jobs)) for task in (whole, part, whole)]
+    worth = [{outcome.verdict.max_score for outcome in outcomes} for outcomes in found]
+    assert worth[0] == worth[2] == {MAX_SCORE}
+    assert max(worth[1]) < MAX_SCORE
+    processes = [{outcome.document["process"] for outcome in outcomes} for outcomes in found]
+    assert len(set().union(*processes)) == 2
