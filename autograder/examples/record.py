@@ -15,6 +15,7 @@ from autograder.checking.asserts import observing
 from autograder.checking.counting import limits_of
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.checking.limits import count
+from autograder.checking.outcomes import Outcomes
 from autograder.checking.plots import plot_probe_text
 from autograder.checking.spelling import answered, spelled
 from autograder.checking.things import holds_things
@@ -141,7 +142,7 @@ def _record(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec) -> _Tap
 MAX_PARTS = 1000  # of a result that a check may assert something about each
 
 
-class _Tape:
+class _Tape(Outcomes):
     """Stands where the student stands, answers with the reference, and writes down calls and assertions."""
 
     def __init__(self, checks: ChapterChecks, where: str) -> None:

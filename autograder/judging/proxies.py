@@ -16,6 +16,7 @@ import numpy as np
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.counting import limits_of
 from autograder.checking.limits import count
+from autograder.checking.outcomes import Outcomes, is_outcome, wanted_error
 from autograder.checking.plots import plot_probe_text
 from autograder.checking.scripts import asked_for
 from autograder.checking.spelling import answered
@@ -32,7 +33,7 @@ from autograder.sandbox.script import is_script, names_in
 __all__ = ["ReferenceProxy", "StudentProxy"]
 
 
-class StudentProxy:
+class StudentProxy(Outcomes):
     """The fixture ``student``: ``student.softmax(x)`` calls the student's function, ``student["q1"]`` reads a variable."""
 
     def __init__(
@@ -189,7 +190,7 @@ class StudentProxy:
                 shapes=error.shapes,
             )
             kind = "values" if error.type == NOT_AS_ASKED else "error"
-            raise CheckFailed(text, self._conversation.described(call), kind=kind)
+            raise CheckFailed(text + wanted_error(call.probe), self._conversation.described(call), kind=kind)
         return answered(copied(answer.value), lambda: self._conversation.spelled(call), call)
 
 
@@ -203,7 +204,7 @@ def _missing(call: Call, error: StudentError) -> str:
 def _raised_by_the_probe(call: Call, error: StudentError) -> bool:
     """Whether the probe raised ``error``, and no line of the student's; where it could not even call the function, it did not."""
     uncalled = error.type == "TypeError" and re.search(r"\(\) (takes|missing|got) ", error.message)
-    if is_script(call):
+    if is_script(call) or is_outcome(call.probe):
         return False
     return bool(call.probe) and error.type != NOT_AS_ASKED and not (error.line or error.where or uncalled)
 

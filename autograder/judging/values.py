@@ -10,7 +10,7 @@ import numpy as np
 from autograder.checking.closeness import close
 from autograder.sandbox.guest.wire import Decoder, Encoder, strided
 from autograder.sandbox.guest.wire_plain import Iterated, stays
-from autograder.sandbox.guest.wire_tables import apart, is_pandas, together
+from autograder.sandbox.guest.wire_tables import apart, is_pandas, plain_copy, together
 from autograder.sandbox.protocol import Call, Named, Opaque, Rng, Source
 from autograder.sanitize import sanitize
 
@@ -43,7 +43,9 @@ def copied(value: Any, leaf: Callable[[Any], Any] = lambda value: value) -> Any:
         return Iterated([copied(v, leaf) for v in value], value.type, more=value.more)
     if isinstance(value, tuple):
         return tuple(copied(v, leaf) for v in value)
-    return together(copied(apart(value), leaf)) if is_pandas(value) else leaf(value)
+    if is_pandas(value):
+        return whole if (whole := plain_copy(value)) is not None else together(copied(apart(value), leaf))
+    return leaf(value)
 
 
 def _real(value: Any) -> Any:
@@ -98,9 +100,18 @@ def fingerprint(value: Any) -> Any:
     if isinstance(value, float):
         return ("float", value.hex())
     if is_pandas(value):
-        return ("table", fingerprint(apart(value)))
+        return ("table", _of_parts(apart(value)))
     # Equal dates may lie in two time zones, and equal exact numbers be written with more digits or fewer.
     return (type(value).__name__, value if isinstance(value, str | int | Source | Rng | Named) else repr(value))
+
+
+def _of_parts(parts: Any) -> Any:
+    """The stand-in for a table's parts; a column of texts, which are many, is one as it is."""
+    if isinstance(parts, tuple) and parts[:1] == ("texts",):
+        return (*parts[:2], tuple(parts[2]))
+    if isinstance(parts, tuple) and parts and isinstance(parts[0], str):
+        return tuple(map(_of_parts, parts))
+    return tuple(map(_of_parts, parts)) if isinstance(parts, list) else fingerprint(parts)
 
 
 def changed_arguments(before: Call, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[str, ...]:

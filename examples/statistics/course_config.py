@@ -1,0 +1,10 @@
+"""A small course about tables: describing data with pandas, with a picture, a quiz and an essay that a person reads."""
+
+c = get_config()
+
+c.CourseDirectory.course_id = "statistics"
+
+c.Course.title = "Describing data, with pandas"
+c.Course.chapters = ["ch1_one_column", "ch2_groups"]
+c.Course.packages = ["numpy", "pandas", "matplotlib"]
+c.Course.at_least = {"misconceptions": 4, "alternatives": 3, "hints": 2}
