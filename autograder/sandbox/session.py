@@ -361,5 +361,5 @@ def _sent_as_source(value: Any) -> list[Any]:
         return ["n", value.name]
     raise TypeError(
         f"A {type(value).__name__} cannot be sent to a student's function. Send arrays, numbers, texts, "
-        "lists, tuples and dicts of them, a function as Source(text, name) or a generator as Rng(seed)."
+        "bytes, dates, lists, tuples, dicts and sets of them, tables, a function as Source(text, name) or a generator as Rng(seed)."
     )

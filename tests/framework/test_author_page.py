@@ -1,5 +1,6 @@
 """docs/author.md, run: the exercise that it shows is a course of its own, and is audited."""
 
+import ast
 import importlib
 import json
 import re
@@ -105,3 +106,26 @@ def test_the_page_names_every_word_and_no_other():
     assert set(words) - {"Rng", "Source"} <= named
     assert named >= FIXTURES
     assert {word for word in named if word.startswith("assert_")} <= set(words)
+
+
+def test_the_class_the_tests_and_the_limit_of_the_page_hold(course):
+    """The second chapter that the page shows: right solutions earn full marks, empty ones none."""
+    points = {"Stack": 3, "test_median": 1, "first_again": 1}
+    cells = [cell("imports", "from autograder import check", locked=True)]
+    for definition in ast.parse((course.root / "solutions" / "ch2_lists.py").read_text()).body:
+        for node in ast.walk(definition):
+            if isinstance(node, ast.FunctionDef):
+                node.body = [node.body[0], *ast.parse("raise NotImplementedError").body]
+        name = definition.name
+        cells.append(cell(name, ast.unparse(definition), solution=True))
+        cells.append(cell(f"check_{name}", f"check({name})", grade=True, locked=True, points=points[name]))
+    (course.root / "course_config.py").write_text(
+        MINI_COURSE.joinpath("course_config.py").read_text().replace("ch1_units", "ch2_lists")
+    )
+    course = load_course(course.root)
+    path = course.source("ch2_lists")
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    [found] = audit(course, ["ch2_lists"], mutants=False)
+    for exercise in found.exercises:
+        assert (exercise.reference_ok, exercise.blank_ok, exercise.flaky) == (True, True, {}), exercise.name
