@@ -102,7 +102,7 @@ class Course(Configurable):
     ).tag(config=True)
     at_least = Dict(
         dict(AT_LEAST),
-        help="How many `misconceptions`, `alternatives` and `hints` each exercise has to have for its chapter to be released. What is left "
+        help="How many of each an exercise has to have for its chapter to be released: `misconceptions`, `alternatives`, `hints`. What is left "
         "out is not asked for; alternatives are asked of functions only. `autograder audit --suggest` offers misconceptions.",
     ).tag(config=True)
     locate_seconds = Float(

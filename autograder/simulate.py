@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import inspect
 import json
@@ -17,7 +18,7 @@ from autograder.misconception import Mark, alternatives_of, misconceptions_of
 from autograder.notebook import Notebook, load_source, parse_notebook, splice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from autograder.course import Course
 
@@ -75,7 +76,9 @@ def _cell_source(exercise: str, code: Code, notebook: Notebook, taken: dict[str,
     if not callable(code):
         return _assignments(code)
     if _asks_for_answers(exercise, notebook):
-        return _assignments(code())
+        answers = code()
+        text = _assignments(answers)
+        return text if _is_literal(text) else _Carrier(exercise, notebook, taken).carry_answers(code, list(answers))
     return _Carrier(exercise, notebook, taken).carry(code)
 
 
@@ -97,6 +100,19 @@ def _literal(value: Any) -> str:
     if hasattr(value, "tolist"):  # NumPy's own: a scalar is written as the number it is
         return f"np.array({value.tolist()!r})" if getattr(value, "ndim", 0) else repr(value.tolist())
     return repr(value)
+
+
+def _is_literal(text: str) -> bool:
+    """Whether answers can be read back as they are written: a table, a date or a number that is none cannot."""
+    try:
+        names = {
+            node.id
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        }
+    except (SyntaxError, ValueError):
+        return False
+    return names <= {"np", *dir(builtins)}
 
 
 class _Carrier:
@@ -124,6 +140,20 @@ class _Carrier:
         self._needs(node, module, renames)
         self.parts.append(ast.unparse(_Plain(renames).visit(node)))
         return "\n\n\n".join(self.parts)
+
+    def carry_answers(self, function: Callable[..., Any], variables: Sequence[str]) -> str:
+        """The text that works ``variables`` out: the module's own lines where it has them, else a call of ``function``."""
+        module = sys.modules[function.__module__]
+        body = _tree(Path(module.__file__ or "")).body
+        found = {v: max((i for i, s in enumerate(body) if v in _bound(s)), default=-1) for v in variables}
+        if min(found.values()) < 0:
+            self.carry(function)
+            return "\n".join([*self.parts, *(f"{v} = {self.exercise}()[{v!r}]" for v in variables)])
+        self.there |= set(variables)
+        for place in sorted(set(found.values())):
+            self._needs(body[place], module, {})
+            self.parts.append(ast.unparse(_Plain({}).visit(copy.deepcopy(body[place]))))
+        return "\n".join(self.parts)
 
     def _needs(self, node: ast.stmt, module: ModuleType, renames: dict[str, str]) -> None:
         for name in _used(node):

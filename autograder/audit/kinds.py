@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from autograder.audit.mutants import Mutant
+from autograder.audit.plain_spoiling import is_spoilt_here, spoilt_plain
 from autograder.audit.table_spoiling import spoilt_table
 from autograder.checking.arguments import ArrayArgument
 from autograder.checking.contract import Contract
@@ -149,13 +150,19 @@ def _spoilt(reader: _Reader, kind: Kind, entry: int) -> Function:
             return _spoil(right, share, number)
         # A picture, say, shows numbers that it was made of: it is spoilt by making it of others.
         given = reader.bound(args, kwargs)
-        name, array = next((name, value) for name, value in given.items() if isinstance(value, np.ndarray))
-        return reader.function(**{**given, name: _out_of_order(array, share, number)})
+        for name, value in given.items():
+            if kind_of_table(value):
+                return reader.function(**{**given, name: spoilt_table(value, share, number)})
+            if isinstance(value, np.ndarray):
+                return reader.function(**{**given, name: _out_of_order(value, share, number)})
+        return right
 
     return spoilt
 
 
 def _holds_numbers(value: Any) -> bool:
+    if is_spoilt_here(value):
+        return True
     if isinstance(value, dict | tuple | list):
         return any(map(_holds_numbers, value.values() if isinstance(value, dict) else value))
     return bool(kind_of_table(value)) or np.asarray(value).dtype.kind in "biufc"
@@ -163,6 +170,8 @@ def _holds_numbers(value: Any) -> bool:
 
 def _spoil(value: Any, share: float, number: int) -> Any:
     """``value`` with one entry moved by ``share`` of the largest; which one depends on ``number``."""
+    if is_spoilt_here(value):
+        return spoilt_plain(value, number)
     if isinstance(value, dict) and value:
         chosen = list(value)[number % len(value)]
         return {k: _spoil(v, share, number // 7) if k == chosen else v for k, v in value.items()}

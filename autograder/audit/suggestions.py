@@ -146,6 +146,8 @@ def _unnamed(checks: ChapterChecks, name: str, mutants: Sequence[Mutant]) -> lis
     found = []
     step = max(1, len(mutants) // _MOST_TRIED)
     for mutant in mutants[::step]:
+        if "`self`" in mutant.label:
+            continue  # which nobody writes for something else
         answers = _answers(checks, name, mutant.function, calls)
         if len(answers) < len(calls) or answers[0].error is not None or _alike(answers, right, calls):
             continue
@@ -173,6 +175,8 @@ def _told_as_themselves(checks: ChapterChecks, name: str, wrong: Sequence[Miscon
 
 def _shown_by(checks: ChapterChecks, name: str, mutant: Mutant, further: Callable[[int], Sequence[Call]]) -> str:
     """The shortest of further questions that a survivor answers wrongly, as a call to paste; empty where none is short enough."""
+    if isinstance(checks.references[name], type):
+        return ""  # objects are asked in several steps
     asks = []
     for number in range(_FURTHER):
         calls = [call for call in further(number) if call.function == name and not call.probe]
@@ -212,15 +216,23 @@ def _written(checks: ChapterChecks, exercise: str, mutant: Mutant, taken: set[st
     [definition] = ast.parse(mutant.source).body
     origin, change = mutant.label.partition(": ")[::2]
     change = re.sub(r" \((?:line \d+|#\d+)\)", "", change)
-    if not isinstance(definition, ast.FunctionDef):
+    name = _named(re.sub(r"^\w+: (?=`|if )", "", change))  # of a class, the method is named first
+    if isinstance(definition, ast.ClassDef):
+        name = _free("".join(part.capitalize() for part in name.split("_")), taken)
+        for part in (definition, *definition.body):
+            if isinstance(part, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(part) is not None:
+                part.body = part.body[1:] or [ast.Pass()]
+    elif isinstance(definition, ast.FunctionDef):
+        name = _free(name, taken)
+        definition.returns = None
+    else:
         return None
-    name = _free(_named(change), taken)
     for node in ast.walk(definition):
         if isinstance(node, ast.arg):
             node.annotation = None
         elif isinstance(node, ast.Name) and node.id == definition.name:
             node.id = name  # a function that calls itself
-    definition.name, definition.returns = name, None
+    definition.name = name
     imports = _imports(checks, exercise, origin, definition)
     if imports is None:
         return None
@@ -229,7 +241,9 @@ def _written(checks: ChapterChecks, exercise: str, mutant: Mutant, taken: set[st
     return Suggestion(exercise, name, change, f'@wrong\n{head}\n    """{_WANTED}"""\n{body}', imports)
 
 
-def _imports(checks: ChapterChecks, exercise: str, origin: str, definition: ast.FunctionDef) -> dict[str, str] | None:
+def _imports(
+    checks: ChapterChecks, exercise: str, origin: str, definition: ast.FunctionDef | ast.ClassDef
+) -> dict[str, str] | None:
     """The import of each name that a function takes from its module; None where the file of misconceptions means another thing by it."""
     reference = inspect.unwrap(checks.references[exercise])
     module = inspect.getmodule(reference)

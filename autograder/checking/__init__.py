@@ -17,6 +17,8 @@ _WORDS = {
     "autograder.checking.kind": "Kind",
     "autograder.checking.old_spellings": "after careful points visible",
     "autograder.checking.properties": "arrays_nd drawn_from floats given integers linked probabilities",
+    "autograder.checking.container_kinds": "items mapping members",
+    "autograder.checking.plain_kinds": "dates text",
     "autograder.checking.quizzes": "choice number quiz",
     "autograder.checking.table_kinds": "table",
     "autograder.sandbox.protocol": "Rng Source",

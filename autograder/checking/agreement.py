@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autograder.checking.asserts import assert_matches, assert_same_plot, judge_assertion
+from autograder.checking.outcomes import AskedFor, Outcomes, printed_by
 from autograder.checking.plots import USUAL
 from autograder.checking.things import Thing, asked_of, change, is_mutable, plainly, state_of
 from autograder.sandbox.protocol import Opaque
@@ -61,11 +62,39 @@ class Agreement:
         return self._student
 
     def within(
-        self, memory_mb: int | None = None, *, steps: int | None = None, calls: Mapping[str, int] | None = None
+        self,
+        memory_mb: int | None = None,
+        *,
+        steps: int | None = None,
+        calls: Mapping[str, int] | None = None,
+        seconds: float | None = None,
     ) -> Agreement:
         """The same, where the student's call may take so much memory, so many steps or calls, and no more."""
-        student = self._student.within(memory_mb, steps=steps, calls=calls)
+        student = self._student.within(memory_mb, steps=steps, calls=calls, seconds=seconds)
         return Agreement(student, self._reference, self._options)
+
+    def raises(self, *errors: type[BaseException] | str, says: str = "") -> AskedFor:
+        """As the fixture ``student`` has it: ``agrees.raises(ValueError).root(-1)``."""
+        return self._student.raises(*errors, says=says)  # type: ignore[no-any-return]
+
+    def printed(self, *, exactly: bool = False) -> AskedFor:
+        """A call of which counts that it prints what the reference prints: ``agrees.printed().greet("Ann")``."""
+
+        def ask(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+            right = printed_by(self._reference, function, args, kwargs)
+            return getattr(self._student.printed(right, exactly=exactly), function)(*args, **kwargs)
+
+        return AskedFor(ask)
+
+    def taking(self, count: int) -> AskedFor:
+        """A call that gives a generator, of which the first ``count`` items count: ``agrees.taking(20).primes()``."""
+
+        def ask(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+            right = getattr(Outcomes.taking(self._reference, count), function)(*args, **kwargs)
+            found = getattr(self._student.taking(count), function)(*args, **kwargs)
+            return _compared(found, right, self._options)
+
+        return AskedFor(ask)
 
 
 class _Both:

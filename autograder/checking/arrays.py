@@ -137,7 +137,7 @@ def paste(name: str, value: Any) -> str:
     if (plain := described(value)) or isinstance(value, PLAIN):
         return f"{name} is {plain}" if plain else f"{name} = {source(value)}"
     if isinstance(value, dict) and any(isinstance(v, np.ndarray | dict) for v in value.values()):
-        parts = ", ".join(f"{k!r}: {paste('', v)[3:]}" for k, v in value.items())
+        parts = ", ".join(f"{k!r}: {paste('', v).removeprefix(' = ').removeprefix(' is ')}" for k, v in value.items())
         return f"{name} = {{{parts}}}"
     if hasattr(value, "text") and hasattr(value, "name"):
         if not value.name:

@@ -13,7 +13,7 @@ import numpy as np
 
 from autograder.checking.arrays import difference, paste, shape_words, show, show_apart
 from autograder.checking.closeness import ATOL, RTOL, as_array, close
-from autograder.checking.plain import Comparison, is_plain
+from autograder.checking.plain import Comparison, is_plain, refuse_opaque
 from autograder.checking.plain_text import PLAIN, plain_kind, source
 from autograder.checking.tables import described, matches_table
 from autograder.sandbox.guest.wire_tables import is_pandas, kind_of_table
@@ -73,9 +73,10 @@ def matches(
         return matches_table(actual, expected, rtol, atol, what)
     if is_plain(expected) or (dtype and _is_plain_number(actual, expected)):
         comparison = Comparison(
-            rtol, atol, order=order, exact_type=exact_type, extra_keys=extra_keys, of_largest=of_largest
+            rtol, atol, order=order, exact_type=exact_type, extra_keys=extra_keys, of_largest=of_largest, refuses=True
         )
         return _matches_plain(actual, expected, comparison, what)
+    refuse_opaque(expected)
     if of_largest and isinstance(expected, dict | tuple | list):
         return _matches_parts(actual, expected, rtol, atol, what, of_largest)
     if of_largest:
@@ -122,7 +123,7 @@ def named(reason: str, call: str) -> str:
     """A reason that starts with "It" or "The function", with the call in its place."""
     if not call:
         return reason
-    for start in ("It is ", "It has ", "The function returned "):
+    for start in ("It is ", "It has ", "The function returned ", "It prints ", "It should raise "):
         if reason.startswith(start):
             return f"{call} {reason.removeprefix('The function ').removeprefix('It ')}"
     return reason

@@ -17,19 +17,23 @@ __all__ = ["COUNT", "does_little", "limits_of", "spelled_count"]
 
 # Runs beside the student's function. It stops at twenty times the limit: that much is too much, whatever would come after it.
 COUNT = """
+import signal as _signal
 import sys as _sys
+from time import process_time as _process_time
 
 class _Enough(BaseException):
     pass
 
 def probe(function, limits, args, kwargs):
+    own_names = globals()
     names, most = limits["calls"], limits["steps"]
-    found = {"steps": 0, "calls": dict.fromkeys(names, 0), "stopped": False}
+    found = {"steps": 0, "calls": dict.fromkeys(names, 0), "stopped": False, "in_time": True}
+    seconds = limits.get("seconds", 0)
 
     def step(number=1):
         found["steps"] += number
         if most and found["steps"] > 20 * most:
-            found["stopped"] = True
+            found["stopped"], found["steps"] = True, 20 * most
             raise _Enough
 
     def counting(kind, *methods):
@@ -60,23 +64,37 @@ def probe(function, limits, args, kwargs):
         def call(*a, **k):
             found["calls"][name] += 1
             if found["calls"][name] > 20 * names[name]:
-                found["stopped"] = True
+                found["stopped"], found["calls"][name] = True, 20 * names[name]
                 raise _Enough
             return called(*a, **k)
         call.__name__ = name
         return call
 
     def line(frame, event, arg):
+        if frame.f_globals is own_names:
+            return None  # what counts is not counted
         if event == "line":
             step()
         return line
+
+    def ring(number, frame):
+        found["in_time"] = False
+        raise _Enough
 
     args, kwargs = [item(value) for value in args], {key: item(value) for key, value in kwargs.items()}
     found["steps"] = 0
     home = getattr(function, "__globals__", {})
     own = {name: home[name] for name in found["calls"] if callable(home.get(name))}
     before, started = _sys.gettrace(), _sys.settrace
+    clock, handler = getattr(_signal, "setitimer", None) if seconds else None, None
+    begun = _process_time()
     try:
+        if clock is not None:
+            try:
+                handler = _signal.signal(_signal.SIGVTALRM, ring)
+                clock(_signal.ITIMER_VIRTUAL, seconds, 0.05)
+            except ValueError:
+                clock = None  # not in the first thread: it is measured, and not cut short
         home.update({name: tallied(value, name) for name, value in own.items()})
         if most:
             _sys.settrace(line)
@@ -86,28 +104,42 @@ def probe(function, limits, args, kwargs):
     except _Enough:
         pass
     finally:
+        if clock is not None:
+            clock(_signal.ITIMER_VIRTUAL, 0)
+            _signal.signal(_signal.SIGVTALRM, handler)
+        if seconds and _process_time() - begun > seconds:
+            found["in_time"] = False
         started(before)
         home.update(own)
     return found
 """
 
 
-def limits_of(steps: int | None, calls: Mapping[str, int] | None) -> dict[str, Any]:
-    """The limits as they are sent; raises ``CourseError`` for one that is no whole number above 0."""
+def limits_of(steps: int | None, calls: Mapping[str, int] | None, seconds: float | None = None) -> dict[str, Any]:
+    """The limits as they are sent; raises ``CourseError`` for one that is no number above 0."""
+    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0):
+        raise CourseError(f"within(…) has seconds={seconds!r}: a limit is a number above 0.")
     given = {"steps": steps, **(calls or {})}
     for name, most in given.items():
         if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
             raise CourseError(f"within(…) has {name}={most!r}: a limit is a whole number above 0.")
-    return {"steps": steps or 0, "calls": dict(calls or {})}
+    timed = {"seconds": float(seconds)} if seconds is not None else {}
+    return {"steps": steps or 0, "calls": dict(calls or {}), **timed}
 
 
-def does_little(actual: Any, *, limits: Mapping[str, Any], right: Mapping[str, Any], function: str) -> Finding | None:
+def does_little(actual: Any, *, limits: Mapping[str, Any], right: Mapping[str, Any], asked: str) -> Finding | None:
     """Whether a function kept to its limits; ``right`` is what was counted of a right one."""
     found = actual if isinstance(actual, dict) else {}
     steps, calls = found.get("steps"), found.get("calls")
     if type(steps) is not int or not isinstance(calls, dict) or steps < 0:
         return Finding(
-            f"What {function} does could not be counted: does it change how Python traces a program?", "steps"
+            f"The steps of {asked} could not be counted: does the function change how Python traces a program?", "steps"
+        )
+    if "seconds" in limits and found.get("in_time") is not True:
+        return Finding(
+            f"{asked} took more than {plural(limits['seconds'], 'second')} of the processor's time, which is all that it may take here. Which "
+            "loop runs far more often than there are items?",
+            "steps",
         )
     at_least = "more than " if found.get("stopped") else ""
     most = limits["steps"]
@@ -119,17 +151,17 @@ def does_little(actual: Any, *, limits: Mapping[str, Any], right: Mapping[str, A
             else ""
         )
         return Finding(
-            f"Here {function} took {at_least}{steps:,} steps, where {most:,} are allowed and a right one needs {right.get('steps', 0):,}. "
+            f"Here {asked} took {at_least}{steps:,} steps, where {most:,} are allowed and a right one needs {right.get('steps', 0):,}. "
             f"(A step is a line that runs, or a comparison of two items.){ask}",
             "steps",
         )
     for name, allowed in limits["calls"].items():
         count = calls.get(name)
         if type(count) is not int or count > allowed:
-            told = plural(count, "time") if type(count) is int else "too often"
+            told = f"{count:,} times" if type(count) is int else "too often"
             needs = right.get("calls", {}).get(name, 0)
             return Finding(
-                f"Here {function} called {name} {at_least}{told}, where {allowed:,} are allowed and a right one needs {needs:,}. Is the "
+                f"Here {asked} called {name} {at_least}{told}, where {allowed:,} are allowed and a right one needs {needs:,}. Is the "
                 "same thing asked for again, whose answer could be kept?",
                 "steps",
             )

@@ -30,6 +30,7 @@ from autograder.checking.arguments import (
 from autograder.checking.contract import Contract
 from autograder.checking.kind import Kind, Wish
 from autograder.checking.kinds import kinds_of
+from autograder.checking.plain_kinds import PlainArgument
 from autograder.checking.table_kinds import TableArgument, draw_table
 from autograder.sandbox.guest.wire import strided
 
@@ -202,6 +203,8 @@ class _Drawing:
                     (argument.of,), self.contract.arguments[argument.of], tuple(shape)
                 )
             return axis
+        if isinstance(argument, PlainArgument):
+            return argument.drawn(style, self.rng)
         if isinstance(argument, TableArgument):
             return draw_table(argument, style, self.rng)
         if isinstance(argument, ChoiceArgument):

@@ -29,18 +29,21 @@ def every_kind(
     after: Waits = (),
     title: str = "every kind of input that it may be given",
     ask: Ask | None = None,
+    **options: Any,
 ) -> Callable[..., None]:
     """A check that holds the function to the reference on every kind of input that the exercise's contract allows.
 
     The inputs are a small covering set, drawn from the course's secret. ``ask(agrees, name, values)`` asks about one, where
     it takes more than a call with these arguments. Where the student's answer is wrong, the kind that shows it is looked
-    for, each by itself in small arrays, and named in the message.
+    for, each by itself in small arrays, and named in the message. ``options`` are those of ``assert_matches``.
     """
 
     def test_every_kind(self: Any, agrees: Any) -> None:
         spec = type(self).__exercise__
         put = ask if ask is not None else functools.partial(_asked, contract=spec.takes)
-        search = _KindSearch(spec.takes, functools.partial(put, agrees(of_largest=_OF_LARGEST), spec.name))
+        search = _KindSearch(
+            spec.takes, functools.partial(put, agrees(**{"of_largest": _OF_LARGEST, **options}), spec.name)
+        )
         for drawn in _covering(spec.takes, seed_of(spec.name)).inputs:
             try:
                 search.ask(drawn.values)

@@ -25,6 +25,7 @@ from autograder.checking.arguments import (
 )
 from autograder.checking.contract import Contract
 from autograder.checking.kind import Kind, Path, Test, Wish, styled
+from autograder.checking.plain_kinds import PlainArgument, of_plain
 from autograder.checking.reading import Reading
 from autograder.checking.table_kinds import TableArgument, of_table
 from autograder.checking.value_kinds import of_array, of_lengths, of_mask, of_number, of_order, of_whole_numbers
@@ -54,6 +55,8 @@ def kinds_of(contract: Contract) -> list[Kind]:
             found += of_number(path, name, argument)
         elif isinstance(argument, AxisArgument):
             found += _of_axis(path, name, argument)
+        elif isinstance(argument, PlainArgument):
+            found += of_plain(path, name, argument)
         elif isinstance(argument, TableArgument):
             found += of_table(path, name, argument)
         if argument.default and len(path) == 1:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autograder.checking.asserts import judge_assertion
-from autograder.checking.counting import COUNT
+from autograder.checking.counting import COUNT, spelled_count
 from autograder.sandbox.protocol import Call
 
 __all__ = ["count"]
@@ -27,4 +27,11 @@ def count(
     given = limits, list(args), dict(kwargs)
     found = measure(COUNT, function, *given)
     needed = right(Call(function, given, {}, COUNT, measured=True))
-    judge_assertion("does_little", found, None, {"limits": limits, "right": needed, "function": function}, "", {})
+    judge_assertion(
+        "does_little",
+        found,
+        None,
+        {"limits": limits, "right": needed, "asked": spelled_count(function, args, kwargs)},
+        "",
+        {},
+    )

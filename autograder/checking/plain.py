@@ -8,32 +8,36 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from autograder.checking.plain_sentences import (
+    Difference,
+    in_a_sentence,
+    lacks,
+    lines_apart,
+    one_for_another,
+    one_line_apart,
+    wrong_plain_type,
+)
 from autograder.checking.plain_text import (
-    MAX_WORD,
     PLAIN,
     in_order,
-    label,
     listed,
     plain_kind,
     source,
-    texts_apart,
 )
-from autograder.sandbox.guest.wire_limits import MAX_INT_BITS
+from autograder.errors import CourseError
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.guest.wire_tables import is_pandas
-from autograder.sanitize import shorten
+from autograder.sandbox.protocol import Opaque
 
-__all__ = ["Comparison", "Difference", "is_plain"]
+__all__ = ["Comparison", "is_plain", "refuse_opaque"]
 
-Path = tuple[tuple[str, Any], ...]
 FEW_KEYS = 6  # that are all told where one is missing
 MAX_GREEDY = 300  # items that are held against each other one by one, where their order does not count
 _NUMBERS = (int, float, complex, np.number)
@@ -42,10 +46,10 @@ _SEQUENCES = (list, tuple, range)
 
 def is_plain(value: Any) -> bool:
     """Whether ``value`` is compared here: it holds no numeric array, and is more than a number or a row of numbers."""
-    if is_pandas(value):
-        return False
     if isinstance(value, np.ndarray | np.generic):
         return value.dtype.kind in "UMm"
+    if is_pandas(value):
+        return False
     if isinstance(value, (*PLAIN, Iterated)):
         return True
     if isinstance(value, list | dict):
@@ -54,52 +58,22 @@ def is_plain(value: Any) -> bool:
 
 
 def _holds_array(value: Any) -> bool:
-    if is_pandas(value):
-        return True
     if isinstance(value, np.ndarray | np.generic):
         return value.dtype.kind not in "UMm" and value.ndim > 0
+    if is_pandas(value):
+        return True
     if isinstance(value, dict):
         return any(map(_holds_array, value.values()))
     return isinstance(value, list | tuple) and any(map(_holds_array, value))
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Where two values first differ: the ``path`` to that part, what is wrong there, and the two parts.
-
-    ``clause`` completes the sentence that the path begins; ``alone`` stands in its place where the whole value is meant.
-    """
-
-    clause: str
-    kind: str
-    found: Any
-    right: Any
-    path: Path = ()
-    alone: str = ""
-
-    def within(self, kind: str, key: Any) -> Difference:
-        """The same, of a value that holds this one at ``key``."""
-        return replace(self, path=((kind, key), *self.path))
-
-    def sentence(self, what: str = "it") -> str:
-        """What is wrong, as a student reads it."""
-        places = [_place(kind, key) for kind, key in self.path]
-        text = " ".join([", ".join(places), self.clause]) if places else self.alone or self.clause
-        if what != "it":
-            text = f"{what}: {text}" if places or not self.alone else f"{what} {text.removeprefix('it ')}"
-        return text[0].upper() + text[1:]
-
-    def subscripts(self) -> str:
-        """The path as Python writes it: ``[2]['be']``; empty where it leads through what has no places."""
-        if any(kind not in {"list", "tuple", "dictionary"} for kind, _ in self.path):
-            return ""
-        return "".join(f"[{source(key)}]" for _, key in self.path)
-
-
-def _place(kind: str, key: Any) -> str:
-    if kind == "dictionary":
-        return f"at the key {shorten(source(key), MAX_WORD)}"
-    return f"at place {key + 1} of the {kind}" if kind != "array" else f"at index {list(key)}"
+def refuse_opaque(expected: Any) -> None:
+    """Raise ``CourseError`` where the right answer itself is something that cannot cross: nothing can be held against it."""
+    if isinstance(expected, Opaque):
+        raise CourseError(
+            f"The right answer is of type {expected.type}, which cannot leave a student's process. Let the function give arrays, "
+            "numbers, texts, dates, lists, dicts or sets, or look at what it gives with student.probe(…)."
+        )
 
 
 @dataclass(frozen=True)
@@ -108,6 +82,7 @@ class Comparison:
 
     ``order=False``: items may come in any order; ``order=True``: the keys of a dictionary have an order, too.
     ``exact_type``: a list is no tuple, and 3 is no 3.0. ``extra_keys``: a dictionary may have more keys than the right one.
+    ``refuses``: a right answer that cannot cross raises ``CourseError``, since nothing can be held against it.
     ``of_largest``: numbers may be off by this share of themselves.
     """
 
@@ -117,6 +92,7 @@ class Comparison:
     exact_type: bool = False
     extra_keys: bool = False
     of_largest: float = 0.0
+    refuses: bool = False
 
     def difference(self, found: Any, right: Any) -> Difference | None:
         """Where ``found`` is not ``right``; ``None`` where nothing is wrong."""
@@ -124,11 +100,11 @@ class Comparison:
             return None
         if right is None or isinstance(right, bool | np.bool_):
             same = found is None if right is None else isinstance(found, bool | np.bool_) and bool(found) == bool(right)
-            return None if same else _other(found, right)
+            return None if same else one_for_another(found, right)
         if isinstance(right, str):
             return self._text(found, str(right))
         if isinstance(right, _NUMBERS) and not isinstance(right, np.timedelta64):
-            return None if self._same_number(found, right) else _other(found, right)
+            return None if self._same_number(found, right) else one_for_another(found, right)
         if isinstance(right, dict):
             return self._mapping(found, right)
         if isinstance(right, set | frozenset):
@@ -137,7 +113,9 @@ class Comparison:
             return self._array(found, right)
         if isinstance(right, _SEQUENCES):
             return self._sequence(found, right)
-        return None if _same_leaf(found, right) else _other(found, right)
+        if self.refuses:
+            refuse_opaque(right)
+        return None if _same_leaf(found, right) else one_for_another(found, right)
 
     def _same_number(self, found: Any, right: Any) -> bool:
         if isinstance(found, np.ndarray) and not found.ndim:
@@ -162,21 +140,21 @@ class Comparison:
 
     def _text(self, found: Any, right: str) -> Difference | None:
         if not isinstance(found, str):
-            return _other(found, right)
+            return one_for_another(found, right)
         if found == right:
             return None
         if "\n" in right or "\n" in found:
-            return _lines_apart(found, right)
-        return _one_line_apart(found, right)
+            return lines_apart(found, right)
+        return one_line_apart(found, right)
 
     def _mapping(self, found: Any, right: dict[Any, Any]) -> Difference | None:
         if not isinstance(found, dict):
-            return _wrong_type(found, "a dictionary", right)
+            return wrong_plain_type(found, "a dictionary", right)
         pairs, missing, extra = self._paired(found, right)
         if self.extra_keys:
             extra = []
         if missing or extra:
-            clause = _lacks("the dictionary", missing, extra, " the key", found)
+            clause = lacks("the dictionary", missing, extra, " the key", found)
             if not extra and 0 < len(found) <= FEW_KEYS:
                 clause = f"the dictionary lacks {listed(missing)}; it has {listed(found)}."
             return Difference(clause, "length", found, right)
@@ -191,11 +169,11 @@ class Comparison:
 
     def _members(self, found: Any, right: Any) -> Difference | None:
         if not isinstance(found, set | frozenset) or (self.exact_type and type(found) is not type(right)):
-            return _wrong_type(found, f"a {type(right).__name__}", right)
+            return wrong_plain_type(found, f"a {type(right).__name__}", right)
         _pairs, missing, extra = self._paired(found, right)
         if not (missing or extra):
             return None
-        return Difference(_lacks("the set", in_order(missing), in_order(extra), "", found), "values", found, right)
+        return Difference(lacks("the set", in_order(missing), in_order(extra), "", found), "values", found, right)
 
     def _paired(self, found: Iterable[Any], right: Iterable[Any]) -> tuple[list[tuple[Any, Any]], list[Any], list[Any]]:
         """The keys of one that are those of the other, which are missing, and which are too many; floats at tolerance."""
@@ -224,9 +202,9 @@ class Comparison:
             try:
                 found = np.asarray(found, dtype=None if right.dtype.kind == "U" else right.dtype)
             except (ValueError, TypeError, OverflowError):
-                return _wrong_type(found, plain_kind(right), right)
+                return wrong_plain_type(found, plain_kind(right), right)
         if not isinstance(found, np.ndarray) or found.dtype.kind != right.dtype.kind:
-            return _wrong_type(found, plain_kind(right), right)
+            return wrong_plain_type(found, plain_kind(right), right)
         if found.shape != right.shape:
             clause = f"has shape {found.shape}; it should have shape {right.shape}."
             return Difference(f"the array {clause}", "shape", None, None, alone=f"it {clause}")
@@ -236,13 +214,13 @@ class Comparison:
         if same.all():
             return None
         place = tuple(int(i) for i in np.argwhere(~same)[0])
-        return _other(found[place], right[place]).within("array", place)
+        return one_for_another(found[place], right[place]).within("array", place)
 
     def _sequence(self, found: Any, right: Any) -> Difference | None:
         items = _items(found)
         name = _name_of(right)
         if items is None or (self.exact_type and _name_of(found) != name):
-            return _wrong_type(found, f"{'an' if name[0] in 'aeio' else 'a'} {name}", right)
+            return wrong_plain_type(found, f"{'an' if name[0] in 'aeio' else 'a'} {name}", right)
         kind = "list" if isinstance(found, np.ndarray) else _name_of(found)
         cut = isinstance(found, Iterated) and found.more, isinstance(right, Iterated) and right.more
         if any(cut):  # no more was looked at than this
@@ -277,11 +255,11 @@ class Comparison:
         counts = f"the {kind} has {more}{len(items):,} item{'' if len(items) == 1 else 's'} where {len(right):,} {'is' if len(right) == 1 else 'are'} right"
         shared = min(len(items), len(right))
         if not items:
-            clause = f"the {kind} is empty where {len(right):,} item{' is' if len(right) == 1 else 's are'} right, the first of them {_word(right[0])}."
+            clause = f"the {kind} is empty where {len(right):,} item{' is' if len(right) == 1 else 's are'} right, the first of them {in_a_sentence(right[0])}."
         elif place is None and len(items) < len(right):
-            clause = f"{counts}: {_word(right[shared])} is missing at its end."
+            clause = f"{counts}: {in_a_sentence(right[shared])} is missing at its end."
         elif place is None:
-            clause = f"{counts}: {_word(items[shared])} at place {shared + 1} is too many."
+            clause = f"{counts}: {in_a_sentence(items[shared])} at place {shared + 1} is too many."
         else:
             inside = self.difference(items[place], right[place])
             assert inside is not None  # noqa: S101 - the place is where they differ
@@ -303,32 +281,7 @@ class Comparison:
                     missing.remove(item)
         if not (missing or extra):
             return None
-        return Difference(_lacks(f"the {kind}", missing, extra, "", found), "values", found, right)
-
-
-def _one_line_apart(found: str, right: str) -> Difference:
-    """Where two texts first differ, and what alone does where that is hard to see."""
-    hint = _how_texts_differ(found, right)
-    if max(len(found), len(right)) <= MAX_WORD:
-        return _other(found, right, hint)
-    left, should, place = texts_apart(found, right)
-    clause = f"the string differs from character {place:,} on: {left} where {should} is right{hint}."
-    return Difference(clause, "values", found, right)
-
-
-def _lines_apart(found: str, right: str) -> Difference:
-    """Where two texts of several lines first differ."""
-    own, lines = found.splitlines(keepends=True), right.splitlines(keepends=True)
-    place = next((i for i, (a, b) in enumerate(zip(own, lines, strict=False)) if a != b), None)
-    if place is None:
-        counts = f"the string has {len(own)} line{'' if len(own) == 1 else 's'} where {len(lines)} {'is' if len(lines) == 1 else 'are'} right"
-        longer, what = (lines, "is missing") if len(own) < len(lines) else (own, "is too many")
-        place = min(len(own), len(lines))
-        return Difference(f"{counts}: line {place + 1}, {_word(longer[place])}, {what}.", "length", found, right)
-    bare = own[place].rstrip("\r\n"), lines[place].rstrip("\r\n")
-    left, should = bare if bare[0] != bare[1] else (own[place], lines[place])
-    clause = _one_line_apart(left, should).clause.replace("the string", "it", 1)
-    return Difference(f"in line {place + 1} of the string {clause}", "values", found, right)
+        return Difference(lacks(f"the {kind}", missing, extra, "", found), "values", found, right)
 
 
 def _ident(value: Any) -> Any:
@@ -370,86 +323,3 @@ def _same_leaf(found: Any, right: Any) -> bool:
     if isinstance(right, dt.tzinfo):
         return str(found) == str(right)
     return bool(found == right) or str(found) == str(right) == "NaN"
-
-
-def _word(value: Any) -> str:
-    """A value in the middle of a sentence: written out where it is short, else what it is."""
-    text = source(value)
-    if len(text) <= (
-        MAX_WORD if isinstance(value, str | bytes | list | tuple | dict | set | frozenset) else 2 * MAX_WORD
-    ):
-        return text
-    if isinstance(value, int):
-        return f"{text[:20]}…{text[-20:]} ({len(text):,} digits)"
-    if isinstance(value, list | tuple | dict) and not isinstance(value, Iterated):
-        return f"a {'dictionary' if isinstance(value, dict) else type(value).__name__} of {len(value):,} items"
-    return plain_kind(value) or shorten(text, MAX_WORD)
-
-
-def _other(found: Any, right: Any, hint: str = "") -> Difference:
-    """One value where another is right; where the two look alike, or are of different types, these are said."""
-    left, should = _word(found), _word(right)
-    if all(isinstance(value, int | float) for value in (found, right)) and any(
-        isinstance(value, float) for value in (found, right)
-    ):
-        left, should = _digits(found, right)
-    kinds = label(found, right), label(right, found)
-    if isinstance(found, dt.datetime) and isinstance(right, dt.datetime) and kinds[0] == kinds[1] and found == right:
-        hint = ": the same moment in another time zone"
-    if (kinds[0] != kinds[1] and all(kinds)) or left == should:
-        left, should = (
-            f"{text} ({kind})" if kind and kind not in text else text
-            for text, kind in zip((left, should), kinds, strict=True)
-        )
-    clause = f"is {left} where {should} is right{hint}."
-    return Difference(
-        f"there {clause}", "values" if kinds[0] == kinds[1] else "type", found, right, alone=f"it {clause}"
-    )
-
-
-def _digits(found: float, right: float) -> tuple[str, str]:
-    """Two numbers with as many digits as it takes to tell them apart."""
-    if any(isinstance(value, int) and value.bit_length() > MAX_INT_BITS for value in (found, right)):
-        return _word(found), _word(right)
-    pairs = ((f"{found:.{digits}g}", f"{right:.{digits}g}") for digits in range(4, 18))
-    return next((pair for pair in pairs if pair[0] != pair[1]), (repr(found), repr(right)))
-
-
-def _wrong_type(found: Any, asked: str, right: Any) -> Difference:
-    what = (
-        _word(found)
-        if isinstance(found, str | bytes | int | float | None | list | tuple | set | frozenset | dict)
-        else ""
-    )
-    name = label(found) or plain_kind(found) or source(found)
-    what = f", {what}" if what and what != name and len(what) <= MAX_WORD else ""
-    clause = f"is {name}{what}; {asked} is asked for."
-    return Difference(f"there {clause}", "type", found, right, alone=f"it {clause}")
-
-
-def _lacks(whole: str, missing: Sequence[Any], extra: Sequence[Any], key: str, found: Any) -> str:
-    if not len(found):
-        return f"{whole} is empty; it should have {listed(missing)}."
-    many = "s" if key else ""
-    besides = (
-        f"has{key}{many * (len(extra) > 1)} {listed(extra)}, which {'does' if len(extra) == 1 else 'do'} not belong there"
-        if extra
-        else ""
-    )
-    if not missing:
-        return f"{whole} {besides}."
-    lacks = f"{whole} lacks{key}{many * (len(missing) > 1)} {listed(missing)}"
-    return f"{lacks}, and {besides}." if extra else f"{lacks}."
-
-
-def _how_texts_differ(found: str, right: str) -> str:
-    """What alone tells two texts apart, where that is hard to see."""
-    if found.strip() == right.strip():
-        return ": only the white space at the start or the end differs"
-    if found.split() == right.split():
-        return ": only white space differs"
-    if found.casefold() == right.casefold():
-        return ": only capital and small letters differ"
-    if unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", right):
-        return ": the letters look alike, and are put together in another way (see unicodedata.normalize)"
-    return ""

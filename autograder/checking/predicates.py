@@ -18,6 +18,7 @@ from autograder.checking.arrays import shape_words, show
 from autograder.checking.closeness import ATOL, RTOL, as_array, close
 from autograder.checking.compare import RETURNED_NONE, Finding, kind_of, matches, wrong_type
 from autograder.checking.counting import does_little
+from autograder.checking.outcome_findings import prints_lines, should_raise
 from autograder.checking.plots import same_plot
 from autograder.checking.scripts import gives_an_object, raises_an_error
 from autograder.checking.tables import with_table_options
@@ -196,4 +197,6 @@ _PROPERTIES: dict[str, Callable[..., Finding | None]] = {
     "raises": raises_an_error,
     "lets_through": _lets_through,
     "does_little": does_little,
+    "should_raise": should_raise,
+    "prints": prints_lines,
 }

@@ -6,6 +6,7 @@ of a course meets the same inputs, and a second run meets them again.
 
 from __future__ import annotations
 
+import copy
 import functools
 import hashlib
 import inspect
@@ -253,4 +254,6 @@ def _seed_number(secret: bytes, name: str) -> int:
 
 
 def _copies(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: v.copy() if isinstance(v, np.ndarray) or kind_of_table(v) else v for k, v in values.items()}
+    return {
+        k: v.copy() if isinstance(v, np.ndarray) or kind_of_table(v) else copy.deepcopy(v) for k, v in values.items()
+    }

@@ -66,9 +66,10 @@ def new_exercise(
             left = f"   {plural(todo, 'place')} to write in" if todo else ""
             click.echo(f"  {path.relative_to(course.root)}{left}")
         if made.todo:
+            click.echo(f"Each place says TODO(author), and `autograder release {chapter}` lists what is left.")
+        if not made.from_reference:
             click.echo(
-                f"Each place says TODO(author), and `autograder release {chapter}` lists what is left. Begin with the answer in "
-                f"solutions/{chapter}.py: `autograder stubs {chapter}` then gives the stub its docstring."
+                f"Begin with the answer in solutions/{chapter}.py: `autograder stubs {chapter}` then gives the stub its docstring."
             )
 
 

@@ -15,6 +15,7 @@ from autograder.checking.asserts import observing
 from autograder.checking.counting import limits_of
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.checking.limits import count
+from autograder.checking.outcomes import Outcomes
 from autograder.checking.plots import plot_probe_text
 from autograder.checking.spelling import answered, spelled
 from autograder.checking.things import holds_things
@@ -141,7 +142,7 @@ def _record(checks: ChapterChecks, spec: ExerciseSpec, check: CheckSpec) -> _Tap
 MAX_PARTS = 1000  # of a result that a check may assert something about each
 
 
-class _Tape:
+class _Tape(Outcomes):
     """Stands where the student stands, answers with the reference, and writes down calls and assertions."""
 
     def __init__(self, checks: ChapterChecks, where: str) -> None:
@@ -197,12 +198,17 @@ class _Tape:
         return value
 
     def within(
-        self, memory_mb: int | None = None, *, steps: int | None = None, calls: Mapping[str, int] | None = None
+        self,
+        memory_mb: int | None = None,
+        *,
+        steps: int | None = None,
+        calls: Mapping[str, int] | None = None,
+        seconds: float | None = None,
     ) -> _Tape:
         """The same recorder, for calls with a limit on memory, steps or calls."""
         limited = copy.copy(self)  # which writes on the same tape
         limited._memory_mb = memory_mb  # noqa: SLF001 - a copy of ours
-        limited._limits = limits_of(steps, calls) if steps is not None or calls else None  # noqa: SLF001
+        limited._limits = limits_of(steps, calls, seconds) if (steps, seconds) != (None, None) or calls else None  # noqa: SLF001
         return limited
 
     def when_graded(self, look: Callable[..., None], *args: Any) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from autograder.course import Course, CourseError
 from autograder.files import DISK
 from autograder.grading.document import Released
+from autograder.grading.imports import Importable
 from autograder.grading.outcome import Outcome, crash
 from autograder.grading.submission import Job, Submission
 from autograder.grading.task import Task
@@ -54,6 +56,9 @@ class NotebookGrader:
 
         self._course, self._task, self._worker = course, task, worker
         self._released = Released.of(course, task.chapter)
+        # Without a jail, all that is installed can be imported.
+        confined = task.options.confinement != "local"
+        self._importable = Importable.of(course, task.chapter, self._released) if confined else None
         worker.prepare(self._released.notebook.code_cells())  # the jail gets ready while the checks are read
         self._judge = Judge(load_checks(course, task.chapter))
         # Data that the notebook reads is there for a student too.
@@ -81,6 +86,8 @@ class NotebookGrader:
             exercises = self._judge.judge(submission, only=options.only, visible_only=options.visible_only)
             submission.finish()
             self._locating.earn(time.monotonic() - begun)
+            if self._importable is not None and (why := self._importable.failed_cell(submission)):
+                return self._task.ungradable(job, why)
             exercises = self._located(submission, exercises)
         except NotebookError as error:
             return self._task.ungradable(job, str(error), settled=not isinstance(error.__cause__, OSError))
@@ -93,6 +100,8 @@ class NotebookGrader:
             return self._task.ungradable(job, crash("Grading this notebook", error))
         self._without_jail = 0
         verdict = Verdict.graded(str(job.path), job.student, self._task.chapter, submission.sandbox, exercises)
+        if self._importable is not None and verdict.score < verdict.max_score:
+            verdict = replace(verdict, warning=self._importable.of_students(submission) or verdict.warning)
         return self._task.finish(Outcome(job, verdict, submission.document, submission.cells), submission.data)
 
     def _located(self, submission: Submission, exercises: tuple[ExerciseVerdict, ...]) -> tuple[ExerciseVerdict, ...]:

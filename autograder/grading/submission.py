@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from autograder.attempt import defines, last_definition_is_blank
 from autograder.grading.document import Released, restored
 from autograder.grading.pictures import kept_pictures, without_picture
-from autograder.notebook import Notebook, blank_exercises, load_document, metadata_of, notebook_of
+from autograder.notebook import Cell, Notebook, blank_exercises, load_document, metadata_of, notebook_of
 from autograder.sandbox.protocol import CellOutcome, CodeCell, EditableSession, Session, TimeBudget
 
 if TYPE_CHECKING:
@@ -120,6 +120,10 @@ class Submission:
         """A fresh session that no mark depends on, on the time of ``budget``; ``cache`` takes its answers."""
         slow = [outcome.index for outcome in self.cells if outcome.stopped]
         return self._open_session(self._plain, memory_mb=memory_mb, draw=False, slow=slow, budget=budget, cache=cache)
+
+    def is_handed_out(self, cell: Cell) -> bool:
+        """Whether a cell is one of the course's own, as it was handed out."""
+        return cell.role is None and cell.source in self._handed_out
 
     def finish(self) -> None:
         """Run what is still to be run for the reader: a notebook that no check asked for, and pictures that are to be drawn."""

@@ -31,6 +31,8 @@ class AsStudent(ast.NodeTransformer):
         self.variables = set(variables) - set(own)
         self.who = who
         self.answers: set[str] = set()  # local names of what a student's function returned, as it was
+        self.classes: set[str] = set()  # those of the functions that are classes
+        self.objects: set[str] = set()  # local names of objects of these
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """The one place where a name is read."""
@@ -51,6 +53,12 @@ class AsStudent(ast.NodeTransformer):
         """Whether ``node`` is what a student's function returned, or a variable of theirs, as it is."""
         if isinstance(node, ast.Name):
             return node.id in self.variables or node.id in self.answers
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
+            return isinstance(node.args[0], ast.Name) and node.args[0].id in self.objects
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            node = node.func  # a method of an object
+        if isinstance(node, ast.Attribute):
+            return isinstance(node.value, ast.Name) and node.value.id in self.objects
         return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.functions
 
     def changed(self, node: ast.expr) -> ast.expr:

@@ -85,7 +85,12 @@ class NewChapter:
     def names(self) -> NamesInTests:
         """What the names in tests can be."""
         functions = frozenset(e.name for e in self.exercises if not e.answers)
-        return NamesInTests(functions, frozenset(v for e in self.exercises for v in e.answers), self.program)
+        classes = frozenset(
+            e.name
+            for e in self.exercises
+            if any(isinstance(s.node, ast.ClassDef) and s.node.name == e.name for s in e.statements)
+        )
+        return NamesInTests(functions, classes, frozenset(v for e in self.exercises for v in e.answers), self.program)
 
 
 def planned(original: Original, name: str, taken: Collection[str]) -> NewChapter:
@@ -176,8 +181,6 @@ def _why_nothing(chapter: NewChapter, piece: AnswerCell) -> str:
         return "it has no tests and is not marked by hand, so it is worth nothing; its cell stays, without points."
     if not statements:
         return "Python cannot read its code, or it holds none."
-    if any(isinstance(s.node, ast.ClassDef) for s in statements):
-        return "its solution is a class, which is not brought in."
     return "no test asks for a function or a variable that its solution makes."
 
 

@@ -27,6 +27,7 @@ class NamesInTests:
     """
 
     functions: frozenset[str]
+    classes: frozenset[str]
     variables: frozenset[str]
     program: Sequence[Statement]
 
@@ -112,7 +113,7 @@ def ways(test: Test, body: Body, names: NamesInTests, *, is_function: bool) -> l
     if not clash:
         lines = _lines(
             statements,
-            AsStudent(names.functions, names.variables, own),
+            _student(names, own),
             plain=False,
             hidden=test.hidden,
             message=test.message,
@@ -120,12 +121,18 @@ def ways(test: Test, body: Body, names: NamesInTests, *, is_function: bool) -> l
         if lines:
             found.append(Way("words", tuple(lines), given & known))
         if not any(isinstance(node, _ONLY_INSIDE) or _prints(node) for s in statements for node in ast.walk(s)):
-            student = AsStudent(names.functions, names.variables, own)
+            student = _student(names, own)
             lines = _lines(statements, student, plain=True, hidden=test.hidden, message=test.message)
             found += [Way("python", tuple(lines), given & known)] if lines else []
     if is_function and not any(isinstance(n, ast.Name) and n.id == AUTOTEST for s in statements for n in ast.walk(s)):
         found.append(Way("probe", (), frozenset(), as_probe(statements, hidden=test.hidden)))
     return found
+
+
+def _student(names: NamesInTests, own: frozenset[str]) -> AsStudent:
+    student = AsStudent(names.functions, names.variables, own)
+    student.classes = set(names.classes)
+    return student
 
 
 def _worked_out(body: Sequence[ast.stmt], names: NamesInTests) -> list[Statement]:
@@ -165,6 +172,13 @@ def _line(node: ast.stmt, student: AsStudent, *, plain: bool, hidden: bool, mess
         and getattr(node.value.func, "id", "") == "print"
     ):
         return []
+    if (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and isinstance(node.value.func, ast.Attribute)
+        and student.whole(node.value)
+    ):
+        return [ast.unparse(student.changed(node.value))]  # something is done with an object
     if isinstance(node, ast.Import | ast.ImportFrom | ast.Pass):
         return [] if isinstance(node, ast.Pass) else ast.unparse(node).splitlines()
     if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
@@ -172,6 +186,9 @@ def _line(node: ast.stmt, student: AsStudent, *, plain: bool, hidden: bool, mess
         names = [t.id for t in targets if isinstance(t, ast.Name)]
         if student.whole(node.value) and len(names) == len(targets):
             student.answers.update(names)
+            made = node.value.func if isinstance(node.value, ast.Call) else None
+            if isinstance(made, ast.Name) and made.id in student.classes:
+                student.objects.update(names)
         elif student.asks(node.value) and not plain:
             return None
         return ast.unparse(student.visit(ast.parse(ast.unparse(node)))).splitlines()

@@ -60,9 +60,10 @@ class _Chunk:
         return "\n".join(line.shown for line in self.lines if line.shown is not None)
 
     @property
-    def function(self) -> ast.FunctionDef | None:
+    def function(self) -> ast.FunctionDef | ast.ClassDef | None:
+        """The function or class that students write, where the statement is one."""
         node = self.statement.node
-        return node if isinstance(node, ast.FunctionDef) and self.is_solution else None
+        return node if isinstance(node, ast.FunctionDef | ast.ClassDef) and self.is_solution else None
 
 
 def exercise_name(question: str, taken: Collection[str]) -> str:
@@ -205,6 +206,8 @@ def _stub(chunk: _Chunk) -> str:
     """A function with its docstring and nothing done; what the source gives of its body stays as comments."""
     function = chunk.function
     assert function is not None  # noqa: S101 - the chunk was chosen for it
+    if isinstance(function, ast.ClassDef):
+        return _class_stub(function)
     lines = chunk.statement.text.splitlines()
     first = chunk.statement.line
     documented = ast.get_docstring(function, clean=False) is not None
@@ -231,6 +234,20 @@ def _stub(chunk: _Chunk) -> str:
             shown += [line.shown] if line.shown is not None else []
     comments = [indent + text for text in _comments(shown)]
     return "\n".join([*head, *comments, f"{indent}raise NotImplementedError"])
+
+
+def _class_stub(node: ast.ClassDef) -> str:
+    """A class with its docstring and its methods, none of which does anything; helpers of the author's own are left out."""
+    empty = ast.parse(ast.unparse(node)).body[0]
+    assert isinstance(empty, ast.ClassDef)  # noqa: S101 - it was one
+    body: list[ast.stmt] = empty.body[: int(ast.get_docstring(empty) is not None)]
+    for method in empty.body:
+        if isinstance(method, ast.FunctionDef) and (not method.name.startswith("_") or method.name.startswith("__")):
+            document = method.body[: int(ast.get_docstring(method) is not None)]
+            method.body = [*document, ast.Raise(ast.Name("NotImplementedError", ast.Load()), None)]
+            body.append(method)
+    empty.body = body or [ast.Pass()]
+    return ast.unparse(ast.fix_missing_locations(empty))
 
 
 def _lines_before(chunk: _Chunk, first: int) -> int:

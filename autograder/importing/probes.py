@@ -13,9 +13,10 @@ class NotAsAsked(Exception):
 
 
 def probe(function):
-    names = getattr(function, "__globals__", None)
+    methods = list(vars(function).values()) if isinstance(function, type) else []
+    names = next((f.__globals__ for f in (function, *methods) if hasattr(f, "__globals__")), None)
     if names is None:
-        raise NotAsAsked("it is no function that was written with def")
+        raise NotAsAsked("it was not written with def or class")
     before = dict(names)
     names["NotAsAsked"] = NotAsAsked
     try:

@@ -22,6 +22,7 @@ from autograder.importing.source import original_of, read_source
 from autograder.importing.texts import checks_text, solutions_text
 from autograder.importing.written_notebook import notebook_of_chapter
 from autograder.notebook import load_source
+from autograder.scaffold.configuration import with_chapter
 from autograder.wording import number, plural
 
 __all__ = ["Imported", "import_notebook"]
@@ -57,10 +58,11 @@ def import_notebook(course: Course, path: Path, name: str | None = None) -> Impo
         raise ImportRefusedError(_nothing_to_check(path, chapter))
     beside = files_of(path, document, original.files, chapter)
     packages = packages_of(course, chapter, beside)
+    configured = _configured(course, name, packages)
     with tempfile.TemporaryDirectory(prefix="autograder-import-") as folder:
         root = Path(folder).resolve() / "course"
         _copy_course(course, root)
-        _configure(root / CONFIG_NAME, name, packages)
+        _put(root / CONFIG_NAME, configured)
         for source, target in beside.items():
             _put(root / "source" / name / target, source.read_bytes())
         names = list(beside.values())
@@ -79,7 +81,7 @@ def import_notebook(course: Course, path: Path, name: str | None = None) -> Impo
             _put(root / target, data)
         mistakes = in_a_process("looked_through", root, name)["mistakes"]
     files = {f"source/{name}/{target}": source.read_bytes() for source, target in beside.items()} | files
-    _write(course, files, name, packages)
+    _write(course, files, configured)
     return Imported(chapter, list(files), packages, mistakes)
 
 
@@ -152,11 +154,15 @@ def _copy_course(course: Course, root: Path) -> None:
             (root / "source" / chapter).symlink_to(course.source(chapter).parent)
 
 
-def _configure(path: Path, name: str, packages: Sequence[str]) -> None:
-    """Add the chapter, and packages, at the end of the configuration: whatever stands above, these lines hold."""
-    text = path.read_text(encoding="utf-8")
-    added = [f'c.Course.chapters.append("{name}")', *(f'c.Course.packages.append("{p}")' for p in packages)]
-    write_atomically(path, (text.rstrip("\n") + "\n\n" + "\n".join(added) + "\n").encode())
+def _configured(course: Course, name: str, packages: Sequence[str]) -> bytes:
+    """The course's configuration with the chapter in its list, and packages added at the end.
+
+    Raises ``CourseError`` where it is written in a way that cannot be added to safely.
+    """
+    path = course.root / CONFIG_NAME
+    text = with_chapter(course, path, path.read_text(encoding="utf-8"), name)
+    added = [f'c.Course.packages.append("{package}")' for package in packages]
+    return ("\n".join([text.rstrip("\n"), *added]) + "\n").encode()
 
 
 def _put(path: Path, data: bytes) -> None:
@@ -164,7 +170,7 @@ def _put(path: Path, data: bytes) -> None:
     path.write_bytes(data)
 
 
-def _write(course: Course, files: Mapping[str, bytes], name: str, packages: Sequence[str]) -> None:
+def _write(course: Course, files: Mapping[str, bytes], configured: bytes) -> None:
     """Write all files, the configuration last; where one cannot be written, take the others away again."""
     written: list[Path] = []
     try:
@@ -173,7 +179,7 @@ def _write(course: Course, files: Mapping[str, bytes], name: str, packages: Sequ
             path.parent.mkdir(parents=True, exist_ok=True)
             written.append(path)
             write_atomically(path, data)
-        _configure(course.root / CONFIG_NAME, name, packages)
+        write_atomically(course.root / CONFIG_NAME, configured)
     except OSError:
         for path in written:
             path.unlink(missing_ok=True)

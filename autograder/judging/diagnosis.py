@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.closeness import as_array, close, equal, tolerances
+from autograder.checking.outcomes import is_outcome
 from autograder.judging.explanations import signature_of_error
 from autograder.judging.values import key_of
 from autograder.sandbox.guest.wire_tables import apart, is_pandas
@@ -237,7 +238,7 @@ def distinguishing_calls(exercise: str, calls: Sequence[Call]) -> list[Call]:
         for call in calls
         if not call.measured and (call.function == exercise or (is_script(call) and exercise in names_in(call)))
     ]
-    return [call for call in own if call.probe] or own
+    return [call for call in own if call.probe and not is_outcome(call.probe)] or own
 
 
 def answer_signature(exercise: str, log: Sequence[tuple[Call, Answer]]) -> str:

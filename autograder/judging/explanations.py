@@ -264,7 +264,10 @@ def _meaning(kind: str, message: str, line: str, known: Any, exercises: Collecti
     if kind == "AttributeError" and (found := _ATTRIBUTE.search(message)):
         return f"`{found['owner'] or found['module']}` has nothing called `{found['name'] or found['missing']}`: a spelling, or a value of another type than you expect?"
     if kind in {"ModuleNotFoundError", "ImportError"} and (found := _MODULE.search(message)):
-        return f"`{found['name']}` is not installed where this is graded: NumPy and the standard library are enough for every exercise."
+        return (
+            f"`{found['name']}` is not available where this is graded; the rest of your code may well be right. Write it with what "
+            "the notebook itself imports, or ask your teacher whether the package can be added."
+        )
     if kind == "ValueError" and "ambiguous" in message and (found := _COMPARES.search(line)):
         own = {"max": "np.max", "min": "np.min", "sorted": "np.sort"}[found["name"]]
         return (

@@ -16,10 +16,12 @@ import numpy as np
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.counting import limits_of
 from autograder.checking.limits import count
+from autograder.checking.outcomes import Outcomes, is_outcome, wanted_error
 from autograder.checking.plots import plot_probe_text
 from autograder.checking.scripts import asked_for
 from autograder.checking.spelling import answered
 from autograder.checking.things import holds_things
+from autograder.errors import CourseError
 from autograder.judging.conversation import Conversation
 from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
 from autograder.judging.objects import Side, given, made
@@ -31,7 +33,7 @@ from autograder.sandbox.script import is_script, names_in
 __all__ = ["ReferenceProxy", "StudentProxy"]
 
 
-class StudentProxy:
+class StudentProxy(Outcomes):
     """The fixture ``student``: ``student.softmax(x)`` calls the student's function, ``student["q1"]`` reads a variable."""
 
     def __init__(
@@ -53,6 +55,10 @@ class StudentProxy:
         if name.startswith("__"):
             raise AttributeError(name)
         if self._limits:
+            if name in self._conversation.classes:
+                raise CourseError(
+                    f"within(steps=…, calls=…, seconds=…) holds for functions, and {name} is a class: count in a probe."
+                )
             return lambda *args, **kwargs: self._counted(name, args, kwargs)
         if self._conversation.classes:
             return self._side(name)
@@ -86,14 +92,19 @@ class StudentProxy:
         self._conversation.check_purity()
 
     def within(
-        self, memory_mb: int | None = None, *, steps: int | None = None, calls: Mapping[str, int] | None = None
+        self,
+        memory_mb: int | None = None,
+        *,
+        steps: int | None = None,
+        calls: Mapping[str, int] | None = None,
+        seconds: float | None = None,
     ) -> StudentProxy:
         """The same student, whose calls may take so much and no more: ``student.within(memory_mb=64).f(x)``.
 
         ``steps`` are lines of Python that run, and comparisons of the items that were given; ``calls`` says how often each function
-        named there may be called, one of the notebook's or one that is handed over.
+        named there may be called, one of the notebook's or one that is handed over. ``seconds`` are those of the processor.
         """
-        limits = limits_of(steps, calls) if steps is not None or calls else None
+        limits = limits_of(steps, calls, seconds) if (steps, seconds) != (None, None) or calls else None
         return StudentProxy(self._conversation, self._known, memory_mb, exercises=self._exercises, limits=limits)
 
     def _counted(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -179,7 +190,7 @@ class StudentProxy:
                 shapes=error.shapes,
             )
             kind = "values" if error.type == NOT_AS_ASKED else "error"
-            raise CheckFailed(text, self._conversation.described(call), kind=kind)
+            raise CheckFailed(text + wanted_error(call.probe), self._conversation.described(call), kind=kind)
         return answered(copied(answer.value), lambda: self._conversation.spelled(call), call)
 
 
@@ -193,7 +204,7 @@ def _missing(call: Call, error: StudentError) -> str:
 def _raised_by_the_probe(call: Call, error: StudentError) -> bool:
     """Whether the probe raised ``error``, and no line of the student's; where it could not even call the function, it did not."""
     uncalled = error.type == "TypeError" and re.search(r"\(\) (takes|missing|got) ", error.message)
-    if is_script(call):
+    if is_script(call) or is_outcome(call.probe):
         return False
     return bool(call.probe) and error.type != NOT_AS_ASKED and not (error.line or error.where or uncalled)
 

@@ -10,7 +10,7 @@ import numpy as np
 from autograder.checking.closeness import close
 from autograder.sandbox.guest.wire import Decoder, Encoder, strided
 from autograder.sandbox.guest.wire_plain import Iterated, stays
-from autograder.sandbox.guest.wire_tables import apart, is_pandas, together
+from autograder.sandbox.guest.wire_tables import apart, is_pandas, plain_copy, together
 from autograder.sandbox.protocol import Call, Named, Opaque, Rng, Source
 from autograder.sanitize import sanitize
 
@@ -43,7 +43,9 @@ def copied(value: Any, leaf: Callable[[Any], Any] = lambda value: value) -> Any:
         return Iterated([copied(v, leaf) for v in value], value.type, more=value.more)
     if isinstance(value, tuple):
         return tuple(copied(v, leaf) for v in value)
-    return together(copied(apart(value), leaf)) if is_pandas(value) else leaf(value)
+    if is_pandas(value):
+        return whole if (whole := plain_copy(value)) is not None else together(copied(apart(value), leaf))
+    return leaf(value)
 
 
 def _real(value: Any) -> Any:
@@ -57,13 +59,19 @@ def arrived(value: Any) -> Any:
 
     Raises ``TooBig`` for what has more parts than may cross.
     """
-    if type(value) is np.ndarray and value.dtype.kind in "biufc":
+    if _is_plain_array(value):
         return np.array(value, copy=True)
     if value is None or type(value) in (bool, float):
         return value
+    if type(value) in (list, tuple) and value and all(map(_is_plain_array, value)):
+        return type(value)([np.array(item, copy=True) for item in value])
     encode = Encoder(stays, _MAX_BYTES)
     tree = encode(value)
     return Decoder(bytearray().join(encode.blobs), lambda _tag, items: Opaque(sanitize(items[0])))(tree)
+
+
+def _is_plain_array(value: Any) -> bool:
+    return type(value) is np.ndarray and value.dtype.kind in "biufc"
 
 
 def key_of(call: Call) -> tuple[Any, ...]:
@@ -90,7 +98,7 @@ def fingerprint(value: Any) -> Any:
     if isinstance(value, np.generic):
         return (value.dtype.str, value.tobytes())
     if isinstance(value, dict):
-        return ("dict", tuple((fingerprint(k), fingerprint(v)) for k, v in value.items()))
+        return ("dict", tuple((k if type(k) is str else fingerprint(k), fingerprint(v)) for k, v in value.items()))
     if isinstance(value, set | frozenset):
         return (type(value).__name__, frozenset(map(fingerprint, value)))
     if isinstance(value, list | tuple):
@@ -98,9 +106,18 @@ def fingerprint(value: Any) -> Any:
     if isinstance(value, float):
         return ("float", value.hex())
     if is_pandas(value):
-        return ("table", fingerprint(apart(value)))
+        return ("table", _of_parts(apart(value)))
     # Equal dates may lie in two time zones, and equal exact numbers be written with more digits or fewer.
     return (type(value).__name__, value if isinstance(value, str | int | Source | Rng | Named) else repr(value))
+
+
+def _of_parts(parts: Any) -> Any:
+    """The stand-in for a table's parts; a column of texts, which are many, is one as it is."""
+    if isinstance(parts, tuple) and parts[:1] == ("texts",):
+        return (*parts[:2], tuple(parts[2]))
+    if isinstance(parts, tuple) and parts and isinstance(parts[0], str):
+        return tuple(map(_of_parts, parts))
+    return tuple(map(_of_parts, parts)) if isinstance(parts, list) else fingerprint(parts)
 
 
 def changed_arguments(before: Call, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[str, ...]:

@@ -42,7 +42,8 @@ def class_mistakes(
     if (text := ast.get_docstring(stub)) != (told := ast.get_docstring(right)) and told:
         yield Mistake(
             source.place(cell, stub.body[0].lineno),
-            f"the stub's docstring and that of the reference in {where} differ{first_difference(text or '', told)}. Make them equal.",
+            f"the stub's docstring and that of the reference in {where} differ{first_difference(text or '', told)}. Make them equal: "
+            "`autograder stubs` gives the stub the reference's.",
             about=name,
         )
     ours, theirs = _methods(stub), _methods(right)
@@ -82,7 +83,7 @@ def _method(
         yield Mistake(
             source.place(cell, stub.lineno),
             f"the stub is {label}({parameters_of(stub)}), and the reference in {where} is {label}({parameters_of(right)}). "
-            "Give both the same parameters and defaults.",
+            "Give both the same parameters and defaults: `autograder stubs` gives the stub the reference's.",
             about=name,
         )
     if [ast.unparse(mark) for mark in stub.decorator_list] != [ast.unparse(mark) for mark in right.decorator_list]:
@@ -97,7 +98,7 @@ def _method(
         yield Mistake(
             source.place(cell, stub.body[0].lineno),
             f"the docstring of {label} and that of the reference in {where} differ{first_difference(text or '', told)}. "
-            "Make them equal.",
+            "Make them equal: `autograder stubs` gives the stub the reference's.",
             about=name,
         )
 

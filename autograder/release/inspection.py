@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from autograder.course import Course, CourseError
@@ -85,14 +86,18 @@ def inspect_chapter(course: Course, chapter: str) -> Inspection:
         if source is not None:
             mistakes += stub_mistakes(source, checks)
     todo = unfinished_places(course, chapter)
-    exercises = {place.about for place in todo} - {""}
-    mistakes = [
-        *todo,
-        *(mistake for mistake in mistakes if mistake.about not in exercises),
-    ]  # the others follow from it
+    begun = {place.about for place in todo} - {""}
+    mistakes = [*todo, *(mistake for mistake in mistakes if not _follows(mistake, begun))]
     told = _each_once(_from_the_course(course, mistakes))
     endless = any(NOT_BACK in mistake.what for mistake in told)
     return Inspection(file, source, usable, told, endless=endless, unfinished=bool(todo))
+
+
+def _follows(mistake: Mistake, begun: set[str]) -> bool:
+    """Whether a mistake is about an exercise that is only begun, and so may come of what is not written yet."""
+    if mistake.about or mistake.where:
+        return mistake.about in begun
+    return bool(begun & set(re.findall(r"\w+", mistake.what)))
 
 
 def _map_mistakes(course: Course, chapter: str) -> list[Mistake]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from autograder import attempt
 from autograder.course import Course
+from autograder.grading.imports import imported, modules_of
 from autograder.notebook import Cell, files_beside
 from autograder.release.mistake import Mistake, SourceNotebook
-from autograder.sandbox.packages import PackageMissing, top_level_paths
+from autograder.sandbox.packages import PackageMissing
+from autograder.wording import plural
 
 __all__ = ["PACKAGES", "need_mistakes"]
 
 PACKAGES = "packages"  # what a mistake about c.Course.packages is about
-_ALWAYS = frozenset({"autograder", "IPython"})  # which the jail has by itself
 _READERS = frozenset({"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "imread"})
 _LARGEST_MB = 64  # of all that lies beside a notebook: each submission's jail gets a copy of what it reads
 _PATH_READERS = frozenset({"open", "read_text", "read_bytes"})
@@ -26,11 +26,10 @@ _WRITERS = frozenset({"save", "savez", "savez_compressed", "savetxt", "savefig",
 def need_mistakes(source: SourceNotebook, course: Course, chapter: str) -> Iterator[Mistake]:
     """Imports of what the course does not list, and files that are read and not there."""
     try:
-        paths = top_level_paths(list(course.packages))
+        there = modules_of(course)
     except PackageMissing as error:
         yield Mistake("course_config.py", str(error), about=PACKAGES)
     else:
-        there = frozenset(name.removesuffix(".py").partition(".")[0] for name in paths)
         yield from _imports(source, course, chapter, there)
     yield from _files(source, course, chapter)
     yield from _size(course, chapter)
@@ -49,36 +48,25 @@ def _size(course: Course, chapter: str) -> Iterator[Mistake]:
         )
 
 
-def _imports(source: SourceNotebook, course: Course, chapter: str, there: frozenset[str]) -> Iterator[Mistake]:
-    known = there | _ALWAYS | sys.stdlib_module_names | set(course.packages)
+def _imports(source: SourceNotebook, course: Course, chapter: str, known: frozenset[str]) -> Iterator[Mistake]:
+    """Each package that is missing, once: where it is first imported, and in how many cells besides."""
     folder = course.source(chapter).parent
+    found: dict[str, list[tuple[Cell, int]]] = {}
     for cell in source.code:
-        for line, module in _imported(cell):
-            if module in known:
-                continue
-            if (folder / f"{module}.py").is_file():
-                continue  # a module that is handed out with the notebook
-            listed = ", ".join(course.packages)
-            yield Mistake(
-                source.place(cell, line),
-                f"it imports {module}, and a student's code may import only {listed} and the standard library. Add "
-                f"{module!r} to c.Course.packages in course_config.py, or do without it.",
-                about=cell.grade_id or source.name(cell),
-            )
-
-
-def _imported(cell: Cell) -> Iterator[tuple[int, str]]:
-    """The line and the first name of each module that a cell imports; those that it can do without are left out."""
-    tree = attempt.parsed(cell.source)
-    waiting: list[ast.AST] = [tree] if tree is not None else []
-    while waiting:
-        node = waiting.pop(0)
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name.partition(".")[0]) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield node.lineno, (node.module or "").partition(".")[0]
-        tried = node.body if isinstance(node, ast.Try) and node.handlers else []
-        waiting += [child for child in ast.iter_child_nodes(node) if child not in tried]
+        for line, module in imported(cell.source):
+            # A module that lies beside the notebook is handed out with it.
+            if module not in known and not (folder / f"{module}.py").is_file():
+                found.setdefault(module, []).append((cell, line))
+    for module, places in found.items():
+        cell, line = places[0]
+        others = len({other.index for other, _ in places}) - 1
+        besides = f", as {plural(others, 'cell')} below it {'does' if others == 1 else 'do'}" if others else ""
+        yield Mistake(
+            source.place(cell, line),
+            f"it imports {module}{besides}, and a student's code may import only {', '.join(course.packages)} and the standard "
+            f"library. Add {module!r} to c.Course.packages in course_config.py, or do without it.",
+            about=cell.grade_id or source.name(cell),
+        )
 
 
 def _files(source: SourceNotebook, course: Course, chapter: str) -> Iterator[Mistake]:
@@ -97,7 +85,14 @@ def _files(source: SourceNotebook, course: Course, chapter: str) -> Iterator[Mis
                 f"{PurePosixPath(name).name!r}.",
                 about=about,
             )
-        elif not (folder / name).is_file() or ".." in Path(name).parts:
+        elif ".." in Path(name).parts:
+            yield Mistake(
+                where,
+                f"it reads {name}, which lies outside source/{chapter}: the release carries what lies beside the notebook, and "
+                f"nothing else. Put the file there, and read {PurePosixPath(name).name!r}.",
+                about=about,
+            )
+        elif not (folder / name).is_file():
             yield Mistake(
                 where,
                 f"it reads {name}, and the release does not carry it: there is no such file in source/{chapter}. "

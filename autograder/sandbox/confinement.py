@@ -38,7 +38,7 @@ _INTERPRETER = os.path.realpath(sys.executable)
 _IN_JAIL = "/sandbox"
 _THREADED = (
     *("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"),
-    *("RAYON_NUM_THREADS", "POLARS_MAX_THREADS"),
+    *("RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "LOKY_MAX_CPU_COUNT"),
 )
 _ROOMS = ("site-packages", "dist-packages")  # where other packages live: never visible
 
@@ -102,6 +102,8 @@ def _environment(home: str) -> dict[str, str]:
         "MALLOC_ARENA_MAX": "1",
         # As many notebooks are graded at a time as there are cores: libraries are not to take one core for another's.
         **dict.fromkeys(_THREADED, "1"),
+        # joblib would try to share a lock with other processes, and warn each student that it may not; scikit-learn imports it.
+        "JOBLIB_MULTIPROCESSING": "0",
     }
     base = os.path.realpath(sys.base_prefix)
     given = filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":"))

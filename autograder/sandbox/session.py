@@ -191,10 +191,10 @@ class ChildSession:
         nothing comes of it and of those after it.
         """
         encode = Encoder(_sent_as_source, 1 << 32)
-        trees = [_tree_of(call, encode) for call in calls]
+        trees, probes = _trees_of(calls, encode)
         self._note_size(_size_of(calls))
         given = [list(sources.items()) for sources in programs]
-        order = {"do": "trials", "programs": given, "calls": trees, "seconds": seconds}
+        order = {"do": "trials", "programs": given, "calls": trees, "probes": probes, "seconds": seconds}
         found: list[list[Answer]] = [[] for _ in programs]
         if self._send(pack(order, encode.blobs)):
             for answers in found:
@@ -225,7 +225,8 @@ class ChildSession:
         kept: dict[bool, tuple[bytes, Size]] = calls.frames if isinstance(calls, Script) else {}
         if hold not in kept:
             encode = Encoder(_sent_as_source, 1 << 32, layouts=True)
-            order = {"do": "calls", "hold": hold, "calls": [_tree_of(call, encode) for call in calls]}
+            trees, probes = _trees_of(calls, encode)
+            order = {"do": "calls", "hold": hold, "calls": trees, "probes": probes}
             kept[hold] = pack(order, encode.blobs), _size_of(calls)
         frame, size = kept[hold]
         self._note_size(size)
@@ -338,6 +339,13 @@ def _tree_of(call: Call, encode: Encoder) -> list[Any]:
     return [call.function, [encode(item) for item in call.args], [[k, encode(v)] for k, v in call.kwargs.items()]]
 
 
+def _trees_of(calls: Sequence[Call], encode: Encoder) -> tuple[list[list[Any]], list[str]]:
+    """The calls, each with the place of its probe, if it has one, among the texts of the probes."""
+    probes = list(dict.fromkeys(call.probe for call in calls if call.probe))
+    trees = [[*_tree_of(call, encode), *([probes.index(call.probe)] if call.probe else [])] for call in calls]
+    return trees, probes
+
+
 def _size_of(calls: Sequence[Call]) -> Size:
     return Size.largest(Size.of([*call.args, *call.kwargs.values()]) for call in calls)
 
@@ -361,5 +369,5 @@ def _sent_as_source(value: Any) -> list[Any]:
         return ["n", value.name]
     raise TypeError(
         f"A {type(value).__name__} cannot be sent to a student's function. Send arrays, numbers, texts, "
-        "lists, tuples and dicts of them, a function as Source(text, name) or a generator as Rng(seed)."
+        "bytes, dates, lists, tuples, dicts and sets of them, tables, a function as Source(text, name) or a generator as Rng(seed)."
     )

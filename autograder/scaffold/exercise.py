@@ -17,7 +17,7 @@ from autograder.scaffold import texts
 from autograder.scaffold.cells import check_cell, code_cell, new_notebook, prose_cell, stub_cell, written_alike
 from autograder.scaffold.configuration import with_chapter
 from autograder.scaffold.names import require_chapter_name, require_exercise_name, require_parameters, require_points
-from autograder.scaffold.stubs import docstring_of, stub_of
+from autograder.scaffold.stubs import Defined, stub_of
 from autograder.scaffold.writing import read, write_all
 
 __all__ = ["POINTS", "Made", "new_exercise"]
@@ -76,7 +76,7 @@ def new_exercise(
         require_points(points)
     _refuse_elsewhere(course, name, chapter)
     files = _Chapter(course, chapter)
-    found, docstring = _reference(files, name, signature)
+    found, written_in = _reference(files, name, signature)
     from_reference = files.solutions() not in files.after
     checks_are_there = name in [exercise for exercise, _ in CheckFile(course, chapter).exercises]
     worth = _worth_in_the_checks(course, chapter, name) if checks_are_there else None
@@ -86,7 +86,7 @@ def new_exercise(
             "--points out, or change it there first."
         )
     worth = worth or points or POINTS
-    wrote_cells = _notebook(files, name, stub_of(found, docstring), worth)
+    wrote_cells = _notebook(files, name, stub_of(found, written_in), worth)
     if not checks_are_there:
         _checks(files, name, found, worth)
     if not wrote_cells and checks_are_there and from_reference:
@@ -121,21 +121,25 @@ def _refuse_elsewhere(course: Course, name: str, chapter: str) -> None:
             )
 
 
-def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[ast.FunctionDef, str | None]:
-    """The definition of the reference, and its docstring as it is written; begun where there is none."""
+def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[Defined, str]:
+    """The definition of the reference, a function or a class, and the text that it stands in; begun where there is none."""
     path = files.solutions()
     text = files.text(path)
     tree = _tree(path, text)
     for node in reversed(tree.body):
-        if getattr(node, "name", None) == name and not isinstance(node, ast.FunctionDef):
-            raise CourseError(f"{name} in {path}, line {node.lineno}, is no function: stubs are made of functions.")
-        if isinstance(node, ast.FunctionDef) and node.name == name:
-            if signature is not None and require_parameters(name, signature) != _parameters(node):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
+            given = _parameters(node) if isinstance(node, ast.FunctionDef) else ""
+            if signature is not None and require_parameters(name, signature) != given:
+                there = f"{name}{given}" if given else f"a class {name}"
                 raise CourseError(
-                    f"{path}, line {node.lineno} has {name}{_parameters(node)} already, and --signature says "
+                    f"{path}, line {node.lineno} has {there} already, and --signature says "
                     f"{name}{require_parameters(name, signature)}. Leave --signature out: the stub is made from the reference."
                 )
-            return node, docstring_of(node, (text or "").replace("\r\n", "\n"))
+            return node, (text or "").replace("\r\n", "\n")
+        if name in _bound_by(node):
+            raise CourseError(
+                f"{name} in {path}, line {node.lineno}, is no function and no class: stubs are made of these."
+            )
     parameters = require_parameters(name, signature) if signature is not None else "(x)"
     begun = texts.reference(name, parameters)
     if text is None:
@@ -144,7 +148,16 @@ def _reference(files: _Chapter, name: str, signature: str | None) -> tuple[ast.F
         files.after[path] = _appended(text, begun)
     [made] = ast.parse(begun).body
     assert isinstance(made, ast.FunctionDef)  # noqa: S101 - which is what was begun
-    return made, docstring_of(made, begun)
+    return made, begun
+
+
+def _bound_by(node: ast.stmt) -> set[str]:
+    """The names that a statement binds otherwise than by ``def`` or ``class``."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {alias.asname or alias.name for alias in node.names}
+    stored = [n for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    here = not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    return {n.id for n in stored if here} | ({node.name} if isinstance(node, ast.AsyncFunctionDef) else set())
 
 
 def _worth_in_the_checks(course: Course, chapter: str, name: str) -> float:
@@ -158,7 +171,7 @@ def _worth_in_the_checks(course: Course, chapter: str, name: str) -> float:
     return POINTS
 
 
-def _checks(files: _Chapter, name: str, node: ast.FunctionDef, points: float) -> None:
+def _checks(files: _Chapter, name: str, node: Defined, points: float) -> None:
     """Begin the class of checks."""
     path = files.course.checks(files.name)
     text = files.text(path)
@@ -167,15 +180,19 @@ def _checks(files: _Chapter, name: str, node: ast.FunctionDef, points: float) ->
     _add(files, path, text, '"""The checks, hidden and visible."""', wanted, begun)
 
 
-def _misconception(files: _Chapter, name: str, node: ast.FunctionDef) -> None:
+def _misconception(files: _Chapter, name: str, node: Defined) -> None:
     """Begin a first misconception, where the exercise has none."""
     path = files.solutions("misconceptions")
     text = files.text(path)
     if text is not None and re.search(rf"misconceptions?_of\(\s*['\"]{name}['\"]", text):
         return
     wanted = {"misconceptions_of": "autograder.misconception"} | ({"np": "numpy"} if text is None else {})
+    if isinstance(node, ast.ClassDef):
+        begun = texts.class_misconception(name)
+    else:
+        begun = texts.misconception(name, _parameters(node))
     title = '"""Wrong solutions, one mistake each, with what a student who makes it should read."""'
-    _add(files, path, text, title, wanted, texts.misconception(name, _parameters(node)))
+    _add(files, path, text, title, wanted, begun)
 
 
 def _add(files: _Chapter, path: Path, text: str | None, title: str, wanted: dict[str, str], begun: str) -> None:

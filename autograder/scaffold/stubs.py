@@ -15,12 +15,13 @@ from autograder.attempt import parsed
 from autograder.course import Course
 from autograder.judging.loader import load_checks
 from autograder.notebook import load_source
-from autograder.release.stubs import definition_of, parameters_of
+from autograder.release.stub_texts import parameters_of
 from autograder.scaffold.cells import set_source, written_alike
 from autograder.scaffold.writing import read, write_all
 
-__all__ = ["Renewed", "reference_of", "renew_stubs", "stub_of"]
+__all__ = ["Defined", "Renewed", "reference_of", "renew_stubs", "stub_of"]
 
+Defined = ast.FunctionDef | ast.ClassDef
 _BLANK = "raise NotImplementedError"
 
 
@@ -55,8 +56,9 @@ def renew_stubs(course: Course, chapter: str) -> Renewed:
             continue
         source = _renewed(name, cell.source, *reference)
         if source is None:
+            begun = f"class {name}:" if isinstance(reference[0], ast.ClassDef) else f"def {name}(…):"
             left.append(
-                f"The stub of {name} in {path} is no cell in which Python finds `def {name}(…):`, so it was left as it is. Mend it, "
+                f"The stub of {name} in {path} is no cell in which Python finds `{begun}`, so it was left as it is. Mend it, "
                 "or delete its two cells and let `autograder new-exercise` make them anew."
             )
         elif source != cell.source:
@@ -67,69 +69,108 @@ def renew_stubs(course: Course, chapter: str) -> Renewed:
     return Renewed(tuple(changed), tuple(left))
 
 
-def reference_of(function: Callable[..., Any]) -> tuple[ast.FunctionDef, str | None] | None:
-    """The definition of a reference, and its docstring as it is written there; None for what is no plain function."""
-    node = definition_of(function)
-    if node is None:
+def reference_of(reference: Callable[..., Any]) -> tuple[Defined, str] | None:
+    """The definition of a reference, a function or a class, and the text that it stands in; None for what is neither."""
+    try:
+        source = textwrap.dedent(inspect.getsource(inspect.unwrap(reference)))
+        body = ast.parse(source).body
+    except (OSError, TypeError, SyntaxError):
         return None
-    return node, docstring_of(node, textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
+    return (body[0], source) if body and isinstance(body[0], ast.FunctionDef | ast.ClassDef) else None
 
 
-def docstring_of(node: ast.FunctionDef | ast.AsyncFunctionDef, source: str) -> str | None:
+def stub_of(node: Defined, source: str) -> str:
+    """The text of a blank stub for what ``node`` of ``source`` defines."""
+    docstring = _docstring(node, source)
+    inside = [f"    {docstring}"] if docstring else []
+    if isinstance(node, ast.FunctionDef):
+        return "\n".join([_header(node), *inside, f"    {_BLANK}"])
+    methods = [textwrap.indent(_blank_method(method, source), "    ") for method in _methods(node)]
+    parts = [*(["\n".join(inside)] if inside else []), *methods]
+    return f"class {node.name}:\n" + "\n\n".join(parts or ["    pass"])
+
+
+def _blank_method(node: ast.FunctionDef, source: str) -> str:
+    """The text of a blank method, not indented."""
+    marks = [f"@{ast.unparse(mark)}" for mark in node.decorator_list]
+    first, *others = (_docstring(node, source) or "").split("\n")
+    docstring = [f"    {first}"] * bool(first) + [line.removeprefix("    ") for line in others]
+    return "\n".join([*marks, _header(node), *docstring, f"    {_BLANK}"])
+
+
+def _docstring(node: Defined, source: str) -> str | None:
     """The docstring of a definition in ``source`` as it is written, quotes and all; None where it has none."""
     if ast.get_docstring(node, clean=False) is None:
         return None
     return ast.get_source_segment(source, node.body[0])
 
 
-def stub_of(node: ast.FunctionDef, docstring: str | None) -> str:
-    """The text of a blank stub."""
-    inside = f"    {docstring}\n" if docstring else ""
-    return f"{_header(node)}\n{inside}    {_BLANK}"
+def _methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
+    """The methods that students write: those of its own, with a _ first, a reference keeps to itself."""
+    methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
+    return [
+        m
+        for m in methods
+        if not m.name.startswith("_") or m.name == "__init__" or (m.name.startswith("__") and ast.get_docstring(m))
+    ]
 
 
-def _renewed(name: str, source: str, node: ast.FunctionDef, docstring: str | None) -> str | None:
-    """The text of a stub's cell with the first lines of its function as the reference has them; None where it has no such function."""
+def _renewed(name: str, source: str, node: Defined, reference: str) -> str | None:
+    """The text of a stub's cell with the first lines of what it defines as the reference has them; None where it defines no such thing."""
     tree = parsed(source)
-    if tree is None:
+    kinds = (ast.ClassDef,) if isinstance(node, ast.ClassDef) else (ast.FunctionDef, ast.AsyncFunctionDef)
+    stubs = [n for n in tree.body if isinstance(n, kinds) and n.name == name] if tree is not None else []
+    if not stubs:
         return None
-    functions = [n for n in tree.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef) and n.name == name]
-    if not functions:
-        return None
-    stub = functions[-1]
-    own = ast.get_docstring(stub)
+    stub = stubs[-1]
+    if isinstance(node, ast.FunctionDef):
+        return _with_top(source, stub, node, reference)
+    changed = _with_top(source, stub, node, reference)
+    for method in _methods(node):
+        body = ast.parse(changed).body
+        cls = next(n for n in reversed(body) if isinstance(n, ast.ClassDef) and n.name == name)
+        own = next((n for n in cls.body if isinstance(n, ast.FunctionDef) and n.name == method.name), None)
+        if own is not None:
+            changed = _with_top(changed, own, method, reference)
+        else:
+            lines = changed.split("\n")
+            text = textwrap.indent(_blank_method(method, reference), "    ").split("\n")
+            changed = "\n".join([*lines[: cls.end_lineno], "", *text, *lines[cls.end_lineno or 0 :]])
+    return changed
+
+
+def _with_top(source: str, stub: Any, node: Defined, reference: str) -> str:
+    """``source`` with the first line and the docstring of ``stub`` as those of ``node``, where they differ."""
+    docstring, own = _docstring(node, reference), ast.get_docstring(stub)
     wanted = ast.get_docstring(node) if docstring else None
     # What is right already stays as its author laid it out.
     new_docstring = docstring if wanted not in {None, own} else None
-    new_header = _header(node) if parameters_of(stub) != parameters_of(node) else None
+    header_of_it = _header(node) if isinstance(node, ast.FunctionDef) else ""
+    new_header = None
+    if isinstance(node, ast.FunctionDef) and parameters_of(stub) != parameters_of(node):
+        new_header = header_of_it
     if new_docstring is None and new_header is None:
         return source
     lines = source.split("\n")
     above, below = lines[: stub.lineno - 1], lines[stub.end_lineno or stub.lineno :]
-    end, first = _header_end(source, stub), stub.body[0]
-    if first.lineno <= end:  # its body begins in the line of the def
+    end, first, outside = _header_end(source, stub), stub.body[0], " " * stub.col_offset
+    if header_of_it and first.lineno <= end:  # its body begins in the line of the def
         rest = stub.body[1:] if own is not None else stub.body
-        told = (
-            [f"    {new_docstring or docstring}"]
-            if docstring
-            else [f"    {ast.unparse(stub.body[0])}"]
-            if own is not None
-            else []
-        )
-        return "\n".join(
-            [*above, new_header or _header(node), *told, *(f"    {ast.unparse(one)}" for one in rest), *below]
-        )
-    header = [new_header] if new_header else lines[stub.lineno - 1 : end]
+        told = docstring or (ast.unparse(stub.body[0]) if own is not None else "")
+        inside = [told] * bool(told) + [ast.unparse(one) for one in rest]
+        return "\n".join([*above, f"{outside}{header_of_it}", *(f"{outside}    {text}" for text in inside), *below])
+    header = [f"{outside}{new_header}"] if new_header else lines[stub.lineno - 1 : end]
     told_until = (first.end_lineno or first.lineno) if own is not None else end
-    told = lines[end:told_until]
+    told_lines = lines[end:told_until]
     if new_docstring:
-        told = [*(lines[end : first.lineno - 1] if own is not None else ()), f"{' ' * first.col_offset}{new_docstring}"]
-    return "\n".join([*above, *header, *told, *lines[told_until:]])
+        before = lines[end : first.lineno - 1] if own is not None else []
+        told_lines = [*before, f"{' ' * first.col_offset}{new_docstring}"]
+    return "\n".join([*above, *header, *told_lines, *lines[told_until:]])
 
 
-def _header_end(source: str, stub: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """The number of the line in which the first line of a function ends, that with its colon."""
-    first = stub.lineno
+def _header_end(source: str, stub: Any) -> int:
+    """The number of the line in which the first line of a definition ends, that with its colon."""
+    first: int = stub.lineno
     for last in range(first, stub.body[0].lineno):
         text = textwrap.dedent("\n".join(source.split("\n")[first - 1 : last]))
         try:

@@ -6,7 +6,7 @@ import ast
 
 from autograder.release.unfinished import MARK
 
-__all__ = ["check_class", "import_lines", "misconception", "notebook_title", "reference", "task"]
+__all__ = ["check_class", "class_misconception", "import_lines", "misconception", "notebook_title", "reference", "task"]
 
 
 def reference(name: str, parameters: str) -> str:
@@ -29,9 +29,28 @@ def mistake_in_{name}{parameters}:
 '''
 
 
-def check_class(name: str, node: ast.FunctionDef, points: float) -> str:
+def class_misconception(name: str) -> str:
+    """A first misconception of an exercise that is a class."""
+    return f'''wrong = misconceptions_of("{name}")
+
+
+@wrong
+class MistakeIn{name[:1].upper() + name[1:]}:
+    """{MARK}: what somebody who writes this did, why it cannot be right, and where to look; never the code."""
+
+    # {MARK}: write the class with the mistake that you expect most, and name it after that
+'''
+
+
+def check_class(name: str, node: ast.FunctionDef | ast.ClassDef, points: float) -> str:
     """The checks of an exercise, of which the inputs and the hints are to be written."""
     arguments = ", ".join("..." for _ in _required(node))
+    small = f"agrees.{name}({arguments})  # {MARK}: give an input that students can work out by hand"
+    other = f"agrees.{name}({arguments})  # {MARK}: give an input that tells a right answer from a nearly right one"
+    if isinstance(node, ast.ClassDef):
+        made = f"made = agrees.{name}({arguments})"
+        small = f"{made}  # {MARK}: ask something of it below: made.method(…), made.attribute, len(made)"
+        other = f"{made}  # {MARK}: ask what tells a right class from a nearly right one"
     care = 0.5 if points >= 2 else points / 4
     visible = 1.0 if 3 <= points < 8 else points / 4
     shares = [f"{part:.12g}" for part in (visible, points - visible - care, care)]
@@ -43,12 +62,12 @@ class Test{title}:
     @check(points={shares[0]}, visible=True)
     def test_small_example(self, agrees):
         """the example worked by hand"""
-        agrees.{name}({arguments})  # {MARK}: give an input that students can work out by hand
+        {small}
 
     @check(points={shares[1]}, after="test_small_example")
     def test_another_input(self, agrees):
         """{MARK}: say what this check looks at, in a few words that students read"""
-        agrees.{name}({arguments})  # {MARK}: give an input that tells a right answer from a nearly right one
+        {other}
 
     test_care = pure(points={shares[2]}, after="test_small_example")
 '''
@@ -77,7 +96,10 @@ def import_lines(wanted: dict[str, str], known: frozenset[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _required(node: ast.FunctionDef) -> list[str]:
+def _required(node: ast.FunctionDef | ast.ClassDef) -> list[str]:
     """The parameters that a call has to give."""
+    if isinstance(node, ast.ClassDef):
+        made = next((n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None)
+        return _required(made)[1:] if made is not None else []
     given = [*node.args.posonlyargs, *node.args.args]
     return [one.arg for one in given[: len(given) - len(node.args.defaults)]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -52,13 +51,16 @@ def write_all(texts: Mapping[Path, str], *, new: bool = False) -> None:
 
 
 def _folders(folder: Path) -> list[Path]:
-    """Make ``folder`` with those above it that are missing; which these were, the uppermost first."""
+    """Make ``folder`` with those above it that are missing; which these were, the uppermost first. Raises ``CourseError``."""
     missing = []
     while not folder.is_dir():
         if os.path.lexists(folder):
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+            raise CourseError(f"{folder} is a file, so there can be no folder of that name. Name another place.")
         missing.append(folder)
         folder = folder.parent
     for one in reversed(missing):
-        one.mkdir()
+        try:
+            one.mkdir()
+        except OSError as error:
+            raise CourseError(f"The folder {one} cannot be made: {error.strerror}. Name another place.") from error
     return missing[::-1]

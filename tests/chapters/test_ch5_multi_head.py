@@ -425,15 +425,15 @@ class TestPatternScores:
         before = np.eye(6, k=-1) + np.outer(np.eye(6)[0], np.eye(6)[0])
         after = np.eye(5, k=1) + np.outer(np.eye(5)[4], np.eye(5)[4])
         for pattern in (own, even, before, after, all_on_one):
-            agrees.pattern_scores(pattern)
+            agrees(extra_keys=True).pattern_scores(pattern)
 
     @check(points=0.75, after="test_pure_patterns")
     def test_any_weights(self, agrees, rng):
         """any weights, any length"""
         for n in (2, 3, 4, 5, 7, 9):
-            agrees.pattern_scores(softened(rng, n, n))
+            agrees(extra_keys=True).pattern_scores(softened(rng, n, n))
 
-    test_every_kind = every_kind(points=0.5, after="test_pure_patterns")
+    test_every_kind = every_kind(points=0.5, after="test_pure_patterns", extra_keys=True)
 
     test_care = pure(points=0.25, after="test_copying")
 

@@ -1,5 +1,6 @@
 """docs/author.md, run: the exercise that it shows is a course of its own, and is audited."""
 
+import ast
 import importlib
 import json
 import re
@@ -62,6 +63,29 @@ def test_the_exercise_of_the_page_is_whole(course):
     assert (quiz.misconceptions, quiz.alternatives) == (2, 3)
 
 
+def test_the_tables_and_pictures_of_the_page_are_whole(course):
+    """The chapter about people: its references are right, and blank ones earn nothing."""
+    chapter = "ch2_people"
+    source = SNIPPETS[f"solutions/{chapter}.py"]
+    stubs = re.findall(r'(def (\w+)\(.*?""".*?"""\n)', source, re.DOTALL)
+    cells = [
+        cell(
+            "imports", "import pandas as pd\nimport matplotlib.pyplot as plt\nfrom autograder import check", locked=True
+        )
+    ]
+    for stub, name in stubs:
+        cells.append(cell(name, f"{stub}    raise NotImplementedError", solution=True))
+        cells.append(cell(f"check_{name}", f"check({name})", grade=True, locked=True, points=2))
+    notebook = course.source(chapter)
+    notebook.parent.mkdir(parents=True)
+    notebook.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    with (course.root / "course_config.py").open("a") as config:
+        config.write(f'c.Course.chapters += ["{chapter}"]\nc.Course.packages = ["numpy", "pandas", "matplotlib"]\n')
+    [found] = audit(load_course(course.root), [chapter], mutants=False)
+    assert [(e.name, e.reference_ok, e.blank_ok) for e in found.exercises] == [(name, True, True) for _, name in stubs]
+    assert found.exercises[0].kinds.missing == ()
+
+
 def test_a_notebook_is_made_as_the_page_says(course, monkeypatch):
     """The script writes a notebook with the wrong solution in its stub."""
     monkeypatch.syspath_prepend(str(course.root))
@@ -82,3 +106,32 @@ def test_the_page_names_every_word_and_no_other():
     assert set(words) - {"Rng", "Source"} <= named
     assert named >= FIXTURES
     assert {word for word in named if word.startswith("assert_")} <= set(words)
+
+
+@pytest.mark.parametrize(
+    ("chapter", "points"),
+    [
+        ("ch2_lists", {"Stack": 3, "test_median": 1, "first_again": 1}),
+        ("ch3_words", {"word_counts": 2, "greet": 2}),
+    ],
+)
+def test_the_other_chapters_of_the_page_hold(course, chapter, points):
+    """Classes, tests, limits and plain values: right solutions earn full marks, empty ones none."""
+    cells = [cell("imports", "from autograder import check", locked=True)]
+    for definition in ast.parse((course.root / "solutions" / f"{chapter}.py").read_text()).body:
+        for node in ast.walk(definition):
+            if isinstance(node, ast.FunctionDef):
+                node.body = [node.body[0], *ast.parse("raise NotImplementedError").body]
+        name = definition.name
+        cells.append(cell(name, ast.unparse(definition), solution=True))
+        cells.append(cell(f"check_{name}", f"check({name})", grade=True, locked=True, points=points[name]))
+    (course.root / "course_config.py").write_text(
+        MINI_COURSE.joinpath("course_config.py").read_text().replace("ch1_units", chapter)
+    )
+    course = load_course(course.root)
+    path = course.source(chapter)
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    [found] = audit(course, [chapter], mutants=False)
+    for exercise in found.exercises:
+        assert (exercise.reference_ok, exercise.blank_ok, exercise.flaky) == (True, True, {}), exercise.name

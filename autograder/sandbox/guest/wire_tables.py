@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "MAX_CELLS", "MAX_COLUMNS", "MAX_ROWS", "TooLarge", "apart", "is_pandas", "kind_of_table", "levels_of", "same_parts",
+    "MAX_CELLS", "MAX_COLUMNS", "MAX_ROWS", "TooLarge", "apart", "is_pandas", "kind_of_table", "levels_of", "plain_copy", "same_parts",
     "together",
 ]  # fmt: skip
 
@@ -90,10 +90,10 @@ def apart(value: Any) -> Any:
         rows, columns = frame.shape
         if rows > MAX_ROWS or columns > MAX_COLUMNS or rows * columns > MAX_CELLS:
             raise TooLarge(
-                f"it is a DataFrame of {rows:,} rows and {columns:,} columns, and at most {MAX_ROWS:,} rows, "
+                f"it is a DataFrame of {_many(rows, 'row')} and {_many(columns, 'column')}, and at most {MAX_ROWS:,} rows, "
                 f"{MAX_COLUMNS:,} columns and {MAX_CELLS:,} cells are looked at"
             )
-        held = [_column(pandas, frame.iloc[:, place].array) for place in range(columns)]
+        held = [_column(pandas, column.array) for _name, column in frame.items()]
         return "frame", _index(pandas, frame.index), _index(pandas, frame.columns), held
     if kind:
         if len(value) > MAX_ROWS:
@@ -107,6 +107,10 @@ def apart(value: Any) -> Any:
             raise TooLarge(f"it is an array of {len(value):,} values, and at most {MAX_ROWS:,} are looked at")
         return [None if item is pandas.NA else item for item in value]
     return _single(pandas, value)
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _article(kind: str) -> str:
@@ -144,7 +148,19 @@ def _index(pandas: Any, index: Any) -> tuple[Any, ...]:
     if isinstance(index, pandas.MultiIndex):
         levels = [_column(pandas, index.get_level_values(n).array) for n in range(index.nlevels)]
         return "levels", list(index.names), levels
-    return "labels", index.name, _column(pandas, index.array)
+    labels = _column(pandas, index.array)
+    if type(labels) is tuple and labels[0] == "objects":
+        labels = "objects", [item if _can_be_a_label(item) else f"a {type(item).__name__}" for item in labels[1]]
+    return "labels", index.name, labels
+
+
+def _can_be_a_label(item: Any) -> bool:
+    """Whether an item can be looked up: a list, or a tuple with one in it, cannot."""
+    try:
+        hash(item)
+    except Exception:  # noqa: BLE001 - a student's class may raise anything
+        return False
+    return True
 
 
 def _column(pandas: Any, array: Any) -> Any:
@@ -194,6 +210,19 @@ def together(parts: Any) -> Any:
         return _BUILDERS[word](pd, *rest)
     except Exception as error:  # whatever pandas says of parts that do not fit
         raise ValueError(f"a table's parts do not fit together: {type(error).__name__}") from error
+
+
+def plain_copy(value: Any) -> Any:
+    """A copy of a table of pandas's own class in which nothing is an object; None for any other value."""
+    kind = kind_of_table(value)
+    if not kind or type(value) is not getattr(sys.modules["pandas"], kind, None):
+        return None
+    dtypes = list(value.dtypes) if kind == "DataFrame" else [value.dtype]
+    if kind != "Index":
+        dtypes.append(value.index.dtype)
+    if kind == "DataFrame":
+        dtypes.append(value.columns.dtype)
+    return None if any(dtype.kind == "O" and str(dtype) not in ("str", "string") for dtype in dtypes) else value.copy()
 
 
 def same_parts(one: Any, other: Any) -> bool:

@@ -49,7 +49,7 @@ _MAY_CHANGE = (_ndarray, list, tuple, dict, set, bytearray)
 def _same_parts(value: Any, tree: Any) -> bool:
     """Whether a value, its numeric arrays aside, is still what ``tree`` describes."""
     tag = tree[0] if type(tree) is list else ""
-    if tag in ("a", "v", "g", "s", "r"):
+    if tag in ("a", "v", "g", "s", "r", "n"):
         return True
     if tag == "d":
         if type(value) is not dict or len(value) != len(tree) - 1:

@@ -150,7 +150,10 @@ class Zygote:
         os.dup2(wakeup, _WAKEUP)
         _close_others()
         folder = order["folder"]
-        ruleset = confine.make_ruleset([*self._plan["readable"], *([folder] if folder else [])])
+        # Which libraries this process itself has loaded: scikit-learn looks there, to limit their threads. Where there is a /proc
+        # of its own it is empty, and scikit-learn asks in another way.
+        maps = [] if self._nested else ["/proc/self/maps"]
+        ruleset = confine.make_ruleset([*self._plan["readable"], *([folder] if folder else []), *maps])
         os.chdir(folder or "/")
         if folder:
             sys.path.insert(0, "")

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from autograder.audit import audit
 from autograder.cli.app import app
 from autograder.course import load_course
+from autograder.misconception import misconceptions_of
 from autograder.release.inspection import inspect_chapter
 from autograder.release.proof import prove
 from autograder.scaffold.cells import check_cell, stub_cell
@@ -146,3 +147,49 @@ def test_suggestions_are_data_too_and_only_where_they_are_asked_for(course):
     assert (
         "suggestions" not in json.loads(CliRunner().invoke(app, [*command[:2], *command[3:]]).stdout)[0]["exercises"][0]
     )
+
+
+STACK = '''
+
+class Stack:
+    """What was put on it last comes off first."""
+
+    def __init__(self, items=()):
+        self._items = list(items)
+
+    def push(self, item):
+        """Put `item` on top."""
+        self._items.append(item)
+
+    def top(self):
+        """The item that lies on top."""
+        return self._items[-1]
+'''
+STACK_CHECKS = '''
+
+@exercise("Stack", points=1)
+class TestStack:
+    @check(points=1, visible=True)
+    def test_example(self, agrees):
+        """an example"""
+        made = agrees.Stack((1, 2, 5))
+        made.push(3)
+        made.top()
+'''
+
+
+def test_slips_in_a_class_are_offered_as_classes(course):
+    """With the one method changed, no docstring but the one to write, and no confusion of `self` with anything."""
+    for path, more in ((f"solutions/{CHAPTER}.py", STACK), (CHECKS, STACK_CHECKS)):
+        with (course.root / path).open("a") as file:
+            file.write(more)
+    [found] = audit(fresh(course), [CHAPTER], suggest=True)
+    offered = {one.name: one for one in found.exercises[-1].suggestions}
+    assert offered["WithoutMinus"].change == "top: `-1` → `1`"
+    for name, one in offered.items():
+        assert one.code.startswith(f'@wrong\nclass {name}:\n    """TODO(author): ')
+        assert one.code.count('"""') == 2
+        assert "`self`" not in one.change
+        namespace = {"wrong": misconceptions_of("Stack")}
+        exec(one.code, namespace)  # noqa: S102 - the course's own, changed by us
+        assert namespace[name]((1, 2, 5))

@@ -11,6 +11,7 @@ import pytest
 from autograder.checking.arrays import paste, show
 from autograder.checking.closeness import equal
 from autograder.checking.compare import describe_failure, matches
+from autograder.errors import CourseError
 from autograder.judging.values import arrived
 from autograder.sandbox.protocol import Opaque
 
@@ -150,3 +151,11 @@ def test_long_values_are_described_and_shown_where_they_differ():
     assert "…'aaaaaaaaaaaab'" in describe_failure(finding, call="f(x)", with_reason=False).splitlines()[0]
     assert show({"b", "a"}) == "{'a', 'b'}"
     assert show(arrived(iter("ab"))) == "a str_ascii_iterator that gives ['a', 'b']"
+
+
+@pytest.mark.parametrize("right", [Opaque("Stack"), ["a", Opaque("Stack")], {"a": Opaque("Stack")}])
+def test_a_right_answer_that_cannot_cross_is_said_to_the_author(right):
+    """Nothing can be held against it, and two of one type are not the same."""
+    with pytest.raises(CourseError, match="The right answer is of type Stack, which cannot leave a student's process"):
+        matches(right, right)
+    assert equal(right, right)  # where answers are only told apart

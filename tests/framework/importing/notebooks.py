@@ -51,8 +51,8 @@ FOR_NBGRADER = [
     cell(
         "code",
         'def halves(n):\n    """All halves of `n` that are whole, the largest first."""\n    found = []\n'
-        "    ### BEGIN SOLUTION\n    if n < 0:\n        raise ValueError('no bottles')\n    while n % 2 == 0 and n:\n"
-        "        n //= 2\n        found.append(n)\n    ### END SOLUTION\n    return found",
+        "    ### BEGIN SOLUTION\n    if n < 0:\n        raise ValueError('no bottles')\n    found += [n // 2**k for k in (1, 2, 3, 4) if n % 2**k == 0]\n"
+        "    ### END SOLUTION\n    return found",
         grade_id="part-a",
         solution=True,
     ),

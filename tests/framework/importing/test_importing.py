@@ -18,9 +18,16 @@ from autograder.importing.run import import_notebook
 from autograder.release import release
 from autograder.simulate import blank_notebook, reference_code, solved_notebook, write_notebook
 from tests.framework.importing.notebooks import FOR_NBGRADER, FOR_OTTER, PYTHON, cell, question, raw, write
+from tests.support import ROOT
 from tests.support.mini import copy_course
 
 BOTTLES = "green blue red"
+
+
+def _shown(page: str) -> str:
+    """What a page of the documentation says that the command prints."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return text.partition("```console\n$ autograder import")[2].partition("\n")[2].partition("\n```")[0]
 
 
 def _brought_in(tmp_path: Path, name: str, cells: list) -> tuple:
@@ -109,13 +116,13 @@ def test_a_notebook_for_otter(tmp_path):
     assert (essay["metadata"]["nbgrader"]["points"], "since" in essay["source"]) == (2, False)
 
     text = str(told)
+    assert text == _shown("coming-from-otter.md")
     assert "missing.csv is named among its files, and there is no such file beside the notebook." in text
     assert "(q1): 2 points shared out evenly among 2 tests, as Otter does." in text
     assert "(q2): its test “many” asks something that check() cannot replay in a notebook." in text
     [kept] = [c for c in cells if "def test_many" in c["source"]]
     assert kept["metadata"]["nbgrader"]["locked"] is True
     assert kept["metadata"]["nbgrader"]["grade"] is False
-    release(course, ["hw01"], draft=True)
 
 
 def test_the_quickstart_of_nbgrader(tmp_path):
@@ -124,7 +131,7 @@ def test_the_quickstart_of_nbgrader(tmp_path):
     course = copy_course(tmp_path)
     told = import_notebook(course, theirs / "problem1.ipynb")
     assert told.mistakes == []
-    assert told.chapter.left == []
+    assert str(told) == _shown("coming-from-nbgrader.md")
     assert {e.name: [c.points for c in told.chapter.checks_of(e.name)] for e in told.chapter.exercises} == {
         "squares": [1, 1],
         "sum_of_squares": [0.5, 0.5],
@@ -202,6 +209,32 @@ def test_a_chapter_is_never_written_over(tmp_path, name, sentence):
     with pytest.raises(ImportRefusedError) as refused:
         import_notebook(course, notebook, name)
     assert sentence in str(refused.value)
+
+
+def test_a_class_with_methods(tmp_path):
+    """A solution that is a class becomes an exercise: its methods are asked one after the other, and its stub keeps their signatures."""
+    methods = {"push(self, x)": "self.items.append(x)", "pop(self)": "return self.items.pop()"}
+    lines = [
+        "class Stack:",
+        '    """The last one in is the first one out."""',
+        "",
+        "    def __init__(self):",
+        "        ### BEGIN SOLUTION",
+        "        self.items = []",
+        "        ### END SOLUTION",
+    ]
+    for head, body in methods.items():
+        lines += ["", f"    def {head}:", "        ### BEGIN SOLUTION", f"        {body}", "        ### END SOLUTION"]
+    seen = "stack = Stack()\nstack.push(1)\nstack.push('b')\nassert stack.pop() == 'b'"
+    unseen = "### BEGIN HIDDEN TESTS\nwith pytest.raises(IndexError):\n    Stack().pop()\n### END HIDDEN TESTS"
+    cells = [
+        cell("code", "\n".join(lines), grade_id="stack", solution=True),
+        cell("code", f"{seen}\n{unseen}", grade_id="stack-tests", grade=True, points=2),
+    ]
+    course, told = _brought_in(tmp_path, "stacks", cells)
+    assert (told.mistakes, told.chapter.left) == ([], [])
+    assert _marks(course, "stacks", tmp_path) == [(2.0, 2.0), (0.0, 2.0)]
+    assert "stack = student.Stack()\n        stack.push(1)" in course.checks("stacks").read_text()
 
 
 def test_names_of_the_source_are_never_code(tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from autograder.course import TARGETS, CourseError, load_course
 from autograder.release import ReleaseError, release
 from autograder.release.inspection import inspect_chapter
+from autograder.release.proof import prove
 from tests.support.commands import python
 from tests.support.mini import CHAPTER, change, copy_course
 
@@ -109,6 +110,7 @@ CASES = {
     "checks that do not add up": (text(CHECKS, '"to_kelvin", points=2', '"to_kelvin", points=3'), rf"{CHECKS}, line \d+: TestToKelvin: the checks' points add up to 2; the exercise 'to_kelvin' has 3"),
     "negative points": (text(CHECKS, "points=1, after=", "points=-1, after="), r"points add up to 0"),
     "unlisted package": (source(7, "readings =", "import scipy.special\nreadings ="), r"code cell 6, line 1: it imports scipy, and a student's code may import only numpy, matplotlib and the standard library"),
+    "package in several cells": (both(source(7, "readings =", "import scipy.special\nreadings ="), book(lambda _, document: document["cells"].append({"cell_type": "code", "metadata": {}, "source": "from scipy import special", "outputs": [], "execution_count": None}))), r"code cell 6, line 1: it imports scipy, as 1 cell below it does, and a student's code may import only numpy"),
     "package that is not installed": (setting('c.Course.packages = ["numpy", "no_such_zzz"]'), r"'no_such_zzz', which is not installed here"),
     "stub without checks": (mark("to_kelvin", grade_id="to_celsius"), r"cell to_celsius: to_celsius is a stub, and no class of the checks says @exercise\('to_celsius'"),
     "checks without a stub": (without("to_kelvin"), rf"{NOTEBOOK}: to_kelvin is checked, and its stub is not there"),
@@ -162,6 +164,7 @@ CASES = {
     "reference that asks a person": (text(SOLUTIONS, "return celsius + 273.15", "input()\n    return celsius + 273.15"), r"test_freezing: the reference fails it: to_kelvin stopped with EOFError: .* the line `input\(\)`"),
     "reference that is missing": (text(SOLUTIONS, "def to_kelvin", "def to_kelvim"), r"checks 'to_kelvin', but solutions/ch1_units\.py has no function of that name"),
     "data file that is not there": (source(7, "readings =", 'weather = np.loadtxt("weather.txt")\nreadings ='), rf"code cell 6, line 1: it reads weather\.txt, and the release does not carry it: there is no such file in source/{CHAPTER}"),
+    "data file outside the chapter": (both(source(7, "readings =", 'weather = open("../weather.txt").read()\nreadings ='), lambda root: (root / "source" / "weather.txt").write_text("1")), rf"code cell 6, line 1: it reads \.\./weather\.txt, which lies outside source/{CHAPTER}: the release carries what lies beside the notebook, and nothing else\. Put the file there, and read 'weather\.txt'"),
     "data file of one machine": (source(7, "readings =", 'weather = open("/data/weather.txt").read()\nreadings ='), r"code cell 6, line 1: it reads /data/weather\.txt, a place on your machine that no student has"),
     "data file that a cell makes": (source(7, "readings =", 'np.savetxt("w.txt", [1.0])\nweather = np.loadtxt("w.txt")\nreadings ='), None),
     "chapter before that the course lacks": (book(lambda _c, d: d["metadata"].update(autograder={"needs": ["ch0"]})), r'"needs" names ch0, no chapter before this one in c\.Course\.chapters'),
@@ -320,18 +323,17 @@ def test_what_a_course_asks_of_each_exercise_is_said_and_a_draft_may_lack_it(tmp
     course = copy_course(tmp_path / "mini")
     for path in (WRONG, RIGHT):
         (course.root / path).unlink()
-    release(course, [CHAPTER], mutants=False)
+    assert prove(course, CHAPTER, mutants=False).refused == ""
     asked = {"misconceptions": 1, "alternatives": 1, "hints": 4}
     course = copy_course(tmp_path / "other", config=f"c.Course.at_least = {asked}\n")
-    with pytest.raises(ReleaseError) as told:
-        release(course, [CHAPTER], mutants=False)
-    assert re.findall(r"(\w+: it has .*)", str(told.value)) == [
+    assert prove(course, CHAPTER, mutants=False).refused.splitlines() == [
         "to_kelvin: it has 0 alternatives, and c.Course.at_least asks for 1.",
         "to_kelvin: it has 3 hints, and c.Course.at_least asks for 4.",
         "mean_kelvin: it has 3 hints, and c.Course.at_least asks for 4.",
         "quiz_ch1_units: it has 0 hints, and c.Course.at_least asks for 4.",
     ]
-    release(course, [CHAPTER], mutants=False, draft=True)
+    draft = prove(course, CHAPTER, mutants=False, draft=True)
+    assert (draft.refused, draft.draft, len(draft.unmet)) == ("", True, 4)
 
 
 @pytest.mark.parametrize(

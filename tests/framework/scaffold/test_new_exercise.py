@@ -179,7 +179,7 @@ def test_a_name_or_place_that_cannot_be_is_said(course, arguments, told):
         (SOLUTIONS, "def f(:\n", f"{SOLUTIONS} cannot be added to, as Python cannot read it: line 1"),
         (CHECKS, "\udcff", "is no UTF-8 text (byte 0)"),
         (NOTEBOOK, "{", "cannot be added to: ch1_units.ipynb is not JSON"),
-        (SOLUTIONS, "largest = 1\nclass largest_gap:\n    pass\n", "line 2, is no function"),
+        (SOLUTIONS, "import numpy as np\nlargest_gap = np.ptp\n", "line 2, is no function and no class"),
         ("course_config.py", 'c.Course.chapters = tuple(["ch1_units"])\n', None),
     ],
 )
@@ -213,6 +213,68 @@ def test_the_chapter_is_entered_where_the_others_stand(tmp_path, written, expect
     path.write_bytes(written.encode())
     run(course, "new-exercise", "f", "--chapter", "ch2")
     assert path.read_bytes().decode() == expected
+
+
+STACK = '''
+
+class Stack:
+    """What was put on it last comes off first."""
+
+    def __init__(self, items: list = ()):
+        self._items = list(items)
+
+    def push(self, item):
+        """Put `item` on top.
+
+        Nothing is given back.
+        """
+        self._items.append(item)
+
+    def __len__(self):
+        """How many items lie on it."""
+        return len(self._items)
+
+    def _secret(self):
+        return 1
+'''
+STACK_STUB = '''class Stack:
+    """What was put on it last comes off first."""
+
+    def __init__(self, items: list=()):
+        raise NotImplementedError
+
+    def push(self, item):
+        """Put `item` on top.
+
+        Nothing is given back.
+        """
+        raise NotImplementedError
+
+    def __len__(self):
+        """How many items lie on it."""
+        raise NotImplementedError'''
+
+
+def test_the_stub_of_a_class_has_its_methods_and_follows_them(course):
+    """Each with its docstring, what a reference keeps to itself left out; a method that is new in the reference comes last."""
+    with (course.root / SOLUTIONS).open("a") as file:
+        file.write(STACK)
+    run(course, "new-exercise", "Stack", "--chapter", CHAPTER, "--points", "2")
+
+    def stub():
+        return "".join(json.loads((course.root / NOTEBOOK).read_text())["cells"][-2]["source"])
+
+    assert stub() == STACK_STUB
+    places = [str(m) for m in inspect_chapter(course, CHAPTER).mistakes]
+    assert places
+    assert [place for place in places if "still to be written" not in place] == []
+    for old, new in (("item):", "item, times=1):"), ("Put `item`", "Lay `item`"), ("    def _secret", '    def peek(self):\n        """The top."""\n        return 0\n\n    def _secret')):  # fmt: skip
+        change(course.root / SOLUTIONS, old, new)
+    assert run(course, "stubs", CHAPTER) == f"{CHAPTER}: Stack written anew.\n"
+    expected = STACK_STUB.replace("item):", "item, times=1):").replace("Put `item`", "Lay `item`")
+    assert stub() == f'{expected}\n\n    def peek(self):\n        """The top."""\n        raise NotImplementedError'
+    assert all("still to be written" in str(m) for m in inspect_chapter(course, CHAPTER).mistakes)
+    assert run(course, "stubs", CHAPTER) == f"{CHAPTER}: every stub is as its reference says.\n"
 
 
 STUB = "# The first one.\ndef to_kelvin(celsius):  # of any shape\n    '''Old\n    words.'''\n    # Write here.\n    raise NotImplementedError\n\nhelper = 1"

@@ -1,0 +1,156 @@
+"""What a call does besides returning a value: it raises an error, it prints, it gives items without end.
+
+Each is asked by a probe of the framework's own, a text that replays in a notebook as any other call does. NumPy and the
+standard library only: a student's own machine runs this too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from autograder.checking.asserts import judge_assertion
+from autograder.checking.outcome_findings import lines_of
+from autograder.checking.spelling import spelling_of
+
+__all__ = ["AskedFor", "Outcomes", "is_outcome", "wanted_error"]
+
+MAX_TAKEN = 10_000  # items that a check may ask of a generator
+_MARK = "# What a call does: "
+
+_RAISES = """{mark}raises {names}
+def probe(function, *args, **kwargs):
+    try:
+        value = function(*args, **kwargs)
+    except Exception as error:
+        names = [kind.__name__ for kind in type(error).__mro__]
+        if not any(name in names for name in {wanted!r}):
+            raise
+        text = str(error)
+        said = {says!r} in text
+        return {{"raised": names[0]}} if said else {{"raised": names[0], "text": text[:500]}}
+    return {{"gave": value}}
+"""
+_PRINTS = """# What a call does: prints
+import contextlib, io
+
+class Kept(io.TextIOBase):
+    parts, room = (), 100000
+
+    def writable(self):
+        return True
+
+    def write(self, text):
+        if type(text) is not str:
+            raise TypeError("write() argument must be str, not " + type(text).__name__)
+        self.parts += (text[:self.room],)
+        self.room -= min(self.room, len(text))
+        return len(text)
+
+def probe(function, *args, **kwargs):
+    kept = Kept()
+    with contextlib.redirect_stdout(kept):
+        value = function(*args, **kwargs)
+    text = "".join(kept.parts)
+    return {"printed": text} if text or type(value) is not str else {"printed": text, "gave": value[:500]}
+"""
+_TAKES = """{mark}gives
+import itertools
+
+class NotAsAsked(Exception):
+    pass
+
+def probe(function, *args, **kwargs):
+    value = function(*args, **kwargs)
+    try:
+        items = iter(value)
+    except TypeError:
+        raise NotAsAsked("it gives a " + type(value).__name__ + ", which has no items to be taken one after another")
+    return list(itertools.islice(items, {count}))
+"""
+
+
+class _Probed(Protocol):
+    def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
+        """Run ``probe(function, …)`` of ``source`` beside the function."""
+
+
+class AskedFor:
+    """``student.raises(ValueError)``: what is called on it, by the name of the student's function, is asked in that way."""
+
+    def __init__(self, ask: Callable[[str, tuple[Any, ...], Mapping[str, Any]], Any]) -> None:
+        self._ask = ask
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *args, **kwargs: self._ask(name, args, kwargs)
+
+
+class Outcomes:
+    """The words about a call that are more than its value; whoever has them offers ``probe``."""
+
+    def raises(self: _Probed, *errors: type[BaseException] | str, says: str = "") -> AskedFor:
+        """A call that should end in one of these errors, or in a kind of it: ``student.raises(ValueError).root(-1)``.
+
+        An error of the student's own is given by its name, ``"NotEnough"``. With ``says`` its text has to hold that.
+        """
+        names = [error if isinstance(error, str) else error.__name__ for error in errors]
+        if not names or not all(name.isidentifier() for name in names):
+            raise ValueError("raises(…) needs the error that is right, as in student.raises(ValueError).root(-1).")
+        source = _RAISES.format(mark=_MARK, names=" or ".join(names), wanted=names, says=says)
+
+        def ask(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+            outcome = self.probe(source, function, *args, **kwargs)
+            params = {"errors": names, **({"says": says} if says else {})}
+            judge_assertion("should_raise", outcome, None, params, *spelling_of(outcome))
+            return outcome
+
+        return AskedFor(ask)
+
+    def printed(self: _Probed, text: str | None = None, *, exactly: bool = False) -> AskedFor:
+        """A call of which counts what it prints: ``student.printed("Hello, Ann").greet("Ann")``.
+
+        White space at the end of a line, and empty lines at the end, do not count unless ``exactly``. Without a ``text``
+        nothing is held against it. The call gives what was printed, as one text.
+        """
+
+        def ask(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+            outcome = self.probe(_PRINTS, function, *args, **kwargs)
+            if text is not None:
+                prints(outcome, text, exactly=exactly)
+            whole = outcome["printed"] if isinstance(outcome, dict) else ""
+            return whole if exactly else "\n".join(lines_of(whole, exactly=False))
+
+        return AskedFor(ask)
+
+    def taking(self: _Probed, count: int) -> AskedFor:
+        """A call that gives a generator, or anything else with items, of which the first ``count`` are asked as a list."""
+        if not 0 < count <= MAX_TAKEN:
+            raise ValueError(f"taking({count}): between 1 and {MAX_TAKEN:,} items can be asked of a call.")
+        source = _TAKES.format(mark=_MARK, count=int(count))
+        return AskedFor(lambda function, args, kwargs: self.probe(source, function, *args, **kwargs))
+
+
+def prints(outcome: Any, right: str, *, exactly: bool) -> None:
+    """Raise ``CheckFailed`` where a call did not print ``right``."""
+    judge_assertion("prints", outcome, None, {"right": right, "exactly": exactly}, *spelling_of(outcome))
+
+
+def printed_by(reference: _Probed, function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+    """What a right function prints."""
+    return str(reference.probe(_PRINTS, function, *args, **kwargs)["printed"])
+
+
+def is_outcome(source: str) -> bool:
+    """Whether a probe's text is one of these, which look at the call and not into what it returns."""
+    return source.startswith(_MARK)
+
+
+def wanted_error(source: str) -> str:
+    """A sentence about the error that a call should have ended with; empty where none was asked for."""
+    start = f"{_MARK}raises "
+    if not source.startswith(start):
+        return ""
+    names = source.removeprefix(start).partition("\n")[0]
+    return f" Here {'an' if names[0] in 'AEIOU' else 'a'} {names} is right."

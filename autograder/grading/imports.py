@@ -1,0 +1,130 @@
+"""What notebooks import that is not there where they are graded: said of the course at once, of students' own code once."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from autograder import attempt
+from autograder.course import CONFIG_NAME, Course, CourseError
+from autograder.notebook import Cell
+from autograder.sandbox.packages import top_level_paths
+from autograder.wording import listed
+
+if TYPE_CHECKING:
+    from autograder.grading.document import Released
+    from autograder.grading.submission import Submission
+
+__all__ = ["Importable", "imported", "modules_of"]
+
+_ALWAYS = frozenset({"autograder", "IPython"})  # which the jail has by itself
+_MISSING = re.compile(r"No module named '(\w+)")
+COURSE = (
+    "{places} of {chapter}'s own notebook {imports} {modules}, which notebooks cannot import where they are graded: "
+    "c.Course.packages of {config} lists {listed}. So that this is no student's zero, nothing was graded. Add {quoted} there, with "
+    "the package installed on this machine, and grade again."
+)
+ITS_OWN = (
+    "{place} of the course's own notebook failed, as {module} is missing where notebooks are graded, so no mark was given. List "
+    "what it belongs to in c.Course.packages of {config}, see that it is installed, and grade again."
+)
+STUDENTS = (
+    "Imports {modules}, which c.Course.packages of {config} does not list, and has a mark without it. Where students may use "
+    "{it}, add {quoted} there and grade again."
+)
+
+
+def modules_of(course: Course) -> frozenset[str]:
+    """The names that a notebook can import where it is graded.
+
+    Raises ``PackageMissing`` where a package that the course lists is not installed.
+    """
+    there = {name.removesuffix(".py").partition(".")[0] for name in top_level_paths(list(course.packages))}
+    return frozenset(there | _ALWAYS | sys.stdlib_module_names | set(course.packages))
+
+
+def imported(source: str) -> Iterator[tuple[int, str]]:
+    """The line and the first name of each module that a cell imports; those that it can do without are left out."""
+    tree = attempt.parsed(source)
+    waiting: list[ast.AST] = [tree] if tree is not None else []
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name.partition(".")[0]) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.lineno, (node.module or "").partition(".")[0]
+        tried = node.body if isinstance(node, ast.Try) and node.handlers else []
+        waiting += [child for child in ast.iter_child_nodes(node) if child not in tried]
+
+
+@dataclass(frozen=True)
+class Importable:
+    """What a chapter's notebooks can import, and what is said where one imports something else."""
+
+    course: Course
+    chapter: str
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, course: Course, chapter: str, released: Released) -> Importable:
+        """That of a chapter; raises ``CourseError`` where a cell that the course gives imports something else: every student's would fail."""
+        beside = {PurePosixPath(path).stem for path in released.files if path.endswith(".py")}
+        found = cls(course, chapter, modules_of(course) | beside)
+        given: dict[str, list[str]] = {}
+        for number, cell in enumerate((c for c in released.notebook.cells if c.kind == "code"), 1):
+            for module in found._unlisted(cell.source) if cell.role is None else ():
+                given.setdefault(module, []).append(_place(cell, number))
+        if given:
+            places = list(dict.fromkeys(place for cells in given.values() for place in cells))
+            raise CourseError(
+                COURSE.format(
+                    places=listed([p[:1].upper() + p[1:] if i == 0 else p for i, p in enumerate(places)]),
+                    chapter=chapter,
+                    imports="imports" if len(places) == 1 else "import",
+                    modules=listed(list(given)),
+                    config=CONFIG_NAME,
+                    listed=", ".join(course.packages) or "nothing",
+                    quoted=listed([f'"{module}"' for module in given]),
+                )
+            )
+        return found
+
+    def failed_cell(self, submission: Submission) -> str:
+        """Why a submission has no mark: a cell of the course's own stopped at an import; empty where none did."""
+        code = [cell for cell in submission.notebook.cells if cell.kind == "code"]
+        given = {
+            cell.index: _place(cell, number) for number, cell in enumerate(code, 1) if submission.is_handed_out(cell)
+        }
+        for outcome in submission.cells:
+            missing = _MISSING.search(outcome.error.message) if outcome.error is not None else None
+            if (
+                missing
+                and outcome.error is not None
+                and outcome.error.type == "ModuleNotFoundError"
+                and outcome.index in given
+            ):
+                place = given[outcome.index]
+                return ITS_OWN.format(place=place[:1].upper() + place[1:], module=missing[1], config=CONFIG_NAME)
+        return ""
+
+    def of_students(self, submission: Submission) -> str:
+        """What an instructor has to know of a student's own imports; empty where all are there."""
+        found = list(dict.fromkeys(m for _, source in submission.own_cells() for m in self._unlisted(source)))
+        if not found:
+            return ""
+        names = found[:3]
+        it = "it" if len(names) == 1 else "them"
+        quoted = listed([f'"{name}"' for name in names])
+        return STUDENTS.format(modules=listed(names), config=CONFIG_NAME, it=it, quoted=quoted)
+
+    def _unlisted(self, source: str) -> list[str]:
+        return sorted({module for _, module in imported(source)} - self.names)
+
+
+def _place(cell: Cell, number: int) -> str:
+    return f"cell {cell.grade_id}" if cell.grade_id else f"code cell {number}"

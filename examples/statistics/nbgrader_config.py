@@ -1,0 +1,3 @@
+from autograder.chains import configure
+
+configure(get_config(), load_subconfig)

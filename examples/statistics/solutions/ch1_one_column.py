@@ -1,0 +1,56 @@
+"""Reference solutions of chapter 1: one column, its middle, its ends, and its picture."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from autograder.checking import choice, number, quiz
+
+
+def summary(pupils, column):
+    """Describe one column of numbers by a Series labelled "there", "missing", "mean" and "median", in this order.
+
+    "there" is how many values are there, "missing" how many are not. The mean and the median are those of the values that are
+    there, and missing themselves where none is. Columns are "height" (0 to 250) and "minutes" (0 to 300).
+    """
+    values = pupils[column]
+    return pd.Series(
+        {"there": values.count(), "missing": values.isna().sum(), "mean": values.mean(), "median": values.median()}
+    )
+
+
+def tallest(pupils, n):
+    """The `n` (1 to 5) tallest pupils, tallest first: a table with the columns "name" and "height".
+
+    Of pupils who are equally tall, the one who stands higher up in `pupils` comes first. Who has no height is left out, and
+    where fewer than `n` have one, all of them are there. Each row keeps its label. Heights are from 0 to 250.
+    """
+    known = pupils.dropna(subset=["height"])
+    return known.sort_values("height", ascending=False, kind="stable").head(n)[["name", "height"]]
+
+
+def draw_heights(pupils, width):
+    """Draw a histogram of the heights, with bars `width` cm wide from 120 cm on, the last one ending at 180 cm.
+
+    The picture has a title, and both of its axes have a label. `width` is 5, 10 or 20.
+    """
+    plt.hist(pupils["height"].dropna(), bins=np.arange(120, 181, width))
+    plt.title("How tall the pupils are")
+    plt.xlabel("height (cm)")
+    plt.ylabel("pupils")
+
+
+HINTS = """Write the twenty pupils in a row, from the shortest way to the longest, and change the last number.
+
+What is not known cannot be added up. Can it be counted?"""
+
+quiz_ch1 = quiz("quiz_ch1", points=2, hints=HINTS, questions={
+    "q1": choice("what one very large value moves", right="a", wrong={
+        "b": "The median is the value in the middle of the row: make the last one a thousand times larger, and the middle stays where it is.",
+        "c": "One of the two adds all values up, so the very large one is in it. The other only asks who stands in the middle.",
+    }),
+    "q2": number("a mean of values of which one is missing", right=4.0, within=0.01, wrong={
+        12.0: "This is the sum. The mean is what each would have if they shared it evenly: how many are they?",
+        3.0: "You divided by 4, as if the missing value were there and were 0. Nobody said that it is 0: it is not known.",
+    }),
+})  # fmt: skip

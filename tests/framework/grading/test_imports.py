@@ -1,0 +1,68 @@
+"""A package that the course does not list: said once, and never a zero for everybody where it is the course's own cell."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from autograder.classroom.run import grade_class
+from autograder.cli.text import needs_a_person
+from autograder.course import CourseError
+from autograder.grading.batch import grade_notebooks
+from autograder.grading.submission import Job
+from autograder.notebook import document_bytes
+from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, document, hand_in
+
+BELOW = "def to_kelvin(celsius):\n    import scipy\n    return celsius + 273.15"
+DOES_WITHOUT = "try:\n    import scipy\nexcept ImportError:\n    pass\n"
+
+
+def test_students_imports_are_said_once_for_a_class(course):
+    """Each loses what cannot run and reads why; the instructor reads it once, with the setting; who does without is not told of."""
+    answers = {
+        name: {"to_kelvin": f"import scipy.special as s\n{RIGHT['to_kelvin']}"} for name in ("ada", "ben", "cyd", "dan")
+    }
+    answers |= {"eve": {"to_kelvin": BELOW}, "fay": {"to_kelvin": DOES_WITHOUT + RIGHT["to_kelvin"]}}
+    jobs = [
+        Job(hand_in(course, name, document(course, **{**RIGHT, **code})), name, CHAPTER)
+        for name, code in answers.items()
+    ]
+    verdicts = grade_class(course, CHAPTER, jobs)
+    assert [v.score for v in verdicts] == [4, 4, 4, 4, 4, MAX_SCORE]
+    assert " ".join(needs_a_person(verdicts).split()) == (
+        "Needs a person: - ada, ben, cyd and 2 more: Imports scipy, which c.Course.packages of course_config.py does not list, "
+        'and has a mark without it. Where students may use it, add "scipy" there and grade again.'
+    )
+    for verdict in (verdicts[0], verdicts[4]):
+        [message] = {c.message for c in verdict.exercises[0].checks if c.message}
+        assert "`scipy` is not available where this is graded; the rest of your code may well be right." in message
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (
+            "import scipy",
+            "Code cell 1 of ch1_units's own notebook imports scipy, which .* lists numpy, matplotlib. .* nothing was graded. Add",
+        ),
+        (
+            '__import__("scipy")',
+            "Code cell 1 of the course's own notebook failed, as scipy is missing where notebooks are graded, so no mark was given.",
+        ),
+    ],
+)
+def test_an_import_of_the_courses_own_is_nobodys_zero(course, line, sentence):
+    """Where a cell that the course gives needs what is not there, no notebook gets a mark, and the reason is the course's."""
+    source = course.source(CHAPTER)
+    document_of = json.loads(source.read_text())
+    given = {"cell_type": "code", "metadata": {}, "source": line, "outputs": [], "execution_count": None}
+    document_of["cells"].insert(0, given)
+    source.write_bytes(document_bytes(document_of))
+    jobs = [Job(hand_in(course, "ada", document(course)), "ada", CHAPTER)]
+    if line.startswith("import"):
+        with pytest.raises(CourseError, match=sentence):
+            grade_notebooks(course, jobs)
+    else:
+        [verdict] = grade_notebooks(course, jobs)
+        assert (verdict.status, verdict.reason.partition(" List")[0]) == ("ungradable", sentence)

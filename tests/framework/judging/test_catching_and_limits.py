@@ -1,0 +1,215 @@
+"""Tests that students write, tried on planted bugs; and limits on the work that a function does. In the jail and in this process alike."""
+
+import re
+from contextlib import closing
+from types import SimpleNamespace
+
+import pytest
+
+from autograder.checking import catches
+from autograder.checking.agreement import Agreement
+from autograder.checking.asserts import CheckFailed
+from autograder.checking.spelling import noting_answers
+from autograder.course import Limits
+from autograder.errors import CourseError
+from autograder.judging.conversation import Conversation
+from autograder.judging.functions import FunctionSession
+from autograder.judging.proxies import ReferenceProxy, StudentProxy
+from autograder.sandbox import open_worker
+from autograder.sandbox.protocol import CodeCell
+
+LIMITS = Limits(call_seconds=2.0, cell_seconds=1.5, submission_seconds=30.0, memory_mb=512)
+
+
+def median(numbers):
+    """Right."""
+    return sorted(numbers)[len(numbers) // 2]
+
+
+def by_removing(numbers):
+    """Right, in another way."""
+    left = list(numbers)
+    while len(left) > 2:
+        left.remove(max(left))
+        left.remove(min(left))
+    return left[0]
+
+
+def unsorted(numbers):
+    """Wrong."""
+    return numbers[len(numbers) // 2]
+
+
+def mean(numbers):
+    """Wrong."""
+    return sum(numbers) / len(numbers)
+
+
+def crashes(numbers):
+    """Wrong for a single number."""
+    return sorted(numbers)[len(numbers) // 2 + (len(numbers) == 1)]
+
+
+BUGS = {"forgets to sort": unsorted, "gives the mean": mean, "stops with an error for a single number": crashes}
+
+
+class Exercise:
+    """The check, in a class as a check file has it."""
+
+    __exercise__ = SimpleNamespace(name="test_median")
+    test_bugs = catches(BUGS, right=[median, by_removing], points=1, visible=True)
+
+
+def first_again(words):
+    """Right, and quick."""
+    met = set()
+    for word in words:
+        if word in met:
+            return word
+        met.add(word)
+    return None
+
+
+def fib(n, known=None):
+    """Right, and keeps its answers."""
+    known = {} if known is None else known
+    if n < 2:
+        return n
+    if n not in known:
+        known[n] = fib(n - 1, known) + fib(n - 2, known)
+    return known[n]
+
+
+@pytest.fixture(scope="module")
+def worker():
+    """One worker for all."""
+    with open_worker(LIMITS, ["numpy"], confinement="bubblewrap") as made:
+        yield made
+
+
+@pytest.fixture
+def both(worker):
+    """What a check says of some source, in the jail as in this process; "" where it holds."""
+
+    def ask(source, check):
+        names = {"__name__": "made_here"}
+        exec(source, names)  # noqa: S102 - our own
+        with closing(worker.open([CodeCell(0, source.split()[1].partition("(")[0], source)])) as jailed:
+            # A line of a text that is run here has no file to be read from.
+            here, there = (re.sub(r" In the line `.*`:", "", said(s, check)) for s in (FunctionSession(names), jailed))
+        assert here == there
+        return here
+
+    def said(session, check):
+        reference = ReferenceProxy({"first_again": first_again, "fib": fib})
+        conversation = Conversation(lambda: session, limits=LIMITS, right=reference.answer)
+        student = StudentProxy(conversation, session.names)
+        with noting_answers():
+            try:
+                check(student, Agreement(student, reference))
+            except CheckFailed as failure:
+                return str(failure)
+        return ""
+
+    return ask
+
+
+def catching(student, _agrees):
+    """The check, tried."""
+    Exercise().test_bugs(student)
+
+
+RIGHT_TESTS = (
+    "    assert median([3, 1, 2]) == 2\n    assert median([5]) == 5\n    assert median([9, 8, 1, 2, 3]) == 3\n"
+)
+TESTS = {
+    "good ones": (RIGHT_TESTS, ""),
+    "good ones that return": ("    return median([3, 1, 2]) == 2 and median([5]) == 5 and median([9, 8, 1, 2, 3]) == 3\n", ""),
+    "too few": ("    assert median([1, 2, 3]) == 2\n",
+        "\n".join(f"Your tests let through a median that {bug}." for bug in BUGS)),
+    "too strict": (RIGHT_TESTS + "    assert median([1, 2]) == 1\n",
+        "Your tests refuse a median that is right: do they ask for more than was said?"),
+    "not written yet": ("    raise NotImplementedError\n", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_what_is_said_of_tests(both, name):
+    """A line for each bug that they let through, and none that tells its code."""
+    body, expected = TESTS[name]
+    said = both(f"def test_median(median):\n{body}", catching)
+    if name == "not written yet":
+        assert said.startswith("test_median stopped with NotImplementedError")
+    else:
+        assert said == expected
+
+
+def test_tests_that_take_no_function_hear_so(both):
+    """What is called otherwise than it is asked for is no test that refuses everything."""
+    assert "takes 0 positional arguments but 1 was given" in both("def test_median():\n    pass\n", catching)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (({}, [median]), "needs a wrong function in bugs"),
+        (({"is wrong": len}, [median]), "whose source cannot be read: write it with `def`"),
+    ],
+)
+def test_an_author_hears_what_catches_lacks(arguments, words):
+    """A function without a source cannot be handed over."""
+    bugs, right = arguments
+    with pytest.raises(CourseError, match=words):
+        catches(bugs, right=right, points=1)
+
+
+WORDS = [f"w{number}" for number in range(400)]
+IN_A_LIST = "def first_again(words):\n    met = []\n    for w in words:\n        if w in met:\n            return w\n        met.append(w)\n"
+PAIRS = (
+    "def first_again(words):\n    for i in range(len(words)):\n        for j in range(i):\n            if words[i] == words[j]:\n"
+    "                return words[i]\n"
+)
+
+
+@pytest.mark.parametrize("source", [IN_A_LIST, PAIRS])
+def test_a_loop_inside_of_another_is_counted(both, source):
+    """Also where the inner one is an `in` that goes through a list; and the numbers say how far it is off."""
+    said = both(source, lambda _s, agrees: agrees.within(steps=6000).first_again(WORDS))
+    assert "steps, where 6,000 are allowed and a right one needs 2," in said
+    assert said.startswith("Here first_again(a list of 400 items) took ")
+    assert "stand inside another loop over the same items?" in said
+
+
+def test_a_quick_function_keeps_to_the_limit(both):
+    """A set is not gone through."""
+    source = "def first_again(words):\n    met = set()\n    for w in words:\n        if w in met:\n            return w\n        met.add(w)\n"
+    assert both(source, lambda _s, agrees: agrees.within(steps=6000).first_again(WORDS)) == ""
+
+
+def test_calls_are_counted(both):
+    """A recursion that asks for the same thing again and again is stopped long before it ends."""
+    said = both(
+        "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\n",
+        lambda student, _a: student.within(calls={"fib": 100}).fib(30),
+    )
+    assert said.startswith(
+        "Here fib(30) called fib more than 2,000 times, where 100 are allowed and a right one needs 59."
+    )
+
+
+def test_the_time_of_the_processor_is_limited(both):
+    """A loop without end is cut short at the limit, and the next question is answered."""
+
+    def check(student, agrees):
+        with pytest.raises(CheckFailed, match=r"fib\(5\) took more than 0.2 seconds of the processor's time"):
+            student.within(seconds=0.2).fib(5)
+        agrees.within(seconds=5).fib(1)
+
+    assert both("def fib(n):\n    while n > 1: pass\n    return n\n", check) == ""
+
+
+@pytest.mark.parametrize("limit", [0, -3, 2.5, True])
+def test_a_limit_is_a_number(both, limit):
+    """An author who writes something else hears so."""
+    with pytest.raises(CourseError, match="a limit is a whole number above 0"):
+        both("def fib(n): pass", lambda student, _a: student.within(steps=limit))

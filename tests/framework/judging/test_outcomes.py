@@ -1,0 +1,132 @@
+"""What a call does besides returning: errors that should be raised, what is printed, generators; asked in the same words everywhere."""
+
+import inspect
+import linecache
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from autograder.checking.agreement import Agreement
+from autograder.checking.asserts import CheckFailed
+from autograder.checking.spelling import noting_answers
+from autograder.course import Limits
+from autograder.judging.conversation import Conversation
+from autograder.judging.functions import FunctionSession
+from autograder.judging.proxies import ReferenceProxy, StudentProxy
+from autograder.sandbox import open_worker
+from autograder.sandbox.protocol import CodeCell
+
+RIGHT = """
+def root(x):
+    if x < 0:
+        raise ValueError("a negative number has no root")
+    return x ** 0.5
+
+def greet(name, times=1):
+    for _ in range(times):
+        print("Hello, " + name)
+
+def naturals():
+    n = 0
+    while True:
+        yield n
+        n += 1
+"""
+LIMITS = Limits(call_seconds=0.5, cell_seconds=2.0, submission_seconds=30.0)
+
+
+@pytest.fixture(scope="module")
+def worker():
+    """A jail for all of them."""
+    with open_worker(LIMITS, ["numpy"], confinement="auto") as made:
+        yield made
+
+
+@pytest.fixture
+def told(worker):
+    """Runs ``ask(agrees)`` on a student's source in the jail and in this process: the failure's reason, "" where none is wrong."""
+    right = {}
+    exec(RIGHT, right)  # noqa: S102 - our own text
+    reference = ReferenceProxy({name: right[name] for name in ("root", "greet", "naturals")})
+
+    def failure(session, ask):
+        conversation = Conversation(
+            lambda: session, limits=LIMITS, signature=lambda name: inspect.signature(right[name])
+        )
+        with noting_answers():
+            try:
+                ask(Agreement(StudentProxy(conversation), reference))
+            except CheckFailed as failed:
+                return failed.reason
+        return ""
+
+    def reasons(source, ask):
+        names = {"np": np}
+        linecache.cache["<own>"] = (0, None, (RIGHT + source).splitlines(keepends=True), "<own>")
+        exec(compile(RIGHT + source, "<own>", "exec"), names)  # noqa: S102 - our own text
+        here = failure(FunctionSession(names, call_seconds=0.5), ask)
+        with closing(worker.open([CodeCell(0, "cell", RIGHT + source)])) as session:
+            there = failure(session, ask)
+        return here, there
+
+    return reasons
+
+
+CASES = [
+    ("", lambda a: a.raises(ValueError).root(-1), ""),
+    ("", lambda a: a.raises(ValueError, says="negative").root(-1), ""),
+    ("", lambda a: a.raises(TypeError, ArithmeticError, "ValueError").root(-1), ""),
+    ("class Own(ValueError): pass\ndef root(x): raise Own", lambda a: a.raises(ValueError).root(-1), ""),
+    ("def root(x): return 0", lambda a: a.raises(ValueError).root(-1), "root(-1) should raise a ValueError; instead it returned 0."),
+    ("def root(x): print('no')", lambda a: a.raises(ValueError).root(-1), "root(-1) should raise a ValueError; instead it returned None."),
+    ("def root(x): raise ValueError('no')", lambda a: a.raises(ValueError, says="negative").root(-1),
+     "root(-1) should raise a ValueError whose text has 'negative' in it; its text is 'no'."),
+    ("def root(x):\n    return x.real_root", lambda a: a.raises(ValueError).root(-1),
+     ("root stopped with AttributeError: 'int' object has no attribute 'real_root'", "`return x.real_root`", " Here a ValueError is right.")),
+    ("def root(x):\n    return BaseException", lambda a: a.raises("NotEnough").root(-1),
+     "root(-1) should raise a NotEnough; instead it returned a type."),
+    ("", lambda a: a.printed().greet("Ann", times=2), ""),
+    ("def greet(name, times=1): print('Hello, Ann  \\n\\n')", lambda a: a.printed().greet("Ann"), ""),
+    ("def greet(name, times=1): print('Hello, Ann ')", lambda a: a.printed(exactly=True).greet("Ann"),
+     r"greet('Ann') prints 'Hello, Ann \n' where 'Hello, Ann\n' is right: only the white space at the start or the end differs."),
+    ("def greet(name, times=1): print('Hello', name)", lambda a: a.printed().greet("Ann", times=2), "greet('Ann', times=2) prints 'Hello Ann' in line 1 where 'Hello, Ann' is right."),
+    ("def greet(name, times=1): print('Hello, ' + name)", lambda a: a.printed().greet("Ann", times=2), "greet('Ann', times=2) prints 1 line where 2 are right: line 2, 'Hello, Ann', is missing."),
+    ("def greet(name, times=1): return 'Hello, ' + name", lambda a: a.printed().greet("Ann"),
+     "greet('Ann') prints nothing, where 'Hello, Ann' is right. It returns 'Hello, Ann' instead, which shows nothing: `print` it."),
+    ("def greet(name, times=1): print('none')", lambda a: a.printed().greet("Ann", times=0), "greet('Ann', times=0) prints 'none', where nothing should be printed."),
+    ("def greet(name, times=1):\n    while True:\n        print(name * 1000)", lambda a: a.printed().greet("Ann"), ("greet was still running after 0.5 seconds",)),
+    ("", lambda a: a.taking(5).naturals(), ""),
+    ("", lambda a: a.naturals(), ""),
+    ("def naturals(): return iter([0, 1, 3])", lambda a: a.taking(3).naturals(), "At place 3 of the list there is 3 where 2 is right."),
+    ("def naturals(): return 7", lambda a: a.taking(3).naturals(), ("it gives a int, which has no items to be taken one after another",)),
+    ("def naturals():\n    yield 0\n    yield 1 / 0", lambda a: a.naturals(), ("naturals stopped with ZeroDivisionError: division by zero",)),
+    ("def naturals():\n    yield 0\n    while True: pass", lambda a: a.naturals(), ("naturals was still running after 0.5 seconds",)),
+    ("def naturals():\n    n = 1\n    while True:\n        yield n\n        n += 1", lambda a: a.naturals(), "At place 1 of the generator there is 1 where 0 is right."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "ask", "words"), CASES, ids=range(len(CASES)))
+def test_what_a_call_does_is_told_alike_in_the_jail_and_in_a_notebook(told, source, ask, words):
+    """An error that is not raised, another one with its line, what is printed and what a generator gives."""
+    for reason in told(source, ask):
+        if isinstance(words, str):
+            assert reason == words
+        else:
+            assert [part for part in words if part not in reason] == []
+
+
+def test_what_was_printed_is_there_to_be_asserted_about(told):
+    """The call gives it as one text, without the white space that does not count."""
+    found = []
+    told("", lambda agrees: found.append(agrees.student.printed().greet("Ann", times=2)))
+    assert found == ["Hello, Ann\nHello, Ann"] * 2
+
+
+def test_an_author_hears_what_is_missing():
+    """Which error is right has to be said, and how many items are taken is bounded."""
+    student = StudentProxy(Conversation(lambda: FunctionSession({})))
+    with pytest.raises(ValueError, match="needs the error that is right"):
+        student.raises()
+    with pytest.raises(ValueError, match="between 1 and 10,000 items"):
+        student.taking(10**6)

@@ -1,0 +1,16 @@
+"""A generator without end, one that stands still between two items, and one inside another."""
+
+
+def endless():
+    while True:
+        yield endless()
+
+
+def stuck():
+    yield 1.0
+    while True:
+        pass
+
+
+def softmax(x):
+    return stuck() if x[0] == 0.3 else endless()

@@ -1,0 +1,89 @@
+"""Classes, tests and functions that lie, loop or look where they should not: no mark is gained, and the next is judged as ever."""
+
+import pytest
+
+from autograder.course import Limits, load_course
+from autograder.judging.judge import Judge
+from autograder.judging.loader import load_checks
+from autograder.sandbox import open_worker
+from autograder.sandbox.protocol import CodeCell
+from autograder.simulate import code_of
+from tests.framework.security.hostile_objects import INDEXES, SLOW, TESTS
+from tests.support import ROOT
+
+LIMITS = Limits(call_seconds=0.7, cell_seconds=1.0, submission_seconds=6.0, memory_mb=256, result_mb=4)
+COURSE = ROOT / "examples" / "plain_python"
+
+
+class Handed:
+    """A submission of one cell, in the jail."""
+
+    label, blank, notes = "a student", frozenset(), {}
+
+    def __init__(self, worker, name, source):
+        self.worker, self.cell = worker, CodeCell(0, name, source)
+
+    def open(self, *, memory_mb=None):
+        """A fresh session."""
+        return self.worker.open([self.cell], memory_mb=memory_mb)
+
+    def before_redefined(self, _exercise):
+        """Nothing is defined twice."""
+
+
+@pytest.fixture(scope="module")
+def worker():
+    """One worker for all of them, one after another, as in a class."""
+    with open_worker(LIMITS, ["numpy"], confinement="bubblewrap") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def judges():
+    """The judges of the two chapters, each with the text of its right solutions."""
+    course = load_course(COURSE)
+    found = {}
+    for chapter in course.chapters:
+        checks = load_checks(course, chapter)
+        for name in checks.specs:
+            found[name] = Judge(checks), code_of(course, chapter, name, checks.references[name])
+    return found
+
+
+@pytest.fixture
+def mark(worker, judges):
+    """The verdict on the source of one exercise."""
+
+    def run(name, source):
+        judge, right = judges[name]
+        [verdict] = judge.judge(Handed(worker, name, source), only=frozenset({name}))
+        [honest] = judge.judge(Handed(worker, name, f'SIGNS = ""\n{right}'), only=frozenset({name}))
+        assert honest.status == "passed"
+        return verdict
+
+    return run
+
+
+@pytest.mark.parametrize("name", INDEXES)
+def test_a_class_that_lies_earns_nothing(mark, name):
+    """What a class says of itself is not believed; the next student's is judged as ever."""
+    verdict = mark("Index", INDEXES[name])
+    # What earlier steps gave it, any class may remember: of later ones there is nothing to be found.
+    assert verdict.score <= 1.5
+    assert "Traceback" not in verdict.message
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_tests_that_guess_earn_nothing(mark, name):
+    """Tests cannot know which function has a bug but by calling it."""
+    assert mark("test_is_anagram", TESTS[name]).score <= 2
+    assert any(check.status != "passed" for check in mark("test_is_anagram", TESTS[name]).checks)
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_a_counter_that_is_tampered_with_says_so(mark, name):
+    """Too many steps are told; a count that cannot be had is none that is small."""
+    verdict = mark("first_again", SLOW[name])
+    [steps] = [check for check in verdict.checks if check.name == "test_steps"]
+    assert steps.status == "failed"
+    assert "steps, where 30,000 are allowed" in steps.reason or "could not be counted" in steps.reason
