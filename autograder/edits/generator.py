@@ -29,7 +29,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A statement at the top of a cell that defines a function: ``def``, or a name bound to a lambda.
+    """A statement at the top of a cell that defines a function: ``def``, or a name bound to a lambda; or a class with its methods.
 
     ``text`` is its own source, from the first decorator on, and ``first`` the line of the cell that it begins in. ``calls``
     are the names that it uses.
@@ -45,7 +45,7 @@ class Definition:
     def of(cls, statement: ast.stmt, source: str, cell: str = "") -> Definition | None:
         """The definition that ``statement`` of the cell ``source`` is; None where it is none."""
         match statement:
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 name = statement.name
                 first = min([statement.lineno, *(d.lineno for d in statement.decorator_list)])
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda()):
@@ -80,7 +80,12 @@ def edits_of(
         [statement] = ast.parse(definition.text).body
         text = Text(definition.text, definition.first)
         scope = _scope(statement, functions, definition.text)
-        found = list(islice(_all(statement, text, scope, more, enough), most))
+        methods = statement.body if isinstance(statement, ast.ClassDef) else [statement]
+        found: list[Edit | Draft] = []
+        for one in methods:
+            own = scope if one is statement else _scope(one, functions, definition.text)
+            if one is statement or isinstance(one, Function):
+                found += islice(_all(one, text, own, more, enough), most - len(found))
         if lines is not None and isinstance(statement, ast.FunctionDef):
             found += lines_before(statement, text, list(lines(scope)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):

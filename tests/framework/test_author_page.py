@@ -63,6 +63,29 @@ def test_the_exercise_of_the_page_is_whole(course):
     assert (quiz.misconceptions, quiz.alternatives) == (2, 3)
 
 
+def test_the_tables_and_pictures_of_the_page_are_whole(course):
+    """The chapter about people: its references are right, and blank ones earn nothing."""
+    chapter = "ch2_people"
+    source = SNIPPETS[f"solutions/{chapter}.py"]
+    stubs = re.findall(r'(def (\w+)\(.*?""".*?"""\n)', source, re.DOTALL)
+    cells = [
+        cell(
+            "imports", "import pandas as pd\nimport matplotlib.pyplot as plt\nfrom autograder import check", locked=True
+        )
+    ]
+    for stub, name in stubs:
+        cells.append(cell(name, f"{stub}    raise NotImplementedError", solution=True))
+        cells.append(cell(f"check_{name}", f"check({name})", grade=True, locked=True, points=2))
+    notebook = course.source(chapter)
+    notebook.parent.mkdir(parents=True)
+    notebook.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    with (course.root / "course_config.py").open("a") as config:
+        config.write(f'c.Course.chapters += ["{chapter}"]\nc.Course.packages = ["numpy", "pandas", "matplotlib"]\n')
+    [found] = audit(load_course(course.root), [chapter], mutants=False)
+    assert [(e.name, e.reference_ok, e.blank_ok) for e in found.exercises] == [(name, True, True) for _, name in stubs]
+    assert found.exercises[0].kinds.missing == ()
+
+
 def test_a_notebook_is_made_as_the_page_says(course, monkeypatch):
     """The script writes a notebook with the wrong solution in its stub."""
     monkeypatch.syspath_prepend(str(course.root))
