@@ -54,7 +54,7 @@ def _class_as_written(cls: Callable[..., Any], node: ast.ClassDef, exercise: str
     if ast.get_docstring(node) is not None and len(node.body) > 1:
         node.body = node.body[1:]
     renamed = re.sub(rf"\b{re.escape(node.name)}\b", exercise, ast.unparse(node))
-    return renamed.replace("\n    def ", "\n\n    def ").replace(":\n\n    def ", ":\n    def ", 1)
+    return renamed.replace(":\n\n    def ", ":\n    def ", 1)
 
 
 def _named(line: str, name: str, exercise: str) -> str:
