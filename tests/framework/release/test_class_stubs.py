@@ -10,6 +10,7 @@ from autograder.audit.mutants import mutants_of
 from autograder.course import load_course
 from autograder.examples.ways import as_written
 from autograder.judging.loader import load_checks
+from autograder.judging.solutions import known_alternatives
 from autograder.notebook import parse_notebook
 from autograder.release.mistake import SourceNotebook
 from autograder.release.stubs import stub_mistakes
@@ -90,3 +91,7 @@ def test_mutants_and_solutions_of_a_class(checks):
     shown = as_written(reference, "Index")
     assert shown.startswith("class Index:\n    def __init__(self):")
     assert "raise" not in shown
+    [inherits] = [a for a in known_alternatives(checks.course, CHAPTER) if a.name == "IsADictionary"]
+    assert as_written(inherits.function, "Index").startswith("class Index(dict):\n    def add(")
+    changed = checks.misconceptions["Index"][0].function  # written as a subclass of the reference
+    assert as_written(changed, "Index") == ""
