@@ -194,7 +194,6 @@ ELSEWHERE = {
     "--scheduler": "on a cluster: tests/framework/cluster",
     "--roster": "with a file that Canvas or Moodle gave: tests/framework/export",
     "demo": "it takes minutes: tests/framework/demo",
-    "import": "it takes somebody's notebook: tests/framework/importing",
     "release": "the page on the first exercise does",
     "import": "with notebooks of other tools: tests/framework/importing",
     "start": "it needs a course to hand out: tests/framework/terminal",
