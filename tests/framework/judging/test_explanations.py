@@ -58,7 +58,7 @@ def raised(code):
         ("np.ones((2, 3)).transpose(0, 2, 1)", "a list of axes that is not as long as the array has axes"),
         ("np.ones(6).reshape(4, 2)", "the sizes must multiply to 6"),
         ("np.softmax(1)", "`numpy` has nothing called `softmax`"),
-        ("import scipi_not_there", "NumPy and the standard library are enough"),
+        ("import scipi_not_there", "Write it with what the notebook itself imports, or ask your teacher"),
         ("f = lambda n: f(n)\nglobals().update(f=f)\nf(1)", "calls itself without end"),
         ("1 / 0", "which input makes that divisor zero?"),
         ("if np.ones(3): pass", "or `&`, `|` and `~` to go entry by entry"),
