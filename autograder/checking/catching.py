@@ -89,10 +89,10 @@ def catches(
 
 
 def gathered(failures: Sequence[CheckFailed]) -> CheckFailed:
-    """One failure that says what all of them say, each in a line."""
+    """One failure that says what all of them say, each in a paragraph: lines would be filled into one."""
     lines = dict.fromkeys(line for failure in failures for line in failure.reason.splitlines())
     refused = [line for line in lines if " right" in line]
-    return CheckFailed("\n".join([*refused, *sorted(set(lines) - set(refused))]))
+    return CheckFailed("\n\n".join([*refused, *sorted(set(lines) - set(refused))]))
 
 
 def _name(function: Written) -> str:

@@ -61,10 +61,11 @@ def _sums_to_one(actual: Any, *, axis: int = -1, rtol: float = RTOL, atol: float
 
 def _lets_through(actual: Any, *, bug: str, function: str) -> Finding | None:
     """A student's tests let a right function through, and none with a bug."""
+    a = "an" if function[:1].lower() in "aeiou" else "a"
     if bug and actual is not False:
-        return Finding(f"Your tests let through a {function} that {bug}.", "values")
+        return Finding(f"Your tests let through {a} {function} that {bug}.", "values")
     if not bug and actual is not True:
-        return Finding(f"Your tests refuse a {function} that is right: do they ask for more than was said?", "values")
+        return Finding(f"Your tests refuse {a} {function} that is right: do they ask for more than was said?", "values")
     return None
 
 

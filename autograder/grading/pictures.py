@@ -19,9 +19,7 @@ from autograder.sanitize import sanitize
 
 __all__ = ["kept_pictures", "without_picture"]
 
-NOT_DRAWN = (
-    "There is no picture here: the notebook was handed in without it, and grading draws none. Run the cell to see it."
-)
+NOT_DRAWN = "What this cell shows is not here: the notebook was handed in without it, and grading does not run it. Run it to see it."
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _MAX_BYTES = 1 << 20

@@ -126,7 +126,7 @@ TESTS = {
     "good ones": (RIGHT_TESTS, ""),
     "good ones that return": ("    return median([3, 1, 2]) == 2 and median([5]) == 5 and median([9, 8, 1, 2, 3]) == 3\n", ""),
     "too few": ("    assert median([1, 2, 3]) == 2\n",
-        "\n".join(f"Your tests let through a median that {bug}." for bug in BUGS)),
+        "\n\n".join(f"Your tests let through a median that {bug}." for bug in BUGS)),
     "too strict": (RIGHT_TESTS + "    assert median([1, 2]) == 1\n",
         "Your tests refuse a median that is right: do they ask for more than was said?"),
     "not written yet": ("    raise NotImplementedError\n", ""),
