@@ -119,7 +119,7 @@ def same_item(found: Any, expected: Any, rtol: float, atol: float) -> bool:
     if hasattr(found, "closed") and hasattr(expected, "closed"):  # intervals
         ends = same_item(found.left, expected.left, rtol, atol) and same_item(found.right, expected.right, rtol, atol)
         return bool(found.closed == expected.closed) and ends
-    if is_pandas(found) and not kind_of_table(found):  # a period, and nothing that holds others
+    if kinds[0] == "other" and is_pandas(found) and not kind_of_table(found):  # a period, and nothing that holds others
         return type(found) is type(expected) and bool(found == expected)
     if kinds[0] == "other":
         return _same_object(found, expected, rtol, atol)

@@ -71,6 +71,9 @@ def stays(value: Any) -> list[Any]:
     name = kind.__name__
     if issubclass(kind, _ndarray):
         name = f"{name} of dtype {value.dtype}"
+    elif issubclass(kind, (dict, set, frozenset)):
+        strange = next((type(key).__name__ for key in value if not is_key(key)), "")
+        name = f"{name} with a {'key' if issubclass(kind, dict) else 'member'} of type {strange}" if strange else name
     return ["o", name[:200]]
 
 
@@ -142,7 +145,12 @@ def encode_plain(encode: Encode, value: Any, depth: int) -> Any:
 
 def encode_key(encode: Encode, value: Any, depth: int) -> Any:
     """The tree of a key, or of the member of a set; raises ``KeyStaysError`` for what cannot be one on the other side."""
-    plain = value.item() if issubclass(type(value), np.generic) else value
+    kind = type(value)
+    plain = value.item() if issubclass(kind, np.generic) else value
+    if kind is not bool and issubclass(kind, int):  # such as a member of an IntEnum
+        plain = int(value)
+    elif issubclass(kind, float):
+        plain = float(value)
     if plain is None or type(plain) in (bool, float):
         return plain
     tree = encode(plain, depth) if is_key(plain) else ["o"]

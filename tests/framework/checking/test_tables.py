@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 
 import numpy as np
@@ -159,6 +160,8 @@ def test_cells_that_are_neither_numbers_nor_text_are_compared():
     labelled = pd.DataFrame({"a": [1, 2, 3]}, index=pd.PeriodIndex(months))
     for right in (months, months[0], factorials, labelled):
         assert matches(right, right) is None
+    assert matches(pd.Timestamp("2024-05-01"), dt.datetime(2024, 5, 1)) is None  # noqa: DTZ001 - neither has a time zone
+    assert matches(pd.Timedelta("1s"), dt.timedelta(seconds=1)) is None
     assert matches(months + 1, months).reason.startswith("At 0 there is 2024-02 where 2024-01 is right")
     for found, right in (
         (factorials, factorials + 1),
