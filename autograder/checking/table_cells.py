@@ -51,6 +51,8 @@ def cells_of(column: Any) -> Cells:
 
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
+        if dtype.categories.dtype == object or isinstance(dtype.categories.dtype, pd.StringDtype):
+            return _of_items(list(column))  # each row the very text of its category: copies could fill the memory
         return cells_of(pd.Series(list(column), dtype=dtype.categories.dtype if not column.isna().any() else object))
     if isinstance(dtype, np.dtype) and dtype.kind in "biufc":
         values = np.asarray(column)

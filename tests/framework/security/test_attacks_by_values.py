@@ -1,11 +1,13 @@
 """Answers of the newer kinds that were made to win marks, or to keep our own side busy: iterators, ranges, numbers of one hash, accents, tables."""
 
+import resource
 import time
 from contextlib import closing
 from dataclasses import dataclass
 from textwrap import dedent
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from autograder.checking.agreement import Agreement
@@ -236,3 +238,12 @@ def test_work_that_is_put_off_is_counted(worker):
         with opened(worker, source) as session:
             answer = session.probe(COUNT, Call("f", (limits_of(5000, None), [words], {})))
         assert answer.value["steps"] > 40_000
+
+
+def test_a_long_category_is_not_copied_to_each_row():
+    """A text that stands once in an answer, and in two hundred thousand rows, is held once."""
+    long = pd.Series(pd.Categorical.from_codes(np.zeros(20_000, np.int8), categories=["x" * 60_000]))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with Clock(3.0):
+        assert matches(long, pd.Series(["a"] * 20_000)).kind == "values"
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 << 10
