@@ -52,7 +52,9 @@ def cells_of(column: Any) -> Cells:
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         if dtype.categories.dtype == object or isinstance(dtype.categories.dtype, pd.StringDtype):
-            return _of_items(list(column))  # each row the very text of its category: copies could fill the memory
+            # Each row has the very text of its category: copies could fill the memory, and pandas makes some.
+            held, codes = list(dtype.categories), getattr(column, "array", column).codes
+            return _of_items([held[code] if code >= 0 else None for code in codes.tolist()])
         return cells_of(pd.Series(list(column), dtype=dtype.categories.dtype if not column.isna().any() else object))
     if isinstance(dtype, np.dtype) and dtype.kind in "biufc":
         values = np.asarray(column)

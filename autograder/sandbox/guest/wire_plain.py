@@ -46,6 +46,7 @@ _KEYS = (type(None), bool, int, float, str, complex, bytes, _date, _datetime, _t
 _DECIMAL = re.compile(r"-?(?:\d{1,2000}(?:\.\d{0,2000})?(?:E[+-]\d{1,4})?|Infinity|NaN)")
 _ZONE = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+){0,3}")
 _TIMES = re.compile(r"<[Mm]8(?:\[(?:Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\])?")
+_NAT = -(2**63)  # what NumPy writes for a date that is none
 _BITS_OF_A_LENGTH = 62  # of numbers between which there are no more than Python can count
 MAX_CHARACTERS = 4 << 20  # of an array of texts: each takes as many as the longest
 
@@ -387,6 +388,8 @@ def _times(_decode: Encode, items: list[Any], _depth: int) -> Any:
     code, shape, *numbers = items
     if type(code) is not str or not _TIMES.fullmatch(code):
         raise WireError("an array of dates has no proper dtype")
+    if code == "<M8" and any(number != _NAT for number in numbers):
+        raise WireError("a date has no unit")
     flat = np.array(_whole(*numbers), dtype=np.int64).view(np.dtype(code).newbyteorder("="))
     return flat.reshape(_shaped(shape, len(numbers))) if shape is not None else _exactly(1, list(flat))[0]
 

@@ -303,7 +303,7 @@ def _objects(_pandas: Any, items: Any) -> Any:
 
 def _texts(pandas: Any, dtype: Any, items: Any) -> Any:
     _require(dtype in ("str", "string") and type(items) is list)
-    _require(all(item is None or type(item) is str for item in items))
+    _require(all(item is None or (type(item) is str and len(item) <= MAX_TEXT) for item in items))
     return pandas.array(items, dtype=dtype)
 
 

@@ -247,3 +247,10 @@ def test_a_long_category_is_not_copied_to_each_row():
     with Clock(3.0):
         assert matches(long, pd.Series(["a"] * 20_000)).kind == "values"
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 << 10
+
+
+@pytest.mark.parametrize("tree", [["o"], ["s"], ["n"], ["times", "<M8", None, 1], ["times", "<M8", [2], 1, 2]], ids=str)
+def test_trees_over_which_our_side_would_stumble_are_refused(tree):
+    """A value that stays without its type's name, and dates without a unit, which corrupt NumPy's own state."""
+    with pytest.raises(WireError):
+        decoded(tree)
