@@ -28,8 +28,8 @@ def probe(tests, candidate):
             raise  # the tests take something else than one function
         while trace.tb_next is not None:
             trace = trace.tb_next
-        if isinstance(error, NotImplementedError) and trace.tb_frame.f_code is getattr(tests, "__code__", None):
-            raise  # they are not written yet
+        if isinstance(error, (NotImplementedError, NameError)) and trace.tb_frame.f_code is getattr(tests, "__code__", None):
+            raise  # they are not written yet, or stumble over a name of their own
         return False
 """
 
