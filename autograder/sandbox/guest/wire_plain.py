@@ -73,9 +73,17 @@ def stays(value: Any) -> list[Any]:
     if issubclass(kind, _ndarray):
         name = f"{name} of dtype {value.dtype}"
     elif issubclass(kind, (dict, set, frozenset)):
-        strange = next((type(key).__name__ for key in value if not is_key(key)), "")
-        name = f"{name} with a {'key' if issubclass(kind, dict) else 'member'} of type {strange}" if strange else name
+        strange = _no_key(tuple(value))
+        name = f"{name} with {strange} in a {'key' if issubclass(kind, dict) else 'member'}" if strange else name
     return ["o", name[:200]]
+
+
+def _no_key(keys: Iterable[Any]) -> str:
+    """The type of the first among ``keys``, or inside of one, that is no key; empty where all are."""
+    for key in keys:
+        if not is_key(key):
+            return _no_key(key) if type(key) in (tuple, frozenset) else type(key).__name__
+    return ""
 
 
 def is_key(value: Any) -> bool:

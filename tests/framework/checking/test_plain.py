@@ -45,7 +45,7 @@ LINES = "to be\nor not\n"
         ([1, 3], [1, 2, 3], "The list has 2 items where 3 are right; the first that differs: at place 2 of the list there is 3 where 2 is right."),
         ([], ["a"], "The list is empty where 1 item is right, the first of them 'a'."),
         (["b", "a"], ["a", "b"], "The list has the right items in another order: at place 1 of the list there is 'b' where 'a' is right."),
-        ({dt: 1}, {"a": 1}, "It is of type dict with a key of type module; a dictionary is asked for."),
+        ({dt: 1}, {"a": 1}, "It is of type dict with module in a key; a dictionary is asked for."),
         (["a"], {"a"}, "It is a list, ['a']; a set is asked for."),
         ("a", ["a"], "It is a string, 'a'; a list is asked for."),
         (Opaque("Stack"), {"a"}, "It is of type Stack; a set of 1 member is asked for."),
