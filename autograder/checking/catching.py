@@ -28,8 +28,8 @@ def probe(tests, candidate):
             raise  # the tests take something else than one function
         while trace.tb_next is not None:
             trace = trace.tb_next
-        if isinstance(error, NotImplementedError) and trace.tb_frame.f_code is getattr(tests, "__code__", None):
-            raise  # they are not written yet
+        if isinstance(error, (NotImplementedError, NameError)) and trace.tb_frame.f_code is getattr(tests, "__code__", None):
+            raise  # they are not written yet, or stumble over a name of their own
         return False
 """
 
@@ -47,7 +47,8 @@ def catches(
 
     Args:
         bugs: wrong functions, each under the end of a sentence that begins with "a median that": "forgets to sort".
-        right: right functions, the more differently written the better: tests may not ask for more than was said.
+        right: right functions, the more differently written the better: tests may not ask for more than was said. A hidden check
+            needs one that no visible check has, as tests could know those by their code.
         points: what the check is worth.
         visible: whether students run it themselves; then these functions lie beside their notebook.
         after: earlier checks that have to pass before this one is tried.

@@ -19,6 +19,7 @@ __all__ = ["COUNT", "does_little", "limits_of", "spelled_count"]
 COUNT = """
 import signal as _signal
 import sys as _sys
+from itertools import islice as _islice
 from time import process_time as _process_time
 
 class _Enough(BaseException):
@@ -70,6 +71,17 @@ def probe(function, limits, args, kwargs):
         call.__name__ = name
         return call
 
+    def take(value, depth=0):
+        # What gives its items only when it is asked works then: as much of it is asked here as is looked at later.
+        kind = type(value)
+        if hasattr(kind, "__next__"):
+            value = list(_islice(value, 1001))
+        if depth < 3 and issubclass(kind, dict):
+            value = list(value.values())
+        if depth < 3 and isinstance(value, (list, tuple, set, frozenset)):
+            for part in value:
+                take(part, depth + 1)
+
     def line(frame, event, arg):
         if frame.f_globals is own_names:
             return None  # what counts is not counted
@@ -98,7 +110,7 @@ def probe(function, limits, args, kwargs):
         home.update({name: tallied(value, name) for name, value in own.items()})
         if most:
             _sys.settrace(line)
-        home.get(function.__name__, function)(*args, **kwargs) if function.__name__ in own else function(*args, **kwargs)
+        take(home.get(function.__name__, function)(*args, **kwargs) if function.__name__ in own else function(*args, **kwargs))
         if most and _sys.gettrace() is not line:
             found["steps"] = -1
     except _Enough:

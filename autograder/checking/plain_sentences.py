@@ -20,6 +20,8 @@ __all__ = [
 
 Path = tuple[tuple[str, Any], ...]
 
+_MAX_TOLD = 10_000  # characters of a text of which more is told than where it differs: putting accents in order takes the square
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -62,7 +64,7 @@ def _place(kind: str, key: Any) -> str:
 
 def one_line_apart(found: str, right: str) -> Difference:
     """Where two texts first differ, and what alone does where that is hard to see."""
-    hint = _how_texts_differ(found, right)
+    hint = _how_texts_differ(found, right) if max(len(found), len(right)) <= _MAX_TOLD else ""
     if max(len(found), len(right)) <= MAX_WORD:
         return one_for_another(found, right, hint)
     left, should, place = texts_apart(found, right)

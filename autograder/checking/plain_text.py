@@ -94,7 +94,7 @@ def in_order(members: Collection[Any]) -> list[Any]:
     """The members of a set in an order that is the same at every run: numbers by size, others as they are written."""
     try:
         return sorted(members, key=lambda item: (not isinstance(item, int | float), item))
-    except TypeError:
+    except (TypeError, ArithmeticError):  # a Decimal that is NaN is neither before nor after another
         return sorted(members, key=lambda item: (type(item).__name__, source(item)))
 
 

@@ -17,10 +17,12 @@ from autograder.checking.arrays import MAX_ITEMS, paste, show
 from autograder.checking.compare import Finding, wrong_type
 from autograder.sandbox.protocol import Call, Opaque, Source
 from autograder.sandbox.script import Step, steps_of
+from autograder.sanitize import sanitize
 
 __all__ = ["asked_for", "gives_an_object", "last_step", "of_a_step", "raises_an_error", "spelled_script"]
 
 MAX_INLINE = 60  # characters of an argument that stands in its call
+MAX_SAID = 500  # characters of an error's own text
 MAX_LINES = 30  # of a script that is written out whole
 _NAMES = {"list": "items", "dict": "table", "set": "members", "ndarray": "x", "tuple": "items", "str": "text"}
 _PATTERNS = {
@@ -77,8 +79,10 @@ def raises_an_error(actual: Any, *, error: str) -> Finding | None:
     if error in raised:
         return None
     said = how.get("text")
-    text = f" ({said})" if isinstance(said, str) and said else ""
-    return Finding(f"Here {_a(error)} should be raised; instead {_a(raised[0])} was{text}.", "values")
+    text = f" ({sanitize(said, MAX_SAID)})" if isinstance(said, str) and said else ""
+    return Finding(
+        f"Here {_a(error)} should be raised; instead {_a(sanitize(raised[0], MAX_INLINE))} was{text}.", "values"
+    )
 
 
 def of_a_step(finding: Finding, expected: Any, call: str) -> Finding:

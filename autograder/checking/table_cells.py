@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.closeness import close, equal
-from autograder.sandbox.guest.wire_tables import kind_of_table
+from autograder.sandbox.guest.wire_tables import is_pandas, kind_of_table
 
 __all__ = [
     "WORDS",
@@ -51,6 +51,10 @@ def cells_of(column: Any) -> Cells:
 
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
+        if dtype.categories.dtype == object or isinstance(dtype.categories.dtype, pd.StringDtype):
+            # Each row has the very text of its category: copies could fill the memory, and pandas makes some.
+            held, codes = list(dtype.categories), getattr(column, "array", column).codes
+            return _of_items([held[code] if code >= 0 else None for code in codes.tolist()])
         return cells_of(pd.Series(list(column), dtype=dtype.categories.dtype if not column.isna().any() else object))
     if isinstance(dtype, np.dtype) and dtype.kind in "biufc":
         values = np.asarray(column)
@@ -110,12 +114,17 @@ def same_item(found: Any, expected: Any, rtol: float, atol: float) -> bool:
         return is_missing(found) and is_missing(expected)
     kinds = _kind_of(found), _kind_of(expected)
     if kinds == ("numbers", "numbers"):
-        return bool(close(np.asarray(float(found)), np.asarray(float(expected)), rtol, atol))
+        try:
+            return bool(close(np.asarray(float(found)), np.asarray(float(expected)), rtol, atol))
+        except OverflowError:  # a whole number that no float holds
+            return type(found) is type(expected) and bool(found == expected)
     if kinds[0] != kinds[1]:
         return False
     if hasattr(found, "closed") and hasattr(expected, "closed"):  # intervals
         ends = same_item(found.left, expected.left, rtol, atol) and same_item(found.right, expected.right, rtol, atol)
         return bool(found.closed == expected.closed) and ends
+    if kinds[0] == "other" and is_pandas(found) and not kind_of_table(found):  # a period, and nothing that holds others
+        return type(found) is type(expected) and bool(found == expected)
     if kinds[0] == "other":
         return _same_object(found, expected, rtol, atol)
     return bool(found == expected)

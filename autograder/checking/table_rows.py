@@ -55,7 +55,10 @@ def _sort_key(item: Any) -> tuple[str, Any]:
     if isinstance(item, bool | int | float | np.number | np.bool_) and not isinstance(
         item, complex | np.complexfloating
     ):
-        return "number", float(f"{float(item):.5g}")
+        try:
+            return "number", float(f"{float(item):.5g}")
+        except OverflowError:  # a whole number that no float holds
+            return "number", item
     return type(item).__name__, str(item)
 
 

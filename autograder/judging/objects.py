@@ -237,16 +237,28 @@ def _take(
         )
     labels = [*((str(place), value) for place, value in enumerate(args)), *kwargs.items()]
     world.watched += [_Watched(event, k, v, state_of(v)) for k, v in labels if is_mutable(v)]
-    value = side.ask(script(owner, world.steps(), outcome=outcome))
+    asked = script(owner, world.steps(), outcome=outcome)
+    value = side.ask(asked)
     if event.do == "make":
         value = Opaque(event.name)
-    if isinstance(value, Opaque):  # an object, which goes on where it is
+    if isinstance(value, Opaque) and (
+        event.do == "make" or outcome or _gives_an_object(side, asked)
+    ):  # it goes on where it is
         thing = Thing(_Lone(side, world, event, value))
         world.things.append((ref(thing), event))
         return thing
     if is_mutable(value) and not outcome:
         world.watched.append(_Watched(event, "=", value, state_of(value)))
     return value
+
+
+def _gives_an_object(side: Side, asked: Call) -> bool:
+    """Whether a right solution gives an object too: what stands in the place of a number is not asked whether it equals one."""
+    try:
+        right = side.right(asked)
+    except Exception:  # noqa: BLE001 - what a right object raises
+        return True
+    return right is None or isinstance(right, Opaque)
 
 
 def _things(values: Iterable[Any]) -> list[_Lone]:

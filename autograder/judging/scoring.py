@@ -18,12 +18,14 @@ from autograder.judging.diagnosis import Diagnosis, answer_signature
 from autograder.judging.explanations import explain
 from autograder.judging.proxies import StudentProxy
 from autograder.sandbox.protocol import Call, Opaque, Session
+from autograder.sanitize import sanitize
 from autograder.verdict import CheckResult, CheckStatus, ExerciseStatus, ExerciseVerdict
 from autograder.wording import points
 
 __all__ = ["INPUTS_KEPT", "NOT_ATTEMPTED", "Checks", "Scorer", "not_tried"]
 
 NOT_ATTEMPTED = "Not attempted yet: there is no code of yours in it."
+MAX_SAID = 20_000  # characters of what a check says of one case
 INPUTS_KEPT = CheckSpec("inputs_kept", "the inputs stay as they were", 0.0, visible=True, after=())
 
 
@@ -89,9 +91,10 @@ class Scorer:
         status: CheckStatus = "failed"
         if not isinstance(failure, AssertionError):  # which a CheckFailed is, too
             failure = self._unusable(failure, conversation)
-        reason, example = str(failure), ""
+        reason, example = sanitize(str(failure), MAX_SAID), ""
         if isinstance(failure, CheckFailed):
-            reason, example = failure.reason, failure.example
+            # Whatever a check quotes, a terminal, a page and a file can hold it.
+            reason, example = sanitize(failure.reason, MAX_SAID), sanitize(failure.example, MAX_SAID)
             if isinstance(failure, CheckStopped):
                 status = "timeout" if failure.stopped == "timeout" else "error"
             elif failure.kind in {"error", "missing"}:

@@ -29,6 +29,7 @@ from autograder.sandbox.protocol import (
     Source,
     StudentError,
 )
+from autograder.sandbox.script import as_sent
 from autograder.sandbox.texts import OutputBudget, read_error, read_names, read_outcome, read_text
 
 __all__ = ["ChildSession"]
@@ -336,6 +337,7 @@ class ChildNotConfined(Exception):  # noqa: N818
 
 
 def _tree_of(call: Call, encode: Encoder) -> list[Any]:
+    call = as_sent(call)
     return [call.function, [encode(item) for item in call.args], [[k, encode(v)] for k, v in call.kwargs.items()]]
 
 

@@ -186,7 +186,7 @@ class Decoder:
             return self._decode_array(items[0], [])[()]
         if tag == "T" and len(items) == 1:
             return self._decode_table(items[0], depth)
-        if tag in ("o", "s", "n") and all(type(item) is str for item in items):
+        if tag in ("o", "s", "n") and items and all(type(item) is str for item in items):
             return self._special(tag, items)
         if tag == "r" and len(items) == 1 and type(items[0]) is int:
             return self._special(tag, items)

@@ -46,6 +46,8 @@ _KEYS = (type(None), bool, int, float, str, complex, bytes, _date, _datetime, _t
 _DECIMAL = re.compile(r"-?(?:\d{1,2000}(?:\.\d{0,2000})?(?:E[+-]\d{1,4})?|Infinity|NaN)")
 _ZONE = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+){0,3}")
 _TIMES = re.compile(r"<[Mm]8(?:\[(?:Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\])?")
+_NAT = -(2**63)  # what NumPy writes for a date that is none
+_BITS_OF_A_LENGTH = 62  # of numbers between which there are no more than Python can count
 MAX_CHARACTERS = 4 << 20  # of an array of texts: each takes as many as the longest
 
 Encode = Callable[..., Any]
@@ -70,7 +72,18 @@ def stays(value: Any) -> list[Any]:
     name = kind.__name__
     if issubclass(kind, _ndarray):
         name = f"{name} of dtype {value.dtype}"
+    elif issubclass(kind, (dict, set, frozenset)):
+        strange = _no_key(tuple(value))
+        name = f"{name} with {strange} in a {'key' if issubclass(kind, dict) else 'member'}" if strange else name
     return ["o", name[:200]]
+
+
+def _no_key(keys: Iterable[Any]) -> str:
+    """The type of the first among ``keys``, or inside of one, that is no key; empty where all are."""
+    for key in keys:
+        if not is_key(key):
+            return _no_key(key) if type(key) in (tuple, frozenset) else type(key).__name__
+    return ""
 
 
 def is_key(value: Any) -> bool:
@@ -78,7 +91,12 @@ def is_key(value: Any) -> bool:
     kind = type(value)
     if kind is tuple or kind is frozenset:
         return all(map(is_key, value))
-    return kind in _KEYS or kind.__module__ in ("decimal", "fractions", "zoneinfo") or issubclass(kind, str)
+    return kind in _KEYS or _home(kind) in ("decimal", "fractions", "zoneinfo") or issubclass(kind, str)
+
+
+def _home(kind: type) -> Any:
+    """The module of a class; a class that was made where none has a name has none."""
+    return getattr(kind, "__module__", "")
 
 
 def drained(value: Any, depth: int = 0) -> Any:
@@ -102,7 +120,7 @@ def _is(one: Any, other: Any) -> bool:
 def _given_by(value: Any) -> Iterated | None:
     """What an iterator gives, as far as it is asked; None for what is none."""
     kind = type(value)
-    name = kind.__name__[:200]
+    name = kind.__name__[:200] if kind.__name__.isprintable() else "iterator"
     if kind in _VIEWS or kind is _deque:
         return Iterated(value, name)
     if not hasattr(kind, "__next__"):
@@ -122,10 +140,10 @@ def encode_plain(encode: Encode, value: Any, depth: int) -> Any:
         return [kind.__name__, base64.b64encode(value).decode("ascii")]
     if kind is range:
         parts = [value.start, value.stop, value.step]
-        return ["range", *map(encode, parts)] if max(map(int.bit_length, parts)) <= MAX_BIG_BITS else None
+        return ["range", *map(encode, parts)] if max(map(int.bit_length, parts)) <= _BITS_OF_A_LENGTH else None
     if issubclass(kind, (_date, _time, _timedelta, dt.tzinfo)):
         return _encode_time(value)
-    if kind.__module__ in ("decimal", "fractions"):
+    if _home(kind) in ("decimal", "fractions"):
         return _encode_exact(encode, value)
     given = value if kind is Iterated else _given_by(value)
     if given is None:
@@ -136,7 +154,12 @@ def encode_plain(encode: Encode, value: Any, depth: int) -> Any:
 
 def encode_key(encode: Encode, value: Any, depth: int) -> Any:
     """The tree of a key, or of the member of a set; raises ``KeyStaysError`` for what cannot be one on the other side."""
-    plain = value.item() if issubclass(type(value), np.generic) else value
+    kind = type(value)
+    plain = value.item() if issubclass(kind, np.generic) else value
+    if kind is not bool and issubclass(kind, int):  # such as a member of an IntEnum
+        plain = int(value)
+    elif issubclass(kind, float):
+        plain = float(value)
     if plain is None or type(plain) in (bool, float):
         return plain
     tree = encode(plain, depth) if is_key(plain) else ["o"]
@@ -169,7 +192,7 @@ def _encode_time(value: Any) -> Any:
         return ["date", value.year, value.month, value.day]
     if kind is _timedelta:
         return ["timedelta", value.days, value.seconds, value.microseconds]
-    if kind is _timezone or kind.__module__ == "zoneinfo":
+    if kind is _timezone or _home(kind) == "zoneinfo":
         return _encode_zone(value)
     if kind not in (_datetime, _time):
         return None
@@ -186,7 +209,7 @@ def _encode_zone(zone: Any) -> Any:
         offset = zone.utcoffset(None)
         return ["offset", offset.days, offset.seconds, offset.microseconds, zone.tzname(None)[:100]]
     key = getattr(zone, "key", None)
-    return ["zone", key] if type(zone).__module__ == "zoneinfo" and type(key) is str else None
+    return ["zone", key] if _home(type(zone)) == "zoneinfo" and type(key) is str else None
 
 
 def _encode_exact(encode: Encode, value: Any) -> Any:
@@ -300,7 +323,9 @@ def _exactly(count: int, items: list[Any]) -> list[Any]:
 
 
 def _range(decode: Encode, items: list[Any], _depth: int) -> range:
-    return range(*_exactly(3, _ints(decode, items)))
+    made = range(*_exactly(3, _ints(decode, items)))
+    len(made)  # one that no machine can count is refused
+    return made
 
 
 def zone_of(tree: Any) -> Any:
@@ -343,8 +368,10 @@ def _moment(_decode: Encode, items: list[Any], _depth: int) -> Any:
 
 def _gives(decode: Encode, items: list[Any], depth: int) -> Iterated:
     name, more, *parts = items
-    if type(name) is not str or len(name) > 200 or type(more) is not bool:
+    if type(name) is not str or len(name) > 200 or not name.isprintable() or type(more) is not bool:
         raise WireError("what an iterator gave is not described as agreed")
+    if more and len(parts) != MAX_ITEMS:  # only what was asked for all of them is held against no more than these
+        raise WireError("an iterator was not asked for as much as agreed")
     return Iterated([decode(item, depth + 1) for item in parts], name, more=more)
 
 
@@ -369,6 +396,8 @@ def _times(_decode: Encode, items: list[Any], _depth: int) -> Any:
     code, shape, *numbers = items
     if type(code) is not str or not _TIMES.fullmatch(code):
         raise WireError("an array of dates has no proper dtype")
+    if code == "<M8" and any(number != _NAT for number in numbers):
+        raise WireError("a date has no unit")
     flat = np.array(_whole(*numbers), dtype=np.int64).view(np.dtype(code).newbyteorder("="))
     return flat.reshape(_shaped(shape, len(numbers))) if shape is not None else _exactly(1, list(flat))[0]
 

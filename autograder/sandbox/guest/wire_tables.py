@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .wire_limits import MAX_COLLISIONS
+
 __all__ = [
     "MAX_CELLS", "MAX_COLUMNS", "MAX_ROWS", "TooLarge", "apart", "is_pandas", "kind_of_table", "levels_of", "plain_copy", "same_parts",
     "together",
@@ -25,6 +27,9 @@ MAX_COLUMNS = 2_000
 MAX_CELLS = 2_000_000
 MAX_TEXT = 1 << 16  # characters of one text in a column of texts
 MAX_LABELS = 8  # that one row may have in an index of several levels
+MAX_LOOKED_UP = (
+    10_000  # rows of such an index, and categories: pandas looks each of them up, and numbers can be made to be slow
+)
 
 _UNITS = frozenset({"s", "ms", "us", "ns"})
 _MASKED = {
@@ -146,6 +151,10 @@ def _index(pandas: Any, index: Any) -> tuple[Any, ...]:
     if isinstance(index, pandas.RangeIndex):
         return "range", index.name, index.start, index.stop, index.step
     if isinstance(index, pandas.MultiIndex):
+        if len(index) > MAX_LOOKED_UP:
+            raise TooLarge(
+                f"its index has several levels and {len(index):,} rows, and at most {MAX_LOOKED_UP:,} are looked at"
+            )
         levels = [_column(pandas, index.get_level_values(n).array) for n in range(index.nlevels)]
         return "levels", list(index.names), levels
     labels = _column(pandas, index.array)
@@ -178,7 +187,7 @@ def _column(pandas: Any, array: Any) -> Any:
             spans = pandas.TimedeltaIndex(array)
             return "spans", spans.unit, _asarray(spans.asi8)
         return "objects", list(array)
-    if isinstance(dtype, pandas.CategoricalDtype):
+    if isinstance(dtype, pandas.CategoricalDtype) and len(array.categories) <= MAX_LOOKED_UP:
         return "category", _asarray(array.codes), _column(pandas, array.categories.array), bool(array.ordered)
     if isinstance(dtype, pandas.StringDtype):
         texts = [None if item is pandas.NA or type(item) is float else str(item) for item in array]
@@ -277,8 +286,23 @@ def _index_of(pandas: Any, parts: Any) -> Any:
     names, levels = rest
     _require(type(names) is list and type(levels) is list and 1 <= len(levels) == len(names) <= MAX_LABELS)
     arrays = [_array_of(pandas, column) for column in levels]
-    _require(len({len(array) for array in arrays}) == 1)
+    _require(len({len(array) for array in arrays}) == 1 and all(map(_quickly_looked_up, arrays)))
     return pandas.MultiIndex.from_arrays(arrays, names=[_label(name) for name in names])
+
+
+def _quickly_looked_up(array: Any) -> bool:
+    """Whether an array is short enough to be made a table of, and no more than a few objects in it share one hash."""
+    seen: dict[int, list[Any]] = {}
+    if len(array) > MAX_LOOKED_UP:
+        return False
+    if array.dtype == object:
+        for item in array:
+            alike = seen.setdefault(hash(item), [])
+            if not any(item is other or item == other for other in alike):
+                alike.append(item)
+            if len(alike) > MAX_COLLISIONS:
+                return False
+    return True
 
 
 def _label(name: Any) -> Any:
@@ -308,7 +332,7 @@ def _objects(_pandas: Any, items: Any) -> Any:
 
 def _texts(pandas: Any, dtype: Any, items: Any) -> Any:
     _require(dtype in ("str", "string") and type(items) is list)
-    _require(all(item is None or type(item) is str for item in items))
+    _require(all(item is None or (type(item) is str and len(item) <= MAX_TEXT) for item in items))
     return pandas.array(items, dtype=dtype)
 
 
@@ -340,6 +364,7 @@ def _masked(pandas: Any, dtype: Any, values: Any, mask: Any) -> Any:
 def _category(pandas: Any, codes: Any, categories: Any, ordered: Any) -> Any:
     _require(type(codes) is _ndarray and codes.ndim == 1 and codes.dtype.kind == "i" and type(ordered) is bool)
     held = _array_of(pandas, categories)
+    _require(_quickly_looked_up(held))
     known = pandas.Index(held, dtype=held.dtype)
     return pandas.Categorical.from_codes(codes.copy(), categories=known, ordered=ordered)
 

@@ -1,6 +1,7 @@
 """Texts, sets, dicts, dates and lists of them: what passes for what, and the sentence where it does not."""
 
 import datetime as dt
+import enum
 import importlib
 from decimal import Decimal
 from fractions import Fraction
@@ -14,6 +15,8 @@ from autograder.checking.compare import describe_failure, matches
 from autograder.errors import CourseError
 from autograder.judging.values import arrived
 from autograder.sandbox.protocol import Opaque
+
+Colour = enum.IntEnum("Colour", ["RED"])
 
 NOON = dt.datetime(2024, 2, 29, 12, tzinfo=dt.UTC)
 LATER = NOON.astimezone(dt.timezone(dt.timedelta(hours=1)))
@@ -43,6 +46,7 @@ LINES = "to be\nor not\n"
         ([1, 3], [1, 2, 3], "The list has 2 items where 3 are right; the first that differs: at place 2 of the list there is 3 where 2 is right."),
         ([], ["a"], "The list is empty where 1 item is right, the first of them 'a'."),
         (["b", "a"], ["a", "b"], "The list has the right items in another order: at place 1 of the list there is 'b' where 'a' is right."),
+        ({dt: 1}, {"a": 1}, "It is of type dict with module in a key; a dictionary is asked for."),
         (["a"], {"a"}, "It is a list, ['a']; a set is asked for."),
         ("a", ["a"], "It is a string, 'a'; a list is asked for."),
         (Opaque("Stack"), {"a"}, "It is of type Stack; a set of 1 member is asked for."),
@@ -89,6 +93,7 @@ def test_where_two_values_first_differ_is_said(found, right, words):
         ({"a": 1}.keys(), ["a"], {}),
         (iter(int, 1), [0] * 5000, {}),  # of which no more is looked at than a thousand
         ({1.0, 0.1 + 0.2}, {1, 0.3}, {}),
+        ({Colour.RED: {Colour.RED}}, {1: {1}}, {}),
         ({0.1 + 0.2: "a"}, {0.3: "a"}, {}),
         ([0.1 + 0.2, {"x": 1 / 3}], [0.3, {"x": 0.33333333333}], {}),
         ([float("nan"), float("inf")], [float("nan"), float("inf")], {}),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from autograder.checking import CheckFailed, assert_matches
 from autograder.checking.arrays import paste, show
 from autograder.checking.closeness import equal
+from autograder.checking.compare import matches
 
 TABLE = pd.DataFrame({"name": ["b", "a", "c"], "mean": [4.0, 2.0, 1.0], "n": [3, 2, 1]})
 NAMED = TABLE.set_index("name")
@@ -147,3 +151,21 @@ def test_a_large_table_is_described():
     """By its size and its first rows."""
     assert paste("table", LONG).split("\n")[0] == "table is a DataFrame of 100 rows and 2 columns that starts"
     assert len(paste("table", LONG).split("\n")) == 5
+
+
+def test_cells_that_are_neither_numbers_nor_text_are_compared():
+    """Periods, and whole numbers that no float holds: right ones are right, others are told."""
+    months = pd.Series(pd.period_range("2024-01", periods=3, freq="M"))
+    factorials = pd.Series([math.factorial(n) for n in range(200)])
+    labelled = pd.DataFrame({"a": [1, 2, 3]}, index=pd.PeriodIndex(months))
+    for right in (months, months[0], factorials, labelled):
+        assert matches(right, right) is None
+    assert matches(pd.Timestamp("2024-05-01"), dt.datetime(2024, 5, 1)) is None  # noqa: DTZ001 - neither has a time zone
+    assert matches(pd.Timedelta("1s"), dt.timedelta(seconds=1)) is None
+    assert matches(months + 1, months).reason.startswith("At 0 there is 2024-02 where 2024-01 is right")
+    for found, right in (
+        (factorials, factorials + 1),
+        (factorials, pd.Series(np.ones(200))),
+        (pd.Series(np.ones(200)), factorials),
+    ):
+        assert matches(found, right).kind == "values"

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from autograder.checking import catching
 from autograder.checking.asserts import CheckFailed
 from autograder.course import load_course
 from autograder.examples import parse_examples
@@ -363,3 +364,19 @@ def test_what_a_function_wrote_into_the_probe_is_not_believed():
     [verdict] = judge.judge(subject, only=frozenset({"previous_token_head"}))
     assert verdict.score == 0.5
     assert "differs" in next(c.message for c in verdict.checks if c.status == "failed")
+
+
+def test_tests_that_stumble_over_a_name_of_their_own_are_told_so():
+    """They refuse nothing: the error is theirs, while one inside of the function that they judge is caught."""
+    names = {}
+    exec(catching._TRIAL, names)  # noqa: S102 - our own text
+
+    def misspelt(candidate):
+        assert candidate(2) is true  # noqa: F821
+
+    def calls(candidate):
+        candidate(2)
+
+    with pytest.raises(NameError):
+        names["probe"](misspelt, lambda _n: True)
+    assert names["probe"](calls, misspelt) is False

@@ -72,8 +72,9 @@ keys = st.recursive(
     lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=3),
     max_leaves=4,
 )  # fmt: skip
-given_items = st.lists(whole, max_size=4).map(lambda items: Iterated(items, "map", more=True))
-ranges = st.builds(range, st.integers(), st.integers(), st.integers(1))
+given_items = st.lists(whole, max_size=4).map(lambda items: Iterated(items, "map"))
+near = st.integers(-(2**61), 2**61)
+ranges = st.builds(range, near, near, near.filter(bool))
 rest = (
     keys
     | st.sets(keys, max_size=4)
