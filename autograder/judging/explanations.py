@@ -55,6 +55,10 @@ _SENTENCES = {
     "IndexError: boolean index": "A boolean index must have the shape of the array that it picks from: unlike `np.where` and arithmetic, an index does not broadcast.",
     "IndexError: only integers": "An index has to be a whole number, a slice, or an array of whole numbers or of True and False: what is it here?",
     "IndexError: scalar variable": "What is indexed here is a single number, with no axes left: print its shape just before this line.",
+    "IndexError: list index": "The list has no item at this place: places are counted from 0, so the last one is `len(…) - 1`, and an empty list has none.",
+    "IndexError: string index": "The text has no character at this place: places are counted from 0, so the last one is `len(…) - 1`, and an empty text has none.",
+    "IndexError: tuple index": "The tuple has no item at this place: places are counted from 0, so the last one is `len(…) - 1`.",
+    "IndexError: pop from": "There is nothing left to take out: for which input is it empty?",
     "IndexError": "An index asks for an axis or an entry that the array does not have: print its shape just before this line.",
     "RecursionError": "The function calls itself without end: is there a case that stops it, and does each call come nearer to it?",
     "ZeroDivisionError": "A plain Python number was divided by zero: which input makes that divisor zero?",
@@ -68,6 +72,9 @@ _SENTENCES = {
     "TypeError: object is not callable": "A value is called like a function: was its name given to something else, do parentheses stand where brackets belong, or is an operator missing before them?",
     "TypeError: only … scalar": "A function for single numbers (from `math`, or `float(…)`) was given an array; NumPy's function of the same name takes both.",
     "TypeError: Cannot interpret … as a data type": "A shape is one argument, its sizes in parentheses, as in `np.zeros((2, 3))`; what comes after it is the dtype.",
+    "TypeError: unhashable type: 'list'": "A list can be no key of a dictionary and no member of a set, as it may change: a tuple can.",
+    "TypeError: unhashable type: 'set'": "A set can be no key of a dictionary and no member of a set, as it may change: a frozenset can.",
+    "TypeError: unhashable type: 'dict'": "A dictionary can be no key of a dictionary and no member of a set, as it may change.",
     "TypeError: unhashable type: 'numpy": "An array cannot be looked up: not as a key of a dictionary or a set, and not as the argument of a function with `lru_cache`.",
     "SyntaxError": "Python could not read this cell, so nothing in it was run: look for a missing bracket, colon or quote in this line or the one above.",
     "IndentationError: expected an indented block": "What belongs to a `def`, `for` or `if` stands below it and further to the right, by four spaces as a rule.",
@@ -130,8 +137,8 @@ def explain_stop(
         text = f", `{line.strip()}`" if line.strip() else ""
         place = f" It was in line {lineno}{text}." if lineno else ""
         return (
-            f"{function} was still running{limit}{on}, and was stopped: which loop never ends, or takes far more steps than the "
-            f"arrays have entries?{place}"
+            f"{function} was still running{limit}{on}, and was stopped: which loop never ends, or takes far more steps than "
+            f"what it was given has entries?{place}"
         )
     if stopped == "memory":
         limit = f" ({memory_mb} MiB)" if memory_mb else ""
@@ -248,6 +255,8 @@ def _meaning(kind: str, message: str, line: str, known: Any, exercises: Collecti
         return f"{what}, {found['n']}. An array with batch axes has more sizes: take the ones you need from the end."
     if found := _UNPACK_FEW.search(message):
         return f"{found['n']} names stand on the left, but only {found['got']} value{'s' if found['got'] != '1' else ''} on the right."
+    if kind == "TypeError" and message.endswith("() takes no arguments"):  # of a class: a function takes 0 positional ones
+        return "The class has no `__init__` that takes them: is it spelt with two `_` on either side, and does it stand inside of the class?"
     if kind == "TypeError" and _ARGUMENTS.search(message) and other:
         return f"`{other}` takes other arguments than it is given in this line: compare with its documentation, or its `def` line."
     if kind == "TypeError" and (found := _ARGUMENTS.search(message)):
