@@ -109,9 +109,10 @@ def assert_matches(
         params["dtype"] = False
     if order is not None:
         params["order"] = order
-    params |= {name: True for name, given in (("exact_type", exact_type), ("extra_keys", extra_keys)) if given}
-    table = {"row_order": row_order, "column_order": column_order, "dtypes": dtypes, "index": index, "names": names}
-    if table != _USUAL:
+    if exact_type or extra_keys:
+        params |= {name: True for name, given in (("exact_type", exact_type), ("extra_keys", extra_keys)) if given}
+    if not (row_order and index) or column_order or dtypes or names:
+        table = {"row_order": row_order, "column_order": column_order, "dtypes": dtypes, "index": index, "names": names}
         params["table"] = {option: counts for option, counts in table.items() if counts != _USUAL[option]}
     judge_assertion("matches", actual, expected, params, call, inputs)
 

@@ -67,6 +67,10 @@ def matches(
     A boolean array is expected to be boolean (``dtype=False`` lets 0/1 pass); no other dtype is judged. Numbers of an array may
     also be off by ``of_largest`` times the largest number expected in it: where large ones cancel, that is rounding.
     """
+    if type(expected) is np.ndarray and type(actual) is np.ndarray and expected.dtype.kind in "biufc":
+        if of_largest:  # most of all that is compared, so nothing else is looked for first
+            atol = max(atol, of_largest * float(np.abs(np.nan_to_num(expected)).max(initial=0.0)))
+        return _matches_array(actual, expected, rtol, atol, what, dtype=dtype)
     if is_pandas(expected) or (is_pandas(actual) and not _holds_numbers(actual, expected)):
         if actual is None:
             return RETURNED_NONE if what == "it" else Finding(f"{what} is None.", "none")

@@ -70,7 +70,7 @@ def probe(function, *args, **kwargs):
 """
 
 
-class _Asked(Protocol):
+class _Probed(Protocol):
     def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
         """Run ``probe(function, …)`` of ``source`` beside the function."""
 
@@ -90,7 +90,7 @@ class AskedFor:
 class Outcomes:
     """The words about a call that are more than its value; whoever has them offers ``probe``."""
 
-    def raises(self: _Asked, *errors: type[BaseException] | str, says: str = "") -> AskedFor:
+    def raises(self: _Probed, *errors: type[BaseException] | str, says: str = "") -> AskedFor:
         """A call that should end in one of these errors, or in a kind of it: ``student.raises(ValueError).root(-1)``.
 
         An error of the student's own is given by its name, ``"NotEnough"``. With ``says`` its text has to hold that.
@@ -108,7 +108,7 @@ class Outcomes:
 
         return AskedFor(ask)
 
-    def printed(self: _Asked, text: str | None = None, *, exactly: bool = False) -> AskedFor:
+    def printed(self: _Probed, text: str | None = None, *, exactly: bool = False) -> AskedFor:
         """A call of which counts what it prints: ``student.printed("Hello, Ann").greet("Ann")``.
 
         White space at the end of a line, and empty lines at the end, do not count unless ``exactly``. Without a ``text``
@@ -124,7 +124,7 @@ class Outcomes:
 
         return AskedFor(ask)
 
-    def taking(self: _Asked, count: int) -> AskedFor:
+    def taking(self: _Probed, count: int) -> AskedFor:
         """A call that gives a generator, or anything else with items, of which the first ``count`` are asked as a list."""
         if not 0 < count <= MAX_TAKEN:
             raise ValueError(f"taking({count}): between 1 and {MAX_TAKEN:,} items can be asked of a call.")
@@ -137,7 +137,7 @@ def prints(outcome: Any, right: str, *, exactly: bool) -> None:
     judge_assertion("prints", outcome, None, {"right": right, "exactly": exactly}, *spelling_of(outcome))
 
 
-def printed_by(reference: _Asked, function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+def printed_by(reference: _Probed, function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
     """What a right function prints."""
     return str(reference.probe(_PRINTS, function, *args, **kwargs)["printed"])
 

@@ -46,10 +46,10 @@ _SEQUENCES = (list, tuple, range)
 
 def is_plain(value: Any) -> bool:
     """Whether ``value`` is compared here: it holds no numeric array, and is more than a number or a row of numbers."""
-    if is_pandas(value):
-        return False
     if isinstance(value, np.ndarray | np.generic):
         return value.dtype.kind in "UMm"
+    if is_pandas(value):
+        return False
     if isinstance(value, (*PLAIN, Iterated)):
         return True
     if isinstance(value, list | dict):
@@ -58,10 +58,10 @@ def is_plain(value: Any) -> bool:
 
 
 def _holds_array(value: Any) -> bool:
-    if is_pandas(value):
-        return True
     if isinstance(value, np.ndarray | np.generic):
         return value.dtype.kind not in "UMm" and value.ndim > 0
+    if is_pandas(value):
+        return True
     if isinstance(value, dict):
         return any(map(_holds_array, value.values()))
     return isinstance(value, list | tuple) and any(map(_holds_array, value))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -34,7 +33,10 @@ def evaluate(name: str, actual: Any, expected: Any = None, params: Mapping[str, 
     """What is wrong with ``actual`` under the assertion called ``name``; ``None`` when nothing is."""
     params = dict(params or {})
     if name == "matches":
-        with with_table_options(params.pop("table")) if "table" in params else nullcontext():
+        options = params.pop("table", None)
+        if options is None:
+            return matches(actual, expected, **params)
+        with with_table_options(options):
             return matches(actual, expected, **params)
     if name == "same_plot":
         return _same_plot(actual, right=expected, **params)

@@ -17,7 +17,7 @@ __all__ = ["app"]
 # Said of these, where somebody types one: most have read a page for instructors.
 INSTRUCTORS = {
     "site", "release", "grade", "feedback", "marks", "report", "export", "log", "roster", "gradescope", "audit", "examples", "doctor",
-    "config", "demo", "new", "new-exercise", "stubs",
+    "config", "demo", "new", "new-exercise", "stubs", "import",
 }  # fmt: skip
 
 

@@ -148,7 +148,7 @@ def _impatient(course: Course) -> Course:
     """The course with less time for a cell and a call: a person is watching, and endless loops use all the time they have."""
     with (course.root / "course_config.py").open("a", encoding="utf-8") as config:
         config.write("\n# For the demonstration only: endless loops are waited for less long.\n")
-        config.write("c.Course.cell_seconds = 8.0\nc.Course.call_seconds = 2.0\n")
+        config.write("c.Course.cell_seconds = 8.0\nc.Course.call_seconds = 3.0\n")
     return load_course(course.root)
 
 

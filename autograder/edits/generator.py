@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
-from autograder.edits import calls, table_operators
+from autograder.edits import calls, plain_operators, table_operators
 from autograder.edits.operators import EXPRESSIONS, Operator, Scope
+from autograder.edits.plain_slips import TEXTS_ONLY, method_of
 from autograder.edits.slips import slips
 from autograder.edits.statements import lines_before, statement_edits
 from autograder.edits.text import Draft, Edit, Text
@@ -20,7 +21,7 @@ from autograder.edits.text import Draft, Edit, Text
 __all__ = ["Definition", "edited", "edits_of", "overlap"]
 
 assert calls.REDUCTIONS  # its operators are known from here on  # noqa: S101
-assert table_operators.__all__  # and those of tables after them  # noqa: S101
+assert plain_operators.__all__ + table_operators.__all__  # and those of tables after them  # noqa: S101
 
 MAX_EDITS = 30_000  # of one definition
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -28,7 +29,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A statement at the top of a cell that defines a function: ``def``, or a name bound to a lambda.
+    """A statement at the top of a cell that defines a function: ``def``, or a name bound to a lambda; or a class with its methods.
 
     ``text`` is its own source, from the first decorator on, and ``first`` the line of the cell that it begins in. ``calls``
     are the names that it uses.
@@ -44,7 +45,7 @@ class Definition:
     def of(cls, statement: ast.stmt, source: str, cell: str = "") -> Definition | None:
         """The definition that ``statement`` of the cell ``source`` is; None where it is none."""
         match statement:
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 name = statement.name
                 first = min([statement.lineno, *(d.lineno for d in statement.decorator_list)])
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda()):
@@ -79,7 +80,12 @@ def edits_of(
         [statement] = ast.parse(definition.text).body
         text = Text(definition.text, definition.first)
         scope = _scope(statement, functions, definition.text)
-        found = list(islice(_all(statement, text, scope, more, enough), most))
+        methods = statement.body if isinstance(statement, ast.ClassDef) else [statement]
+        found: list[Edit | Draft] = []
+        for one in methods:
+            own = scope if one is statement else _scope(one, functions, definition.text)
+            if one is statement or isinstance(one, Function):
+                found += islice(_all(one, text, own, more, enough), most - len(found))
         if lines is not None and isinstance(statement, ast.FunctionDef):
             found += lines_before(statement, text, list(lines(scope)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -173,4 +179,9 @@ def _scope(statement: ast.stmt, functions: Sequence[str], source: str) -> Scope:
     variables = tuple(dict.fromkeys([*parameters, *stored]))
     given = [name for name in called if name in parameters]  # a function that is handed over, and called
     known = tuple(f for f in dict.fromkeys([*given, *functions]) if f != own)
-    return Scope(tuple(dict.fromkeys(parameters)), variables, known, numpy)
+    texts = any(
+        method_of(node)[0] in TEXTS_ONLY | {"items", "get"}
+        for node in ast.walk(statement)
+        if isinstance(node, ast.expr)
+    )
+    return Scope(tuple(dict.fromkeys(parameters)), variables, known, numpy, texts)

@@ -18,12 +18,16 @@ __all__ = ["EXPRESSIONS", "Change", "Operator", "Scope", "call_of", "name_of", "
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an expression of a function may use: its parameters, all its variables, functions that the notebook has, NumPy's name."""
+    """What an expression of a function may use: its parameters, all its variables, functions that the notebook has, NumPy's name.
+
+    ``texts``: it works on texts or dictionaries, by the methods that it calls.
+    """
 
     parameters: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
     numpy: str = "np"
+    texts: bool = False
 
     def axes(self) -> list[ast.expr]:
         """The axes that a reduction may be meant to work along: a parameter of that name comes first."""

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from autograder.edits.plain_slips import plain_slips
 from autograder.edits.table_slips import table_slips
 
 __all__ = ["TAKEN_FOR", "Slip", "numeral", "slips"]
@@ -61,6 +62,8 @@ class Slip(NamedTuple):
 
 def slips(node: ast.AST, definition: ast.FunctionDef) -> Iterator[Slip]:
     """Every slip at ``node``, which stands in the body of ``definition``; the labels stay the same while the source does."""
+    if isinstance(node, ast.expr):
+        yield from (_said(node, other, kind) for other, kind in plain_slips(node))
     if isinstance(node, ast.BinOp):
         yield from _binary(node)
     elif isinstance(node, ast.Compare):

@@ -45,16 +45,13 @@ def as_written(function: Callable[..., Any], exercise: str) -> str:
 
 def _class_as_written(cls: Callable[..., Any], node: ast.ClassDef, exercise: str) -> str:
     """The source of a class, its own docstring left out; those of its methods say what each is for."""
-    if (
-        any(isinstance(base, ast.Name | ast.Attribute) for base in node.bases)
-        and getattr(cls, "__mark__", None) is not None
-    ):
+    if any(str(base.__module__).startswith("solutions") for base in getattr(cls, "__bases__", ())):
         return ""  # written as a change of another class, which a student does not have
     node.decorator_list = [mark for mark in node.decorator_list if ast.unparse(mark).startswith("dataclass")]
     if ast.get_docstring(node) is not None and len(node.body) > 1:
         node.body = node.body[1:]
     renamed = re.sub(rf"\b{re.escape(node.name)}\b", exercise, ast.unparse(node))
-    return renamed.replace("\n    def ", "\n\n    def ").replace(":\n\n    def ", ":\n    def ", 1)
+    return renamed.replace(":\n\n    def ", ":\n    def ", 1)
 
 
 def _named(line: str, name: str, exercise: str) -> str:

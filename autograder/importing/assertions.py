@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Collection
+
+from autograder.importing.probes import without_raises
 
 __all__ = ["AUTOTEST", "AsStudent", "in_words", "truth_of"]
 
@@ -72,6 +75,9 @@ def in_words(node: ast.stmt, student: AsStudent) -> list[str] | None:
     """The lines that say what an assertion says; None where the words say something else."""
     if isinstance(node, ast.Assert):
         return _condition(node.test, student)
+    tried = without_raises(node)
+    if isinstance(tried, ast.Try):
+        return _raised(tried, student)
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         return _called(node.value, student)
     return None
@@ -83,6 +89,28 @@ def truth_of(call: ast.Call) -> ast.expr | None:
     if kind in {"true", "false"} and call.args:
         return call.args[0] if kind == "true" else ast.UnaryOp(ast.Not(), call.args[0])
     return None
+
+
+def _raised(node: ast.Try, student: AsStudent) -> list[str] | None:
+    """``try: f(0)`` with the error that is right caught, and a failure where there is none: ``student.raises(ValueError).f(0)``."""
+    call = node.body[0].value if len(node.body) == 1 and isinstance(node.body[0], ast.Expr) else None
+    fails = len(node.orelse) == 1 and isinstance(node.orelse[0], ast.Raise | ast.Assert)
+    if call is None or not fails or len(node.handlers) != 1 or node.finalbody:
+        return None
+    caught = node.handlers[0]
+    if not all(isinstance(statement, ast.Pass) for statement in caught.body) or caught.type is None:
+        return None
+    errors = caught.type.elts if isinstance(caught.type, ast.Tuple) else [caught.type]
+    names = [error.id for error in errors if isinstance(error, ast.Name)]
+    plain = (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id in student.functions - student.classes
+    )
+    if len(names) != len(errors) or not plain:
+        return None
+    wanted = ", ".join(name if hasattr(builtins, name) else repr(name) for name in names)
+    return [ast.unparse(student.changed(call)).replace("student.", f"student.raises({wanted}).", 1)]
 
 
 def _condition(test: ast.expr, student: AsStudent) -> list[str] | None:

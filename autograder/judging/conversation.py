@@ -198,7 +198,7 @@ class Conversation:
                 roomy = self.limited(call.memory_mb) if self.limited else session
                 answers.append(roomy.call(call))
             else:
-                answers.append(session.probe(call.probe, call) if call.probe else next(plain))
+                answers.append(next(plain) if call.goes_along else session.probe(call.probe, call))
         return answers
 
     def _note(self, call: Call, key: tuple[Any, ...], answer: Answer) -> None:

@@ -55,10 +55,10 @@ _SENTENCES = {
     "IndexError: boolean index": "A boolean index must have the shape of the array that it picks from: unlike `np.where` and arithmetic, an index does not broadcast.",
     "IndexError: only integers": "An index has to be a whole number, a slice, or an array of whole numbers or of True and False: what is it here?",
     "IndexError: scalar variable": "What is indexed here is a single number, with no axes left: print its shape just before this line.",
-    "IndexError: list index": "The list has no item at this place: places are counted from 0, so the last one is `len(…) - 1`, and an empty list has none.",
-    "IndexError: string index": "The text has no character at this place: places are counted from 0, so the last one is `len(…) - 1`, and an empty text has none.",
-    "IndexError: tuple index": "The tuple has no item at this place: places are counted from 0, so the last one is `len(…) - 1`.",
-    "IndexError: pop from": "There is nothing left to take out: for which input is it empty?",
+    "IndexError: list index out of range": "The list has fewer items than that, and the first has index 0: print its length just before this line.",
+    "IndexError: string index out of range": "The string has fewer characters than that, and the first has index 0: print its length just before this line.",
+    "IndexError: from empty": "There is nothing left to take: what should happen with an empty one?",
+    "KeyError: '": "The dictionary has no such key: print its keys just before this line. `.get(key, default)` gives a default where there is none.",
     "IndexError": "An index asks for an axis or an entry that the array does not have: print its shape just before this line.",
     "RecursionError": "The function calls itself without end: is there a case that stops it, and does each call come nearer to it?",
     "ZeroDivisionError": "A plain Python number was divided by zero: which input makes that divisor zero?",
@@ -72,10 +72,11 @@ _SENTENCES = {
     "TypeError: object is not callable": "A value is called like a function: was its name given to something else, do parentheses stand where brackets belong, or is an operator missing before them?",
     "TypeError: only … scalar": "A function for single numbers (from `math`, or `float(…)`) was given an array; NumPy's function of the same name takes both.",
     "TypeError: Cannot interpret … as a data type": "A shape is one argument, its sizes in parentheses, as in `np.zeros((2, 3))`; what comes after it is the dtype.",
-    "TypeError: unhashable type: 'list'": "A list can be no key of a dictionary and no member of a set, as it may change: a tuple can.",
-    "TypeError: unhashable type: 'set'": "A set can be no key of a dictionary and no member of a set, as it may change: a frozenset can.",
-    "TypeError: unhashable type: 'dict'": "A dictionary can be no key of a dictionary and no member of a set, as it may change.",
     "TypeError: unhashable type: 'numpy": "An array cannot be looked up: not as a key of a dictionary or a set, and not as the argument of a function with `lru_cache`.",
+    "TypeError: unhashable type": "What can change cannot be a member of a set or a key of a dictionary: a tuple can be one in a list's place, a frozenset in a set's.",
+    "TypeError: can only concatenate": "Only two texts, or two lists, add up: `str(…)` makes a text of a number, and an f-string puts it into one.",
+    "TypeError: 'str' object does not support item assignment": "A string never changes: build a new one, as `.replace(…)`, a slice and `+` do.",
+    "ValueError: invalid literal for int": "This text is no whole number: print it with `repr(…)` just before this line. Are there spaces, a point or other signs in it?",
     "SyntaxError": "Python could not read this cell, so nothing in it was run: look for a missing bracket, colon or quote in this line or the one above.",
     "IndentationError: expected an indented block": "What belongs to a `def`, `for` or `if` stands below it and further to the right, by four spaces as a rule.",
     "IndentationError": _INDENTED,
@@ -255,7 +256,9 @@ def _meaning(kind: str, message: str, line: str, known: Any, exercises: Collecti
         return f"{what}, {found['n']}. An array with batch axes has more sizes: take the ones you need from the end."
     if found := _UNPACK_FEW.search(message):
         return f"{found['n']} names stand on the left, but only {found['got']} value{'s' if found['got'] != '1' else ''} on the right."
-    if kind == "TypeError" and message.endswith("() takes no arguments"):  # of a class: a function takes 0 positional ones
+    if kind == "TypeError" and message.endswith(
+        "() takes no arguments"
+    ):  # of a class: a function takes 0 positional ones
         return "The class has no `__init__` that takes them: is it spelt with two `_` on either side, and does it stand inside of the class?"
     if kind == "TypeError" and _ARGUMENTS.search(message) and other:
         return f"`{other}` takes other arguments than it is given in this line: compare with its documentation, or its `def` line."

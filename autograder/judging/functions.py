@@ -103,8 +103,10 @@ class FunctionSession:
 
     def define(self, sources: Mapping[str, str]) -> None:
         """Let functions be what ``sources`` define, in a copy of the namespace that they live in; raises what running one raises."""
-        own = next((self._names[name] for name in sources if isinstance(self._names.get(name), FunctionType)), None)
-        home = own.__globals__ if own is not None else self._names
+        own = next(
+            (self._names[name] for name in sources if isinstance(self._names.get(name), FunctionType | type)), None
+        )
+        home = (_home(own) if own is not None else None) or self._names
         names = dict(home)
         here = {
             k: v for k, v in {**home, **self._names}.items() if isinstance(v, FunctionType) and v.__globals__ is home

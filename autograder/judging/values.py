@@ -59,13 +59,19 @@ def arrived(value: Any) -> Any:
 
     Raises ``TooBig`` for what has more parts than may cross.
     """
-    if type(value) is np.ndarray and value.dtype.kind in "biufc":
+    if _is_plain_array(value):
         return np.array(value, copy=True)
     if value is None or type(value) in (bool, float):
         return value
+    if type(value) in (list, tuple) and value and all(map(_is_plain_array, value)):
+        return type(value)([np.array(item, copy=True) for item in value])
     encode = Encoder(stays, _MAX_BYTES)
     tree = encode(value)
     return Decoder(bytearray().join(encode.blobs), lambda _tag, items: Opaque(sanitize(items[0])))(tree)
+
+
+def _is_plain_array(value: Any) -> bool:
+    return type(value) is np.ndarray and value.dtype.kind in "biufc"
 
 
 def key_of(call: Call) -> tuple[Any, ...]:
@@ -92,7 +98,7 @@ def fingerprint(value: Any) -> Any:
     if isinstance(value, np.generic):
         return (value.dtype.str, value.tobytes())
     if isinstance(value, dict):
-        return ("dict", tuple((fingerprint(k), fingerprint(v)) for k, v in value.items()))
+        return ("dict", tuple((k if type(k) is str else fingerprint(k), fingerprint(v)) for k, v in value.items()))
     if isinstance(value, set | frozenset):
         return (type(value).__name__, frozenset(map(fingerprint, value)))
     if isinstance(value, list | tuple):

@@ -110,6 +110,8 @@ def program_of(
         tree = parsed(source) if "\r" not in source.replace("\r\n", "\n") else None  # which ends lines of its own
         for statement in tree.body if tree is not None else ():
             definition = Definition.of(statement, source, name)
+            if isinstance(statement, ast.ClassDef) and statement.name != exercise:
+                definition = None  # a class that helps is no part of what is searched
             if definition is not None:
                 defined[definition.name] = definition
             else:

@@ -13,6 +13,7 @@ from autograder.judging.diagnosis import same_answer
 from autograder.judging.functions import FunctionSession
 from autograder.locating.program import Variant
 from autograder.sandbox.protocol import Answer, Call, EditableSession, Rng
+from autograder.sandbox.script import names_in
 
 __all__ = ["Questions", "survivors"]
 
@@ -36,11 +37,11 @@ class Questions:
     @classmethod
     def of(cls, exercise: str, plan: Iterable[Call], references: Mapping[str, Callable[..., Any]]) -> Questions:
         """The calls of ``plan`` to which there is one right answer, known beforehand: no random numbers, no probe."""
-        calls = [c for c in plan if c.function == exercise and not c.probe and c.memory_mb is None and not _draws(c)]
+        calls = [c for c in plan if exercise in names_in(c) and c.goes_along and not _draws(c)]
         right = FunctionSession(references).batch(calls)
         known = [(c, a) for c, a in zip(calls, right, strict=True) if a.error is None]
         asked = tuple(c for c, _ in known)
-        return cls(asked, tuple(a for _, a in known), _to_watch(asked))
+        return cls(asked, tuple(a for _, a in known), _to_watch([call for call in asked if not call.probe]))
 
     def wrong_first(self, answers: Sequence[Answer]) -> Questions:
         """The same, those first to which ``answers`` were wrong: a variant most likely falls there."""

@@ -75,14 +75,24 @@ class Call:
     memory_mb: int | None = None
     measured: bool = False
 
+    @property
+    def goes_along(self) -> bool:
+        """Whether it can go over together with others."""
+        return (not self.probe or self.probe.startswith(SCRIPT)) and self.memory_mb is None
+
+
+SCRIPT = (
+    "# a script of steps\n"  # what a probe begins with that is as quick as a call, and may go over together with others
+)
+
 
 class Script(tuple[Call, ...]):  # noqa: SLOT001 - a tuple cannot have slots that hold something
     """Calls that every submission is asked, in this order: what goes over the wire for them is written down once."""
 
     @cached_property
     def plain(self) -> Script:
-        """Those that can go over together: no probe, no memory limit of their own."""
-        plain = [call for call in self if not call.probe and call.memory_mb is None]
+        """Those that can go over together: no probe but that of a script of steps, no memory limit of their own."""
+        plain = [call for call in self if call.goes_along]
         return self if len(plain) == len(self) else Script(plain)
 
     @cached_property

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.sandbox.protocol import Call, Named
+from autograder.sandbox.protocol import SCRIPT, Call, Named
 
 __all__ = ["PLAY", "Step", "is_script", "longest", "looked_at", "names_in", "script", "spoiled", "steps_of"]
 
@@ -90,8 +90,9 @@ def longest(calls: Iterable[Call]) -> list[Call]:
 
 
 # What runs beside the student's code. Nothing in it is a secret, and nothing that it says is believed.
-PLAY = """
-import operator as _o
+PLAY = (
+    SCRIPT
+    + """import operator as _o
 from itertools import islice as _islice
 
 MODE, MOST = "", 10000
@@ -268,6 +269,7 @@ def _played(steps, outcome):
         if isinstance(value, kind):
             return type(kind.__name__, (), {"__module__": "given"})()
     return value
-""".lstrip("\n")
+"""
+)
 SPOIL = PLAY.replace('MODE, MOST = ""', 'MODE, MOST = "spoil"')
 KEEP = PLAY.replace('MODE, MOST = ""', 'MODE, MOST = "keep"')

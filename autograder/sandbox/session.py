@@ -191,10 +191,10 @@ class ChildSession:
         nothing comes of it and of those after it.
         """
         encode = Encoder(_sent_as_source, 1 << 32)
-        trees = [_tree_of(call, encode) for call in calls]
+        trees, probes = _trees_of(calls, encode)
         self._note_size(_size_of(calls))
         given = [list(sources.items()) for sources in programs]
-        order = {"do": "trials", "programs": given, "calls": trees, "seconds": seconds}
+        order = {"do": "trials", "programs": given, "calls": trees, "probes": probes, "seconds": seconds}
         found: list[list[Answer]] = [[] for _ in programs]
         if self._send(pack(order, encode.blobs)):
             for answers in found:
@@ -225,7 +225,8 @@ class ChildSession:
         kept: dict[bool, tuple[bytes, Size]] = calls.frames if isinstance(calls, Script) else {}
         if hold not in kept:
             encode = Encoder(_sent_as_source, 1 << 32, layouts=True)
-            order = {"do": "calls", "hold": hold, "calls": [_tree_of(call, encode) for call in calls]}
+            trees, probes = _trees_of(calls, encode)
+            order = {"do": "calls", "hold": hold, "calls": trees, "probes": probes}
             kept[hold] = pack(order, encode.blobs), _size_of(calls)
         frame, size = kept[hold]
         self._note_size(size)
@@ -336,6 +337,13 @@ class ChildNotConfined(Exception):  # noqa: N818
 
 def _tree_of(call: Call, encode: Encoder) -> list[Any]:
     return [call.function, [encode(item) for item in call.args], [[k, encode(v)] for k, v in call.kwargs.items()]]
+
+
+def _trees_of(calls: Sequence[Call], encode: Encoder) -> tuple[list[list[Any]], list[str]]:
+    """The calls, each with the place of its probe, if it has one, among the texts of the probes."""
+    probes = list(dict.fromkeys(call.probe for call in calls if call.probe))
+    trees = [[*_tree_of(call, encode), *([probes.index(call.probe)] if call.probe else [])] for call in calls]
+    return trees, probes
 
 
 def _size_of(calls: Sequence[Call]) -> Size:

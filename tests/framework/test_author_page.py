@@ -63,6 +63,29 @@ def test_the_exercise_of_the_page_is_whole(course):
     assert (quiz.misconceptions, quiz.alternatives) == (2, 3)
 
 
+def test_the_tables_and_pictures_of_the_page_are_whole(course):
+    """The chapter about people: its references are right, and blank ones earn nothing."""
+    chapter = "ch2_people"
+    source = SNIPPETS[f"solutions/{chapter}.py"]
+    stubs = re.findall(r'(def (\w+)\(.*?""".*?"""\n)', source, re.DOTALL)
+    cells = [
+        cell(
+            "imports", "import pandas as pd\nimport matplotlib.pyplot as plt\nfrom autograder import check", locked=True
+        )
+    ]
+    for stub, name in stubs:
+        cells.append(cell(name, f"{stub}    raise NotImplementedError", solution=True))
+        cells.append(cell(f"check_{name}", f"check({name})", grade=True, locked=True, points=2))
+    notebook = course.source(chapter)
+    notebook.parent.mkdir(parents=True)
+    notebook.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    with (course.root / "course_config.py").open("a") as config:
+        config.write(f'c.Course.chapters += ["{chapter}"]\nc.Course.packages = ["numpy", "pandas", "matplotlib"]\n')
+    [found] = audit(load_course(course.root), [chapter], mutants=False)
+    assert [(e.name, e.reference_ok, e.blank_ok) for e in found.exercises] == [(name, True, True) for _, name in stubs]
+    assert found.exercises[0].kinds.missing == ()
+
+
 def test_a_notebook_is_made_as_the_page_says(course, monkeypatch):
     """The script writes a notebook with the wrong solution in its stub."""
     monkeypatch.syspath_prepend(str(course.root))
@@ -85,11 +108,17 @@ def test_the_page_names_every_word_and_no_other():
     assert {word for word in named if word.startswith("assert_")} <= set(words)
 
 
-def test_the_class_the_tests_and_the_limit_of_the_page_hold(course):
-    """The second chapter that the page shows: right solutions earn full marks, empty ones none."""
-    points = {"Stack": 3, "test_median": 1, "first_again": 1}
+@pytest.mark.parametrize(
+    ("chapter", "points"),
+    [
+        ("ch2_lists", {"Stack": 3, "test_median": 1, "first_again": 1}),
+        ("ch3_words", {"word_counts": 2, "greet": 2}),
+    ],
+)
+def test_the_other_chapters_of_the_page_hold(course, chapter, points):
+    """Classes, tests, limits and plain values: right solutions earn full marks, empty ones none."""
     cells = [cell("imports", "from autograder import check", locked=True)]
-    for definition in ast.parse((course.root / "solutions" / "ch2_lists.py").read_text()).body:
+    for definition in ast.parse((course.root / "solutions" / f"{chapter}.py").read_text()).body:
         for node in ast.walk(definition):
             if isinstance(node, ast.FunctionDef):
                 node.body = [node.body[0], *ast.parse("raise NotImplementedError").body]
@@ -97,12 +126,12 @@ def test_the_class_the_tests_and_the_limit_of_the_page_hold(course):
         cells.append(cell(name, ast.unparse(definition), solution=True))
         cells.append(cell(f"check_{name}", f"check({name})", grade=True, locked=True, points=points[name]))
     (course.root / "course_config.py").write_text(
-        MINI_COURSE.joinpath("course_config.py").read_text().replace("ch1_units", "ch2_lists")
+        MINI_COURSE.joinpath("course_config.py").read_text().replace("ch1_units", chapter)
     )
     course = load_course(course.root)
-    path = course.source("ch2_lists")
+    path = course.source(chapter)
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
-    [found] = audit(course, ["ch2_lists"], mutants=False)
+    [found] = audit(course, [chapter], mutants=False)
     for exercise in found.exercises:
         assert (exercise.reference_ok, exercise.blank_ok, exercise.flaky) == (True, True, {}), exercise.name

@@ -195,6 +195,7 @@ ELSEWHERE = {
     "--roster": "with a file that Canvas or Moodle gave: tests/framework/export",
     "demo": "it takes minutes: tests/framework/demo",
     "release": "the page on the first exercise does",
+    "import": "with notebooks of other tools: tests/framework/importing",
     "start": "it needs a course to hand out: tests/framework/terminal",
     "watch": "it waits for somebody: tests/framework/terminal",
     "site": "it takes a while: tests/framework/site",

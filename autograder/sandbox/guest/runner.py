@@ -58,10 +58,10 @@ class Runner:
         decode = Decoder(blob, self._special, copy=True)
         held: list[Callable[[], bytes]] = []
         left = len(head["calls"])
-        for name, args, kwargs in head["calls"]:
+        for name, args, kwargs, *probe in head["calls"]:
             left -= 1
 
-            work = self._asked(decode, name, args, kwargs)
+            work = self._asked(decode, name, args, kwargs, *(head["probes"][place] for place in probe))
             if head["hold"]:
                 held.append(self._held(work))
                 self._line.send(_TICK, more=True)  # so that the trusted side can time each call
@@ -70,13 +70,17 @@ class Runner:
         for place, write_down in enumerate(held, start=1):
             self._line.send(write_down(), more=place < len(held))
 
-    def _asked(self, decode: Decoder, name: str, args: list[Any], kwargs: list[Any]) -> Work:
-        """What calls one function: gives its value, and which arguments it changed."""
+    def _asked(self, decode: Decoder, name: str, args: list[Any], kwargs: list[Any], probe: str = "") -> Work:
+        """What calls one function, or a probe with it: gives its value, and which arguments it changed."""
 
         def work() -> tuple[Any, list[str]]:
             witness = Witness(decode)
             positional, named = witness.arguments(args, kwargs)
-            value = look_up(self._kernel.namespace, name)(*positional, **named)
+            function = look_up(self._kernel.namespace, name)
+            if probe:
+                value = self._special("s", [probe, "probe"])(function, *positional, **named)
+            else:
+                value = function(*positional, **named)
             return value, witness.changed()
 
         return work
@@ -123,10 +127,11 @@ class Runner:
             decode = Decoder(blob, self._special, copy=True)
             self._failed = False
             frame = self._answered(self._defining(sources))
-            for name, args, kwargs in head["calls"]:
+            for name, args, kwargs, *probe in head["calls"]:
                 left -= 1
+                probes = [head["probes"][place] for place in probe]
 
-                frame = frame if self._failed else self._answered(self._asked(decode, name, args, kwargs))
+                frame = frame if self._failed else self._answered(self._asked(decode, name, args, kwargs, *probes))
                 self._line.send(frame, more=left > 0)
         self._seconds = seconds
         self._defining([])()

@@ -90,7 +90,7 @@ class Encoder:
             return float(value)
         if issubclass(kind, complex):
             return ["c", value.real, value.imag]
-        if is_pandas(value) and depth + levels_of(value) <= MAX_DEPTH:
+        if kind not in (list, tuple, dict) and is_pandas(value) and depth + levels_of(value) <= MAX_DEPTH:
             return self._encode_table(value, depth)
         if depth >= MAX_DEPTH:
             return self._special(value)

@@ -60,6 +60,7 @@ def test_a_notebook_for_nbgrader(tmp_path):
     checks = course.checks("bottles").read_text()
     assert "assert_matches(student.halves(8), [4, 2, 1])" in checks
     assert '@check(points=2, after="test_a")' in checks  # all or nothing, as nbgrader marks a cell
+    assert "student.raises(ValueError).halves(-2)" in checks
     assert "agrees.mean_half(16)" in checks
     assert '@exercise("mean_half", points=1, leans_on=("halves",))' in checks
 

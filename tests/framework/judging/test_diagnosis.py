@@ -81,7 +81,9 @@ def test_an_error_raised_on_purpose_may_say_what_it_likes():
 
     assert known(wrong, calls=calls).explain(asked(own_words, calls)).name == "nothing_below_one"
     assert known(wrong, calls=calls).explain(asked(another_type, calls)) is None
-    assert answer_signature("slope", asked(own_words, calls)) == answer_signature("slope", asked(nothing_below_one, calls))
+    assert answer_signature("slope", asked(own_words, calls)) == answer_signature(
+        "slope", asked(nothing_below_one, calls)
+    )
     assert known(wrong, calls=calls).explain(asked(lambda x: [x][{1: 0}.get(x, 1)], calls)) is None
 
 

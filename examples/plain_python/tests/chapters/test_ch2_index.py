@@ -26,6 +26,7 @@ class TestIndex:
         index = agrees.Index()
         index.add("Winter", "snow falls on snow")
         index.add("Autumn", "rain falls")
+        index.add("Spring", "rain falls")
         index.find("falls")
         index.find("snow")
         index.add("Autumn", "and stones fall")
