@@ -108,6 +108,8 @@ def explain(
     at = f" In the line `{line.strip()}`:" if line.strip() else ""
     other = _other(message, function) if line.strip() else ""
     meaning = _misfit(message, line, shapes_in(shapes)) or _meaning(kind, message, line, known, exercises, other)
+    if kind == NOT_AS_ASKED and message.startswith(f"{name} "):  # a sentence of its own: "draw draws nothing"
+        return f"{message.rstrip('.')}."
     if kind == NOT_AS_ASKED:
         return f"What {name} returned is not what is asked for: {message.rstrip('.')}."
     if kind == "ResultTooBig":

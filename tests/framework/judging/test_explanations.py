@@ -174,8 +174,16 @@ def test_what_is_known_besides_the_error_is_told_too(error, known, words):
         ("ValueError", "odd", "f", "f stopped with ValueError: odd."),
         ("CustomError", "odd", "", "f stopped with CustomError: odd."),
         (NOT_AS_ASKED, "it is a list", "", "What f returned is not what is asked for: it is a list."),
+        (NOT_AS_ASKED, "f draws nothing.", "", "f draws nothing."),
     ],
-    ids=["by its name", "by its number", "named once", "an unknown error", "what a probe could not look at"],
+    ids=[
+        "by its name",
+        "by its number",
+        "named once",
+        "an unknown error",
+        "what a probe could not look at",
+        "in its own words",
+    ],
 )
 def test_what_has_no_explanation_is_told_as_it_is_and_where(kind, message, cell, text):
     """Silent rather than wrong; and a function whose result a probe could not look at did not stop."""
