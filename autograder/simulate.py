@@ -174,6 +174,8 @@ class _Carrier:
             if isinstance(statement, ast.Import | ast.ImportFrom):
                 self.parts.append(ast.unparse(statement))
                 continue
+            if _is_chapter_folder(vars(origin).get(name), origin):
+                statement = ast.parse(f"{name} = Path()").body[0]  # the files that lie beside the notebook
             self._needs(statement, origin, renames)
             source = ast.unparse(_Plain(renames).visit(copy.deepcopy(statement)))
             if self.taken.setdefault(target, source) != source:
@@ -245,6 +247,12 @@ class _ByName(ast.NodeTransformer):
         if isinstance(node.value, ast.Name) and node.value.id in _course_modules(self.module):
             return ast.copy_location(ast.Name(node.attr, node.ctx), node)
         return node
+
+
+def _is_chapter_folder(value: Any, module: ModuleType) -> bool:
+    """Whether ``value`` is the folder of the notebook that ``module`` has the solutions of."""
+    file = Path(module.__file__ or "")
+    return isinstance(value, Path) and value.resolve() == (file.parent.parent / "source" / file.stem).resolve()
 
 
 def _course_modules(module: ModuleType) -> dict[str, ModuleType]:

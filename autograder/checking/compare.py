@@ -151,6 +151,8 @@ def kind_of(value: Any) -> str:
         return "a function, and not what it gives back (are parentheses missing?)"
     if kind in {"DataFrameGroupBy", "SeriesGroupBy"}:
         return "groups that were not summarised yet (what is to be worked out of each of them?)"
+    if isinstance(value, Opaque) and kind in {"set", "frozenset", "list", "tuple", "dict"}:
+        return f"{names.get(kind, f'a {kind}')} that holds something other than plain values"
     if kind in {"coroutine", "async_generator"}:
         return (
             "a coroutine, which gives nothing back until it is awaited (does `async def` stand where `def` is meant?)"

@@ -80,36 +80,40 @@ def _styles(name: str, argument: TableArgument) -> Iterator[tuple[str, str, Call
     low, high = argument.rows
     own = list(argument.columns)
     if low == 0:
-        yield "no rows", f"a {name} without rows", lambda t: not len(t)
+        yield "no rows", f"a table `{name}` without rows", lambda t: not len(t)
     if low <= 1 <= high:
-        yield "one row", f"a {name} of one row", lambda t: len(t) == 1
+        yield "one row", f"a table `{name}` of one row", lambda t: len(t) == 1
     if high > MANY:
-        yield "many rows", f"a {name} of more than {MANY} rows", lambda t: len(t) > MANY
+        yield "many rows", f"a table `{name}` of more than {MANY} rows", lambda t: len(t) > MANY
     if high > 1:
-        yield "equal rows", f"a {name} in which a row comes twice", lambda t: t[own].duplicated().any()
+        yield "equal rows", f"a table `{name}` in which a row comes twice", lambda t: t[own].duplicated().any()
     if argument.labels:
-        yield "labels of its own", f"a {name} whose rows are not labelled 0, 1, 2 and so on", _labelled
-        yield "labels in no order", f"a {name} whose row labels are whole numbers in no order", _shuffled
+        yield "labels of its own", f"a table `{name}` whose rows are not labelled 0, 1, 2 and so on", _labelled
+        yield "labels in no order", f"a table `{name}` whose row labels are whole numbers in no order", _shuffled
     if argument.others:
         if len(own) > 1:
-            yield "columns in another order", f"a {name} with its columns in another order", lambda t: _order(t, own)
-        yield "a column more", f"a {name} with a column more", lambda t: len(t.columns) > len(own)
+            yield (
+                "columns in another order",
+                f"a table `{name}` with its columns in another order",
+                lambda t: _order(t, own),
+            )
+        yield "a column more", f"a table `{name}` with a column more", lambda t: len(t.columns) > len(own)
     for column in argument.missing:
         if high > 1:
-            some = f"a {name} with missing values in {column!r}"
+            some = f"a table `{name}` with missing values in {column!r}"
             yield f"missing in {column}", some, partial(_some_missing, column)
         if high > 0:
-            none = f"a {name} with nothing but missing values in {column!r}"
+            none = f"a table `{name}` with nothing but missing values in {column!r}"
             yield f"nothing in {column}", none, partial(_nothing_there, column)
     for column, kind in argument.columns.items():
         if high > 1 and isinstance(kind, ChoiceArgument):
-            one = f"a {name} with one and the same {column!r} in every row"
+            one = f"a table `{name}` with one and the same {column!r} in every row"
             yield f"one value in {column}", one, partial(_one_value, column)
         if high > 1 and isinstance(kind, NumberArgument):
-            tie = f"a {name} in which two rows have the same {column!r}"
+            tie = f"a table `{name}` in which two rows have the same {column!r}"
             yield f"ties in {column}", tie, partial(_ties, column)
         if high > 0 and isinstance(kind, NumberArgument) and not kind.whole and _wholes(kind)[0] <= _wholes(kind)[1]:
-            whole = f"a {name} with whole numbers in {column!r}"
+            whole = f"a table `{name}` with whole numbers in {column!r}"
             yield f"whole numbers in {column}", whole, partial(_whole, column)
 
 

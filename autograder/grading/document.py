@@ -77,9 +77,10 @@ class Released:
 
 
 def _mentioned(path: Path, notebook: Notebook) -> list[Path]:
-    """The files beside the notebook at ``path`` whose names stand in its code: data that it reads, modules that it imports."""
+    """The files beside the notebook at ``path`` that it names: data that it reads, or that its text has students read; modules that it imports."""
+    text = "\n".join(cell.source for cell in notebook.cells)
     code = "\n".join(cell.source for cell in notebook.cells if cell.kind == "code")
-    return [p for p in files_beside(path) if p.name in code or (p.suffix == ".py" and p.stem in code)]
+    return [p for p in files_beside(path) if p.name in text or (p.suffix == ".py" and p.stem in code)]
 
 
 def restored(submitted: Mapping[str, Any], released: Released) -> dict[str, Any]:

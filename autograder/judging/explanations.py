@@ -108,6 +108,8 @@ def explain(
     at = f" In the line `{line.strip()}`:" if line.strip() else ""
     other = _other(message, function) if line.strip() else ""
     meaning = _misfit(message, line, shapes_in(shapes)) or _meaning(kind, message, line, known, exercises, other)
+    if kind == NOT_AS_ASKED and message.startswith(f"{name} "):  # a sentence of its own: "draw draws nothing"
+        return f"{message.rstrip('.')}."
     if kind == NOT_AS_ASKED:
         return f"What {name} returned is not what is asked for: {message.rstrip('.')}."
     if kind == "ResultTooBig":
@@ -138,8 +140,8 @@ def explain_stop(
         text = f", `{line.strip()}`" if line.strip() else ""
         place = f" It was in line {lineno}{text}." if lineno else ""
         return (
-            f"{function} was still running{limit}{on}, and was stopped: which loop never ends, or takes far more steps than the "
-            f"arrays have entries?{place}"
+            f"{function} was still running{limit}{on}, and was stopped: which loop never ends, or takes far more steps than "
+            f"what it was given has entries?{place}"
         )
     if stopped == "memory":
         limit = f" ({memory_mb} MiB)" if memory_mb else ""
@@ -256,6 +258,10 @@ def _meaning(kind: str, message: str, line: str, known: Any, exercises: Collecti
         return f"{what}, {found['n']}. An array with batch axes has more sizes: take the ones you need from the end."
     if found := _UNPACK_FEW.search(message):
         return f"{found['n']} names stand on the left, but only {found['got']} value{'s' if found['got'] != '1' else ''} on the right."
+    if kind == "TypeError" and message.endswith(
+        "() takes no arguments"
+    ):  # of a class: a function takes 0 positional ones
+        return "The class has no `__init__` that takes them: is it spelt with two `_` on either side, and does it stand inside of the class?"
     if kind == "TypeError" and _ARGUMENTS.search(message) and other:
         return f"`{other}` takes other arguments than it is given in this line: compare with its documentation, or its `def` line."
     if kind == "TypeError" and (found := _ARGUMENTS.search(message)):

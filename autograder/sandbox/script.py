@@ -38,6 +38,7 @@ def script(function: str, steps: Sequence[Step], *, outcome: bool = False) -> Ca
     """The call that takes ``steps``; it counts as one of ``function``.
 
     With ``outcome`` it gives how the last step ended: ``{"raised": [type, the types above it …], "text": …}`` or ``{"gave": value}``.
+    The text of an error that the step rightly ends with is left out: everybody words it in their own way.
     """
     written = []
     for step in steps:
@@ -240,7 +241,7 @@ def _played(steps, outcome):
         return value(*args, **kwargs) if do == "call" else value
 
     last = len(steps) - 1
-    for place, (do, on, name, args, kwargs, *_) in enumerate(steps):
+    for place, (do, on, name, args, kwargs, *right) in enumerate(steps):
         if do == "change":
             own, named = given[on]
             _change(kept[on] if name == "=" else own[int(name)] if name.isdigit() else named[name], real(args[0]))
@@ -253,7 +254,8 @@ def _played(steps, outcome):
                     return {"gave": value}
             except Exception as error:
                 if place == last and outcome and type(error).__name__ not in ("NotAsAsked", "NoSuchName"):
-                    return {"raised": [k.__name__ for k in type(error).__mro__], "text": str(error)[:500]}
+                    raised = [k.__name__ for k in type(error).__mro__]
+                    return {"raised": raised, **({} if set(right) & set(raised) else {"text": str(error)[:500]})}
                 if place == last and MODE != "keep":
                     raise
                 value = None

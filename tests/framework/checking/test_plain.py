@@ -50,6 +50,7 @@ LINES = "to be\nor not\n"
         (["a"], {"a"}, "It is a list, ['a']; a set is asked for."),
         ("a", ["a"], "It is a string, 'a'; a list is asked for."),
         (Opaque("Stack"), {"a"}, "It is of type Stack; a set of 1 member is asked for."),
+        (Opaque("set"), {"a"}, "It is a set that holds something other than plain values; a set of 1 member is asked for."),
         ([Opaque("Stack")], ["a"], "At place 1 of the list there is something of type Stack where 'a' is right."),
         ({"a", "b"}, {"a", "c", "d"}, "The set lacks 'c' and 'd', and has 'b', which does not belong there."),
         (set(), {"a"}, "The set is empty; it should have 'a'."),

@@ -250,3 +250,19 @@ def test_names_of_the_source_are_never_code(tmp_path):
     assert told.mistakes == []
     assert _marks(course, "n", tmp_path) == [(1.0, 1.0), (0.0, 1.0)]
     assert not list(tmp_path.rglob("owned"))
+
+
+def test_a_file_that_students_are_to_read_is_there(tmp_path):
+    """A solution that reads a file finds it where the notebook lies, though no cell but the text names it."""
+    cells = [
+        cell("markdown", "# Bottles"),
+        *question(
+            "name: q1",
+            "Read `bottles.txt`, and set `first` to its first word.",
+            [cell("code", "words = open('bottles.txt').read().split() # SOLUTION\nfirst = words[0] # SOLUTION")],
+            [cell("code", "first", repr(BOTTLES.split(maxsplit=1)[0]))],
+        ),
+    ]
+    course, told = _brought_in(tmp_path, "bottles", cells)
+    assert told.mistakes == []
+    assert _marks(course, "bottles", tmp_path) == [(1.0, 1.0), (0.0, 1.0)]

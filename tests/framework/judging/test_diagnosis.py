@@ -57,6 +57,36 @@ def test_what_does_the_same_is_grouped_together():
     assert answer_signature("slope", asked(downhill)) != answer_signature("slope", asked(steeper))
 
 
+def nothing_below_one(x):
+    """It refuses zero, too."""
+    if x <= 0:
+        raise ValueError("x is too small")
+    return x
+
+
+def test_an_error_raised_on_purpose_may_say_what_it_likes():
+    """Everybody words a `raise` in their own way: its type tells the mistake, and a text of Python's own still counts."""
+    calls = [Call("slope", (x,)) for x in (0, 1, -1)]
+    wrong = Misconception("nothing_below_one", "slope", "Zero is allowed.", nothing_below_one)
+
+    def own_words(x):
+        if x < 1:
+            raise ValueError("no!")
+        return x
+
+    def another_type(x):
+        if x < 1:
+            raise TypeError("x is too small")
+        return x
+
+    assert known(wrong, calls=calls).explain(asked(own_words, calls)).name == "nothing_below_one"
+    assert known(wrong, calls=calls).explain(asked(another_type, calls)) is None
+    assert answer_signature("slope", asked(own_words, calls)) == answer_signature(
+        "slope", asked(nothing_below_one, calls)
+    )
+    assert known(wrong, calls=calls).explain(asked(lambda x: [x][{1: 0}.get(x, 1)], calls)) is None
+
+
 def line(a, b, c):
     """The right one."""
     return a * b + c

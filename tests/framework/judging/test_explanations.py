@@ -42,6 +42,7 @@ def raised(code):
         ("np.ones((2, 3, 4, 5)) @ np.ones((4, 3, 5, 2))", "is an axis in another place than you think?"),
         ("np.where(np.ones((3, 1, 4)) > 0, np.ones((2, 3, 5)), 0.0)", "The shapes (3,1,4) and (2,3,5) do not fit"),
         ("np.ones((2, 3))[np.ones((1, 3), bool)]", "does not broadcast"),
+        ("class Stack: pass\nStack(1)", "two `_` on either side"),
         ("np.ones(3)[3 / 2]", "An index has to be a whole number"),
         ("np.ones(3)[0][1]", "a single number, with no axes left"),
         ("np.all(np.ones((2, 2)), np.ones((2, 2)))", "An array stands where one whole number is needed"),
@@ -173,8 +174,16 @@ def test_what_is_known_besides_the_error_is_told_too(error, known, words):
         ("ValueError", "odd", "f", "f stopped with ValueError: odd."),
         ("CustomError", "odd", "", "f stopped with CustomError: odd."),
         (NOT_AS_ASKED, "it is a list", "", "What f returned is not what is asked for: it is a list."),
+        (NOT_AS_ASKED, "f draws nothing.", "", "f draws nothing."),
     ],
-    ids=["by its name", "by its number", "named once", "an unknown error", "what a probe could not look at"],
+    ids=[
+        "by its name",
+        "by its number",
+        "named once",
+        "an unknown error",
+        "what a probe could not look at",
+        "in its own words",
+    ],
 )
 def test_what_has_no_explanation_is_told_as_it_is_and_where(kind, message, cell, text):
     """Silent rather than wrong; and a function whose result a probe could not look at did not stop."""

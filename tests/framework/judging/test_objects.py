@@ -17,6 +17,7 @@ from autograder.judging.objects import MAX_STEPS
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.sandbox import open_worker
 from autograder.sandbox.protocol import CodeCell
+from autograder.sandbox.script import Step, script
 
 LIMITS = Limits(call_seconds=1.0, cell_seconds=1.5, submission_seconds=30.0, memory_mb=512)
 RIGHT = """
@@ -360,3 +361,20 @@ def test_too_many_steps_are_told_to_the_author():
         stack = reference.Stack()
         with pytest.raises(ValueError, match=f"more than {MAX_STEPS} steps with one object.*let a probe"):
             [stack.push(number) for number in range(MAX_STEPS + 1)]
+
+
+def test_what_an_error_says_is_told_only_where_it_is_the_wrong_one():
+    """An error that is right may say anything, so two mistakes that both raise it are held to be the same there."""
+
+    class Stack:
+        def pop(self, error):
+            raise error("in my own words")
+
+    def raised(error, right):
+        steps = [Step("make", None, "Stack"), Step("call", 0, "pop", (("v", error),), raises=right)]
+        [answer] = FunctionSession({"Stack": Stack}).batch([script("Stack", steps, outcome=True)])
+        return answer.value
+
+    assert "text" not in raised(IndexError, "IndexError")
+    assert "text" not in raised(IndexError, "LookupError")
+    assert raised(KeyError, "IndexError")["text"] == "'in my own words'"

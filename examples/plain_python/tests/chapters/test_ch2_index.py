@@ -34,12 +34,13 @@ class TestIndex:
 
     @check(points=0.5, visible=True)
     def test_capitals(self, agrees):
-        """Capitals make no difference"""
+        """Capitals make no difference, nor how much white space stands between words"""
         index = agrees.Index()
-        index.add("Rain", "The rain and the stones")
+        index.add("Rain", "The Rain  and\nthe stones")
         index.find("the")
         index.find("The")
         index.find("RAIN")
+        index.find("and")
         assert "Stones" in index
 
     @check(points=1, visible=True)
