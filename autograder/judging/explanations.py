@@ -62,7 +62,7 @@ _SENTENCES = {
     "IndexError": "An index asks for an axis or an entry that the array does not have: print its shape just before this line.",
     "RecursionError": "The function calls itself without end: is there a case that stops it, and does each call come nearer to it?",
     "ZeroDivisionError": "A plain Python number was divided by zero: which input makes that divisor zero?",
-    "MemoryError": "An array larger than the task needs was asked for: print its shape before it is made.",
+    "MemoryError": "It asks for more memory than there is: an array larger than the task needs (print its shape before it is made), or something that grows without end?",
     "NotImplementedError": "The stub's `raise NotImplementedError` is still there: it goes when the answer comes.",
     "ValueError: ambiguous": "An array stood where one True or False is needed (as `if`, `and`, `or` and `not` ask for): say `.any()` or `.all()` for one answer, or `&`, `|` and `~` to go entry by entry.",
     "ValueError: inhomogeneous": "The parts are of different lengths or shapes, so they do not make one array: print the shape of each.",

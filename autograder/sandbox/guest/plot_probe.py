@@ -33,7 +33,11 @@ def probe(function: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
     if _wants_axes(function, args, kwargs):
         kwargs = {**kwargs, "ax": figure.add_subplot()}
     show, close = plt.show, plt.close
-    plt.show = plt.close = lambda *_args, **_kwargs: None  # the picture is looked at first
+
+    def shown(*_args: Any, **_kwargs: Any) -> None:
+        plt.figure()  # as in a notebook, what comes later is drawn on another one
+
+    plt.show, plt.close = shown, lambda *_args, **_kwargs: None  # the picture is looked at first
     try:
         result = function(*args, **kwargs)
         new = [plt.figure(number) for number in plt.get_fignums() if number not in before]
@@ -56,7 +60,7 @@ def _wants_axes(function: Any, args: Any, kwargs: Any) -> bool:
 
 
 def _drawn(result: Any, own: Any, new: Any) -> list[Any]:
-    """The axes that something was drawn on: those returned, else those of the newest figure with any."""
+    """The axes that something was drawn on: those returned, else those of the newest figure with anything on them."""
     from matplotlib.axes import Axes  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
 
@@ -70,8 +74,11 @@ def _drawn(result: Any, own: Any, new: Any) -> list[Any]:
             return list(figures[0].axes)
     if given:
         return given
-    others = [figure for figure in new if figure is not own and figure.axes]
-    return list(others[-1].axes) if others else list(own.axes)
+    drawn = [one for one in (own, *new) if one.axes]
+    # After `show` a title goes to a figure of its own, on which there is nothing else.
+    filled = [one for one in drawn if any(axes.has_data() for axes in one.axes)]
+    others = [one for one in filled or drawn if one is not own]
+    return list((others or [own])[-1].axes)
 
 
 def _picture(found: list[Any], name: str) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """What functions draw with matplotlib, as data: the same picture in other ways is the same, and what is wrong is said."""
 
-# ruff: noqa: D103 - a picture's name says what it is
 # ruff: noqa: D103 - the name of a picture says what it is
 from __future__ import annotations
 
@@ -183,6 +182,13 @@ def changed(**changes):
     return draw
 
 
+def title_too_late():
+    """What comes after `show` stands on another figure, as in a notebook."""
+    plt.bar(NAMES, HEIGHTS)
+    plt.show()
+    plt.title("Heights")
+
+
 def one_line(**options):
     return lambda: plt.plot(X, options.get("y", X**2), label="square") and options.get("legend", plt.legend)()
 
@@ -195,6 +201,7 @@ WRONG = [
     (changed(ylabel=""), bars, {}, "The y axis has no label."),
     (changed(xlabel="", ylabel=""), bars, {}, "The x axis and the y axis have no label."),
     (changed(title=""), bars, {}, "The plot has no title."),
+    (title_too_late, bars, {"parts": "data title"}, "The plot has no title."),
     (changed(title="Other"), bars, {"texts": True}, "The title is 'Other'; 'Heights' is asked for."),
     (changed(more={"yscale": "log"}), bars, {}, "The y axis is log; linear is asked for."),
     (changed(more={"ylim": (0, 9)}), changed(more={"ylim": (0, 5)}), {"parts": "limits"}, "The y axis goes from 0 to 9; from 0 to 5 is asked for."),
