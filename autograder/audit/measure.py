@@ -9,7 +9,7 @@ import inspect
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from autograder.audit.claims import constants_of, unfounded, with_constant
@@ -19,6 +19,8 @@ from autograder.audit.mutants import Mutant, mutants_of
 from autograder.audit.processes import each_chapter
 from autograder.audit.report import ChapterAudit, ExerciseAudit
 from autograder.audit.suggestions import suggestions
+from autograder.audit.varied import varied
+from autograder.checking.catching import is_trial
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.course import Course
 from autograder.judging.diagnosis import distinguishing_calls, same_answer
@@ -27,6 +29,7 @@ from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks, load_checks
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.judging.solutions import known_alternatives
+from autograder.judging.values import key_of
 from autograder.misconception import Alternative, Misconception
 from autograder.notebook import blank_exercises, load_source
 from autograder.sandbox.protocol import Answer, Call
@@ -313,6 +316,8 @@ class _Exercise:
         written = dict(self.spec.equivalent)
         if mutant.label in written:
             return written[mutant.label]
+        if all(map(is_trial, self.checks.plan(self.spec.name))):
+            return "tests that pass what is right and catch every bug are right"
         # A mutant of an alternative may be as right as the alternative and yet differ from the reference: where answers
         # are random, a change that alters nothing is known by its leaving the alternative's own answers as they were.
         origins = [a for a in self.alternatives if mutant.label.startswith(f"{a.name}: ")]
@@ -323,12 +328,17 @@ class _Exercise:
         return ""
 
     def _calls_answered_alike(self, name: str, model: Mapping[str, Any], other: Mapping[str, Any]) -> int:
-        """How many further questions ``other`` answered as ``model``, called ``name``, does; 0 where they differ in any."""
-        calls = 0
+        """How many further questions ``other`` answered as ``model``, called ``name``, does; 0 where they differ in any.
+
+        What every secret asks alike is no further question: a mutant that nothing kills answers it, and may be wrong elsewhere.
+        """
+        known, calls = set(self._planned), 0
         for number in range(_MORE_DRAWS):
             if not self._alike_on(number, name, model, other):
                 return 0
-            calls += len(self._further_questions(number))
+            keys = {key_of(call) for call in self._further_questions(number)}
+            calls += len(keys - known)
+            known |= keys
             if calls >= _ENOUGH_EQUAL:
                 break
         return calls
@@ -348,8 +358,23 @@ class _Exercise:
             names = tuple(c.name for c in self.spec.checks if not c.visible)
             # What tells of memory alone is dear to ask: inputs of its size show nothing that others do not.
             asked = [c for c in self.checks.dry_run(self.spec.name, names, secret) if c.memory_mb is None]
-            self._questions[number] = distinguishing_calls(self.spec.name, asked)
+            found = distinguishing_calls(self.spec.name, asked)
+            if not {key_of(call) for call in found} - self._planned:  # no check draws anything
+                found = self._answered(
+                    varied(distinguishing_calls(self.spec.name, self.checks.plan(self.spec.name)), number)
+                )
+            self._questions[number] = found
         return self._questions[number]
+
+    @cached_property
+    def _planned(self) -> frozenset[Any]:
+        """What the checks ask of everybody, by its key."""
+        return frozenset(key_of(call) for call in self.checks.plan(self.spec.name))
+
+    def _answered(self, calls: Sequence[Call]) -> list[Call]:
+        """Those of ``calls`` that the reference answers: others may not be asked at all."""
+        answers = FunctionSession(self.right).batch(calls)
+        return [call for call, a in zip(calls, answers, strict=False) if a.error is None and not a.stopped]
 
     def _flaky(self, draws: int) -> dict[str, str]:
         """Checks that refuse a right solution when the course's secret is another one."""

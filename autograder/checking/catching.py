@@ -11,9 +11,9 @@ from typing import Any
 from autograder.checking.asserts import CheckFailed, judge_assertion
 from autograder.checking.decorators import Waits, check
 from autograder.errors import CourseError
-from autograder.sandbox.protocol import Source
+from autograder.sandbox.protocol import Call, Source
 
-__all__ = ["catches", "gathered"]
+__all__ = ["catches", "gathered", "is_trial"]
 
 Written = Callable[..., Any] | Source
 
@@ -87,6 +87,11 @@ def catches(
     function = test_bugs if visible else test_hidden_bugs
     function.__doc__ = title
     return check(points=points, visible=visible, after=after)(function)
+
+
+def is_trial(call: Call) -> bool:
+    """Whether a call tries a student's tests on a function."""
+    return call.probe == _TRIAL
 
 
 def gathered(failures: Sequence[CheckFailed]) -> CheckFailed:

@@ -90,7 +90,7 @@ def longest(calls: Iterable[Call]) -> list[Call]:
     """Those scripts among ``calls`` that no other one goes on with."""
     scripts = [call for call in calls if is_script(call)]
     found: list[Call] = []
-    for call, then in zip(scripts, [*scripts[1:], None], strict=True):
+    for call, then in zip(scripts, [*scripts[1:], None], strict=False):
         steps = call.args[0]
         if then is None or len(then.args[0]) <= len(steps) or repr(then.args[0][: len(steps)]) != repr(steps):
             found.append(call)

@@ -218,3 +218,39 @@ def test_a_line_that_is_not_the_one_is_counted_as_untrue():
     together = Places.together([*found, counted(mutant, None)])
     assert (together.mutants, together.mutants_located, together.truly) == (3, 2, 1)
     assert (together.untrue, together.missed, together.true) == (("f: one",), ("f: one",), 0.5)
+
+
+COUNTS = '''
+def to_kelvin(text):
+    """How often each word comes, in small letters."""
+    counts = {}
+    for word in text.lower().split():
+        counts[word] = counts.get(word, 0) + 1
+    return dict(counts)
+'''
+COUNTS_CHECKS = '''
+from autograder.checking import check, exercise
+
+@exercise("to_kelvin", points=2)
+class TestToKelvin:
+    """A hint."""
+
+    @check(points=1, visible=True)
+    def test_two(self, agrees):
+        """two words"""
+        agrees.to_kelvin("to be")
+
+    @check(points=1)
+    def test_three(self, agrees):
+        """three words"""
+        agrees.to_kelvin("to be to")
+'''
+
+
+def test_what_no_check_asks_is_asked_of_survivors_too(tmp_path):
+    """Where no check draws anything, a mutant is right only where it is so on questions near those that are asked."""
+    files = {"solutions/ch1_units.py": COUNTS, "tests/chapters/test_ch1_units.py": COUNTS_CHECKS}
+    files |= {"solutions/misconceptions/ch1_units.py": "", "solutions/alternatives/ch1_units.py": ""}
+    found = audited(copy_course(tmp_path / "mini", files=files), "to_kelvin")[1]
+    assert any("lower" in label for label in found.survivors)
+    assert any("dict(counts)" in label for label in found.equivalent)
