@@ -107,7 +107,7 @@ def in_a_sentence(value: Any) -> str:
     if isinstance(value, int):
         return f"{text[:20]}…{text[-20:]} ({len(text):,} digits)"
     if isinstance(value, list | tuple | dict) and not isinstance(value, Iterated):
-        return f"a {'dictionary' if isinstance(value, dict) else type(value).__name__} of {len(value):,} items"
+        return f"a {'dictionary' if isinstance(value, dict) else type(value).__name__} of {len(value):,} item{'' if len(value) == 1 else 's'}"
     return plain_kind(value) or shorten(text, MAX_WORD)
 
 

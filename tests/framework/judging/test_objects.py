@@ -227,7 +227,7 @@ MISTAKES = {
         stack = Stack()
         stack.pop()"""),
     "a list for an object": (changed("return Stack(self.items)", "return self.items"), lambda _s, agrees: agrees.Stack([1]).copy(), """
-        stack.copy() is a list of 1 items; an object of Stack is asked for.
+        stack.copy() is a list of 1 item; an object of Stack is asked for.
         stack = Stack([1])
         stack.copy()"""),
     "no len": (changed("def __len__", "def length"), lambda student, _a: len(student.Stack()), """
