@@ -222,7 +222,7 @@ def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
     if (left.error is None) != (right.error is None):
         return False
     if left.error is not None and right.error is not None:
-        if _on_purpose(left.error) or _on_purpose(right.error):
+        if _on_purpose(left.error) and _on_purpose(right.error):
             return left.error.type == right.error.type
         return _failure(left.error) == _failure(right.error)
     rtol, atol = tolerances(*call.args, *call.kwargs.values()) if call else tolerances(left.value)
