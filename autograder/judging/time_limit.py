@@ -147,18 +147,21 @@ class _FromAThread(_Limit):
         self._inside = sys._getframe(2)  # noqa: SLF001 - whoever says "with alarm"
         # Locks alone, which are C: an Event is Python, in which the error might be raised while it is held.
         self._over, self._alone, self._end_of_it = False, threading.Lock(), threading.Lock()
+        self._raised = False
         self._end_of_it.acquire()
         self._at_every_step: _Monitored | None = None
         threading.Thread(target=self._ring, daemon=True).start()
 
     def _end(self) -> None:
         self._over = True
-        with self._alone:
-            self._raise(None)
-        if self._end_of_it.locked():
-            self._end_of_it.release()
+        with self._alone:  # from here on nothing more is raised
+            raised = self._raised
         if self._at_every_step is not None:
             self._at_every_step._end()  # noqa: SLF001 - one of ours
+        if raised:
+            self._take_back()
+        if self._end_of_it.locked():
+            self._end_of_it.release()
 
     def _ring(self) -> None:
         wait, times = self._seconds, 0
@@ -171,7 +174,8 @@ class _FromAThread(_Limit):
                 return
             with self._alone:
                 if not ours and not self._over:
-                    self._raise(OutOfTimeError)
+                    self._raised = True
+                    self._raise()
                     times += 1
             wait = AGAIN if times <= PATIENCE else 0.001
             if times > PATIENCE and self._at_every_step is None:
@@ -180,12 +184,20 @@ class _FromAThread(_Limit):
                 if sys.version_info >= (3, 12):
                     return  # it raises by itself
 
-    def _raise(self, kind: type[BaseException] | None) -> None:
+    def _take_back(self) -> None:
+        """Have no error waiting any more: not by clearing it, after which Python 3.11 never again enters a function that is traced."""
+        self._raised = False
+        try:
+            self._raise()
+            while True:  # it comes within a few steps, in the place of one that waits
+                pass
+        except OutOfTimeError:
+            return
+
+    def _raise(self) -> None:
         import ctypes  # noqa: PLC0415 - seldom needed
 
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            ctypes.c_ulong(self._thread), None if kind is None else ctypes.py_object(kind)
-        )
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), ctypes.py_object(OutOfTimeError))
 
 
 class _Monitored(_Limit):

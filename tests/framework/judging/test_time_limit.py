@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -13,6 +14,7 @@ import pytest
 
 from autograder.judging import time_limit
 from autograder.judging.time_limit import OutOfTimeError, alarm
+from tests.support import ROOT
 
 
 def plain():
@@ -77,6 +79,32 @@ WAYS = {
     "thread": time_limit._FromAThread,
     "monitoring": time_limit._Monitored,
 }
+
+
+TRACED = """
+import sys
+from tests.framework.judging.test_time_limit import OutOfTimeError, plain, time_limit
+
+for code in (int, plain):
+    try:
+        with time_limit._FromAThread(0.05):
+            code()
+    except OutOfTimeError:
+        print("ended")
+    sys.settrace(lambda *_: None)
+    int.mro()
+    (lambda: None)()  # where an error was taken back by clearing it, Python 3.11 never comes back from here
+    sys.settrace(None)
+print("traced")
+"""
+
+
+def test_code_can_be_traced_after_a_limit():
+    """As it is where steps are counted, and in a debugger."""
+    done = subprocess.run(
+        [sys.executable, "-c", TRACED], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.split() == ["ended", "traced"], done.stderr
 
 
 @pytest.mark.parametrize("endless", [plain, swallowing, returning, generating, asleep], ids=lambda f: f.__name__)
