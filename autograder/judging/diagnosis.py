@@ -224,7 +224,8 @@ def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
     if left.error is not None and right.error is not None:
         if _on_purpose(left.error) and _on_purpose(right.error):
             return left.error.type == right.error.type
-        return _failure(left.error) == _failure(right.error)
+        one, other = (signature_of_error(error.type, error.message) for error in (left.error, right.error))
+        return one == other
     rtol, atol = tolerances(*call.args, *call.kwargs.values()) if call else tolerances(left.value)
     return equal(left.value, right.value, rtol=rtol, atol=atol)
 
