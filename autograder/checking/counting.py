@@ -83,8 +83,8 @@ def probe(function, limits, args, kwargs):
                 take(part, depth + 1)
 
     def line(frame, event, arg):
-        if frame.f_globals is own_names:
-            return None  # what counts is not counted
+        if frame.f_globals is own_names or (frame.f_code.co_name == "gc_callback" and "hypothesis" in frame.f_code.co_filename):
+            return None  # what counts is not counted, nor what is called by the garbage collector while checks are tried
         if event == "line":
             step()
         return line
