@@ -11,7 +11,7 @@ import inspect
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,55 +34,41 @@ class Mutant:
 
 
 def mutants_of(function: Callable[..., Any], name: str) -> list[Mutant]:
-    """Every mutant of ``function`` that compiles and whose source differs, each once, in the order of the source."""
+    """Every mutant of ``function`` that compiles and whose source differs, each once, in the order of the source.
+
+    Those of a class are the class with a mutant of one of its methods in that one's place.
+    """
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     if isinstance(function, type):
-        return _mutants_of_class(function, tree, name)
+        [cls] = [n for n in tree.body if isinstance(n, ast.ClassDef)]
+        cls.decorator_list = [mark for mark in cls.decorator_list if "dataclass" in ast.unparse(mark)]
+        methods = [(f"{method.name}: ", method) for method in cls.body if isinstance(method, ast.FunctionDef)]
+        return _mutants(cls, methods, name, vars(sys.modules[function.__module__]))
     [definition] = [n for n in tree.body if isinstance(n, ast.FunctionDef)]
     definition.decorator_list = []
-    if ast.get_docstring(definition, clean=False) is not None:
-        definition.body = definition.body[1:] or [ast.Pass()]
+    return _mutants(definition, [("", definition)], name, getattr(inspect.unwrap(function), "__globals__", {}))
+
+
+def _mutants(
+    definition: ast.FunctionDef | ast.ClassDef,
+    edited: Sequence[tuple[str, ast.FunctionDef]],
+    name: str,
+    names: Mapping[str, Any],
+) -> list[Mutant]:
+    """Those of ``definition`` with one change in one of ``edited``, functions in it, each with the words that its labels begin with."""
+    for _, function in edited:
+        if ast.get_docstring(function, clean=False) is not None:
+            function.body = function.body[1:] or [ast.Pass()]
     original = ast.unparse(definition)
     seen = {original}
     found: dict[str, Mutant] = {}
-    for index, node in enumerate(_inside(definition)):
-        for change, replacement, _kind in slips(node, definition):
-            mutated = copy.deepcopy(definition)
-            _replace(mutated, index, replacement)
-            ast.fix_missing_locations(mutated)
-            try:
-                source = ast.unparse(mutated)
-            except (ValueError, AttributeError, TypeError):
-                continue
-            if source in seen:
-                continue
-            seen.add(source)
-            compiled = _compiled(source, function, definition.name)
-            if compiled is not None:
-                label, number = f"{name}: {change}", 2
-                while label in found:
-                    label, number = f"{name}: {change} (#{number})", number + 1
-                found[label] = Mutant(label, compiled, source, _touched(original, source))
-    return list(found.values())
-
-
-def _mutants_of_class(cls: type, tree: ast.Module, name: str) -> list[Mutant]:
-    """The class with a mutant of one of its methods in that one's place."""
-    [definition] = [n for n in tree.body if isinstance(n, ast.ClassDef)]
-    definition.decorator_list = [mark for mark in definition.decorator_list if "dataclass" in ast.unparse(mark)]
-    names = vars(sys.modules[cls.__module__])
-    original = ast.unparse(definition)
-    seen = {original}
-    found: dict[str, Mutant] = {}
-    for place, method in enumerate(definition.body):
-        if not isinstance(method, ast.FunctionDef):
-            continue
-        if ast.get_docstring(method, clean=False) is not None:
-            method.body = method.body[1:] or [ast.Pass()]
-        for index, node in enumerate(_inside(method)):
-            for change, replacement, _kind in slips(node, method):
-                mutated = copy.deepcopy(definition)
-                _replace(mutated.body[place], index, replacement)  # type: ignore[arg-type]
+    for where, function in edited:
+        for index, node in enumerate(_inside(function)):
+            for change, replacement, _kind in slips(node, function):
+                # The copy of `function` in the copy of what it stands in.
+                copies: dict[int, Any] = {}
+                mutated = copy.deepcopy(definition, copies)
+                _replace(copies[id(function)], index, replacement)
                 ast.fix_missing_locations(mutated)
                 try:
                     source = ast.unparse(mutated)
@@ -91,11 +77,11 @@ def _mutants_of_class(cls: type, tree: ast.Module, name: str) -> list[Mutant]:
                 if source in seen:
                     continue
                 seen.add(source)
-                compiled = _compiled(source, cls, definition.name, names)
+                compiled = _compiled(source, definition.name, names)
                 if compiled is not None:
-                    label, number = f"{name}: {method.name}: {change}", 2
+                    label, number = f"{name}: {where}{change}", 2
                     while label in found:
-                        label, number = f"{name}: {method.name}: {change} (#{number})", number + 1
+                        label, number = f"{name}: {where}{change} (#{number})", number + 1
                     found[label] = Mutant(label, compiled, source, _touched(original, source))
     return list(found.values())
 
@@ -126,10 +112,8 @@ def _replace(definition: ast.FunctionDef, index: int, replacement: ast.AST | Non
     definition.body = [Swap().visit(s) for s in definition.body]
 
 
-def _compiled(
-    source: str, function: Callable[..., Any], name: str, names: Mapping[str, Any] | None = None
-) -> Callable[..., Any] | None:
-    namespace = dict(getattr(inspect.unwrap(function), "__globals__", {}) if names is None else names)
+def _compiled(source: str, name: str, names: Mapping[str, Any]) -> Callable[..., Any] | None:
+    namespace = dict(names)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)  # nonsense is what a mutant may be: it worries no author
