@@ -96,6 +96,7 @@ class TestShares:
         amounts = np.array([2.0, 2.0, 1.0, 5.0, 10.0])
         assert_sums_to_one(student.shares(amounts))
         agrees.shares(amounts)
+        agrees.shares(np.array([1.00003, 1.00004, 10.0]))  # nearly equal amounts keep shares of their own
 
     test_every_kind = every_kind(points=2, after="test_small_example")
 
