@@ -8,11 +8,18 @@ from inspect import cleandoc
 from types import ModuleType
 from typing import Any, TypeVar
 
-from autograder.errors import CourseError
+from autograder.base.errors import CourseError
 
 __all__ = [
-    "Alternative", "Mark", "Misconception", "alternative_of", "alternatives_in", "alternatives_of",
-    "misconception_of", "misconceptions_in", "misconceptions_of",
+    "Alternative",
+    "Misconception",
+    "SolutionDecorator",
+    "alternative_of",
+    "alternatives_in",
+    "alternatives_of",
+    "misconception_of",
+    "misconceptions_in",
+    "misconceptions_of",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -48,7 +55,7 @@ class Alternative:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class SolutionDecorator:
     """A decorator that says of a function which exercise it solves, and whether the solution is right."""
 
     exercise: str
@@ -56,7 +63,7 @@ class Mark:
     shown: bool = False
 
     @property
-    def worth_reading(self) -> Mark:
+    def worth_reading(self) -> SolutionDecorator:
         """The mark of an alternative that students may read as well, once their own is right: ``@right.worth_reading``."""
         return replace(self, shown=True)
 
@@ -71,17 +78,17 @@ class Mark:
         return function
 
 
-def misconceptions_of(exercise: str) -> Mark:
+def misconceptions_of(exercise: str) -> SolutionDecorator:
     """Make the mark ``@wrong`` of the misconceptions of ``exercise``; each function's docstring is what the student reads.
 
     >>> wrong = misconceptions_of("softmax")
     """
-    return Mark(exercise, right=False)
+    return SolutionDecorator(exercise, right=False)
 
 
-def alternatives_of(exercise: str) -> Mark:
+def alternatives_of(exercise: str) -> SolutionDecorator:
     """Make the mark ``@right`` of the alternatives of ``exercise``; each function's docstring says what is different."""
-    return Mark(exercise, right=True)
+    return SolutionDecorator(exercise, right=True)
 
 
 misconception_of, alternative_of = misconceptions_of, alternatives_of  # old spellings: @misconception_of("softmax")

@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from clocks import row
 from simulated import CHAPTER, course_in, fill
 
+from autograder.authoring.simulate import reference_code, solved_notebook, write_notebook
 from autograder.grading.batch import grade_notebooks
 from autograder.grading.submission import Job
-from autograder.simulate import reference_code, solved_notebook, write_notebook
 
 LOOP = "def softmax(x, axis=-1):\n    while True:\n        pass\n"
 

@@ -27,11 +27,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from clocks import row
 from simulated import HERE
 
-from autograder.audit.locating import LOCATED_TARGET, TRUE_TARGET, place_of, specimens
-from autograder.course import load_course
+from autograder.authoring.audit.localization_benchmark import LOCATED_TARGET, TRUE_TARGET, faulty_solutions, place_of
+from autograder.course.course import load_course
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
-from autograder.locating.solutions import SolutionLocator
+from autograder.mistakes.fault_localization.solutions import SolutionLocator
 
 MUTANTS = 40  # of each exercise, spread evenly over all of them
 
@@ -97,7 +97,7 @@ def _measured(chapter: str, most: int, seconds: float, *, named: bool) -> Iterat
     locator = SolutionLocator(checks, seconds=seconds, now=time.process_time)
     judge = Judge(checks)
     for spec in checks.specs.values():
-        for one in specimens(checks, spec.name, mutants=most, named=named) if not spec.answers else ():
+        for one in faulty_solutions(checks, spec.name, mutants=most, named=named) if not spec.answers else ():
             begun = time.process_time()
             place = place_of(one, spec.name, judge, locator)
             if place is not None:

@@ -25,16 +25,15 @@ import numpy as np
 from clocks import row
 from simulated import CHAPTER, course_in, fill
 
-from autograder.audit.mutants import mutants_of
+from autograder.authoring.audit.mutants import mutants_of
+from autograder.authoring.simulate import reference_code, solved_notebook, write_notebook
 from autograder.classroom.run import handed_in
-from autograder.course import Course, load_course
+from autograder.course.course import Course, load_course
 from autograder.grading.batch import grade
 from autograder.grading.outcome import verdict_only
 from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge
-from autograder.judging.loader import load_checks
-from autograder.judging.solutions import known_alternatives
-from autograder.simulate import reference_code, solved_notebook, write_notebook
+from autograder.judging.loader import known_alternatives, load_checks
 
 TARGET = 1.3
 

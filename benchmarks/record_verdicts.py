@@ -25,17 +25,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from simulated import HERE, course_in
 
-from autograder.audit.mutants import mutants_of
-from autograder.course import Course, load_course
-from autograder.demo.students import class_of, hand_in
-from autograder.examples import parse_examples, replay
-from autograder.examples.record import recorded
+from autograder.authoring.audit.mutants import mutants_of
+from autograder.course.course import Course, load_course
+from autograder.extras.demo.students import class_of, hand_in
 from autograder.grading.batch import grade_notebooks
 from autograder.grading.submission import Job
 from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge
-from autograder.judging.loader import ChapterChecks, load_checks
-from autograder.judging.solutions import known_alternatives, known_misconceptions
+from autograder.judging.loader import ChapterChecks, known_alternatives, known_misconceptions, load_checks
+from autograder.student.examples import parse_examples, replay
+from autograder.student.examples.record import recorded
 
 MUTANTS = 40  # of each exercise, spread evenly over all of them
 CLASS = 48

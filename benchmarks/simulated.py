@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from autograder.course import Course, load_course
-from autograder.demo.run import copy_course
-from autograder.demo.students import class_of, hand_in
+from autograder.course.course import Course, load_course
+from autograder.course.notebook import NotebookError, document_bytes, load_document, notebook_of
+from autograder.extras.demo.run import copy_course
+from autograder.extras.demo.students import class_of, hand_in
 from autograder.grading.document import write_outcomes
 from autograder.grading.options import GradingOptions
 from autograder.grading.verdict_cache import VerdictCache
-from autograder.notebook import NotebookError, document_bytes, load_document, notebook_of
 from autograder.sandbox import open_worker
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from simulated import CHAPTER, HERE, course_in, fill
 
 from autograder.classroom.delivery import Pages
 from autograder.classroom.run import handed_in
-from autograder.course import load_course
+from autograder.course.course import load_course
 from autograder.grading.batch import grade
 from autograder.grading.submission import Submission
 from autograder.grading.verdict_cache import VerdictCache
@@ -36,7 +36,7 @@ from autograder.sandbox.worker import Worker
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from autograder.course import Course
+    from autograder.course.course import Course
 
 AIM = {CHAPTER: 45}  # milliseconds, both sides together
 FIRST = 5  # notebooks that warm things up and are not counted

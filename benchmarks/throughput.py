@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from clocks import command, row, seconds
 from simulated import CHAPTER, HERE, course_in, fill
 
-from autograder.release import record_examples
+from autograder.authoring.release import record_examples
 
 STOCK = """from nbgrader.converters import GenerateAssignment
 
@@ -111,7 +111,7 @@ def _stock(folder: Path, size: int, sample: int, chapter: str) -> float:
     shutil.copytree(HERE / "source" / chapter, stock / "source" / chapter)
     (stock / "nbgrader_config.py").write_text(STOCK)
     seconds(command("nbgrader", "generate_assignment", chapter), stock)
-    from autograder.course import load_course  # noqa: PLC0415 - beside the folder it is asked for
+    from autograder.course.course import load_course  # noqa: PLC0415 - beside the folder it is asked for
 
     examples = record_examples(load_course(ours), chapter)
     students = sorted(path.name for path in (ours / "submitted").iterdir())

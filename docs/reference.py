@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from traitlets import Dict, Enum, Instance, List, TraitType
 from traitlets.config import Configurable
 
-from autograder.course import load_course
-from autograder.settings import settings_of
+from autograder.course.course import load_course
+from autograder.course.settings import settings_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -22,8 +22,8 @@ def main() -> int:
     output = parser.parse_args().output_dir.resolve()
     course = ROOT / "build" / "course"
     print("The course, as students get it …", flush=True)
-    from autograder.course import load_course  # noqa: PLC0415 - --help needs none of it
-    from autograder.release.handout import hand_out  # noqa: PLC0415
+    from autograder.authoring.release.run import hand_out  # noqa: PLC0415
+    from autograder.course.course import load_course  # noqa: PLC0415 - --help needs none of it
 
     hand_out(load_course(ROOT), course)
     for project in PROJECTS:

@@ -8,7 +8,13 @@ from pathlib import Path
 __all__ = ["instructor_files", "student_files"]
 
 # ``check`` and ``hint`` in a notebook, and the verbs of a student's terminal.
-DOORS = ("autograder", "autograder.__main__", "autograder.selfcheck", "autograder.cli", "autograder.cli.student")
+DOORS = (
+    "autograder",
+    "autograder.__main__",
+    "autograder.student.notebook_check",
+    "autograder.cli",
+    "autograder.cli.student",
+)
 # Run by path or beside the package, so no import tells of them: the side inside the jail, and the mark of typed code.
 WHOLE = ("autograder/sandbox/guest", "autograder/py.typed")
 

@@ -11,7 +11,7 @@ _WORDS = {
     "autograder.checking.arguments": "among array axis_of group lengths mask order real size weights whole "
     "whole_numbers",
     "autograder.checking.contract": "Contract",
-    "autograder.checking.catching": "catches",
+    "autograder.checking.student_tests": "grades_tests",
     "autograder.checking.decorators": "check exercise pure",
     "autograder.checking.kind_check": "every_kind",
     "autograder.checking.kind": "Kind",

@@ -6,15 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autograder.checking.asserts import assert_matches, assert_same_plot, judge_assertion
-from autograder.checking.outcomes import AskedFor, Outcomes, printed_by
+from autograder.checking.outcomes import OutcomeRequest, Outcomes, printed_by
 from autograder.checking.plots import USUAL
-from autograder.checking.things import Thing, asked_of, change, is_mutable, plainly, state_of
+from autograder.checking.student_objects import (
+    StudentObject,
+    assign_state,
+    backend_of,
+    is_mutable,
+    state_of,
+    without_proxies,
+)
 from autograder.sandbox.protocol import Opaque
 
-__all__ = ["Agreement"]
+__all__ = ["ReferenceComparison"]
 
 
-class Agreement:
+class ReferenceComparison:
     """``agrees.softmax(x, axis=0)`` calls both functions, compares the answers, and returns the student's.
 
     ``agrees(rtol=0.01, dtype=False).softmax(x)`` passes options to ``assert_matches``: tolerances, ``call=…`` and inputs
@@ -27,9 +34,9 @@ class Agreement:
         self._reference = reference
         self._options = dict(options or {})
 
-    def __call__(self, **options: Any) -> Agreement:
+    def __call__(self, **options: Any) -> ReferenceComparison:
         """The same, compared with these options."""
-        return Agreement(self._student, self._reference, {**self._options, **options})
+        return ReferenceComparison(self._student, self._reference, {**self._options, **options})
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
@@ -68,25 +75,25 @@ class Agreement:
         steps: int | None = None,
         calls: Mapping[str, int] | None = None,
         seconds: float | None = None,
-    ) -> Agreement:
+    ) -> ReferenceComparison:
         """The same, where the student's call may take so much memory, so many steps or calls, and no more."""
         student = self._student.within(memory_mb, steps=steps, calls=calls, seconds=seconds)
-        return Agreement(student, self._reference, self._options)
+        return ReferenceComparison(student, self._reference, self._options)
 
-    def raises(self, *errors: type[BaseException] | str, says: str = "") -> AskedFor:
+    def raises(self, *errors: type[BaseException] | str, says: str = "") -> OutcomeRequest:
         """As the fixture ``student`` has it: ``agrees.raises(ValueError).root(-1)``."""
         return self._student.raises(*errors, says=says)  # type: ignore[no-any-return]
 
-    def printed(self, *, exactly: bool = False) -> AskedFor:
+    def printed(self, *, exactly: bool = False) -> OutcomeRequest:
         """A call of which counts that it prints what the reference prints: ``agrees.printed().greet("Ann")``."""
 
         def ask(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
             right = printed_by(self._reference, function, args, kwargs)
             return getattr(self._student.printed(right, exactly=exactly), function)(*args, **kwargs)
 
-        return AskedFor(ask)
+        return OutcomeRequest(ask)
 
-    def taking(self, count: int) -> AskedFor:
+    def taking(self, count: int) -> OutcomeRequest:
         """A call that gives a generator, of which the first ``count`` items count: ``agrees.taking(20).primes()``."""
 
         def ask(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -94,27 +101,27 @@ class Agreement:
             found = getattr(self._student.taking(count), function)(*args, **kwargs)
             return _compared(found, right, self._options)
 
-        return AskedFor(ask)
+        return OutcomeRequest(ask)
 
 
 class _Both:
     """An object of the student's, and the reference's beside it, of which the same is asked."""
 
-    def __init__(self, found: Thing, right: Thing, options: Mapping[str, Any]) -> None:
+    def __init__(self, found: StudentObject, right: StudentObject, options: Mapping[str, Any]) -> None:
         self.found, self.right, self._options = found, right, options
         self._given: list[tuple[Any, Any, Any]] = []  # what both gave, and what it held then
 
     @property
     def is_new(self) -> bool:
         """Whether the check has made it by the name of its class."""
-        return asked_of(self.found).is_new
+        return backend_of(self.found).is_new
 
     @property
     def opaque(self) -> Opaque:
-        return asked_of(self.found).opaque
+        return backend_of(self.found).opaque
 
     def is_method(self, name: str) -> bool:
-        return asked_of(self.right).is_method(name)
+        return backend_of(self.right).is_method(name)
 
     def step(
         self,
@@ -125,10 +132,10 @@ class _Both:
         *,
         swapped: bool = False,
     ) -> Any:
-        kwargs, found, right = kwargs or {}, asked_of(self.found), asked_of(self.right)
+        kwargs, found, right = kwargs or {}, backend_of(self.found), backend_of(self.right)
         for place, (value, other, held) in enumerate(self._given):
             if (now := state_of(value)) != held:  # the check has changed what the student gave, and means both
-                change(other, value)
+                assign_state(other, value)
                 self._given[place] = value, other, now
         try:
             expected = right.step(do, name, _of(args, "right"), _of(kwargs, "right"), swapped=swapped)
@@ -146,18 +153,18 @@ class _Both:
 
 def _compared(found: Any, right: Any, options: Mapping[str, Any]) -> Any:
     """The student's answer, held against the right one; two objects go on side by side."""
-    if not isinstance(right, Thing):
+    if not isinstance(right, StudentObject):
         assert_matches(found, right, **options)
         return found
-    if not asked_of(right).is_new:
-        judge_assertion("is_a", plainly(found), None, {"type": asked_of(right).opaque.type}, "", {})
-    return Thing(_Both(found, right, options))
+    if not backend_of(right).is_new:
+        judge_assertion("is_a", without_proxies(found), None, {"type": backend_of(right).opaque.type}, "", {})
+    return StudentObject(_Both(found, right, options))
 
 
 def _of(given: Any, side: str) -> Any:
     """Arguments as one side gets them: of each pair of objects, its own. Everything else is the very same, to be watched."""
-    if isinstance(given, Thing) and isinstance(asked_of(given), _Both):
-        return getattr(asked_of(given), side)
+    if isinstance(given, StudentObject) and isinstance(backend_of(given), _Both):
+        return getattr(backend_of(given), side)
     if type(given) is dict and _holds(list(given.values())):
         return {key: _of(value, side) for key, value in given.items()}
     if type(given) in (list, tuple) and _holds(given):
@@ -166,4 +173,4 @@ def _of(given: Any, side: str) -> Any:
 
 
 def _holds(given: Sequence[Any]) -> bool:
-    return any(isinstance(part, Thing) or (type(part) in (list, tuple) and _holds(part)) for part in given)
+    return any(isinstance(part, StudentObject) or (type(part) in (list, tuple) and _holds(part)) for part in given)

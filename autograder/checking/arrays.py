@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autograder.base.sanitize import shorten
 from autograder.checking.plain_text import PLAIN, described, source, texts_apart
 from autograder.checking.table_text import paste_table, rows_around, show_table
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.guest.wire_tables import is_pandas
-from autograder.sanitize import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from autograder.checking.call_source import arguments_of, expression_for
 from autograder.checking.closeness import tolerances
 from autograder.checking.compare import describe_failure, named
 from autograder.checking.plots import USUAL, parts_of
 from autograder.checking.predicates import evaluate
-from autograder.checking.scripts import of_a_step
-from autograder.checking.spelling import arguments_of, spelling_of
+from autograder.checking.student_objects import explain_step, without_proxies
 from autograder.checking.tables import TableOptions
-from autograder.checking.things import plainly
 
 __all__ = [
     "CheckFailed", "CheckStopped", "assert_choice", "assert_einsum", "assert_finite", "assert_matches",
@@ -182,7 +181,7 @@ def assert_number_is(actual: Any, right: float, *, within: float, call: str = ""
 def assert_einsum(actual: Any, expected: Any, *, call: str = "", **operands: np.ndarray) -> None:
     """An einsum equation computes ``expected`` from ``operands``, in the order named, whatever letters it uses."""
     if not call:
-        call = f"np.einsum({', '.join([spelling_of(actual)[0] or 'equation', *operands])})"
+        call = f"np.einsum({', '.join([expression_for(actual)[0] or 'equation', *operands])})"
     params = {"operands": [a.tolist() for a in operands.values()], "right": np.asarray(expected).tolist()}
     judge_assertion("einsum_gives", actual, None, params, call, dict(operands))
 
@@ -199,16 +198,16 @@ def judge_assertion(
 
     Without ``call``, that of the student's answer is shown.
     """
-    actual, expected = plainly(actual), plainly(expected)
+    actual, expected = without_proxies(actual), without_proxies(expected)
     observer = _observer.get()
     finding = evaluate(name, actual, expected, params)
     if observer is None and finding is None:
         return
     if not call:  # found only to be shown: most assertions hold, and there are thousands
-        call, own = spelling_of(actual)
+        call, own = expression_for(actual)
         inputs = inputs or own
     if finding is not None and "" in inputs:
-        finding = of_a_step(finding, expected, call)
+        finding = explain_step(finding, expected, call)
     if observer is not None:
         observer(name, actual, expected, params, call, inputs)
     if finding is not None:

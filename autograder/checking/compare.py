@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.base.formatting import pluralize
 from autograder.checking.arrays import difference, paste, shape_words, show, show_apart
 from autograder.checking.closeness import ATOL, RTOL, as_array, close
 from autograder.checking.plain import Comparison, is_plain, refuse_opaque
@@ -18,7 +19,6 @@ from autograder.checking.plain_text import PLAIN, plain_kind, source
 from autograder.checking.tables import described, matches_table
 from autograder.sandbox.guest.wire_tables import is_pandas, kind_of_table
 from autograder.sandbox.protocol import Opaque
-from autograder.wording import plural
 
 __all__ = [
     "RETURNED_NONE", "Finding", "describe_failure", "kind_of", "matches", "named", "wrong_structure", "wrong_type",
@@ -163,7 +163,7 @@ def kind_of(value: Any) -> str:
     if isinstance(value, int | float | np.generic) and not isinstance(value, bool):
         return "a single number"
     if isinstance(value, tuple | list):
-        return f"{names[kind if kind in names else 'tuple']} of {plural(len(value), 'item')}"
+        return f"{names[kind if kind in names else 'tuple']} of {pluralize(len(value), 'item')}"
     # A class may have a name of no letters: then there is nothing to call its values by.
     return names.get(kind, f"of type {kind}" if kind.strip() else "of a type without a name")
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from autograder.base.errors import CourseError
 from autograder.checking.arguments import Argument, ChoiceArgument, NumberArgument
 from autograder.checking.plain_kinds import DatesArgument, PlainArgument, Style, TextArgument, check_counts
-from autograder.errors import CourseError
 
 __all__ = ["ItemsArgument", "MappingArgument", "MembersArgument", "items", "mapping", "members"]
 

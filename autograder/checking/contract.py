@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
+from autograder.base.errors import CourseError
 from autograder.checking.arguments import Argument, SizeArgument, leaves_of
 from autograder.checking.kind import Kind
 from autograder.checking.reading import Reading
-from autograder.errors import CourseError
 
 __all__ = ["Contract"]
 

@@ -8,10 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from autograder.base.errors import CourseError
 from autograder.checking.contract import Contract
-from autograder.errors import CourseError
 
-__all__ = ["CheckSpec", "ExerciseSpec", "check", "exercise", "exercises_of", "hints_in", "noted", "place_of", "pure"]
+__all__ = [
+    "CheckSpec",
+    "ExerciseSpec",
+    "annotate_check",
+    "check",
+    "exercise",
+    "exercises_of",
+    "hints_in",
+    "place_of",
+    "pure",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T", bound=type)
@@ -110,7 +120,7 @@ def check(*, points: float = 0.0, visible: bool = False, after: Waits = ()) -> C
     """
     several = [after] if isinstance(after, str) or callable(after) else after
     names = tuple(other if isinstance(other, str) else other.__name__ for other in several)
-    return noted(points=float(points), visible=visible, after=names)
+    return annotate_check(points=float(points), visible=visible, after=names)
 
 
 def pure(
@@ -128,10 +138,10 @@ def pure(
         student.check_purity()
 
     test_care.__doc__ = title
-    return noted(purity=True)(check(points=points, after=after)(test_care))
+    return annotate_check(purity=True)(check(points=points, after=after)(test_care))
 
 
-def noted(**facts: Any) -> Callable[[F], F]:
+def annotate_check(**facts: Any) -> Callable[[F], F]:
     """Note ``facts`` (fields of ``CheckSpec``) about a check."""
 
     def note(function: F) -> F:

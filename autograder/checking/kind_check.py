@@ -11,7 +11,7 @@ import numpy as np
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.contract import Contract
 from autograder.checking.covering import Covering, DrawnInput, cover, draw
-from autograder.checking.decorators import Waits, check, noted
+from autograder.checking.decorators import Waits, annotate_check, check
 from autograder.checking.kind import Kind
 from autograder.checking.kinds import kinds_of
 from autograder.checking.properties import seed_of, shrinking
@@ -55,7 +55,7 @@ def every_kind(
                 raise search.smallest(drawn, failure) from None
 
     test_every_kind.__doc__ = title
-    return noted(kinds=True)(check(points=points, after=after)(test_every_kind))
+    return annotate_check(kinds=True)(check(points=points, after=after)(test_every_kind))
 
 
 def _asked(agrees: Any, name: str, values: Mapping[str, Any], *, contract: Contract) -> None:

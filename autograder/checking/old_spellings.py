@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from autograder.checking.decorators import noted, pure
+from autograder.checking.decorators import annotate_check, pure
 
 __all__ = ["after", "careful", "points", "visible"]
 
@@ -19,14 +19,14 @@ careful = pure
 
 def points(value: float) -> Callable[[F], F]:
     """What a check is worth."""
-    return noted(points=float(value))
+    return annotate_check(points=float(value))
 
 
 def visible(check: F) -> F:
     """Mark a check as one that students run themselves."""
-    return noted(visible=True)(check)
+    return annotate_check(visible=True)(check)
 
 
 def after(*names: str) -> Callable[[F], F]:
     """Mark a check as "not tried" until the checks ``names`` of the same class have passed."""
-    return noted(after=names)
+    return annotate_check(after=names)

@@ -1,19 +1,18 @@
-"""What a call does besides returning a value: it raises an error, it prints, it gives items without end.
-
-Each is asked by a probe of the framework's own, a text that replays in a notebook as any other call does. NumPy and the
-standard library only: a student's own machine runs this too.
-"""
+"""What a call does besides returning a value: it raises, prints, yields without end, or exceeds a limit of work."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from autograder.checking.asserts import judge_assertion
-from autograder.checking.outcome_findings import lines_of
-from autograder.checking.spelling import spelling_of
+from autograder.checking.call_source import expression_for
+from autograder.checking.predicates import lines_of
+from autograder.checking.step_counter import COUNT, format_counted_call
+from autograder.sandbox.protocol import Call
 
-__all__ = ["AskedFor", "Outcomes", "is_outcome", "wanted_error"]
+__all__ = ["OutcomeRequest", "Outcomes", "count", "is_outcome", "missing_error_message"]
+
 
 MAX_TAKEN = 10_000  # items that a check may ask of a generator
 _MARK = "# What a call does: "
@@ -75,7 +74,7 @@ class _Probed(Protocol):
         """Run ``probe(function, …)`` of ``source`` beside the function."""
 
 
-class AskedFor:
+class OutcomeRequest:
     """``student.raises(ValueError)``: what is called on it, by the name of the student's function, is asked in that way."""
 
     def __init__(self, ask: Callable[[str, tuple[Any, ...], Mapping[str, Any]], Any]) -> None:
@@ -90,7 +89,7 @@ class AskedFor:
 class Outcomes:
     """The words about a call that are more than its value; whoever has them offers ``probe``."""
 
-    def raises(self: _Probed, *errors: type[BaseException] | str, says: str = "") -> AskedFor:
+    def raises(self: _Probed, *errors: type[BaseException] | str, says: str = "") -> OutcomeRequest:
         """A call that should end in one of these errors, or in a kind of it: ``student.raises(ValueError).root(-1)``.
 
         An error of the student's own is given by its name, ``"NotEnough"``. With ``says`` its text has to hold that.
@@ -103,12 +102,12 @@ class Outcomes:
         def ask(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
             outcome = self.probe(source, function, *args, **kwargs)
             params = {"errors": names, **({"says": says} if says else {})}
-            judge_assertion("should_raise", outcome, None, params, *spelling_of(outcome))
+            judge_assertion("should_raise", outcome, None, params, *expression_for(outcome))
             return outcome
 
-        return AskedFor(ask)
+        return OutcomeRequest(ask)
 
-    def printed(self: _Probed, text: str | None = None, *, exactly: bool = False) -> AskedFor:
+    def printed(self: _Probed, text: str | None = None, *, exactly: bool = False) -> OutcomeRequest:
         """A call of which counts what it prints: ``student.printed("Hello, Ann").greet("Ann")``.
 
         White space at the end of a line, and empty lines at the end, do not count unless ``exactly``. Without a ``text``
@@ -122,19 +121,19 @@ class Outcomes:
             whole = outcome["printed"] if isinstance(outcome, dict) else ""
             return whole if exactly else "\n".join(lines_of(whole, exactly=False))
 
-        return AskedFor(ask)
+        return OutcomeRequest(ask)
 
-    def taking(self: _Probed, count: int) -> AskedFor:
+    def taking(self: _Probed, count: int) -> OutcomeRequest:
         """A call that gives a generator, or anything else with items, of which the first ``count`` are asked as a list."""
         if not 0 < count <= MAX_TAKEN:
             raise ValueError(f"taking({count}): between 1 and {MAX_TAKEN:,} items can be asked of a call.")
         source = _TAKES.format(mark=_MARK, count=int(count))
-        return AskedFor(lambda function, args, kwargs: self.probe(source, function, *args, **kwargs))
+        return OutcomeRequest(lambda function, args, kwargs: self.probe(source, function, *args, **kwargs))
 
 
 def prints(outcome: Any, right: str, *, exactly: bool) -> None:
     """Raise ``CheckFailed`` where a call did not print ``right``."""
-    judge_assertion("prints", outcome, None, {"right": right, "exactly": exactly}, *spelling_of(outcome))
+    judge_assertion("prints", outcome, None, {"right": right, "exactly": exactly}, *expression_for(outcome))
 
 
 def printed_by(reference: _Probed, function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
@@ -147,10 +146,32 @@ def is_outcome(source: str) -> bool:
     return source.startswith(_MARK)
 
 
-def wanted_error(source: str) -> str:
+def missing_error_message(source: str) -> str:
     """A sentence about the error that a call should have ended with; empty where none was asked for."""
     start = f"{_MARK}raises "
     if not source.startswith(start):
         return ""
     names = source.removeprefix(start).partition("\n")[0]
     return f" Here {'an' if names[0] in 'AEIOU' else 'a'} {names} is right."
+
+
+def count(
+    measure: Callable[..., Any],
+    right: Callable[[Call], Any],
+    limits: Mapping[str, Any],
+    function: str,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> None:
+    """Have ``measure``, a student's, count what one call does; raises ``CheckFailed`` where it does more than ``limits`` allow."""
+    given = limits, list(args), dict(kwargs)
+    found = measure(COUNT, function, *given)
+    needed = right(Call(function, given, {}, COUNT, measured=True))
+    judge_assertion(
+        "does_little",
+        found,
+        None,
+        {"limits": limits, "right": needed, "asked": format_counted_call(function, args, kwargs)},
+        "",
+        {},
+    )

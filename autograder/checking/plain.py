@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.base.errors import CourseError
 from autograder.checking.plain_sentences import (
     Difference,
     in_a_sentence,
@@ -31,7 +32,6 @@ from autograder.checking.plain_text import (
     plain_kind,
     source,
 )
-from autograder.errors import CourseError
 from autograder.sandbox.guest.wire_limits import MAX_NODES
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.guest.wire_tables import is_pandas

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from autograder.base.errors import CourseError
 from autograder.checking.arguments import Argument
 from autograder.checking.kind import Kind, Path, styled
-from autograder.errors import CourseError
 
 __all__ = ["DatesArgument", "PlainArgument", "Style", "TextArgument", "check_counts", "dates", "of_plain", "text"]
 

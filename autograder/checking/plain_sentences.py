@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from autograder.base.sanitize import shorten
 from autograder.checking.plain_text import MAX_WORD, label, listed, plain_kind, source, texts_apart
 from autograder.sandbox.guest.wire_limits import MAX_INT_BITS
 from autograder.sandbox.guest.wire_plain import Iterated
-from autograder.sanitize import shorten
 
 __all__ = [
     "Difference", "in_a_sentence", "lacks", "lines_apart", "one_for_another", "one_line_apart", "text_difference",

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from autograder.base.sanitize import shorten
 from autograder.sandbox.guest.wire_limits import MAX_INT_BITS
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.guest.wire_tables import is_pandas
-from autograder.sanitize import shorten
 
 __all__ = ["PLAIN", "described", "in_order", "label", "listed", "plain_kind", "source", "texts_apart"]
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from autograder.base.formatting import join_words, pluralize
 from autograder.checking.arrays import show
 from autograder.checking.closeness import close
 from autograder.checking.compare import Finding, matches
 from autograder.sandbox.guest import plot_probe
-from autograder.wording import listed, plural
 
 __all__ = ["PARTS", "USUAL", "parts_of", "plot_probe_text", "same_plot"]
 
@@ -60,7 +60,7 @@ def same_plot(actual: Any, expected: Any, *, parts: Sequence[str], rtol: float, 
         return Finding("What it draws cannot be looked at: matplotlib's axes are asked for.", "type")
     if len(found) != len(right):
         return Finding(
-            f"It draws {plural(len(found), 'plot')} (axes); {len(right)} {_are(len(right))} asked for.", "length"
+            f"It draws {pluralize(len(found), 'plot')} (axes); {len(right)} {_are(len(right))} asked for.", "length"
         )
     for place, (one, other) in enumerate(zip(found, right, strict=True)):
         where = f"In plot {place + 1}: " if len(right) > 1 else ""
@@ -99,7 +99,7 @@ class _Plots:
         for kind in kinds:
             if not self.found.get(kind):
                 instead = [_NOUNS[other] + "s" for other in _NOUNS if self.found.get(other)]
-                has = f" (it draws {listed(instead)})" if instead else ""
+                has = f" (it draws {join_words(instead)})" if instead else ""
                 return f"It draws {_NO_NOUN[kind]}; {_asked(kind, self.right[kind])} asked for{has}."
         compare: dict[str, Callable[[], str]] = {
             "bars": self._bars, "lines": self._lines, "points": self._points, "images": self._images, "wedges": self._wedges, "areas": self._areas,
@@ -140,7 +140,7 @@ class _Plots:
             if spare:
                 return f"There is a bar at {show(spare[0])} too many."
         if len(found) != len(right):
-            return f"It draws {plural(len(found), 'bar')}; {len(right)} {_are(len(right))} right."
+            return f"It draws {pluralize(len(found), 'bar')}; {len(right)} {_are(len(right))} right."
         key = _bar_key
         pairs = list(zip(sorted(found, key=key), sorted(right, key=key), strict=True))
         if not any(isinstance(name, str) for name in names):
@@ -163,17 +163,17 @@ class _Plots:
     def _lines(self) -> str:
         found, right = ([_of_line(line) for line in side["lines"]] for side in (self.found, self.right))
         if len(found) < len(right):
-            return f"It draws {plural(len(found), 'line')}; {len(right)} are right."
+            return f"It draws {pluralize(len(found), 'line')}; {len(right)} are right."
         pairs = self._paired(found, right, self._wrong_line)
         wrong = next(filter(None, (self._wrong_line(one, other) for one, other in pairs)), "")
         if not wrong and len(found) > len(right):
-            return f"It draws {plural(len(found), 'line')}; {len(right)} {_are(len(right))} right."
+            return f"It draws {pluralize(len(found), 'line')}; {len(right)} {_are(len(right))} right."
         return wrong
 
     def _wrong_line(self, found: tuple[Any, ...], right: tuple[Any, ...]) -> str:
         name = f"The line {right[2]!r}" if right[2] else "The line"
         if len(found[0]) != len(right[0]):
-            return f"{name} has {plural(len(found[0]), 'point')}; {len(right[0])} {_are(len(right[0]))} right."
+            return f"{name} has {pluralize(len(found[0]), 'point')}; {len(right[0])} {_are(len(right[0]))} right."
         both = self._close(found[0], right[0]) & self._close(found[1], right[1])
         if both.all():
             return ""
@@ -189,7 +189,7 @@ class _Plots:
             for side in (self.found, self.right)
         )
         if len(found) != len(right):
-            return f"It draws {plural(len(found), 'point')}; {len(right)} {_are(len(right))} right."
+            return f"It draws {pluralize(len(found), 'point')}; {len(right)} {_are(len(right))} right."
         found, right = (side[np.lexsort((np.round(side[:, 1], 6), np.round(side[:, 0], 6)))] for side in (found, right))
         wrong = ~self._close(found, right).all(axis=1)
         if not wrong.any():
@@ -200,7 +200,7 @@ class _Plots:
             if near is None:
                 x, y = map(show, point)
                 return (
-                    f"There is no point at x = {x}, y = {y}; {int(wrong.sum())} of {plural(len(right), 'point')} {_are(int(wrong.sum()))} not where they should be."
+                    f"There is no point at x = {x}, y = {y}; {int(wrong.sum())} of {pluralize(len(right), 'point')} {_are(int(wrong.sum()))} not where they should be."
                     if int(wrong.sum()) > 1
                     else f"There is no point at x = {x}, y = {y}."
                 )
@@ -238,7 +238,7 @@ class _Plots:
 
     def _as_many(self, kind: str) -> str:
         many, right = len(self.found[kind]), len(self.right[kind])
-        return "" if many == right else f"It draws {plural(many, _NOUNS[kind])}; {right} {_are(right)} right."
+        return "" if many == right else f"It draws {pluralize(many, _NOUNS[kind])}; {right} {_are(right)} right."
 
     # words and axes
 
@@ -246,9 +246,7 @@ class _Plots:
         sides = [side for side in ("x", "y") if self.right.get(f"{side}label")]
         lacking = [f"the {self._side(side)} axis" for side in sides if not self.found.get(f"{side}label")]
         if lacking:
-            return (
-                f"{listed(lacking)[0].upper()}{listed(lacking)[1:]} {'have' if len(lacking) > 1 else 'has'} no label."
-            )
+            return f"{join_words(lacking)[0].upper()}{join_words(lacking)[1:]} {'have' if len(lacking) > 1 else 'has'} no label."
         return next(
             filter(None, (self._worded(f"{side}label", f"The label of the {self._side(side)} axis") for side in sides)),
             "",
@@ -279,7 +277,7 @@ class _Plots:
             or sorted(map(str, found)) == sorted(map(str, right))
         ):
             return ""
-        return f"The legend names {listed([show(text) for text in found])}; {listed([show(text) for text in right])} {_are(len(right))} asked for."
+        return f"The legend names {join_words([show(text) for text in found])}; {join_words([show(text) for text in right])} {_are(len(right))} asked for."
 
     def _scales(self) -> str:
         for side in ("x", "y"):

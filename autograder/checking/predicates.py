@@ -1,8 +1,4 @@
-"""Assertions by name: equality with an expected value, and the properties that a right answer has whatever the reference says.
-
-A recorded example names its assertions in the same way, so a student's own machine judges as the grader does. NumPy and
-the standard library only.
-"""
+"""Assertions by name: equality with an expected value, and properties that every right answer has."""
 
 from __future__ import annotations
 
@@ -13,16 +9,95 @@ from typing import Any
 
 import numpy as np
 
+from autograder.base.sanitize import shorten
 from autograder.checking.arrays import shape_words, show
-from autograder.checking.closeness import ATOL, RTOL, as_array, close
+from autograder.checking.closeness import ATOL, RTOL, as_array, close, equal
 from autograder.checking.compare import RETURNED_NONE, Finding, kind_of, matches, wrong_type
-from autograder.checking.counting import does_little
-from autograder.checking.outcome_findings import prints_lines, should_raise
+from autograder.checking.plain_sentences import text_difference
+from autograder.checking.plain_text import source
 from autograder.checking.plots import same_plot
-from autograder.checking.scripts import gives_an_object, raises_an_error
+from autograder.checking.step_counter import stays_within
+from autograder.checking.student_objects import gives_an_object, raises_an_error
 from autograder.checking.tables import with_table_options
 
-__all__ = ["choice_of", "evaluate"]
+__all__ = ["choice_of", "evaluate", "lines_of", "prints_lines", "same_choice", "should_raise"]
+
+
+MAX_SHOWN = 200  # characters of a value or of an error's text in a sentence
+
+
+def should_raise(actual: Any, *, errors: Sequence[str], says: str = "") -> Finding | None:
+    """Whether a call ended with one of these errors: ``{"raised": name}``, or ``{"gave": value}`` where it did not."""
+    how = actual if isinstance(actual, dict) else {}
+    wanted = " or ".join(errors)
+    if not isinstance(how.get("raised"), str):
+        gave = shorten(show(how.get("gave")), MAX_SHOWN)
+        instead = "it returned None" if how.get("gave") is None else f"it returned {gave}"
+        return Finding(f"It should raise {_a(wanted)}; instead {instead}.", "values")
+    text = how.get("text")
+    if not isinstance(text, str) or not says:
+        return None
+    said = f"its text is {source(shorten(text, MAX_SHOWN))}" if text else "it has no text"
+    return Finding(f"It should raise {_a(wanted)} whose text has {source(says)} in it; {said}.", "values")
+
+
+def prints_lines(actual: Any, *, right: str, exactly: bool = False) -> Finding | None:
+    """Whether a call printed ``right``, line by line: ``{"printed": text}``, with ``"gave"`` where it returned a text instead."""
+    how = actual if isinstance(actual, dict) else {}
+    printed = how.get("printed")
+    own, lines = (
+        lines_of(printed if isinstance(printed, str) else "", exactly=exactly),
+        lines_of(right, exactly=exactly),
+    )
+    if own == lines:
+        return None
+    if not own:
+        gave = how.get("gave")
+        instead = (
+            f" It returns {source(shorten(gave, MAX_SHOWN))} instead, which shows nothing: `print` it."
+            if isinstance(gave, str)
+            else ""
+        )
+        count = (
+            f"{_word(lines[0])} is right"
+            if len(lines) == 1
+            else f"{len(lines)} lines are right, of which the first is {_word(lines[0])}"
+        )
+        return Finding(f"It prints nothing, where {count}.{instead}", "none")
+    if not lines:
+        return Finding(f"It prints {_word(own[0])}, where nothing should be printed.", "values")
+    place = next((i for i, (a, b) in enumerate(zip(own, lines, strict=False)) if a != b), None)
+    if place is not None:
+        at = f" in line {place + 1}" if max(len(own), len(lines)) > 1 else ""
+        left, should, hint = text_difference(own[place], lines[place])
+        return Finding(f"It prints {left}{at} where {should} is right{hint}.", "values")
+    place = min(len(own), len(lines))
+    counts = f"It prints {_lines(len(own))} where {len(lines)} {'is' if len(lines) == 1 else 'are'} right"
+    longer, what = (lines, "is missing") if len(own) < len(lines) else (own, "is too many")
+    return Finding(f"{counts}: line {place + 1}, {_word(longer[place])}, {what}.", "length")
+
+
+def lines_of(text: str, *, exactly: bool) -> list[str]:
+    """The lines of what was printed, each with its end where that counts too."""
+    if exactly:
+        return text.splitlines(keepends=True)
+    lines = [line.rstrip() for line in text.splitlines()]
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def _lines(count: int) -> str:
+    return f"{count:,} line{'' if count == 1 else 's'}"
+
+
+def _word(line: str) -> str:
+    return source(shorten(line, MAX_SHOWN))
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[:1] in 'AEIOU' else 'a'} {noun}"
+
 
 _UNANSWERED = Finding("It is still None: write your answer there.", "none")
 MAX_EQUATION = 100
@@ -199,7 +274,24 @@ _PROPERTIES: dict[str, Callable[..., Finding | None]] = {
     "is_a": gives_an_object,
     "raises": raises_an_error,
     "lets_through": _lets_through,
-    "does_little": does_little,
+    "does_little": stays_within,
     "should_raise": should_raise,
     "prints": prints_lines,
 }
+
+
+def same_choice(given: Any, wrong: Any) -> bool:
+    """Whether ``given`` is the answer ``wrong``: the same letter, the same number as written, or the same equation."""
+    if isinstance(given, str) and isinstance(wrong, str):
+        plain = _canonical if "->" in wrong else choice_of
+        return plain(given) == plain(wrong)
+    if isinstance(given, str) or isinstance(wrong, str):
+        return False
+    return given is not None and equal(given, wrong, rtol=1e-2, atol=5e-4)
+
+
+def _canonical(equation: str) -> str:
+    """An einsum equation with its letters renamed in order of appearance: ``"nd,md->nm"`` is ``"ia,ja->ij"``."""
+    letters: dict[str, str] = {}
+    text = "".join(equation.split())
+    return re.sub("[A-Za-z]", lambda m: letters.setdefault(m[0], chr(ord("a") + len(letters) % 26)), text)

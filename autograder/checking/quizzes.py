@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from autograder.base.errors import CourseError
 from autograder.checking.asserts import assert_choice, assert_number, assert_number_is, assert_one_of
 from autograder.checking.decorators import check, exercise, hints_in
-from autograder.errors import CourseError
 from autograder.misconception import Alternative, Misconception
 
 __all__ = ["Question", "Quiz", "choice", "number", "quiz"]

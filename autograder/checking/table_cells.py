@@ -152,8 +152,8 @@ def shown_label(label: Any) -> str:
 
 def shown_cell(item: Any, digits: int = 4) -> str:
     """A cell in a sentence; a missing one is said to be that."""
+    from autograder.base.sanitize import shorten  # noqa: PLC0415
     from autograder.checking.arrays import show  # noqa: PLC0415 - which shows tables with what stands here
-    from autograder.sanitize import shorten  # noqa: PLC0415
 
     if is_missing(item):
         return "a missing value"

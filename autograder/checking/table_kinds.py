@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from autograder.base.errors import CourseError
 from autograder.checking.arguments import Argument, ChoiceArgument, NumberArgument
 from autograder.checking.kind import Kind, Path, styled
-from autograder.errors import CourseError
 from autograder.sandbox.guest.wire_tables import kind_of_table
 
 __all__ = ["TableArgument", "draw_table", "of_table", "table"]

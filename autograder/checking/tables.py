@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autograder.base.formatting import join_words
 from autograder.checking.table_cells import (
     WORDS,
     Cells,
@@ -27,7 +28,6 @@ from autograder.checking.table_cells import (
 )
 from autograder.checking.table_rows import differing_cells, unpaired_rows
 from autograder.sandbox.guest.wire_tables import kind_of_table
-from autograder.wording import listed
 
 if TYPE_CHECKING:
     from autograder.checking.compare import Finding
@@ -383,7 +383,7 @@ def _named(names: Sequence[Any]) -> str:
     shown = [shown_label(name) if name is not None else "None" for name in names]
     if len(shown) > MAX_NAMED:
         return f"{', '.join(shown[:MAX_NAMED])} and {len(shown) - MAX_NAMED} more"
-    return listed(shown)
+    return join_words(shown)
 
 
 def _many(count: int, noun: str) -> str:

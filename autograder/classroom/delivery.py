@@ -9,16 +9,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from autograder.course import Course
-from autograder.feedback.disclosure import Disclosure, Place, disclosed
-from autograder.feedback.seal import is_sealed, sealed
-from autograder.files import write_atomically
+from autograder.base.files import write_atomically
+from autograder.base.marks import SubmissionMarks
+from autograder.base.verdict import Disclosure, Place, Verdict, redact_verdict
+from autograder.course.course import Course
+from autograder.course.notebook import NotebookError, document_bytes, load_document, read_bytes, text_of
 from autograder.grading.document import write_outcomes, write_verdict
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import Job
-from autograder.marks import SubmissionMarks
-from autograder.notebook import NotebookError, document_bytes, load_document, read_bytes, text_of
-from autograder.verdict import Verdict
+from autograder.pages.feedback import append_hash, has_valid_hash
 
 __all__ = ["BESIDE", "PageStatus", "Pages", "beside", "folder_of"]
 
@@ -107,14 +106,14 @@ class Pages:
         *,
         force: bool = False,
     ) -> PageStatus:
-        from autograder.feedback.page import feedback_page, reason_page  # noqa: PLC0415 - Jinja is not needed to grade
+        from autograder.pages.feedback import feedback_page, reason_page  # noqa: PLC0415 - Jinja is not needed to grade
 
         before = _bytes_of(page)
-        if before is not None and not is_sealed(before) and not force:
+        if before is not None and not has_valid_hash(before) and not force:
             return "kept"
-        shown = disclosed(verdict, self.disclosure, self.place)
+        shown = redact_verdict(verdict, self.disclosure, self.place)
         html = feedback_page(self.title, shown, document, marks) if document else reason_page(self.title, shown, marks)
-        if (made := sealed(html)) == before:
+        if (made := append_hash(html)) == before:
             return "unchanged"
         write_atomically(page, made, 0o644)
         return "made"
@@ -122,7 +121,7 @@ class Pages:
     def _write(self, outcome: Outcome, document: dict[str, Any], texts: Mapping[str, str | None]) -> PageStatus:
         notebook, page, *copies = self.files(outcome.job)
         if document:
-            write_verdict(document, disclosed(outcome.verdict, self.disclosure, self.place).exercises)
+            write_verdict(document, redact_verdict(outcome.verdict, self.disclosure, self.place).exercises)
             write_atomically(notebook, document_bytes(document), 0o444)
         else:
             # An old page must not pass for the outcome of this submission.

@@ -13,18 +13,18 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from autograder.base.formatting import number, pluralize
+from autograder.base.marks import CHECK, SubmissionMarks
+from autograder.base.sanitize import sanitize
+from autograder.base.verdict import ExerciseVerdict, Verdict
 from autograder.classroom.delivery import BESIDE, Pages
-from autograder.gradebook.entries import moment_of
-from autograder.gradebook.marks import read_marks
-from autograder.gradebook.people import known_students
-from autograder.gradebook.reading import ChapterInBook, read_chapter
+from autograder.classroom.gradebook.entries import moment_of
+from autograder.classroom.gradebook.marks import read_marks
+from autograder.classroom.gradebook.people import known_students
+from autograder.classroom.gradebook.reading import ChapterInBook, read_chapter
+from autograder.course.notebook import Notebook, NotebookError, other_notebooks, read_notebook
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import Job
-from autograder.marks import CHECK, SubmissionMarks
-from autograder.notebook import Notebook, NotebookError, other_notebooks, read_notebook
-from autograder.sanitize import sanitize
-from autograder.verdict import ExerciseVerdict, Verdict
-from autograder.wording import number, plural
 
 __all__ = ["MAX_OTHER", "MAX_OTHERS", "Doubts"]
 
@@ -114,12 +114,12 @@ class Doubts:
         if verdict.status == "ungradable":
             if student in book.rows:
                 said = MARKED if book.is_marked_by_hand(student) else NO_MARK
-                found.append(said.format(score=plural(book.by_hand(student), "point")))
+                found.append(said.format(score=pluralize(book.by_hand(student), "point")))
             return found
         for cell in marks.waiting if marks is not None else ():
             if cell.by_hand is not None:
                 now = "its text is another now" if cell.auto is None else f"the checks now give {number(cell.auto)}"
-                by_hand = plural(cell.by_hand, "point")
+                by_hand = pluralize(cell.by_hand, "point")
                 found.append(STALE.format(cell=cell.name.removeprefix(CHECK), by_hand=by_hand, now=now))
         return found
 

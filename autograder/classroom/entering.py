@@ -6,8 +6,12 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from autograder.base.formatting import number, pluralize
+from autograder.base.marks import SubmissionMarks
+from autograder.base.verdict import Verdict
 from autograder.classroom.delivery import Pages
 from autograder.classroom.feedback import renew_pages, with_marks
+from autograder.classroom.gradebook.marks import read_marks
 from autograder.classroom.moves import (
     BY_HAND,
     COURSE_CHANGED,
@@ -22,13 +26,9 @@ from autograder.classroom.moves import (
 )
 from autograder.classroom.resubmissions import Resubmissions
 from autograder.classroom.uptodate import UpToDateFile
-from autograder.course import Course
-from autograder.gradebook.marks import read_marks
+from autograder.course.course import Course
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import Job
-from autograder.marks import SubmissionMarks
-from autograder.verdict import Verdict
-from autograder.wording import number, plural
 
 __all__ = ["Entering", "reason_of"]
 
@@ -127,7 +127,7 @@ def _warned(verdict: Verdict, move: Move, *, many: bool) -> Verdict:
     if many:
         said = MANY_FELL.format(why=move.why, chapter=move.chapter)
     else:
-        before = number(move.before or 0.0) if move.after is not None else plural(move.before or 0.0, "point")
-        after = "no mark" if move.after is None else plural(move.after, "point")
+        before = number(move.before or 0.0) if move.after is not None else pluralize(move.before or 0.0, "point")
+        after = "no mark" if move.after is None else pluralize(move.after, "point")
         said = FELL.format(before=before, after=after, why=move.why)
     return replace(verdict, warning=" ".join(filter(None, [verdict.warning, said])))

@@ -7,19 +7,19 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from autograder.base.marks import SubmissionMarks, automatic_marks
+from autograder.base.verdict import Verdict
 from autograder.classroom.delivery import Pages, PageStatus
+from autograder.classroom.gradebook.entries import gradebook_url
+from autograder.classroom.gradebook.errors import require_version
+from autograder.classroom.gradebook.marks import read_marks
 from autograder.classroom.uptodate import UpToDateFile
-from autograder.course import Course
-from autograder.gradebook.entries import gradebook_url
-from autograder.gradebook.errors import require_version
-from autograder.gradebook.marks import read_marks
+from autograder.course.course import Course
+from autograder.course.notebook import NotebookError, read_bytes
 from autograder.grading.options import GradingOptions
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import Job
 from autograder.grading.verdict_cache import VerdictCache
-from autograder.marks import SubmissionMarks, as_graded
-from autograder.notebook import NotebookError, read_bytes
-from autograder.verdict import Verdict
 
 __all__ = ["MadePage", "make_pages", "renew_pages", "with_marks"]
 
@@ -75,7 +75,7 @@ def renew_pages(pages: Pages, outcomes: Iterable[Outcome], marks: Mapping[str, S
     """Make those pages anew for which the gradebook has more, or other ``marks``, than grading knew of."""
     for one in outcomes:
         student = str(one.verdict.student)
-        shown = pages.marks.get(student) or as_graded(one.verdict)
+        shown = pages.marks.get(student) or automatic_marks(one.verdict)
         found = marks.get(student, shown)
         if not one.page_kept and not found.same_as(shown):
             pages.write_page(one.job, one.verdict, found)

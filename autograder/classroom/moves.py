@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Course
-from autograder.marks import SubmissionMarks
-from autograder.verdict import CheckResult, Verdict
-from autograder.wording import number, plural
+from autograder.base.formatting import number, pluralize
+from autograder.base.marks import SubmissionMarks
+from autograder.base.verdict import CheckResult, Verdict
+from autograder.course.course import Course
 
 __all__ = ["LOG_NAME", "Move", "MovedCheck", "append_moves", "differing_checks", "mark_of", "read_moves"]
 
@@ -65,7 +65,9 @@ class Move:
         checks = "; ".join(map(str, self.checks[:3])) + (
             f"; and {len(self.checks) - 3} more" if len(self.checks) > 3 else ""
         )
-        return f"{before} → {after} of {plural(self.worth, 'point')}: {self.why}" + (f" ({checks})" if checks else "")
+        return f"{before} → {after} of {pluralize(self.worth, 'point')}: {self.why}" + (
+            f" ({checks})" if checks else ""
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The move as a line of the log, and as the command line's JSON."""
@@ -113,7 +115,7 @@ def _standing(check: CheckResult | None, other: CheckResult | None) -> str:
     if check is None:
         return ""
     words = check.status.replace("_", " ")
-    return words if other is None or check.points == other.points else f"{words} for {plural(check.points, 'point')}"
+    return words if other is None or check.points == other.points else f"{words} for {pluralize(check.points, 'point')}"
 
 
 def append_moves(course: Course, moves: Iterable[Move]) -> None:

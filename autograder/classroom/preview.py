@@ -14,29 +14,29 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from autograder.base.marks import SubmissionMarks, automatic_marks
+from autograder.base.verdict import Verdict
 from autograder.classroom.delivery import Pages
 from autograder.classroom.entering import reason_of
+from autograder.classroom.gradebook.copying import copy_gradebook
+from autograder.classroom.gradebook.entries import gradebook_url, write_entries
+from autograder.classroom.gradebook.errors import require_version
+from autograder.classroom.gradebook.marks import read_marks
 from autograder.classroom.moves import Move, differing_checks, mark_of
 from autograder.classroom.run import broken_names, refusals_of
 from autograder.classroom.running import is_running
 from autograder.classroom.uptodate import UpToDateFile
-from autograder.course import Course
-from autograder.gradebook.copying import copy_gradebook
-from autograder.gradebook.entries import gradebook_url, write_entries
-from autograder.gradebook.errors import require_version
-from autograder.gradebook.marks import read_marks
+from autograder.course.course import Course
+from autograder.course.notebook import load_source
+from autograder.course.secret import VARIABLE
 from autograder.grading.batch import grade
 from autograder.grading.options import GradingOptions
 from autograder.grading.outcome import Outcome, delivered, points_of, ungradable
 from autograder.grading.submission import Job
 from autograder.grading.task import Executor
 from autograder.grading.verdict_cache import VerdictCache
-from autograder.judging.proven import unproven
-from autograder.judging.secret import VARIABLE
-from autograder.marks import SubmissionMarks, as_graded
-from autograder.notebook import load_source
+from autograder.judging.validated import unvalidated_checks
 from autograder.sandbox.confinement import Confinement
-from autograder.verdict import Verdict
 
 __all__ = ["Preview", "preview_class"]
 
@@ -125,7 +125,7 @@ def preview_class(
         before, after, kept = _entered(course, chapter, outcomes, url, Path(folder))
         found = _Difference(uptodate, before, after, kept)
         moves = [move for one in outcomes if (move := found.move(one)) is not None]
-        changed = unproven(course, chapter)
+        changed = unvalidated_checks(course, chapter)
     students = {str(one.job.student): one.verdict for one in outcomes}
     return Preview(
         chapter,
@@ -150,7 +150,7 @@ def _entered(
         return {}, {}, kept
     copy = copy_gradebook(url, folder)
     if not copy:  # all of them would be first marks
-        return {}, {str(one.job.student): as_graded(one.verdict) for one in outcomes}, kept
+        return {}, {str(one.job.student): automatic_marks(one.verdict) for one in outcomes}, kept
     students = [str(one.job.student) for one in outcomes]
     before = read_marks(copy, chapter, students) or {}
     write_entries(course, outcomes, allow_unsafe=True, db_url=copy, kept=kept)

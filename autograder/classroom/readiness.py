@@ -8,15 +8,16 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
-from autograder.chains import USE, grades_confined
-from autograder.course import Course, CourseError
-from autograder.gradebook.entries import gradebook_url, nbgrader_config
-from autograder.gradebook.errors import GradebookError, require_version
-from autograder.gradebook.people import double_entries, read_class_list
-from autograder.judging.secret import VARIABLE
+from autograder.base.errors import CourseError
+from autograder.base.formatting import pluralize
+from autograder.base.nbgrader_steps import USE, grades_confined
+from autograder.classroom.gradebook.entries import gradebook_url, nbgrader_config
+from autograder.classroom.gradebook.errors import GradebookError, require_version
+from autograder.classroom.gradebook.people import double_entries, read_class_list
+from autograder.course.course import Course
+from autograder.course.secret import VARIABLE
 from autograder.sandbox.packages import PackageMissing, top_level_paths
 from autograder.sandbox.probes import Probe
-from autograder.wording import plural
 
 __all__ = ["STOPPING", "probe_course"]
 
@@ -66,7 +67,7 @@ def _class_list(course: Course) -> Probe:
     if doubles:
         remedy = "Remove the wrong one: nbgrader db student remove ID (its marks go with it)."
         return Probe("class list", holds=False, detail="; ".join(doubles), remedy=remedy)
-    return Probe("class list", holds=True, detail=plural(len(known.people), "student"))
+    return Probe("class list", holds=True, detail=pluralize(len(known.people), "student"))
 
 
 def _secret(course: Course) -> Probe:

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from autograder.base.formatting import number, pluralize
+from autograder.base.sanitize import sanitize
 from autograder.classroom.delivery import Pages
 from autograder.classroom.uptodate import UpToDateFile
-from autograder.course import Course
+from autograder.course.course import Course
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import Job
-from autograder.sanitize import sanitize
-from autograder.wording import number, plural
 
 __all__ = ["Resubmissions"]
 
@@ -86,4 +86,4 @@ def _sentence(outcome: Outcome, new: float, old: float) -> str:
     when = f" ({stamp})" if stamp else ""
     if outcome.verdict.status == "ungradable":
         return BROKEN.format(when=when, reason=outcome.verdict.reason)
-    return BETTER.format(when=when, new=plural(new, "point"), old=number(old))
+    return BETTER.format(when=when, new=pluralize(new, "point"), old=number(old))

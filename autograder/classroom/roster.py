@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder.course import Course, CourseError
-from autograder.gradebook.entries import gradebook_url, load_nbgrader, nbgrader_config, own_commands
-from autograder.gradebook.errors import gradebook_errors, require_version
-from autograder.gradebook.people import Person, double_entries
-from autograder.spreadsheets import read_sheet
+from autograder.base.errors import CourseError
+from autograder.base.spreadsheets import read_sheet
+from autograder.classroom.gradebook.entries import gradebook_url, load_nbgrader, nbgrader_config, own_commands
+from autograder.classroom.gradebook.errors import gradebook_errors, require_version
+from autograder.classroom.gradebook.people import Person, double_entries
+from autograder.course.course import Course
 
 __all__ = ["enter_roster", "read_roster"]
 

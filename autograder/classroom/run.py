@@ -12,23 +12,24 @@ from itertools import chain
 from pathlib import Path
 from types import FrameType
 
+from autograder.base.errors import CourseError
+from autograder.base.verdict import Verdict
 from autograder.classroom.delivery import Pages, folder_of
 from autograder.classroom.doubts import Doubts
 from autograder.classroom.entering import Entering
+from autograder.classroom.gradebook.entries import gradebook_url
+from autograder.classroom.gradebook.writer import GradebookWriter
 from autograder.classroom.running import running
 from autograder.classroom.uptodate import UpToDateFile
-from autograder.course import Course, CourseError
-from autograder.gradebook.entries import gradebook_url
-from autograder.gradebook.writer import GradebookWriter
+from autograder.course.course import Course
+from autograder.course.notebook import load_source, other_notebooks
 from autograder.grading.batch import grade
 from autograder.grading.options import GradingOptions
 from autograder.grading.outcome import Outcome, delivered, points_of, ungradable
 from autograder.grading.submission import Job
 from autograder.grading.task import Executor
 from autograder.grading.verdict_cache import VerdictCache
-from autograder.notebook import load_source, other_notebooks
 from autograder.sandbox.confinement import Confinement
-from autograder.verdict import Verdict
 
 __all__ = ["Terminated", "broken_names", "grade_class", "handed_in", "refusals_of"]
 

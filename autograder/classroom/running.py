@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from autograder.course import Course
+from autograder.course.course import Course
 
 __all__ = ["is_running", "running"]
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Collection
 from typing import Any
 
-from autograder.verdict import ExerciseVerdict, Verdict
+from autograder.base.verdict import ExerciseVerdict, Verdict
 
 __all__ = ["SharedOutcomes"]
 

@@ -18,17 +18,17 @@ from pathlib import Path
 from typing import Any
 
 import autograder
+from autograder.base.files import write_atomically
+from autograder.base.verdict import Verdict
 from autograder.classroom.delivery import BESIDE, Pages, beside
 from autograder.classroom.doubts import MAX_OTHER, MAX_OTHERS
+from autograder.classroom.gradebook.reading import ChapterInBook, read_chapter
 from autograder.classroom.shared_outcomes import SharedOutcomes
-from autograder.course import Course
-from autograder.files import write_atomically
-from autograder.gradebook.reading import ChapterInBook, read_chapter
+from autograder.course.course import Course
+from autograder.course.notebook import NotebookError, other_notebooks, read_bytes
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import Job
 from autograder.grading.verdict_cache import VerdictCache
-from autograder.notebook import NotebookError, other_notebooks, read_bytes
-from autograder.verdict import Verdict
 
 __all__ = ["UpToDateFile"]
 

@@ -34,7 +34,7 @@ def app(ctx: click.Context) -> None:
 
 
 def _hand_out(course: Path, say: Callable[[str], None]) -> Path:
-    from autograder.release.handout import handout
+    from autograder.authoring.release.run import handout
 
     return handout(course, say)
 

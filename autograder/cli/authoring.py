@@ -22,10 +22,10 @@ from autograder.cli.common import (
 )
 from autograder.cli.progress import say
 from autograder.cli.verbs import PATH, json_option
-from autograder.course import Course, load_course
+from autograder.course.course import Course, load_course
 
 if TYPE_CHECKING:
-    from autograder.audit import ChapterAudit
+    from autograder.authoring.audit import ChapterAudit
 
 __all__ = ["audit", "examples", "release"]
 
@@ -39,8 +39,8 @@ __all__ = ["audit", "examples", "release"]
 @course_option
 def release(chapters: Sequence[str], *, everything: bool, draft: bool, course_folder: Path | None) -> None:
     """Prove a chapter's checks, record its examples and make the version that students get."""
-    from autograder.release import ReleaseError
-    from autograder.release import release as release_chapters
+    from autograder.authoring.release import ReleaseError
+    from autograder.authoring.release import release as release_chapters
 
     with told_in_sentences():
         course = load_course(course_folder)
@@ -59,7 +59,7 @@ def release(chapters: Sequence[str], *, everything: bool, draft: bool, course_fo
 @course_option
 def examples(chapters: Sequence[str], *, course_folder: Path | None) -> None:
     """Record a chapter's examples, by which check() in a notebook of this folder judges; by default every chapter's."""
-    from autograder.release import record_examples
+    from autograder.authoring.release import record_examples
 
     with told_in_sentences():
         course = load_course(course_folder)
@@ -102,9 +102,9 @@ def audit(
     workers: int | None,
 ) -> None:
     """Measure how good a chapter's checks are: what they catch, what they name, what they wrongly refuse."""
-    from autograder.audit import ChapterAudit, audit_page
-    from autograder.audit import audit as audit_chapters
-    from autograder.release.inspection import inspect_chapter
+    from autograder.authoring.audit import ChapterAudit, audit_page
+    from autograder.authoring.audit import audit as audit_chapters
+    from autograder.authoring.release.inspection import inspect_chapter
 
     with told_in_sentences():
         course = load_course(course_folder)
@@ -132,7 +132,7 @@ def audit(
 
 
 def _offer(course: Course, reports: Sequence[ChapterAudit]) -> None:
-    from autograder.audit.suggestions import pasteable
+    from autograder.authoring.audit.suggestions import pasteable
 
     for report in reports:
         offered = [one for exercise in report.exercises for one in exercise.suggestions]
@@ -144,10 +144,10 @@ def _offer(course: Course, reports: Sequence[ChapterAudit]) -> None:
 
 
 def _learn_from(course: Course, chapter: str, workers: int) -> None:
-    from autograder.audit import unexplained
+    from autograder.authoring.audit import undiagnosed_groups
     from autograder.classroom.run import handed_in
     from autograder.grading.batch import grade_notebooks
 
     jobs = handed_in(course, course.require_chapter(chapter))
-    groups = unexplained(course, grade_notebooks(course, jobs, workers=workers))
+    groups = undiagnosed_groups(course, grade_notebooks(course, jobs, workers=workers))
     click.echo("\n\n".join(map(str, groups)) or f"Every wrong answer in {chapter} is explained by a misconception.")

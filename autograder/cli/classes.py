@@ -11,10 +11,11 @@ from pathlib import Path
 
 import click
 
+from autograder.base.errors import CourseError
 from autograder.cli.common import chapters_argument, cores, course_option, everything_option, told_in_sentences, wanted
 from autograder.cli.progress import say
 from autograder.cli.verbs import PATH
-from autograder.course import CourseError, load_course
+from autograder.course.course import load_course
 
 __all__ = ["gradescope", "marks", "report"]
 
@@ -29,8 +30,8 @@ def marks(
     chapters: Sequence[str], *, everything: bool, as_csv: bool, as_json: bool, course_folder: Path | None
 ) -> None:
     """Show the marks of a class as a table: a row for each student, a column for each chapter."""
-    from autograder.report.marks import class_marks
-    from autograder.report.table import marks_csv, marks_json, marks_text
+    from autograder.extras.report.marks import class_marks
+    from autograder.extras.report.table import marks_csv, marks_json, marks_text
 
     with told_in_sentences():
         if as_csv and as_json:
@@ -64,11 +65,11 @@ def report(
     course_folder: Path | None,
 ) -> None:
     """Make a page about a class: its marks, mistakes and exercises, and who needs somebody."""
-    from autograder.files import write_atomically
-    from autograder.judging.secret import course_secret
-    from autograder.report.content import reports_of
-    from autograder.report.marks import class_marks
-    from autograder.report.names import Names
+    from autograder.base.files import write_atomically
+    from autograder.course.secret import course_secret
+    from autograder.extras.report.content import reports_of
+    from autograder.extras.report.marks import class_marks
+    from autograder.extras.report.names import Names
 
     with told_in_sentences():
         course = load_course(course_folder)
@@ -86,7 +87,7 @@ def report(
         if as_json:
             click.echo(json.dumps([one.to_json(names) for one in reports], ensure_ascii=False, indent=2))
         if output is not None or not as_json:
-            from autograder.report.page import report_page
+            from autograder.extras.report.page import report_page
 
             name = "all" if everything else "-".join(asked)
             path = output or course.state("report", f"{name}{'-without-names' if hide_names else ''}.html")
@@ -115,7 +116,7 @@ def gradescope(
     chapter: str, *, output: Path | None, hidden_checks: str, unsafe_local: bool, course_folder: Path | None
 ) -> None:
     """Make the zip by which Gradescope grades a chapter; it holds the checks and the secret, so it goes there only."""
-    from autograder.gradescope.bundle import bundle
+    from autograder.extras.gradescope.bundle import bundle
 
     with told_in_sentences():
         course = load_course(course_folder)

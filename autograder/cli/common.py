@@ -8,12 +8,14 @@ from contextlib import contextmanager
 
 import click
 
+from autograder.base.errors import CourseError
+from autograder.classroom.gradebook.errors import GradebookError, disk_error
 from autograder.cli.progress import say
 from autograder.cli.verbs import PATH, errors_in_sentences
-from autograder.cluster import ClusterError
-from autograder.course import Course, CourseError
-from autograder.gradebook.errors import GradebookError, disk_error
-from autograder.sandbox.confinement import Confinement, SandboxUnavailable
+from autograder.course.course import Course
+from autograder.extras.cluster import ClusterError
+from autograder.sandbox.confinement import Confinement
+from autograder.sandbox.protocol import SandboxUnavailable
 
 __all__ = [
     "POSITIVE",

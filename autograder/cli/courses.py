@@ -11,11 +11,11 @@ from pathlib import Path
 import click
 from click.exceptions import Exit
 
+from autograder.base.formatting import pluralize
 from autograder.cli.common import course_option, told_in_sentences
 from autograder.cli.progress import say
 from autograder.cli.verbs import PATH
-from autograder.course import find_course, load_course
-from autograder.wording import plural
+from autograder.course.course import find_course, load_course
 
 __all__ = ["config", "doctor", "roster"]
 
@@ -25,7 +25,7 @@ __all__ = ["config", "doctor", "roster"]
 @course_option
 def doctor(*, as_json: bool, course_folder: Path | None) -> None:
     """Say what holds on this machine, what it and the course around here lack, and how to get it."""
-    from autograder.doctor import as_data, report
+    from autograder.cli.doctor import as_data, report
 
     with told_in_sentences():
         course = load_course(course_folder) if course_folder or find_course() else None
@@ -41,7 +41,7 @@ def doctor(*, as_json: bool, course_folder: Path | None) -> None:
 @course_option
 def config(*, as_json: bool, course_folder: Path | None) -> None:
     """Print every setting: its value, what it does, and where it was set."""
-    from autograder.settings import settings_of
+    from autograder.course.settings import settings_of
 
     with told_in_sentences():
         found = settings_of(load_course(course_folder))
@@ -69,4 +69,4 @@ def roster(file: Path, *, course_folder: Path | None) -> None:
         new, changed = enter_roster(course, people)
         if ignored:
             say(f"Not read: the column{'s' if len(ignored) > 1 else ''} {', '.join(ignored)}.")
-        say(f"{plural(len(people), 'student')} in {file}: {new} new to the gradebook, {changed} changed there.")
+        say(f"{pluralize(len(people), 'student')} in {file}: {new} new to the gradebook, {changed} changed there.")

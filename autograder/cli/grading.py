@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.exceptions import Exit
 
+from autograder.base.errors import CourseError
+from autograder.base.verdict import Verdict
 from autograder.cli.common import (
     POSITIVE,
     confinement,
@@ -24,10 +26,10 @@ from autograder.cli.common import (
 from autograder.cli.progress import grading_progress, say
 from autograder.cli.text import finish, verdict_text
 from autograder.cli.verbs import exercise_option, json_option, notebooks_argument
-from autograder.course import CourseError, find_course, load_course
-from autograder.notebook import read_notebook
-from autograder.sandbox.confinement import Confinement, SandboxLost, SandboxUnavailable
-from autograder.verdict import Verdict
+from autograder.course.course import find_course, load_course
+from autograder.course.notebook import read_notebook
+from autograder.sandbox.confinement import Confinement
+from autograder.sandbox.protocol import SandboxStartError, SandboxUnavailable
 
 if TYPE_CHECKING:
     from autograder.grading.task import Executor
@@ -109,7 +111,7 @@ def check(
     """Grade loose notebook files: with every check in a course folder, with the visible ones elsewhere."""
     from autograder.grading.batch import grade_notebooks
     from autograder.grading.submission import Job
-    from autograder.terminal.by_examples import check_by_examples
+    from autograder.student.terminal.checking import check_by_examples
 
     with told_in_sentences():
         # The folder of the notebook is never asked: a course_config.py that came with it would be run, unconfined.
@@ -140,7 +142,7 @@ def check(
             verdicts, seconds = _run(partial(run, asked), len(notebooks), "Checking")
         except SandboxUnavailable as error:
             # Never because of what a notebook did to a jail that worked.
-            if scheduler is not None or isinstance(error, SandboxLost):
+            if scheduler is not None or isinstance(error, SandboxStartError):
                 raise
             # `check` is for one's own notebooks, so it goes on where no jail can be had; `grade` does not.
             say("No jail can be had here (`autograder doctor` tells why), so the code runs as you.")
@@ -159,7 +161,7 @@ def check(
 @workers_option
 def demo(*, students: int, course_folder: Path | None, unsafe_local: bool, workers: int | None) -> None:
     """Watch it all work on a class of simulated students, in a new folder: release, collect, grade, give feedback."""
-    from autograder.demo.run import run_demo
+    from autograder.extras.demo.run import run_demo
 
     with told_in_sentences():
         report = run_demo(
@@ -183,7 +185,7 @@ def _one_of(workers: int | None, scheduler: str | None) -> None:
 def _executor(scheduler: str | None) -> Executor | None:
     if scheduler is None:
         return None
-    from autograder.cluster.client import grade_on_cluster
+    from autograder.extras.cluster.client import grade_on_cluster
 
     return partial(grade_on_cluster, scheduler)
 

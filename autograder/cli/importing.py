@@ -8,7 +8,7 @@ import click
 
 from autograder.cli.common import told_in_sentences
 from autograder.cli.verbs import PATH
-from autograder.course import load_course
+from autograder.course.course import load_course
 
 __all__ = ["import_"]
 
@@ -26,7 +26,7 @@ __all__ = ["import_"]
 )
 def import_(notebook: Path, *, chapter: str | None, course_folder: Path | None) -> None:
     """Bring an instructor's notebook for nbgrader or Otter into the course, and list what cannot be carried over."""
-    from autograder.importing.run import import_notebook
+    from autograder.extras.importing.run import import_notebook
 
     with told_in_sentences(" Nothing was written."):
         click.echo(str(import_notebook(load_course(course_folder), notebook, chapter)))

@@ -23,7 +23,7 @@ __all__ = ["start", "watch"]
 @click.pass_context
 def start(ctx: click.Context, folder: Path | None, *, no_open: bool, lab: str) -> None:
     """Lay the course out in a folder of your own, never over your work, and open its map in JupyterLab."""
-    from autograder.terminal import starting
+    from autograder.student.terminal import starting
 
     _end_in_order()
     with errors_in_sentences():
@@ -39,8 +39,8 @@ def watch(notebook: Path | None) -> None:
     # Before NumPy is loaded: whoever starts this sees at once that it has.
     name = notebook.name if notebook is not None else "the notebook here"
     click.echo(f"Watching {name} … (q ends it)")
-    from autograder.terminal.finding import find_notebook
-    from autograder.terminal.watch import watch as watch_notebook
+    from autograder.student.terminal.starting import find_notebook
+    from autograder.student.terminal.watch import watch as watch_notebook
 
     _end_in_order()
     with errors_in_sentences(stopped=""):  # it ends with Ctrl-C as with q

@@ -11,6 +11,9 @@ from pathlib import Path
 import click
 from click.exceptions import Exit
 
+from autograder.base.errors import CourseError
+from autograder.base.formatting import pluralize
+from autograder.base.sanitize import sanitize
 from autograder.cli.common import (
     chapters_argument,
     course_option,
@@ -22,10 +25,8 @@ from autograder.cli.common import (
 from autograder.cli.progress import say
 from autograder.cli.text import listed
 from autograder.cli.verbs import PATH, json_option
-from autograder.course import CourseError, load_course
-from autograder.render.text import wrapped
-from autograder.sanitize import sanitize
-from autograder.wording import plural
+from autograder.course.course import load_course
+from autograder.pages.text import wrapped
 
 __all__ = ["export", "feedback", "log"]
 
@@ -59,7 +60,7 @@ def feedback(
             found += [{"chapter": chapter, **page.to_json()} for page in pages]
             counts = Counter(page.status for page in pages)
             missing |= bool(counts["not graded"])
-            say(f"{chapter}: {plural(counts['made'], 'page')} made, {counts['unchanged']} as before.")
+            say(f"{chapter}: {pluralize(counts['made'], 'page')} made, {counts['unchanged']} as before.")
             if remarks := listed((page.reason, page.student) for page in pages):
                 say(remarks)
         if as_json:
@@ -124,9 +125,9 @@ def export(
     course_folder: Path | None,
 ) -> None:
     """Write the marks in the gradebook as a file for Canvas, Moodle or a spreadsheet; what waits for a person is blank."""
-    from autograder.export.gradebook import Policy, chapters_in
-    from autograder.export.run import export_marks
-    from autograder.gradebook.entries import gradebook_url
+    from autograder.classroom.export.gradebook import Policy, chapters_in
+    from autograder.classroom.export.run import export_marks
+    from autograder.classroom.gradebook.entries import gradebook_url
 
     with told_in_sentences():
         course = load_course(course_folder)

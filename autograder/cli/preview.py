@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from autograder.base.formatting import number, pluralize
+from autograder.base.sanitize import sanitize
 from autograder.cli.progress import grading_progress
-from autograder.render.text import wrapped
-from autograder.sanitize import sanitize
-from autograder.wording import number, plural
+from autograder.pages.text import wrapped
 
 if TYPE_CHECKING:
     from autograder.classroom.preview import Preview
-    from autograder.course import Course
+    from autograder.course.course import Course
     from autograder.grading.submission import Job
 
 __all__ = ["preview_text", "show_preview"]
@@ -36,13 +36,13 @@ def show_preview(course: Course, chapter: str, jobs: Sequence[Job], how: Mapping
 def preview_text(found: Preview) -> str:
     """The preview as a terminal shows it."""
     lines = [
-        f"Preview of {found.chapter}: {plural(found.run, 'notebook')} graded, {found.unchanged} unchanged. Nothing was written."
+        f"Preview of {found.chapter}: {pluralize(found.run, 'notebook')} graded, {found.unchanged} unchanged. Nothing was written."
     ]
     if found.in_progress:
         lines.append(f"A run is grading {found.chapter} just now: what it has not entered yet is not counted here.")
     moves = found.moves
     falls = sum(move.falls for move in moves)
-    total = f"{plural(len(moves), 'mark')} would move, {falls} of them down:" if moves else "No mark would move."
+    total = f"{pluralize(len(moves), 'mark')} would move, {falls} of them down:" if moves else "No mark would move."
     lines += ["", total]
     lines += [wrapped(move.text, "    ", f"  - {sanitize(move.student)}: ") for move in moves[:_MOST]]
     if len(moves) > _MOST:
@@ -52,7 +52,7 @@ def preview_text(found: Preview) -> str:
         changes = Counter((c.exercise, str(c)) for move in moves for c in move.checks)
         for name, (students, gain) in found.by_exercise.items():
             sign = "+" if gain > 0 else "−" if gain < 0 else "±"
-            lines.append(f"  {name}: {plural(students, 'student')}, {sign}{number(abs(gain))} points in all")
+            lines.append(f"  {name}: {pluralize(students, 'student')}, {sign}{number(abs(gain))} points in all")
             for (exercise, change), count in changes.most_common():
                 if exercise == name:
                     lines.append(wrapped(f"{change.partition(', ')[2]} ({count})", "      ", "    "))
@@ -60,12 +60,12 @@ def preview_text(found: Preview) -> str:
         lines += ["", "Other mistakes would be named:"]
         for (exercise, was, now), count in found.named.items():
             lines.append(
-                wrapped(f"{exercise}: {was or 'none'} → {now or 'none'} ({plural(count, 'student')})", "    ", "  ")
+                wrapped(f"{exercise}: {was or 'none'} → {now or 'none'} ({pluralize(count, 'student')})", "    ", "  ")
             )
     if found.first:
-        lines += ["", f"{plural(len(found.first), 'notebook')} would get a first mark."]
+        lines += ["", f"{pluralize(len(found.first), 'notebook')} would get a first mark."]
     if found.ungradable:
-        lines += ["", f"{plural(len(found.ungradable), 'notebook')} could not be graded: {_few(found.ungradable)}."]
+        lines += ["", f"{pluralize(len(found.ungradable), 'notebook')} could not be graded: {_few(found.ungradable)}."]
     lines += ["", _of_proofs(found)]
     return "\n".join(lines)
 

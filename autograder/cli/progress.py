@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from autograder.verdict import Verdict
+from autograder.base.verdict import Verdict
 
 __all__ = ["grading_progress", "say"]
 

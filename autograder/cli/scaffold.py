@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 from click.exceptions import Exit
 
+from autograder.base.formatting import join_words, pluralize
 from autograder.cli.common import chapters_argument, course_option, wanted
 from autograder.cli.verbs import PATH, errors_in_sentences
-from autograder.course import load_course
-from autograder.wording import listed, plural
+from autograder.course.course import load_course
 
 __all__ = ["new", "new_exercise", "stubs"]
 
@@ -25,7 +25,7 @@ __all__ = ["new", "new_exercise", "stubs"]
 )
 def new(folder: Path, *, title: str | None, course_id: str | None) -> None:
     """Make a course in a new folder, with one exercise that can be released, graded and audited at once."""
-    from autograder.scaffold.course import new_course
+    from autograder.authoring.scaffold.course import new_course
 
     with errors_in_sentences():
         course = new_course(folder, title=title, course_id=course_id)
@@ -52,7 +52,7 @@ def new_exercise(
     name: str, *, chapter: str, signature: str | None, points: float | None, course_folder: Path | None
 ) -> None:
     """Begin an exercise: reference, checks, a first misconception and cells, each in its place, with what is left to write marked."""
-    from autograder.scaffold.exercise import new_exercise as begin
+    from autograder.authoring.scaffold.exercise import new_exercise as begin
 
     with errors_in_sentences():
         course = load_course(course_folder)
@@ -63,7 +63,7 @@ def new_exercise(
             click.echo(f"The stub is made from {name} in solutions/{chapter}.py.")
         for path in made.files:
             todo = made.todo.get(path, 0)
-            left = f"   {plural(todo, 'place')} to write in" if todo else ""
+            left = f"   {pluralize(todo, 'place')} to write in" if todo else ""
             click.echo(f"  {path.relative_to(course.root)}{left}")
         if made.todo:
             click.echo(f"Each place says TODO(author), and `autograder release {chapter}` lists what is left.")
@@ -78,16 +78,16 @@ def new_exercise(
 @course_option
 def stubs(chapters: Sequence[str], *, course_folder: Path | None) -> None:
     """Give stubs the parameters and docstrings of their references, where they differ; by default in every chapter."""
-    from autograder.scaffold.stubs import renew_stubs
+    from autograder.authoring.scaffold.stubs import update_stubs
 
     with errors_in_sentences():
         course = load_course(course_folder)
         left: list[str] = []
         for chapter in wanted(course, chapters, everything=not chapters):
-            renewed = renew_stubs(course, chapter)
+            renewed = update_stubs(course, chapter)
             left += renewed.left
             if renewed.changed:
-                click.echo(f"{chapter}: {listed(renewed.changed)} written anew.")
+                click.echo(f"{chapter}: {join_words(renewed.changed)} written anew.")
             elif not renewed.left:
                 click.echo(f"{chapter}: every stub is as its reference says.")
         for sentence in left:

@@ -8,7 +8,7 @@ import click
 from autograder.cli.common import chapters_argument, course_option, told_in_sentences
 from autograder.cli.progress import say
 from autograder.cli.verbs import PATH
-from autograder.course import load_course
+from autograder.course.course import load_course
 
 __all__ = ["site"]
 
@@ -32,7 +32,7 @@ __all__ = ["site"]
 @course_option
 def site(chapters: Sequence[str], *, output: Path, pyodide: Path | None, course_folder: Path | None) -> None:
     """Make a site of the course, or of some chapters, which runs in a browser with nothing installed."""
-    from autograder.site import build_site
+    from autograder.extras.site import build_site
 
     with told_in_sentences():
         made = build_site(load_course(course_folder), output, chapters, pyodide=pyodide, say=say)

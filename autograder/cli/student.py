@@ -55,11 +55,12 @@ def app() -> None:
 @click.option("--unsafe-local", is_flag=True, help="Run the code as yourself, with no jail.")
 def check(notebooks: Sequence[Path], *, exercise: str | None, visible: bool, as_json: bool, unsafe_local: bool) -> None:
     """Check notebook files by the examples that were released with them."""
+    from autograder.base.verdict import Verdict
     from autograder.cli.progress import grading_progress, say
     from autograder.cli.text import finish, verdict_text
-    from autograder.sandbox.confinement import Confinement, SandboxLost, SandboxUnavailable
-    from autograder.terminal.by_examples import check_by_examples
-    from autograder.verdict import Verdict
+    from autograder.sandbox.confinement import Confinement
+    from autograder.sandbox.protocol import SandboxStartError, SandboxUnavailable
+    from autograder.student.terminal.checking import check_by_examples
 
     del visible
     only, began, many = {exercise} if exercise else None, time.monotonic(), len(notebooks) > 1
@@ -71,7 +72,7 @@ def check(notebooks: Sequence[Path], *, exercise: str | None, visible: bool, as_
     with errors_in_sentences(SandboxUnavailable):
         try:
             verdicts = run("local" if unsafe_local else "auto")
-        except SandboxLost:
+        except SandboxStartError:
             raise
         except SandboxUnavailable:
             say("No jail can be had here, so the code runs as you.")

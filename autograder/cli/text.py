@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 
 from click.exceptions import Exit
 
+from autograder.base.formatting import number, pluralize, points
+from autograder.base.sanitize import sanitize
+from autograder.base.verdict import Verdict, json_lines
 from autograder.cli.progress import say
-from autograder.render import Card, card_text
-from autograder.render.text import wrapped
-from autograder.sanitize import sanitize
-from autograder.verdict import Verdict, json_lines
-from autograder.wording import number, plural, points
+from autograder.pages import Card, card_text
+from autograder.pages.text import wrapped
 
 __all__ = ["finish", "listed", "needs_a_person", "summary", "verdict_text"]
 
@@ -33,12 +33,12 @@ def verdict_text(verdict: Verdict) -> str:
 def summary(verdicts: Sequence[Verdict], seconds: float, by_hand: float = 0) -> str:
     """What a run did, in sentences that can be read aloud; ``by_hand`` are the points that a person gives besides."""
     graded = [v for v in verdicts if v.status == "graded"]
-    lines = [f"Graded {len(graded)} of {plural(len(verdicts), 'notebook')} in {seconds:.1f} seconds."]
+    lines = [f"Graded {len(graded)} of {pluralize(len(verdicts), 'notebook')} in {seconds:.1f} seconds."]
     if len(graded) >= 5:  # fewer are read one by one
         scores = [v.score for v in graded]
         highest_possible = max(v.max_score for v in graded)
         lines.append(
-            f"Half of them reach {plural(statistics.median(scores), 'point')} or more of {number(highest_possible)}"
+            f"Half of them reach {pluralize(statistics.median(scores), 'point')} or more of {number(highest_possible)}"
             f"{' that the checks give' if by_hand else ''}; "
             f"the lowest has {number(min(scores))}, the highest {number(max(scores))}."
         )
@@ -49,7 +49,7 @@ def summary(verdicts: Sequence[Verdict], seconds: float, by_hand: float = 0) -> 
             lines.append(f"The mistake seen most is {misconception} in {exercise}: {often}.")
     if graded and by_hand:
         lines.append(
-            f"{plural(by_hand, 'point')} more {'is' if by_hand == 1 else 'are'} for a person to give, in formgrader."
+            f"{pluralize(by_hand, 'point')} more {'is' if by_hand == 1 else 'are'} for a person to give, in formgrader."
         )
     return "\n".join(lines)
 

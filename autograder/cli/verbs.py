@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 from click.exceptions import Exit
 
-from autograder.errors import CourseError
-from autograder.files import disk_sentence
+from autograder.base.errors import CourseError
+from autograder.base.files import disk_error_advice
 
 __all__ = ["PATH", "Verbs", "errors_in_sentences", "exercise_option", "json_option", "notebooks_argument"]
 
@@ -55,7 +55,7 @@ class Verbs(click.Group):
 @contextmanager
 def errors_in_sentences(
     *others: type[Exception],
-    disk: Callable[[OSError], str] = disk_sentence,
+    disk: Callable[[OSError], str] = disk_error_advice,
     stopped: str = "Stopped.",
 ) -> Iterator[None]:
     """Say what was wrong with the call, or with the machine, in a sentence and by the exit status.

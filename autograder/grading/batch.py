@@ -7,17 +7,18 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from autograder.course import Course, CourseError
+from autograder.base.errors import CourseError
+from autograder.base.verdict import Verdict, crash
+from autograder.course.course import Course
+from autograder.course.notebook import Notebook, NotebookError, chapter_of, load_document, read_bytes, read_notebook
 from autograder.grading.document import Released, restored
 from autograder.grading.grader import grade_here
 from autograder.grading.options import GradingOptions
-from autograder.grading.outcome import Deliver, Outcome, crash, delivered, points_of, ungradable, verdict_only
+from autograder.grading.outcome import Deliver, Outcome, delivered, points_of, ungradable, verdict_only
 from autograder.grading.submission import Job
 from autograder.grading.task import Executor, Task
 from autograder.grading.verdict_cache import VerdictCache
-from autograder.notebook import Notebook, NotebookError, chapter_of, load_document, read_bytes, read_notebook
 from autograder.sandbox.confinement import Confinement
-from autograder.verdict import Verdict
 
 __all__ = ["grade", "grade_notebooks"]
 

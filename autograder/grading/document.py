@@ -13,8 +13,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Course
-from autograder.notebook import (
+from autograder.base.formatting import points
+from autograder.base.sanitize import sanitize
+from autograder.base.verdict import ExerciseVerdict
+from autograder.course.course import Course
+from autograder.course.notebook import (
     PICTURE,
     Cell,
     Notebook,
@@ -25,11 +28,8 @@ from autograder.notebook import (
     notebook_of,
     text_of,
 )
-from autograder.render import Card, card_html, card_text
+from autograder.pages import Card, card_html, card_text
 from autograder.sandbox.protocol import CellOutcome
-from autograder.sanitize import sanitize
-from autograder.verdict import ExerciseVerdict
-from autograder.wording import points
 
 __all__ = ["Released", "checksum", "restored", "write_outcomes", "write_verdict"]
 

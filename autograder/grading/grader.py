@@ -9,21 +9,22 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from autograder.course import Course, CourseError
-from autograder.files import DISK
+from autograder.base.errors import CourseError
+from autograder.base.files import DISK
+from autograder.base.verdict import ExerciseVerdict, Verdict, crash
+from autograder.course.course import Course
+from autograder.course.notebook import NotebookError, grade_ids, metadata_of, read_bytes
 from autograder.grading.document import Released
 from autograder.grading.imports import Importable
-from autograder.grading.outcome import Outcome, crash
+from autograder.grading.outcome import Outcome
 from autograder.grading.submission import Job, Submission
 from autograder.grading.task import Task
-from autograder.locating.budget import Budget
-from autograder.locating.classmates import Classmates
-from autograder.notebook import NotebookError, grade_ids, metadata_of, read_bytes
-from autograder.sandbox.confinement import SandboxLost
-from autograder.verdict import ExerciseVerdict, Verdict
+from autograder.mistakes.fault_localization.budget import Budget
+from autograder.mistakes.fault_localization.classmates import Classmates
+from autograder.sandbox.protocol import SandboxStartError
 
 if TYPE_CHECKING:
-    from autograder.locating.notebooks import NotebookLocator
+    from autograder.mistakes.fault_localization.notebooks import NotebookLocator
     from autograder.sandbox.worker import Worker
 
 __all__ = ["NotebookGrader", "grade_here"]
@@ -111,7 +112,7 @@ class NotebookGrader:
             return exercises
         try:
             if self._locator is None and any(e.may_be_located for e in exercises):
-                from autograder.locating.notebooks import NotebookLocator  # noqa: PLC0415 - few notebooks need it
+                from autograder.mistakes.fault_localization.notebooks import NotebookLocator  # noqa: PLC0415 - few notebooks need it
 
                 self._locator = NotebookLocator(self._judge.checks, seconds, self._locating, self._classmates)
             self._classmates.note(submission, exercises)
@@ -121,9 +122,9 @@ class NotebookGrader:
 
     def _require_jail(self, error: Exception) -> None:
         """Raise ``SandboxLost`` where it is not this notebook that has no jail, but every one."""
-        self._without_jail = self._without_jail + 1 if isinstance(error, SandboxLost) else 0
+        self._without_jail = self._without_jail + 1 if isinstance(error, SandboxStartError) else 0
         if self._without_jail >= _MAX_WITHOUT_JAIL:
-            raise SandboxLost(
+            raise SandboxStartError(
                 f"No jail can be had any more: {error}, for {_MAX_WITHOUT_JAIL} notebooks in a row, each tried again for seconds. "
                 "No student's code is run without one. What was graded is kept: see what this machine is short of "
                 "(`autograder doctor` tells what does not work), and the same command goes on from here."

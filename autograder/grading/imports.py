@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from autograder import attempt
-from autograder.course import CONFIG_NAME, Course, CourseError
-from autograder.notebook import Cell
+from autograder.base import attempt
+from autograder.base.errors import CourseError
+from autograder.base.formatting import join_words
+from autograder.course.course import CONFIG_NAME, Course
+from autograder.course.notebook import Cell
 from autograder.sandbox.packages import top_level_paths
-from autograder.wording import listed
 
 if TYPE_CHECKING:
     from autograder.grading.document import Released
@@ -83,13 +84,13 @@ class Importable:
             places = list(dict.fromkeys(place for cells in given.values() for place in cells))
             raise CourseError(
                 COURSE.format(
-                    places=listed([p[:1].upper() + p[1:] if i == 0 else p for i, p in enumerate(places)]),
+                    places=join_words([p[:1].upper() + p[1:] if i == 0 else p for i, p in enumerate(places)]),
                     chapter=chapter,
                     imports="imports" if len(places) == 1 else "import",
-                    modules=listed(list(given)),
+                    modules=join_words(list(given)),
                     config=CONFIG_NAME,
                     listed=", ".join(course.packages) or "nothing",
-                    quoted=listed([f'"{module}"' for module in given]),
+                    quoted=join_words([f'"{module}"' for module in given]),
                 )
             )
         return found
@@ -119,8 +120,8 @@ class Importable:
             return ""
         names = found[:3]
         it = "it" if len(names) == 1 else "them"
-        quoted = listed([f'"{name}"' for name in names])
-        return STUDENTS.format(modules=listed(names), config=CONFIG_NAME, it=it, quoted=quoted)
+        quoted = join_words([f'"{name}"' for name in names])
+        return STUDENTS.format(modules=join_words(names), config=CONFIG_NAME, it=it, quoted=quoted)
 
     def _unlisted(self, source: str) -> list[str]:
         return sorted({module for _, module in imported(source)} - self.names)

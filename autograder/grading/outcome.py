@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from autograder.base.verdict import Verdict, crash
+from autograder.course.notebook import Notebook
 from autograder.grading.submission import Job
-from autograder.notebook import Notebook
 from autograder.sandbox.protocol import CellOutcome
-from autograder.verdict import Verdict, crash
 
 __all__ = ["Deliver", "Outcome", "crash", "delivered", "points_of", "ungradable", "verdict_only"]
 

@@ -13,9 +13,9 @@ from collections import defaultdict, deque
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from autograder.notebook import cell_of, text_of
+from autograder.base.sanitize import sanitize
+from autograder.course.notebook import cell_of, text_of
 from autograder.sandbox.protocol import CellOutcome, CodeCell
-from autograder.sanitize import sanitize
 
 __all__ = ["kept_pictures", "without_picture"]
 

@@ -1,5 +1,5 @@
-"""The old address of ``autograder.preprocessors.execute``, which configurations of existing courses name."""
+"""The old address of ``autograder.nbgrader.execute``, which configurations of existing courses name."""
 
-from autograder.preprocessors.execute import CannotExecuteError, ExecuteConfined
+from autograder.nbgrader.execute import CannotExecuteError, ExecuteConfined
 
 __all__ = ["CannotExecuteError", "ExecuteConfined"]

@@ -21,12 +21,13 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Self
 
-from autograder.course import Course, CourseError, load_course
+from autograder.base.errors import CourseError
+from autograder.course.course import Course, load_course
+from autograder.course.secret import VARIABLE
 from autograder.grading.grader import grade_here
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import Job
 from autograder.grading.task import Executor, Task
-from autograder.judging.secret import VARIABLE
 
 __all__ = ["Pool", "grade_side_by_side", "kept_processes", "serve"]
 

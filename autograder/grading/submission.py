@@ -8,15 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.attempt import defines, last_definition_is_blank
+from autograder.base.attempt import defines, last_definition_is_blank
+from autograder.course.notebook import Cell, Notebook, blank_exercises, load_document, metadata_of, notebook_of
 from autograder.grading.document import Released, restored
 from autograder.grading.pictures import kept_pictures, without_picture
-from autograder.notebook import Cell, Notebook, blank_exercises, load_document, metadata_of, notebook_of
 from autograder.sandbox.protocol import CellOutcome, CodeCell, EditableSession, Session, TimeBudget
 
 if TYPE_CHECKING:
-    from autograder.judging.conversation import Subject
-    from autograder.sandbox.answer_cache import AnswerCache
+    from autograder.judging.exercise_session import Subject
+    from autograder.sandbox.session import AnswerCache
 
 __all__ = ["Job", "Submission"]
 

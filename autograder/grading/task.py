@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from autograder.course import Course
+from autograder.course.course import Course
 from autograder.grading.options import GradingOptions
 from autograder.grading.outcome import Deliver, Outcome, delivered, ungradable
 from autograder.grading.submission import Job

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import autograder
-from autograder.course import Course
-from autograder.files import write_atomically
-from autograder.judging.secret import course_secret
-from autograder.notebook import files_beside
+from autograder.base.files import write_atomically
+from autograder.base.verdict import Verdict
+from autograder.course.course import Course
+from autograder.course.notebook import files_beside
+from autograder.course.secret import course_secret
 from autograder.sandbox.protocol import CellOutcome, StudentError
-from autograder.verdict import Verdict
 
 __all__ = ["VerdictCache"]
 

@@ -19,7 +19,7 @@ from autograder.checking.closeness import as_array, close, equal, tolerances
 from autograder.checking.outcomes import is_outcome
 from autograder.judging.explanations import signature_of_error
 from autograder.judging.values import key_of
-from autograder.sandbox.guest.wire_tables import apart, is_pandas
+from autograder.sandbox.guest.wire_tables import is_pandas, to_parts
 from autograder.sandbox.protocol import Answer, Call, StudentError
 from autograder.sandbox.script import is_script, names_in
 
@@ -275,7 +275,7 @@ def _digits(value: Any) -> str:
     if isinstance(value, tuple | list) and any(isinstance(v, np.ndarray | dict | tuple | list) for v in value):
         return repr([_digits(v) for v in value])
     if is_pandas(value):
-        return _digits(apart(value))
+        return _digits(to_parts(value))
     array = as_array(value)
     if array is None:
         return repr(value)[:200]

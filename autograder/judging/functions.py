@@ -22,14 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from autograder.attempt import python_name
+from autograder.base.attempt import python_name
+from autograder.base.sanitize import sanitize
 from autograder.judging.time_limit import OutOfTimeError, alarm
 from autograder.judging.values import arrived, changed_arguments, fresh
 from autograder.sandbox.guest.failures import shapes_of
 from autograder.sandbox.guest.wire_limits import TooBig
-from autograder.sandbox.guest.wire_plain import drained
+from autograder.sandbox.guest.wire_plain import materialize_iterators
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
-from autograder.sanitize import sanitize
 
 __all__ = ["FunctionSession", "FunctionSubject", "OutOfTimeError", "alarm"]
 
@@ -181,7 +181,7 @@ class FunctionSession:
             stuck = partial(self._stuck, name) if self._stuck is not None else None
             # The alarm goes inside the others: it may raise at each step until it has left, also where they tidy up.
             with _without_warnings(), _memory(call.memory_mb), self._alarm(stuck):
-                value = drained(function(*args, **kwargs))
+                value = materialize_iterators(function(*args, **kwargs))
         except OutOfTimeError as error:
             self._stopped = "timeout"
             return None, Answer(stopped="timeout", at=_error(error, own))

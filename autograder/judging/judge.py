@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection
 from contextlib import closing
 from typing import Any, Generic, TypeVar
 
+from autograder.base.verdict import CheckResult, ExerciseVerdict
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
-from autograder.judging.conversation import Conversation, Subject
+from autograder.judging.exercise_session import ExerciseSession, Subject
 from autograder.judging.proxies import StudentProxy
 from autograder.judging.scoring import Checks, Scorer, not_tried
 from autograder.sandbox.protocol import SandboxUnavailable, Session
-from autograder.verdict import CheckResult, ExerciseVerdict
 
 __all__ = ["Judge"]
 
@@ -125,7 +125,7 @@ class Judge(Generic[C]):
         )
 
     def _results(
-        self, spec: ExerciseSpec, conversation: Conversation, submission: _OpenSubmission
+        self, spec: ExerciseSpec, conversation: ExerciseSession, submission: _OpenSubmission
     ) -> list[CheckResult]:
         student = StudentProxy(conversation, lambda: submission.session().names(), exercises=self._exercises)
         results: dict[str, CheckResult] = {}
@@ -139,7 +139,7 @@ class Judge(Generic[C]):
         return list(results.values())
 
     def _check(
-        self, spec: ExerciseSpec, check: CheckSpec, conversation: Conversation, student: StudentProxy
+        self, spec: ExerciseSpec, check: CheckSpec, conversation: ExerciseSession, student: StudentProxy
     ) -> CheckResult:
         # A check that looks at nothing but the planned answers passes for everybody who gave the same ones.
         conversation.fetch()
@@ -157,7 +157,7 @@ class Judge(Generic[C]):
         return result
 
     def _outcome(
-        self, spec: ExerciseSpec, check: CheckSpec, conversation: Conversation, student: StudentProxy
+        self, spec: ExerciseSpec, check: CheckSpec, conversation: ExerciseSession, student: StudentProxy
     ) -> CheckResult:
         try:
             self.checks.run_check(spec.name, check.name, student)

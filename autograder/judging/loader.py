@@ -1,8 +1,9 @@
-"""A chapter's checks, read from their file and ready to use: what every student is asked, worked out before the first comes."""
+"""Load a chapter's checks and known solutions from its files, and prepare what every student is asked."""
 
 from __future__ import annotations
 
 import inspect
+import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,26 +12,140 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from autograder.checking.agreement import Agreement
-from autograder.checking.decorators import ExerciseSpec, exercises_of
+from autograder.base.errors import CourseError
+from autograder.checking.agreement import ReferenceComparison
+from autograder.checking.call_source import track_answers
+from autograder.checking.decorators import ExerciseSpec, exercises_of, place_of
 from autograder.checking.properties import drawing, rng_for
-from autograder.checking.spelling import noting_answers
-from autograder.course import Course, CourseError, failure, run_module
+from autograder.checking.quizzes import Quiz
+from autograder.course.course import Course, failure, run_module
+from autograder.course.secret import course_secret
 from autograder.judging.candidates import diagnosis_of, wrong_answers
-from autograder.judging.cases import Case, cases_of
-from autograder.judging.conversation import Conversation
 from autograder.judging.diagnosis import Diagnosis, same_answer
+from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.functions import FunctionSession
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
-from autograder.judging.purity import PurityProbe, pairs_of
-from autograder.judging.script_care import ScriptCare, care_for
-from autograder.judging.secret import course_secret
-from autograder.judging.solutions import known_misconceptions, reference_functions
+from autograder.judging.purity import AliasingCheck, PurityProbe, pairs_of, plan_aliasing_check
 from autograder.judging.values import remember
-from autograder.misconception import Misconception
+from autograder.misconception import Alternative, Misconception, alternatives_in, misconceptions_in
 from autograder.sandbox.protocol import Call, Script, Session
 
-__all__ = ["ChapterChecks", "load_checks", "make_importable"]
+__all__ = [
+    "FIXTURES",
+    "Case",
+    "ChapterChecks",
+    "cases_of",
+    "known_alternatives",
+    "known_misconceptions",
+    "load_checks",
+    "make_importable",
+    "reference_functions",
+]
+
+
+FIXTURES = frozenset({"student", "reference", "agrees", "rng"})  # what a check may ask for
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One run of a check: the fixtures and parameters that its function wants, and the values of the parameters."""
+
+    wanted: tuple[str, ...]
+    values: Mapping[str, Any]
+
+
+def cases_of(cls: type, name: str) -> list[Case]:
+    """Every case of the check ``name``: one, or one for each combination of what ``pytest.mark.parametrize`` gives it.
+
+    Raises ``CourseError``, with file and line, for anything of pytest's that grading does not do.
+    """
+    function = getattr(cls, name)
+    where = place_of(cls, name)
+    marks = [*getattr(function, "pytestmark", []), *getattr(cls, "pytestmark", [])]
+    axes: list[list[dict[str, Any]]] = []
+    for mark in marks:
+        if mark.name != "parametrize":
+            raise CourseError(
+                f"{where} is marked with pytest.mark.{mark.name}, which grading does not know: a check runs for everybody. "
+                "Of pytest's marks only parametrize counts here."
+            )
+        axes.append(_parameters(mark, where))
+    wanted = tuple(p for p in inspect.signature(function).parameters if p != "self")
+    given = {parameter for axis in axes for parameter in axis[0]}
+    unknown = [p for p in wanted if p not in FIXTURES | given]
+    if unknown:
+        raise CourseError(
+            f"{where} asks for the fixture {unknown[0]!r}, which grading does not provide. A check may ask for "
+            f"{', '.join(sorted(FIXTURES))} and for what pytest.mark.parametrize gives it; make anything else in the check itself."
+        )
+    for setup in ("setup_method", "teardown_method", "setup_class", "teardown_class"):
+        if hasattr(cls, setup):
+            raise CourseError(
+                f"{where.partition(':')[0]}: {cls.__name__} has a {setup}, which grading does not call: put into each check what it needs."
+            )
+    # In pytest's order: the marks of a function stand nearest first, and the nearest varies slowest.
+    return [Case(wanted, {k: v for part in parts for k, v in part.items()}) for parts in itertools.product(*axes)]
+
+
+def _parameters(mark: Any, where: str) -> list[dict[str, Any]]:
+    """The values of one ``parametrize``, by name, for each of its cases."""
+    arguments = {**dict(zip(("argnames", "argvalues", "indirect"), mark.args, strict=False)), **mark.kwargs}
+    if arguments.get("indirect"):
+        raise CourseError(
+            f"{where} is parametrized with indirect=…, and grading has no fixtures to give the values to."
+        )
+    names, values = arguments["argnames"], arguments["argvalues"]
+    names = [n.strip() for n in names.split(",") if n.strip()] if isinstance(names, str) else list(names)
+    cases = []
+    for value in list(values):
+        marked = hasattr(value, "marks") and hasattr(value, "values")  # pytest.param(…)
+        if marked and value.marks:
+            raise CourseError(
+                f"{where} has a case marked with pytest.mark.{value.marks[0].name}, and every case counts here."
+            )
+        row = tuple(value.values) if marked else (value,) if len(names) == 1 else tuple(value)
+        if len(row) != len(names):
+            raise CourseError(f"{where} is parametrized with {len(names)} names, and one case has {len(row)} values.")
+        cases.append(dict(zip(names, row, strict=True)))
+    if not cases:
+        raise CourseError(f"{where} is parametrized with no case at all, so it would pass for everybody.")
+    return cases
+
+
+def reference_functions(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:
+    """The public functions and classes of the chapter's reference solutions, its quiz among them, by name."""
+    module = course.references(chapter)
+    return {
+        name: f
+        for name, f in vars(module).items()
+        if callable(f)
+        and not name.startswith("_")
+        and not _is_ours(f)
+        # A class that was imported, such as Counter, is a tool of the solutions'.
+        and not (isinstance(f, type) and not str(f.__module__).startswith(("solutions", module.__name__)))
+    }
+
+
+def known_misconceptions(course: Course, chapter: str) -> list[Misconception]:
+    """The chapter's named wrong solutions: those of its quiz tables, and those of its file of misconceptions."""
+    found = [m for table in _quizzes(course, chapter) for m in table.misconceptions]
+    return misconceptions_in(course.misconceptions(chapter)) + found
+
+
+def known_alternatives(course: Course, chapter: str) -> list[Alternative]:
+    """The chapter's right solutions written differently: those of its quiz tables, and those of its file."""
+    found = [a for table in _quizzes(course, chapter) for a in table.alternatives]
+    return alternatives_in(course.alternatives(chapter)) + found
+
+
+def _quizzes(course: Course, chapter: str) -> list[Quiz]:
+    return [value for value in vars(course.references(chapter)).values() if isinstance(value, Quiz)]
+
+
+def _is_ours(function: Any) -> bool:
+    """Whether it is one of the framework's words, such as ``quiz``, and no solution."""
+    return not isinstance(function, Quiz) and str(getattr(function, "__module__", "")).startswith("autograder.")
+
 
 PUBLIC = b"public"
 
@@ -92,7 +207,7 @@ class _Prepared:
     plan: Sequence[Call] = ()
     asked: Sequence[Call] = ()
     purity: Sequence[PurityProbe] = ()
-    care: Sequence[ScriptCare] = ()
+    care: Sequence[AliasingCheck] = ()
 
 
 @dataclass
@@ -214,13 +329,13 @@ class ChapterChecks:
         fresh_session: Callable[[], Session] | None = None,
         *,
         planned: bool = True,
-    ) -> Conversation:
+    ) -> ExerciseSession:
         """A conversation about ``exercise`` with the submission behind ``session``.
 
         ``limited`` opens it with less memory, ``fresh_session`` in a process that has not been asked anything.
         """
         prepared = self._prepare(exercise) if planned else _Prepared()
-        return Conversation(
+        return ExerciseSession(
             session,
             limited=limited,
             planned=prepared.asked,
@@ -243,12 +358,12 @@ class ChapterChecks:
         """Run every case of one check on ``student`` (a ``StudentProxy``, or a recorder); raises what the first to fail raises."""
         cls = self.classes[exercise]
         function = getattr(cls, check)
-        agrees = Agreement(student, self.reference)
+        agrees = ReferenceComparison(student, self.reference)
         fixtures = {"student": student, "reference": self.reference, "agrees": agrees}
         with drawing(self.secret_for(exercise, check), shrink=self.shrinks):
             for case in self._cases[exercise, check]:
                 values = {**fixtures, "rng": rng_for(function), **case.values}
-                with noting_answers():
+                with track_answers():
                     function(cls(), **{name: values[name] for name in case.wanted})
 
     def right_names(self) -> dict[str, Any]:
@@ -267,7 +382,7 @@ class ChapterChecks:
         """The calls that ``checks`` make of a student who is right when inputs are drawn from ``secret``, repeats included."""
         drawn = replace(self, shrinks=False, _seed=None if secret == self.secret else secret)
         session = self.right_session()
-        conversation = Conversation(
+        conversation = ExerciseSession(
             lambda: session, signature=self.signature, classes=self.class_names(), right=self.reference.answer
         )
         for name in checks:
@@ -290,7 +405,7 @@ class ChapterChecks:
         orders = [(a, b, [b, a] if a.probe else [a, b, a, b]) for a, b in pairs]
         purity = [PurityProbe(a, b, Script(order), apart=self._answered_apart(a, b)) for a, b, order in orders]
         is_class = exercise in self.class_names() and any(c.purity for c in checks)
-        care = care_for(plan, self.reference.answer) if is_class else ()
+        care = plan_aliasing_check(plan, self.reference.answer) if is_class else ()
         return self._prepared.setdefault(exercise, _Prepared(plan, asked, purity, care))
 
     def _answered_apart(self, one: Call, other: Call) -> bool:

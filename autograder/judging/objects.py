@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import ref
 
-from autograder.checking.spelling import kept_for_this_check
-from autograder.checking.things import Thing, asked_of, holds_things, is_mutable, state_of
+from autograder.checking.call_source import kept_for_this_check
+from autograder.checking.student_objects import StudentObject, backend_of, contains_objects, is_mutable, state_of
 from autograder.judging.values import copied
 from autograder.sandbox.protocol import Call, Opaque
 from autograder.sandbox.script import Step, script
 
-__all__ = ["MAX_STEPS", "Side", "given", "made"]
+__all__ = ["MAX_STEPS", "ObjectOwner", "given", "made"]
 
 MAX_STEPS = 400
 _METHODS = frozenset({"method", "function", "builtin_function_or_method", "method-wrapper", "partial"})
@@ -25,7 +25,7 @@ _count = itertools.count()
 
 
 @dataclass(frozen=True)
-class Side:
+class ObjectOwner:
     """Whose objects they are: ``ask`` answers a script, and ``right`` says what a right solution answers to it.
 
     ``classes`` are the names of the course's classes.
@@ -81,7 +81,7 @@ class _World:
 
     def __init__(self) -> None:
         self.events: list[_Event] = []
-        self.things: list[tuple[ref[Thing], _Event]] = []
+        self.things: list[tuple[ref[StudentObject], _Event]] = []
         self.watched: list[_Watched] = []
         self.taken_up: _World | None = None
 
@@ -148,7 +148,7 @@ class _World:
 class _Lone:
     """An object on one side, the student's or the course's."""
 
-    def __init__(self, side: Side, world: _World, event: _Event, opaque: Opaque) -> None:
+    def __init__(self, side: ObjectOwner, world: _World, event: _Event, opaque: Opaque) -> None:
         self.opaque = opaque
         self.side = side
         self._world = world
@@ -175,7 +175,7 @@ class _Lone:
         raises: str = "",
     ) -> Any:
         if swapped:
-            return _take(self.side, self._owner(), _Event("use", None, name), [*args, Thing(self)], {})
+            return _take(self.side, self._owner(), _Event("use", None, name), [*args, StudentObject(self)], {})
         event = _Event(do, self.event, name, raises=raises)
         return _take(self.side, self._owner(), event, args, kwargs or {}, world=self.world, outcome=outcome)
 
@@ -197,20 +197,20 @@ class _Lone:
         return event.name if event is not None else self.world.events[0].name
 
 
-def made(side: Side, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Thing:
+def made(side: ObjectOwner, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> StudentObject:
     """An object of the class ``name``: ``name(*args, **kwargs)``."""
     found = _take(side, name, _Event("make", None, name), args, kwargs)
-    assert isinstance(found, Thing)  # noqa: S101 - as the step makes one
+    assert isinstance(found, StudentObject)  # noqa: S101 - as the step makes one
     return found
 
 
-def given(side: Side, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def given(side: ObjectOwner, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What the function ``name`` gives, some of whose arguments are objects."""
     return _take(side, name, _Event("give", None, name), args, kwargs)
 
 
 def _take(
-    side: Side,
+    side: ObjectOwner,
     owner: str,
     event: _Event,
     args: Sequence[Any],
@@ -244,7 +244,7 @@ def _take(
     if isinstance(value, Opaque) and (
         event.do == "make" or outcome or _gives_an_object(side, asked)
     ):  # it goes on where it is
-        thing = Thing(_Lone(side, world, event, value))
+        thing = StudentObject(_Lone(side, world, event, value))
         world.things.append((ref(thing), event))
         return thing
     if is_mutable(value) and not outcome:
@@ -252,7 +252,7 @@ def _take(
     return value
 
 
-def _gives_an_object(side: Side, asked: Call) -> bool:
+def _gives_an_object(side: ObjectOwner, asked: Call) -> bool:
     """Whether a right solution gives an object too: what stands in the place of a number is not asked whether it equals one."""
     try:
         right = side.right(asked)
@@ -264,16 +264,16 @@ def _gives_an_object(side: Side, asked: Call) -> bool:
 def _things(values: Iterable[Any]) -> list[_Lone]:
     found: list[_Lone] = []
     for value in values:
-        if isinstance(value, Thing):
-            found.append(asked_of(value))  # type: ignore[arg-type]
+        if isinstance(value, StudentObject):
+            found.append(backend_of(value))  # type: ignore[arg-type]
         elif isinstance(value, list | tuple):
             found += _things(value)
     return found
 
 
 def _written(value: Any) -> Any:
-    if isinstance(value, Thing):
-        return "o", asked_of(value).event  # type: ignore[attr-defined]
-    if isinstance(value, list | tuple) and holds_things(value):
+    if isinstance(value, StudentObject):
+        return "o", backend_of(value).event  # type: ignore[attr-defined]
+    if isinstance(value, list | tuple) and contains_objects(value):
         return "l" if isinstance(value, list) else "t", [_written(part) for part in value]
     return "v", set(value) if isinstance(value, set) else copied(value)

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from autograder.checking.agreement import Agreement
+from autograder.checking.agreement import ReferenceComparison
 from autograder.checking.asserts import CheckFailed
+from autograder.checking.call_source import track_answers
 from autograder.checking.decorators import ExerciseSpec
 from autograder.checking.properties import drawing, rng_for
-from autograder.checking.spelling import noting_answers
-from autograder.course import find_course, load_course
-from autograder.judging.conversation import Conversation
+from autograder.course.course import find_course, load_course
+from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.loader import ChapterChecks, make_importable
 from autograder.judging.proxies import StudentProxy
 from autograder.sandbox.protocol import Session
@@ -32,7 +32,7 @@ class _PytestRun:
 
     chapters: dict[str, ChapterChecks] = field(default_factory=dict)
     sessions: dict[tuple[Path, int | None], Session] = field(default_factory=dict)
-    talks: dict[tuple[str, str], Conversation] = field(default_factory=dict)
+    talks: dict[tuple[str, str], ExerciseSession] = field(default_factory=dict)
     passed: dict[str, bool] = field(default_factory=dict)
     worker: Any = None
 
@@ -91,7 +91,7 @@ def _course_draws(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     chapter = _chapter(request)
-    with drawing(chapter.secret_for(spec.name, request.node.originalname)), noting_answers():
+    with drawing(chapter.secret_for(spec.name, request.node.originalname)), track_answers():
         yield
 
 
@@ -120,9 +120,9 @@ def reference(request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.fixture
-def agrees(student: StudentProxy, reference: Any) -> Agreement:
+def agrees(student: StudentProxy, reference: Any) -> ReferenceComparison:
     """``agrees.softmax(x)``: the student's answer is the reference's."""
-    return Agreement(student, reference)
+    return ReferenceComparison(student, reference)
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def _notebook_session(request: pytest.FixtureRequest, path: Path, memory_mb: int
 
 
 def _new_session(request: pytest.FixtureRequest, path: Path, memory_mb: int | None = None) -> Session:
-    from autograder.notebook import read_notebook  # noqa: PLC0415 - only with --student
+    from autograder.course.notebook import read_notebook  # noqa: PLC0415 - only with --student
     from autograder.sandbox import open_worker  # noqa: PLC0415
 
     run = request.config.stash[_kept]

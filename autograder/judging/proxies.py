@@ -1,7 +1,4 @@
-"""The fixtures ``student`` and ``reference``: a function called on them is asked of the submission, or of the course's own.
-
-NumPy and the standard library only: a student's own machine runs this too.
-"""
+"""Fixtures ``student`` and ``reference``, which call the submission's and the course's functions."""
 
 from __future__ import annotations
 
@@ -13,24 +10,66 @@ from typing import Any
 
 import numpy as np
 
+from autograder.base.errors import CourseError
 from autograder.checking.asserts import CheckFailed, CheckStopped
-from autograder.checking.counting import limits_of
-from autograder.checking.limits import count
-from autograder.checking.outcomes import Outcomes, is_outcome, wanted_error
+from autograder.checking.call_source import record_answer
+from autograder.checking.outcomes import Outcomes, count, is_outcome, missing_error_message
 from autograder.checking.plots import plot_probe_text
-from autograder.checking.scripts import asked_for
-from autograder.checking.spelling import answered
-from autograder.checking.things import holds_things
-from autograder.errors import CourseError
-from autograder.judging.conversation import Conversation
+from autograder.checking.step_counter import limits_of
+from autograder.checking.student_objects import asked_for, contains_objects, format_script, last_step
+from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
-from autograder.judging.objects import Side, given, made
-from autograder.judging.scripts import why_a_step_failed
+from autograder.judging.objects import ObjectOwner, given, made
 from autograder.judging.values import arrived, copied, fresh, key_of
 from autograder.sandbox.protocol import Call, Source, StudentError
 from autograder.sandbox.script import is_script, names_in
 
-__all__ = ["ReferenceProxy", "StudentProxy"]
+__all__ = ["ReferenceProxy", "StudentProxy", "explain_failed_step"]
+
+
+_COUNTED = re.compile(r"takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) (?:was|were) given")
+_SPECIAL = {
+    "len": "__len__", "in": "__contains__", "[]": "__getitem__", "[]=": "__setitem__", "del[]": "__delitem__", "list": "__iter__",
+    "next": "__next__", "call": "__call__", "with": "__enter__", "leave": "__exit__", "==": "__eq__", "<": "__lt__", ">": "__gt__",
+    "<=": "__le__", ">=": "__ge__", "+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__", "int": "__int__",
+    "float": "__float__", "abs": "__abs__", "-x": "__neg__", "reversed": "__reversed__", "**": "__pow__", "//": "__floordiv__",
+    "%": "__mod__", "@": "__matmul__", "&": "__and__", "|": "__or__", "^": "__xor__", "round": "__round__", "hash": "__hash__",
+}  # fmt: skip
+
+
+def explain_failed_step(call: Call, error: StudentError) -> str:
+    """A sentence for the student; empty where the error says enough."""
+    step, owner = last_step(call)
+    if error.type == NOT_AS_ASKED and error.message == "CLASS":
+        return f"`{call.function}` is no class, and a class is asked for: its first line begins with `class {call.function}`."
+    if error.type == NOT_AS_ASKED:
+        return f"{asked_for(call)}: {error.message.rstrip('?. ')}?"
+    if error.type == "NoSuchName":
+        _, _, listed = error.message.partition(": ")
+        known = [name for name in listed.split(", ") if name]
+        near = nearest(step.name, known)
+        if step.do == "call":
+            instead = f" It has `{near}`: is that the one?" if near else ""
+            return f"{owner} has no method `{step.name}`: its `def` is missing, has another name, or stands outside of the class.{instead}"
+        instead = f" They have `{near}`: is that the one?" if near else ""
+        return (
+            f"Objects of {owner} have no `{step.name}` after these lines: no method has set `self.{step.name}`, and the class has "
+            f"nothing of that name.{instead}"
+        )
+    if error.type == "NotImplementedError" and error.where:
+        where = f"{owner}.{error.where}" if error.where.isidentifier() else owner
+        return f"`{where}` is still the stub: its `raise NotImplementedError` goes when your code comes."
+    if error.line:
+        return ""
+    text = format_script(call)[0]
+    if error.type == "TypeError" and (found := _COUNTED.search(error.message)) and int(found[2]) == int(found[1]) + 1:
+        return (
+            f"`{text}` stopped with TypeError: {error.message}. The object itself comes first: is `self` missing from the "
+            "parameters of the method?"
+        )
+    if error.type == "TypeError" and step.do == "use" and step.name in _SPECIAL and "argument" not in error.message:
+        return f"`{text}` stopped with TypeError: {error.message}. Python looks for a method `{_SPECIAL[step.name]}` there."
+    return ""
 
 
 class StudentProxy(Outcomes):
@@ -38,7 +77,7 @@ class StudentProxy(Outcomes):
 
     def __init__(
         self,
-        conversation: Conversation,
+        conversation: ExerciseSession,
         known: Callable[[], Iterable[str]] = tuple,
         memory_mb: int | None = None,
         *,
@@ -67,12 +106,12 @@ class StudentProxy(Outcomes):
     def _side(self, name: str) -> Callable[..., Any]:
         """What asks ``name`` where there are classes: an object of one may be made, or be an argument."""
         classes = self._conversation.classes
-        side = Side(self._ask, self._conversation.right, classes)
+        side = ObjectOwner(self._ask, self._conversation.right, classes)
 
         def ask(*args: Any, **kwargs: Any) -> Any:
             if name in classes:
                 return made(side, name, args, kwargs)
-            if holds_things((*args, *kwargs.values())):
+            if contains_objects((*args, *kwargs.values())):
                 return given(side, name, args, kwargs)
             return self._ask(Call(name, args, kwargs, memory_mb=self._memory_mb))
 
@@ -85,7 +124,7 @@ class StudentProxy(Outcomes):
             raise CheckFailed(f"There is no variable called {name}: {why}.", kind="missing")
         if answer.stopped:
             raise CheckStopped(explain_stop(answer.stopped, function=name), stopped=answer.stopped)
-        return answered(copied(answer.value), lambda: (name, {}))
+        return record_answer(copied(answer.value), lambda: (name, {}))
 
     def check_purity(self) -> None:
         """Hold the exercise's function to what every function owes its caller."""
@@ -163,7 +202,7 @@ class StudentProxy(Outcomes):
                     f"`{line}` line, or stopped with an error before it got there.{instead}",
                     kind="missing",
                 )
-            if is_script(call) and (why := why_a_step_failed(call, error)):
+            if is_script(call) and (why := explain_failed_step(call, error)):
                 raise CheckFailed(why, self._conversation.described(call), kind="error")
             if call.memory_mb is not None and error.type.endswith("MemoryError"):
                 raise CheckFailed(
@@ -190,8 +229,8 @@ class StudentProxy(Outcomes):
                 shapes=error.shapes,
             )
             kind = "values" if error.type == NOT_AS_ASKED else "error"
-            raise CheckFailed(text + wanted_error(call.probe), self._conversation.described(call), kind=kind)
-        return answered(copied(answer.value), lambda: self._conversation.spelled(call), call)
+            raise CheckFailed(text + missing_error_message(call.probe), self._conversation.described(call), kind=kind)
+        return record_answer(copied(answer.value), lambda: self._conversation.spelled(call), call)
 
 
 def _missing(call: Call, error: StudentError) -> str:
@@ -220,12 +259,12 @@ class ReferenceProxy:
         if name.startswith("__") or name not in self._functions:
             raise AttributeError(f"the reference solutions have no {name!r}")
         classes = {name for name, function in self._functions.items() if isinstance(function, type)}
-        side = Side(self.answer, self.answer, classes)
+        side = ObjectOwner(self.answer, self.answer, classes)
 
         def ask(*args: Any, **kwargs: Any) -> Any:
             if name in classes:
                 return made(side, name, args, kwargs)
-            if classes and holds_things((*args, *kwargs.values())):
+            if classes and contains_objects((*args, *kwargs.values())):
                 return given(side, name, args, kwargs)
             return self.answer(Call(name, args, kwargs))
 

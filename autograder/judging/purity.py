@@ -1,23 +1,27 @@
-"""What is asked to see that a function has no side effects and no memory: calls, and the same again after others.
-
-NumPy and the standard library only: a student's own machine runs this too.
-"""
+"""Check that functions and objects have no side effects: arguments stay as they are, and a repeated call returns the same."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from autograder.checking.arrays import show
+from autograder.checking.asserts import CheckFailed
+from autograder.checking.closeness import equal
 from autograder.checking.plain_text import PLAIN
+from autograder.checking.student_objects import format_script
 from autograder.checking.tables import form_of
+from autograder.judging.diagnosis import same_answer
 from autograder.judging.values import fingerprint, key_of
 from autograder.sandbox.guest.wire_tables import is_pandas, kind_of_table
-from autograder.sandbox.protocol import Call
+from autograder.sandbox.protocol import Answer, Call
+from autograder.sandbox.script import maximal_scripts, script, steps_of, with_caller_mutations, with_mutation_report
 
-__all__ = ["PurityProbe", "how_to_leave", "pairs_of"]
+__all__ = ["AliasingCheck", "PurityProbe", "mutation_advice", "pairs_of", "plan_aliasing_check"]
+
 
 _ARRAYS = "Work on a new array; operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one."
 _CONTAINERS: dict[Any, str] = {
@@ -28,7 +32,7 @@ _CONTAINERS: dict[Any, str] = {
 }
 
 
-def how_to_leave(changed: Sequence[Any]) -> str:
+def mutation_advice(changed: Sequence[Any]) -> str:
     """What a function does instead of changing these arguments: of a list, which methods change it."""
     kinds = {type(value) for value in changed}
     if len(kinds) == 1 and not any(map(_holds_arrays, changed)) and (text := _CONTAINERS.get(*kinds)):
@@ -102,3 +106,69 @@ def _form(value: Any) -> Any:
         return form_of(value)
     # Another text, set or date may stand in the place of one; not another number, which may be a size or an axis.
     return type(value).__name__ if isinstance(value, PLAIN) else fingerprint(value)
+
+
+MAX_SCRIPTS = 12  # of one exercise
+
+
+@dataclass(frozen=True, slots=True)
+class AliasingCheck:
+    """A script, and what is looked at beside it.
+
+    ``spoils``: whether a right object answers the same where its caller changes what it gave and was given; ``changes`` are the
+    arguments that a right object changes.
+    """
+
+    call: Call
+    spoils: bool
+    changes: tuple[tuple[int, str], ...]
+
+    def look(self, ask: Callable[[Call], Answer], described: Callable[[Call], str]) -> None:
+        """Raise ``CheckFailed`` where the student's object does not keep to its own."""
+        changed = ask(with_mutation_report(self.call)).value
+        for place, label in changed if isinstance(changed, list) else ():
+            if (place, label) not in self.changes:
+                step = script(self.call.function, steps_of(self.call)[: place + 1])
+                raise CheckFailed(
+                    f"`{format_script(step)[0]}` changes what it is given: afterwards the caller's own list, dictionary, set or array is "
+                    "not what it was before. Work on a copy of it.",
+                    described(step),
+                    kind="changed",
+                )
+        if not self.spoils:
+            return
+        plain, then = ask(self.call), ask(with_caller_mutations(self.call))
+        if plain.stopped or then.stopped or same_answer(plain, then, self.call):
+            return
+        said = f"{then.error.type}: {then.error.message}" if then.error else show(then.value)
+        raise CheckFailed(
+            f"An object of {self.call.function} shares a list, dictionary or set with its caller: when the caller changes what it gave "
+            "to the object, or got from it, the object changes too. Keep a copy of what comes in, and give a copy of what goes "
+            "out, as `list(…)` makes one.",
+            f"{described(self.call)} gave  {_said(plain)}\nafter such changes it gave  {said}",
+            kind="changed",
+        )
+
+
+def plan_aliasing_check(plan: Sequence[Call], right: Callable[[Call], object]) -> list[AliasingCheck]:
+    """What is looked at beside the scripts of ``plan``, the longest of them, by what a right solution answers."""
+    found = []
+    for one in maximal_scripts(plan)[:MAX_SCRIPTS]:
+        steps = steps_of(one)
+        # What is asked last is asked twice: only then it shows that the first answer was no copy.
+        call = script(one.function, [*steps, *(steps[-1:] if steps[-1].do in ("call", "get", "use") else [])])
+        changed = right(with_mutation_report(call))
+        changes = tuple((place, label) for place, label in changed) if isinstance(changed, list) else ()
+        found.append(AliasingCheck(call, _same(right, call), changes))
+    return found
+
+
+def _same(right: Callable[[Call], object], call: Call) -> bool:
+    try:
+        return equal(right(call), right(with_caller_mutations(call)))
+    except Exception:  # noqa: BLE001 - what a right object raises
+        return False
+
+
+def _said(answer: Answer) -> str:
+    return f"{answer.error.type}: {answer.error.message}" if answer.error else show(answer.value)

@@ -9,18 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+from autograder.base.formatting import points
+from autograder.base.sanitize import sanitize
+from autograder.base.verdict import CheckResult, CheckStatus, ExerciseStatus, ExerciseVerdict
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.compare import kind_of, named, wrong_structure, wrong_type
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.checking.plain import is_plain
-from autograder.judging.conversation import Conversation
 from autograder.judging.diagnosis import Diagnosis, answer_signature
+from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.explanations import explain
 from autograder.judging.proxies import StudentProxy
 from autograder.sandbox.protocol import Call, Opaque, Session
-from autograder.sanitize import sanitize
-from autograder.verdict import CheckResult, CheckStatus, ExerciseStatus, ExerciseVerdict
-from autograder.wording import points
 
 __all__ = ["INPUTS_KEPT", "NOT_ATTEMPTED", "Checks", "Scorer", "not_tried"]
 
@@ -54,7 +54,7 @@ class Checks(Protocol):
         session: Callable[[], Session],
         limited: Callable[[int], Session] | None = None,
         fresh_session: Callable[[], Session] | None = None,
-    ) -> Conversation:
+    ) -> ExerciseSession:
         """A conversation about ``exercise`` with the submission behind ``session``."""
 
     def run_check(self, exercise: str, check: str, student: StudentProxy) -> None:
@@ -86,7 +86,7 @@ class Scorer:
         results = tuple(map(not_tried, spec.checks))
         return ExerciseVerdict(spec.name, 0.0, _total(results), "not_attempted", message=NOT_ATTEMPTED, checks=results)
 
-    def failed(self, check: CheckSpec, failure: BaseException, conversation: Conversation) -> CheckResult:
+    def failed(self, check: CheckSpec, failure: BaseException, conversation: ExerciseSession) -> CheckResult:
         """The outcome of a check that raised ``failure``."""
         status: CheckStatus = "failed"
         if not isinstance(failure, AssertionError):  # which a CheckFailed is, too
@@ -108,7 +108,7 @@ class Scorer:
         self,
         spec: ExerciseSpec,
         results: Sequence[CheckResult],
-        conversation: Conversation,
+        conversation: ExerciseSession,
         session: Callable[[], Session],
         note: str = "",
     ) -> ExerciseVerdict:
@@ -153,7 +153,7 @@ class Scorer:
         )
         return replace(verdict, follow_through=note, message=f"{note}\n{verdict.message}".strip())
 
-    def _named(self, spec: ExerciseSpec, conversation: Conversation) -> tuple[str, str]:
+    def _named(self, spec: ExerciseSpec, conversation: ExerciseSession) -> tuple[str, str]:
         """The name and the message of the mistake that explains every answer; two empty texts where none does."""
         diagnosis = self._checks.diagnosis(spec.name)
         if diagnosis is None:
@@ -163,7 +163,7 @@ class Scorer:
         return (found.name, found.message) if found is not None else ("", "")
 
     def _slips(
-        self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: Conversation
+        self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: ExerciseSession
     ) -> Sequence[CheckResult]:
         """Where no one mistake explains all answers: the one that explains those of a check that failed, told there, once."""
         diagnosis, failed = self._checks.diagnosis(spec.name), [r for r in results if r.status == "failed"]
@@ -186,7 +186,7 @@ class Scorer:
             for r in results
         ]
 
-    def _unusable(self, failure: BaseException, conversation: Conversation) -> BaseException:
+    def _unusable(self, failure: BaseException, conversation: ExerciseSession) -> BaseException:
         """What a check found that could not use the student's last answer: it passes with a right solution's answer."""
         if conversation.latest is not None:
             call, answer = conversation.latest
@@ -205,7 +205,7 @@ class Scorer:
         return AssertionError(f"The answer could not be used the way it should be: {why}.")
 
     @staticmethod
-    def _inputs_kept(conversation: Conversation) -> list[CheckResult]:
+    def _inputs_kept(conversation: ExerciseSession) -> list[CheckResult]:
         """The line that says that an input is changed, where no check looks at that; it costs nothing yet."""
         try:
             conversation.check_inputs()
@@ -234,7 +234,7 @@ class Scorer:
         return results, True
 
     def _answers(
-        self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: Conversation
+        self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: ExerciseSession
     ) -> tuple[str, Sequence[CheckResult], str]:
         """For an exercise of plain variables: a message for each wrong choice, on the check that is about it."""
         answers = {name: conversation.ask_variable(name).value for name in spec.answers}

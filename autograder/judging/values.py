@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from autograder.base.sanitize import sanitize
 from autograder.checking.closeness import close
 from autograder.sandbox.guest.wire import Decoder, Encoder, strided
-from autograder.sandbox.guest.wire_plain import Iterated, stays
-from autograder.sandbox.guest.wire_tables import apart, is_pandas, plain_copy, together
-from autograder.sandbox.protocol import Call, Named, Opaque, Rng, Source
-from autograder.sanitize import sanitize
+from autograder.sandbox.guest.wire_plain import Iterated, opaque_tree
+from autograder.sandbox.guest.wire_tables import from_parts, is_pandas, plain_copy, to_parts
+from autograder.sandbox.protocol import Call, NameReference, Opaque, Rng, Source
 
 __all__ = ["arrived", "changed_arguments", "copied", "fingerprint", "fresh", "key_of", "remember"]
 
@@ -26,7 +26,7 @@ def fresh(value: Any, named: Callable[[str], Any] | None = None) -> Any:
     """
     if named is None:
         return copied(value, _real)
-    return copied(value, lambda leaf: named(leaf.name) if isinstance(leaf, Named) else _real(leaf))
+    return copied(value, lambda leaf: named(leaf.name) if isinstance(leaf, NameReference) else _real(leaf))
 
 
 def copied(value: Any, leaf: Callable[[Any], Any] = lambda value: value) -> Any:
@@ -44,7 +44,7 @@ def copied(value: Any, leaf: Callable[[Any], Any] = lambda value: value) -> Any:
     if isinstance(value, tuple):
         return tuple(copied(v, leaf) for v in value)
     if is_pandas(value):
-        return whole if (whole := plain_copy(value)) is not None else together(copied(apart(value), leaf))
+        return whole if (whole := plain_copy(value)) is not None else from_parts(copied(to_parts(value), leaf))
     return leaf(value)
 
 
@@ -65,7 +65,7 @@ def arrived(value: Any) -> Any:
         return value
     if type(value) in (list, tuple) and value and all(map(_is_plain_array, value)):
         return type(value)([np.array(item, copy=True) for item in value])
-    encode = Encoder(stays, _MAX_BYTES)
+    encode = Encoder(opaque_tree, _MAX_BYTES)
     tree = encode(value)
     return Decoder(bytearray().join(encode.blobs), lambda _tag, items: Opaque(sanitize(items[0])))(tree)
 
@@ -106,9 +106,9 @@ def fingerprint(value: Any) -> Any:
     if isinstance(value, float):
         return ("float", value.hex())
     if is_pandas(value):
-        return ("table", _of_parts(apart(value)))
+        return ("table", _of_parts(to_parts(value)))
     # Equal dates may lie in two time zones, and equal exact numbers be written with more digits or fewer.
-    return (type(value).__name__, value if isinstance(value, str | int | Source | Rng | Named) else repr(value))
+    return (type(value).__name__, value if isinstance(value, str | int | Source | Rng | NameReference) else repr(value))
 
 
 def _of_parts(parts: Any) -> Any:
@@ -140,7 +140,7 @@ def _same(before: Any, now: Any) -> bool:
         return len(before) == len(now) and all(_same(a, b) for a, b in zip(before, now, strict=True))
     if is_pandas(before):
         return is_pandas(now) and fingerprint(before) == fingerprint(now)
-    if isinstance(before, Source | Rng | Named):
+    if isinstance(before, Source | Rng | NameReference):
         return True
     return bool(fingerprint(before) == fingerprint(now))
 

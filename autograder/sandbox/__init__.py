@@ -6,8 +6,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autograder.sandbox.confinement import SandboxUnavailable
     from autograder.sandbox.probes import Probe, probe
+    from autograder.sandbox.protocol import SandboxUnavailable
     from autograder.sandbox.worker import Worker, open_worker
 
 __all__ = ["Probe", "SandboxUnavailable", "Worker", "open_worker", "probe"]

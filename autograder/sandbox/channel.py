@@ -7,15 +7,16 @@ import socket
 import time
 from typing import Any
 
-from autograder.sandbox.guest.wire import ALIGN, HEADER, MAX_HEAD, WireError, parse_head
+from autograder.sandbox.guest.wire import ALIGN, HEADER, parse_head
+from autograder.sandbox.guest.wire_limits import MAX_HEAD, WireError
 
-__all__ = ["Channel", "HungUp", "TimedOut"]
+__all__ = ["Channel", "ConnectionClosed", "TimedOut"]
 
 _CHUNK = 1 << 16
 _LOOK_SECONDS = 0.05
 
 
-class HungUp(Exception):  # noqa: N818 - an event to be handled, not a failure
+class ConnectionClosed(Exception):  # noqa: N818 - an event to be handled, not a failure
     """The child has closed the connection, or is no more."""
 
 
@@ -46,7 +47,7 @@ class Channel:
         except TimeoutError as error:
             raise TimedOut from error
         except OSError as error:
-            raise HungUp from error
+            raise ConnectionClosed from error
 
     def receive(self, deadline: float) -> tuple[dict[str, Any], bytes | bytearray]:
         """The next frame's JSON object and bytes; raises ``TimedOut``, ``HungUp`` or ``WireError`` (over the caps)."""
@@ -89,9 +90,9 @@ class Channel:
         except TimeoutError as error:
             raise TimedOut from error
         except OSError as error:
-            raise HungUp from error
+            raise ConnectionClosed from error
         if not data:
-            raise HungUp
+            raise ConnectionClosed
         return data
 
     def _announced(self, deadline: float, at_most: int) -> bytes | None:

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from autograder.sandbox.packages import top_level_paths
-from autograder.sandbox.protocol import SandboxLost, SandboxUnavailable
+from autograder.sandbox.protocol import SandboxStartError, SandboxUnavailable
 
 __all__ = [
     "Confinement",
     "Launch",
-    "SandboxLost",
+    "SandboxStartError",
     "SandboxUnavailable",
     "find_bwrap",
     "plan_bubblewrap",

@@ -12,8 +12,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.sandbox.confinement import Confinement, SandboxUnavailable, find_bwrap, working_bwrap
-from autograder.sandbox.protocol import Answer, CodeCell, Limits
+from autograder.sandbox.confinement import Confinement, find_bwrap, working_bwrap
+from autograder.sandbox.protocol import Answer, CodeCell, Limits, SandboxUnavailable
 from autograder.sandbox.worker import Worker, open_worker
 
 __all__ = ["Probe", "probe"]

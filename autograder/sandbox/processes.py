@@ -14,8 +14,8 @@ from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from typing import Any
 
 from autograder.sandbox.channel import Channel
-from autograder.sandbox.confinement import Launch, SandboxLost, SandboxUnavailable, plan_local
-from autograder.sandbox.protocol import Limits
+from autograder.sandbox.confinement import Launch, plan_local
+from autograder.sandbox.protocol import Limits, SandboxStartError, SandboxUnavailable
 
 __all__ = ["ForkServer", "Local"]
 
@@ -173,7 +173,7 @@ class ForkServer:
                 except SandboxUnavailable as error:
                     # One that hangs has been waited for long enough.
                     if wait is None or time.monotonic() - begun > sum(_AGAIN_SECONDS):
-                        raise SandboxLost(str(error)) from error
+                        raise SandboxStartError(str(error)) from error
                     time.sleep(wait)
                 else:
                     return

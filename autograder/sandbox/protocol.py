@@ -20,17 +20,17 @@ __all__ = [
     "CodeCell",
     "EditableSession",
     "Limits",
-    "Named",
+    "NameReference",
     "Opaque",
     "Rng",
-    "SandboxLost",
+    "SandboxStartError",
     "SandboxUnavailable",
     "Script",
     "Session",
     "Source",
     "StudentError",
     "TimeBudget",
-    "weight",
+    "encoded_size",
 ]
 
 
@@ -38,7 +38,7 @@ class SandboxUnavailable(Exception):  # noqa: N818 - it reads as the sentence it
     """No confinement works here; the text says what is missing and how to get it."""
 
 
-class SandboxLost(SandboxUnavailable):
+class SandboxStartError(SandboxUnavailable):
     """A confinement that worked does not start any more: after the first notebook this is no reason to do without one."""
 
 
@@ -110,7 +110,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NameReference:
     """What the notebook has under ``name``, a class or a function of the student's, passed as an argument: the name alone travels."""
 
     name: str
@@ -181,7 +181,7 @@ class CodeCell:
 MAX_SENT = 3 << 20  # by ``weight``: what is sent of a notebook's code
 
 
-def weight(source: str) -> int:
+def encoded_size(source: str) -> int:
     """What a cell's source takes up on its way into a child: its JSON in ASCII, brackets and commas counting for more.
 
     A reader refuses a frame of too many of these.

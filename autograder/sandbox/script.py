@@ -10,9 +10,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder.sandbox.protocol import SCRIPT, Call, Named
+from autograder.sandbox.protocol import SCRIPT, Call, NameReference
 
-__all__ = ["PLAY", "Step", "as_sent", "is_script", "longest", "looked_at", "names_in", "script", "spoiled", "steps_of"]
+__all__ = [
+    "PLAY",
+    "Step",
+    "is_script",
+    "maximal_scripts",
+    "names_in",
+    "redacted",
+    "script",
+    "steps_of",
+    "with_caller_mutations",
+    "with_mutation_report",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +53,7 @@ def script(function: str, steps: Sequence[Step], *, outcome: bool = False) -> Ca
     """
     written = []
     for step in steps:
-        name: Any = Named(step.name) if step.do in ("make", "give") else step.name
+        name: Any = NameReference(step.name) if step.do in ("make", "give") else step.name
         raises = (step.raises,) if step.raises else ()
         written.append((step.do, step.on, name, list(step.args), dict(step.kwargs), *raises))
     return Call(function, (written, *([True] if outcome else [])), {}, PLAY)
@@ -56,12 +67,12 @@ def is_script(call: Call) -> bool:
 def steps_of(call: Call) -> list[Step]:
     """The steps of a script."""
     return [
-        Step(do, on, name.name if isinstance(name, Named) else name, tuple(args), kwargs, *raises)
+        Step(do, on, name.name if isinstance(name, NameReference) else name, tuple(args), kwargs, *raises)
         for do, on, name, args, kwargs, *raises in call.args[0]
     ]
 
 
-def as_sent(call: Call) -> Call:
+def redacted(call: Call) -> Call:
     """``call`` as a student's process may see it: a script that does not say which steps rightly end with an error."""
     if not is_script(call):
         return call
@@ -76,17 +87,17 @@ def names_in(call: Call) -> Iterator[str]:
         yield from (step.name for step in steps_of(call) if step.do in ("make", "give"))
 
 
-def spoiled(call: Call) -> Call:
+def with_caller_mutations(call: Call) -> Call:
     """The same script, where the caller changes whatever it gave or was given after each step."""
     return Call(call.function, call.args[:1], {}, SPOIL)
 
 
-def looked_at(call: Call) -> Call:
+def with_mutation_report(call: Call) -> Call:
     """The same script, which gives the arguments that a step has changed: ``[step, position or keyword]``."""
     return Call(call.function, call.args[:1], {}, KEEP)
 
 
-def longest(calls: Iterable[Call]) -> list[Call]:
+def maximal_scripts(calls: Iterable[Call]) -> list[Call]:
     """Those scripts among ``calls`` that no other one goes on with."""
     scripts = [call for call in calls if is_script(call)]
     found: list[Call] = []

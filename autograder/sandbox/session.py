@@ -1,20 +1,27 @@
-"""A conversation with a child that runs a student's notebook, seen from the trusted side."""
+"""A conversation with a child that runs a student's notebook, as the trusted side sees it.
+
+Decoded answers are cached by their raw bytes, since most students' answers are identical. Calls that would make a large
+result are measured before they are sent.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import count, zip_longest
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograder.sandbox.answer_cache import AnswerCache
-from autograder.sandbox.argument_size import Size
-from autograder.sandbox.channel import Channel, HungUp, TimedOut
+from autograder.sandbox.channel import Channel, ConnectionClosed, TimedOut
 from autograder.sandbox.guest.runner import OUT_OF_MEMORY
-from autograder.sandbox.guest.wire import Decoder, Encoder, TooBig, WireError, pack, parse_head
+from autograder.sandbox.guest.wire import Decoder, Encoder, pack, parse_head
+from autograder.sandbox.guest.wire_limits import TooBig, WireError
+from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.guest.zygote import TOO_MANY_THREADS
 from autograder.sandbox.protocol import (
     Answer,
@@ -22,17 +29,129 @@ from autograder.sandbox.protocol import (
     CellOutcome,
     CodeCell,
     Limits,
-    Named,
+    NameReference,
     Opaque,
     Rng,
     Script,
     Source,
     StudentError,
 )
-from autograder.sandbox.script import as_sent
+from autograder.sandbox.script import redacted
 from autograder.sandbox.texts import OutputBudget, read_error, read_names, read_outcome, read_text
 
-__all__ = ["ChildSession"]
+__all__ = ["AnswerCache", "ChildSession", "Size"]
+
+
+_SMALL = 1 << 14  # bytes of a frame that is worth keeping
+_ROOM = 4 << 20  # bytes of frames kept together
+_OVERHEAD = 1000  # what an answer and its place in the table take beside its bytes, about
+
+_serials = count(1)  # never used twice in a process, by whichever cache
+
+
+class AnswerCache:
+    """Answers by the bytes they came as, each read and checked once.
+
+    What a frame says depends on its bytes alone, so no submission's answer can change what another's is taken for. The values
+    are shared: no code may write into them, and the arrays are read-only. A full table is emptied.
+    """
+
+    def __init__(self, room: int = _ROOM) -> None:
+        self._answers: dict[tuple[bytes, bytes | bytearray], Answer] = {}
+        self._room = self._left = room
+
+    def get(self, head: bytes, blob: bytes | bytearray) -> Answer | None:
+        """The answer that came as exactly these bytes before."""
+        return self._answers.get((head, blob)) if type(blob) is bytes else None
+
+    def keep(self, head: bytes, blob: bytes | bytearray, answer: Answer) -> Answer:
+        """``answer``, with a serial number where it is small enough to be kept."""
+        size = len(head) + len(blob)
+        if type(blob) is not bytes or size > _SMALL:
+            return answer
+        self._left -= size + _OVERHEAD
+        if self._left < 0:
+            self._answers.clear()
+            self._left = self._room - size - _OVERHEAD
+        answer = replace(answer, serial=next(_serials))
+        self._answers[head, blob] = answer
+        return answer
+
+
+_MAX_AXES = 6
+_FLAT = (str, bytes, bytearray, set, frozenset, range)
+
+Shape = tuple[int, ...]
+
+
+class Size(NamedTuple):
+    """The size of a call's arguments, those in lists, tuples and dicts among them; NumPy makes arrays of texts, too.
+
+    ``elements`` are those of the largest argument, ``axis`` is the longest one, ``axes`` the most that one has.
+    ``together`` is what the function may make of them: the elements of the array that they all broadcast to, or of the
+    largest product of two last axes, for each place of the leading ones.
+    """
+
+    elements: int = 0
+    axis: int = 0
+    axes: int = 0
+    together: int = 0
+
+    @classmethod
+    def of(cls, arguments: Sequence[Any]) -> Size:
+        """The size of one call's arguments."""
+        shapes = [shape for shape in map(_shape, arguments) if shape]
+        broadcast = _broadcast(shapes)
+        last = sorted((n for shape in shapes for n in shape[-2:]), reverse=True)
+        products = math.prod(broadcast[:-2]) * math.prod(last[:2])
+        return cls(
+            elements=max(map(_elements, arguments), default=0),
+            axis=max(broadcast, default=0),
+            axes=len(broadcast),
+            together=max(math.prod(broadcast), products),
+        )
+
+    @classmethod
+    def largest(cls, sizes: Iterable[Size]) -> Size:
+        """The most of each that any of ``sizes`` has."""
+        return cls(*map(max, zip(cls(), *sizes, strict=True)))
+
+    def allows(self, asked: Size) -> bool:
+        """Whether a question of the size ``asked`` is not far larger than this, what the check itself asks."""
+        return (
+            asked.elements <= max(1 << 14, 16 * self.elements)
+            and asked.axis <= max(512, 4 * self.axis)
+            and asked.axes <= _MAX_AXES
+            and asked.together <= max(1 << 20, 8 * self.together)
+        )
+
+
+def _shape(value: Any) -> Shape:
+    """The shape of the array that NumPy would make of ``value``; no axis is shorter than 1."""
+    if isinstance(value, np.ndarray):
+        return tuple(max(1, n) for n in value.shape)
+    if isinstance(value, list | tuple | dict):
+        items = value.values() if isinstance(value, dict) else value
+        return max(1, len(value)), *_broadcast(set(map(_shape, items)))
+    if isinstance(value, _FLAT):
+        return (max(1, len(value)),)
+    return tuple(max(1, n) for n in value.shape) if kind_of_table(value) else ()
+
+
+def _broadcast(shapes: Iterable[Shape]) -> Shape:
+    """The longest axis at each place, counted from the last one: what arrays of these shapes broadcast to, if they do."""
+    return tuple(map(max, zip_longest(*(shape[::-1] for shape in shapes), fillvalue=1)))[::-1]
+
+
+def _elements(value: Any) -> int:
+    if isinstance(value, np.ndarray):
+        return value.size
+    if isinstance(value, list | tuple | dict):
+        return sum(map(_elements, value.values() if isinstance(value, dict) else value))
+    if isinstance(value, _FLAT):
+        return len(value)
+    return int(np.prod(value.shape)) if kind_of_table(value) else 1
+
 
 # By the exit status of a child that has ended: 128 and the number of a signal, where one ended it.
 _WORDS = {OUT_OF_MEMORY: "memory", 128 + 9: "memory", 128 + 24: "timeout", TOO_MANY_THREADS: "threads"}
@@ -90,7 +209,7 @@ class ChildSession:
                     # The figures of a cell are drawn after it, on a clock of their own.
                     head, _blob = self._channel.receive(self._by(seconds, extra=max(2.0, seconds / 4)))
                     outcome = room.fit(read_outcome(head.get("cell"), cell.index, cap))
-                except (HungUp, TimedOut, WireError) as event:
+                except (ConnectionClosed, TimedOut, WireError) as event:
                     self._stop(event)
                 else:
                     yield outcome
@@ -101,7 +220,7 @@ class ChildSession:
             try:
                 head, _blob = self._channel.receive(self._by(1.0))
                 self._names = read_names(head.get("names"))
-            except (HungUp, TimedOut, WireError) as event:
+            except (ConnectionClosed, TimedOut, WireError) as event:
                 self._stop(event)
 
     def _begin(self, order: dict[str, Any], blobs: Sequence[bytes]) -> None:
@@ -111,13 +230,13 @@ class ChildSession:
         """
         by = time.monotonic() + _START_SECONDS
         try:
-            with contextlib.suppress(HungUp):  # what the child said before it went is read next
+            with contextlib.suppress(ConnectionClosed):  # what the child said before it went is read next
                 self._channel.send(pack(order, blobs), by)
             head, _blob = self._channel.receive(by)
         except TooBig:
             self.close()
             raise
-        except (HungUp, TimedOut, WireError) as event:
+        except (ConnectionClosed, TimedOut, WireError) as event:
             self._channel.close()
             raise ChildNotConfined(
                 f"it did not start ({type(event).__name__}, exit status {self._end(1.0)})"
@@ -165,7 +284,7 @@ class ChildSession:
         if self._send(pack({"do": "substitute", "name": name})):
             try:
                 self._channel.receive(self._by(1.0))
-            except (HungUp, TimedOut, WireError) as event:
+            except (ConnectionClosed, TimedOut, WireError) as event:
                 self._stop(event)
 
     def define(self, sources: Mapping[str, str]) -> None:
@@ -242,7 +361,7 @@ class ChildSession:
             return False
         try:
             self._channel.send(frame, self._by(self._limits.call_seconds))
-        except (HungUp, TimedOut) as event:
+        except (ConnectionClosed, TimedOut) as event:
             self._stop(event)
         return not self._stopped
 
@@ -266,7 +385,7 @@ class ChildSession:
                     return Answer(stopped="timeout")  # of one program that is tried: the child goes on to the next
                 else:
                     return self._held(self._cache.keep(raw, blob, self._read(head, blob)), len(raw), len(blob))
-        except (HungUp, TimedOut, WireError) as event:
+        except (ConnectionClosed, TimedOut, WireError) as event:
             self._stop(event)
             return self._gone()
 
@@ -324,7 +443,7 @@ class ChildSession:
         """The child has ended, or is to be ended now."""
         if self._stopped:
             return
-        if isinstance(event, HungUp):
+        if isinstance(event, ConnectionClosed):
             self._stopped = _WORDS.get(self._end(1.0), "crash")
         else:
             self._stopped = "timeout" if isinstance(event, TimedOut) else "protocol"
@@ -337,7 +456,7 @@ class ChildNotConfined(Exception):  # noqa: N818
 
 
 def _tree_of(call: Call, encode: Encoder) -> list[Any]:
-    call = as_sent(call)
+    call = redacted(call)
     return [call.function, [encode(item) for item in call.args], [[k, encode(v)] for k, v in call.kwargs.items()]]
 
 
@@ -367,7 +486,7 @@ def _sent_as_source(value: Any) -> list[Any]:
         return ["s", value.text, value.name]
     if isinstance(value, Rng):
         return ["r", value.seed]
-    if isinstance(value, Named):
+    if isinstance(value, NameReference):
         return ["n", value.name]
     raise TypeError(
         f"A {type(value).__name__} cannot be sent to a student's function. Send arrays, numbers, texts, "

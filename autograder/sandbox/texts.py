@@ -7,9 +7,9 @@ import binascii
 from dataclasses import replace
 from typing import Any
 
-from autograder.sandbox.guest.wire import WireError
+from autograder.base.sanitize import sanitize, shorten
+from autograder.sandbox.guest.wire_limits import WireError
 from autograder.sandbox.protocol import CellOutcome, StudentError
-from autograder.sanitize import sanitize, shorten
 
 __all__ = ["OutputBudget", "read_error", "read_names", "read_outcome", "read_text"]
 

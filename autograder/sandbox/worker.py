@@ -11,20 +11,27 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
-from autograder.sandbox.answer_cache import AnswerCache
-from autograder.sandbox.confinement import Confinement, SandboxUnavailable, plan_bubblewrap, plan_landlock
+from autograder.sandbox.confinement import Confinement, plan_bubblewrap, plan_landlock
 from autograder.sandbox.packages import PackageMissing
 from autograder.sandbox.processes import ForkServer, Local
-from autograder.sandbox.protocol import MAX_SENT, CellOutcome, CodeCell, Limits, TimeBudget, weight
-from autograder.sandbox.session import ChildNotConfined, ChildSession
+from autograder.sandbox.protocol import (
+    MAX_SENT,
+    CellOutcome,
+    CodeCell,
+    Limits,
+    SandboxUnavailable,
+    TimeBudget,
+    encoded_size,
+)
+from autograder.sandbox.session import AnswerCache, ChildNotConfined, ChildSession
 
 __all__ = ["Worker", "open_worker"]
 
 _AGAIN_SECONDS = 2.0  # what a cell that overran once may take when the notebook is run again
 _MAX_RERUNS = 8
-# Packages that take long to import, and words by which a notebook shows that it needs them: a picture under @uses(...) is
+# Packages that take long to import, and words by which a notebook shows that it needs them: a picture under @requires(...) is
 # drawn with matplotlib, also where the notebook does not name it.
-_SLOW = {"matplotlib": ("matplotlib", "@uses("), "pandas": ("pandas",)}
+_SLOW = {"matplotlib": ("matplotlib", "@requires("), "pandas": ("pandas",)}
 _TOO_MUCH = "raise ValueError('this notebook holds more code than can be graded')"
 
 
@@ -184,7 +191,7 @@ def _described(cells: Sequence[CodeCell], limits: Limits, slow: set[int]) -> lis
     room, described = MAX_SENT, []
     for cell in cells:
         seconds = min(limits.cell_seconds, _AGAIN_SECONDS) if cell.index in slow else limits.cell_seconds
-        room -= weight(cell.source)
+        room -= encoded_size(cell.source)
         source = cell.source if room >= 0 else _TOO_MUCH
         described.append([cell.index, cell.name, source, cell.optional, seconds])
     return described

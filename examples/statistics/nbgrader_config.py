@@ -1,3 +1,3 @@
-from autograder.chains import configure
+from autograder.base.nbgrader_steps import configure
 
 configure(get_config(), load_subconfig)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from autograder.course import load_course
+from autograder.course.course import load_course
 from solutions import ch8_language_model as solutions
 from tests.support import ROOT
 

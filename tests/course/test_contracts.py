@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from autograder.audit.kinds import kinds_visited
+from autograder.authoring.audit.category_coverage import covered_categories
 from autograder.checking.arguments import (
     ArrayArgument,
     LengthsArgument,
@@ -15,7 +15,7 @@ from autograder.checking.arguments import (
     OrderArgument,
     WholeNumbersArgument,
 )
-from autograder.course import load_course
+from autograder.course.course import load_course
 from autograder.judging.loader import load_checks
 from autograder.judging.proxies import ReferenceProxy
 from tests.support import ROOT
@@ -98,4 +98,4 @@ def test_where_answers_are_judged_loosely_every_kind_is_looked_at_whatever_the_s
     other = dataclasses.replace(
         checks, secret=bytes([number]) * 32, shrinks=False, reference=ReferenceProxy(checks.references), _prepared={}
     )
-    assert kinds_visited(other, exercise).missing == ()
+    assert covered_categories(other, exercise).missing == ()

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from autograder.course import load_course
-from autograder.notebook import load_source
-from autograder.release.course_map import described, map_of
+from autograder.authoring.release.course_map import described, map_of
+from autograder.course.course import load_course
+from autograder.course.notebook import load_source
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)

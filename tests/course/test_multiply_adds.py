@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.course import run_module
+from autograder.course.course import run_module
 from tests.support import ROOT
 
 COUNTER = run_module("multiply_adds_under_test", ROOT / "tests" / "chapters" / "multiply_adds.py")

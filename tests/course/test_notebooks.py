@@ -13,11 +13,11 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from autograder.course import load_course
-from autograder.examples.record import recorded
+from autograder.course.course import load_course
+from autograder.course.notebook import files_beside, insert_code, read_notebook
 from autograder.judging.loader import load_checks
 from autograder.misconception import alternatives_in, misconceptions_in
-from autograder.notebook import files_beside, read_notebook, splice
+from autograder.student.examples.record import recorded
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)
@@ -68,7 +68,7 @@ def solved(chapter):
             code[name] = "\n".join(f"{variable} = {answer!r}" for variable, answer in reference().items())
         else:
             code[name] = inspect.getsource(reference)
-    return splice(raw(chapter), code)
+    return insert_code(raw(chapter), code)
 
 
 def test_the_format_is_4_5_and_valid(chapter):
@@ -207,7 +207,7 @@ def test_every_picture_is_told_in_words(chapter):
         if cell["cell_type"] == "code" and "plt.subplots" in source(cell):
             assert below["cell_type"] == "markdown", cell["id"]
             assert source(below).startswith("**What the picture shows.**"), cell["id"]
-        if cell["cell_type"] == "code" and "    move(" in source(cell):
+        if cell["cell_type"] == "code" and "    interact(" in source(cell):
             assert source(below).startswith("**Move it.**"), cell["id"]
 
 
@@ -227,7 +227,11 @@ def test_the_solved_notebook_runs_from_top_to_bottom(chapter, tmp_path):
         errors = [o for o in cell.outputs if o.output_type == "error"]
         assert not errors, f"{cell.id}: {errors}"
         assert "Nothing to see" not in json.dumps(cell.outputs), cell.id
-        if ("plt.subplots" in cell.source or "    move(" in cell.source) and "def " in cell.source and not role(cell):
+        if (
+            ("plt.subplots" in cell.source or "    interact(" in cell.source)
+            and "def " in cell.source
+            and not role(cell)
+        ):
             assert any("image/png" in o.get("data", {}) for o in cell.outputs), f"{cell.id} draws nothing"
 
 
@@ -259,5 +263,5 @@ def test_every_cell_that_only_draws_is_known_as_a_picture(chapter):
     notebook = read_notebook(COURSE.source(chapter))
     pictures = notebook.pictures()
     for cell in notebook.cells:
-        if cell.kind == "code" and ("picture" in cell.tags or cell.source.startswith("@uses(")):
+        if cell.kind == "code" and ("picture" in cell.tags or cell.source.startswith("@requires(")):
             assert cell.index in pictures, f"cell {cell.index} of {chapter}"

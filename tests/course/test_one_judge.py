@@ -6,14 +6,13 @@ import json
 import numpy as np
 import pytest
 
-from autograder.audit.mutants import mutants_of
-from autograder.course import load_course
-from autograder.examples import parse_examples, replay
-from autograder.examples.record import recorded
+from autograder.authoring.audit.mutants import mutants_of
+from autograder.course.course import load_course
 from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge
-from autograder.judging.loader import load_checks
-from autograder.judging.solutions import known_alternatives, known_misconceptions
+from autograder.judging.loader import known_alternatives, known_misconceptions, load_checks
+from autograder.student.examples import parse_examples, replay
+from autograder.student.examples.record import recorded
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)

@@ -8,9 +8,9 @@ import re
 
 import pytest
 
-from autograder.course import load_course
-from autograder.examples.ways import as_written
-from autograder.judging.solutions import known_alternatives
+from autograder.course.course import load_course
+from autograder.judging.loader import known_alternatives
+from autograder.student.examples.record import solution_source
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)
@@ -25,7 +25,7 @@ def test_what_is_shown_uses_names_that_the_notebook_knows(chapter):
     functions = {a.exercise for a in known_alternatives(COURSE, chapter)} - NONE_SHOWN
     assert {name for name in functions if not name.startswith("quiz")} <= {a.exercise for a in shown}
     for alternative in shown:
-        source = as_written(alternative.function, alternative.exercise)
+        source = solution_source(alternative.function, alternative.exercise)
         tree = ast.parse(source)
         assert [node.name for node in tree.body] == [alternative.exercise]
         assert '"""' not in source

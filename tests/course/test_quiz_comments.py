@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 
-from autograder.course import load_course
-from autograder.examples import parse_examples, replay
-from autograder.examples.record import recorded
-from autograder.feedback.disclosure import disclosed_exercise
+from autograder.base.verdict import disclosed_exercise
+from autograder.course.course import load_course
 from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
-from autograder.render import Card, card_html, card_text
+from autograder.pages import Card, card_html, card_text
+from autograder.student.examples import parse_examples, replay
+from autograder.student.examples.record import recorded
 from tests.support import ROOT
 
 CHAPTER, QUIZ = "ch1_weighted_averaging", "quiz_ch1"

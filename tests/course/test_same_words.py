@@ -13,16 +13,15 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder.course import load_course
-from autograder.judging.loader import load_checks
-from autograder.judging.solutions import known_misconceptions
-from autograder.notebook import parse_notebook
-from autograder.release import record_examples
+from autograder.authoring.release import record_examples
+from autograder.authoring.simulate import cell_source, reference_code, solved_notebook
+from autograder.course.course import load_course
+from autograder.course.notebook import parse_notebook
+from autograder.extras.site.wheels import student_wheel
+from autograder.judging.loader import known_misconceptions, load_checks
 from autograder.sandbox.protocol import Limits
 from autograder.sandbox.worker import open_worker
-from autograder.simulate import code_of, reference_code, solved_notebook
-from autograder.site.wheels import student_wheel
-from autograder.terminal import by_examples
+from autograder.student.terminal import checking
 from tests.support import ROOT
 from tests.support.browser import run_in_pyodide
 
@@ -65,7 +64,7 @@ def corpus():
         for place, (name, code) in enumerate(right.items()):
             answers.append((name, "right", code))
             if name in wrong:
-                answers.append((name, wrong[name].name, code_of(COURSE, chapter, name, wrong[name].function)))
+                answers.append((name, wrong[name].name, cell_source(COURSE, chapter, name, wrong[name].function)))
             if not checks.specs[name].answers:
                 kind = list(ODD)[(place + len(found)) % len(ODD)]
                 answers.append((name, kind, ODD[kind].format(name=name)))
@@ -122,7 +121,7 @@ def test_the_jail_says_the_same(asked, here):
                 notebook = new_notebook(cells=[new_code_cell(source) for source in [*made[chapter]["cells"], code]])
                 path = folder / chapter / "answer.ipynb"
                 nbformat.write(notebook, path)
-                [verdict] = by_examples._check(path, {exercise}, worker.open).exercises
+                [verdict] = checking._check(path, {exercise}, worker.open).exercises
                 told, read = (
                     json.dumps(v) for v in (dataclasses.asdict(verdict), here[f"{chapter} {exercise} {label}"][1])
                 )

@@ -2,9 +2,9 @@
 
 import pytest
 
-from autograder.audit import audit
-from autograder.course import load_course
-from autograder.judging.secret import VARIABLE
+from autograder.authoring.audit import audit
+from autograder.course.course import load_course
+from autograder.course.secret import VARIABLE
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)

@@ -8,7 +8,7 @@ from textwrap import indent
 import numpy as np
 import pytest
 
-from autograder.course import load_course
+from autograder.course.course import load_course
 from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks

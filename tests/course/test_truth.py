@@ -2,10 +2,9 @@
 
 import pytest
 
-from autograder.audit import ChapterAudit, audit
-from autograder.course import load_course
-from autograder.judging.loader import load_checks
-from autograder.judging.solutions import known_alternatives, known_misconceptions
+from autograder.authoring.audit import ChapterAudit, audit
+from autograder.course.course import load_course
+from autograder.judging.loader import known_alternatives, known_misconceptions, load_checks
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)

@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 
-from autograder.course import load_course
-from autograder.judging.solutions import known_alternatives, known_misconceptions
-from autograder.simulate import reference_code, solved_notebook, write_notebook
+from autograder.authoring.simulate import reference_code, solved_notebook, write_notebook
+from autograder.course.course import load_course
+from autograder.judging.loader import known_alternatives, known_misconceptions
 from tests.support import ROOT
 from tests.support.commands import python
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
+from autograder.authoring.release.run import release_validated
+from autograder.authoring.release.validation import validate_all
+from autograder.authoring.simulate import reference_code, solved_notebook
+from autograder.classroom.gradebook.entries import gradebook_url
 from autograder.classroom.run import grade_class, handed_in
-from autograder.course import load_course
-from autograder.demo.run import HANDED_IN_AT, copy_course
-from autograder.gradebook.entries import gradebook_url
-from autograder.judging.solutions import known_alternatives, known_misconceptions
-from autograder.release.proof import proven
-from autograder.release.run import release_proven
-from autograder.simulate import reference_code, solved_notebook
+from autograder.course.course import load_course
+from autograder.extras.demo.run import HANDED_IN_AT, copy_course
+from autograder.judging.loader import known_alternatives, known_misconceptions
 from tests.support import ROOT
 
 CHAPTERS = ("ch1_one_column", "ch2_groups")
@@ -30,9 +30,9 @@ def course(tmp_path_factory):
     with (course.root / "course_config.py").open("a", encoding="utf-8") as config:
         config.write("c.Course.locate_seconds = 30\n")  # a busy machine needs more than the course gives
     course = load_course(course.root)
-    for proof in proven(course, CHAPTERS, mutants=False):
+    for proof in validate_all(course, CHAPTERS, mutants=False):
         assert (proof.refused, proof.unmet) == ("", ())
-        release_proven(course, proof)
+        release_validated(course, proof)
     return course
 
 

@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from autograder.audit import audit
+from autograder.authoring.audit import audit
 from autograder.checking import __all__ as words
-from autograder.course import load_course
-from autograder.judging.cases import FIXTURES
+from autograder.course.course import load_course
+from autograder.judging.loader import FIXTURES
 from tests.support import MINI_COURSE, ROOT
 
 PAGE = (ROOT / "docs" / "author.md").read_text(encoding="utf-8")

@@ -23,8 +23,8 @@ import pytest
 from click.testing import CliRunner
 from traitlets.config import Config
 
-from autograder import verdict
-from autograder.audit import ChapterAudit
+from autograder.authoring.audit import ChapterAudit
+from autograder.base import verdict
 from autograder.cli.app import app
 from tests.support import ROOT
 from tests.support.commands import python
@@ -191,14 +191,14 @@ def test_shown_commands_are_understood(page):
 
 # What cannot be run in any course, by its verb or option, and where it is run.
 ELSEWHERE = {
-    "--scheduler": "on a cluster: tests/framework/cluster",
-    "--roster": "with a file that Canvas or Moodle gave: tests/framework/export",
-    "demo": "it takes minutes: tests/framework/demo",
+    "--scheduler": "on a cluster: tests/framework/extras/cluster",
+    "--roster": "with a file that Canvas or Moodle gave: tests/framework/classroom/export",
+    "demo": "it takes minutes: tests/framework/extras/demo",
     "release": "the page on the first exercise does",
-    "import": "with notebooks of other tools: tests/framework/importing",
-    "start": "it needs a course to hand out: tests/framework/terminal",
-    "watch": "it waits for somebody: tests/framework/terminal",
-    "site": "it takes a while: tests/framework/site",
+    "import": "with notebooks of other tools: tests/framework/extras/importing",
+    "start": "it needs a course to hand out: tests/framework/student/terminal",
+    "watch": "it waits for somebody: tests/framework/student/terminal",
+    "site": "it takes a while: tests/framework/extras/site",
 }
 SIGNATURES = ("architecture.md", "@dataclass(frozen=True)\nclass Call:")
 
@@ -221,7 +221,7 @@ def test_the_configuration_for_a_plain_course_is_nbgraders_own_but_for_one_step(
     """The statement that a plain course needs is nbgrader's chain, with the jail in the place of its Execute."""
     from nbgrader.converters import Autograde  # noqa: PLC0415 - a second, and only here
 
-    from autograder.preprocessors.execute import ExecuteConfined  # noqa: PLC0415
+    from autograder.nbgrader.execute import ExecuteConfined  # noqa: PLC0415
 
     [block] = [text for language, text in FENCE.findall(TEXTS["plain-nbgrader.md"]) if language == "python"]
     config = Config()

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from autograder.authoring.release.run import hand_out
 from autograder.cli import student
 from autograder.cli.app import app
-from autograder.release.handout import hand_out
 from tests.support import ROOT
 from tests.support.mini import CHAPTER, RIGHT, copy_course
 

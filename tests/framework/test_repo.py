@@ -210,7 +210,7 @@ def test_imports_run_downward():
 def test_a_student_needs_numpy_and_the_standard_library_only():
     """Everything that check() and hint() import, however far down, is NumPy or comes with Python."""
     modules = _modules()
-    todo, seen, foreign = ["autograder.selfcheck", "autograder.examples"], set(), []
+    todo, seen, foreign = ["autograder.student.notebook_check", "autograder.student.examples"], set(), []
     while todo:
         module = todo.pop()
         if module in seen:

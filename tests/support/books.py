@@ -13,10 +13,10 @@ from unittest import mock
 from nbgrader.api import Course as Row
 from nbgrader.api import Gradebook
 
-from autograder.course import Course
+from autograder.base.verdict import Verdict
+from autograder.course.course import Course
 from autograder.grading.outcome import Outcome
 from autograder.grading.submission import Job
-from autograder.verdict import Verdict
 
 
 def outcome(verdict: Verdict, timestamp: str | None = None) -> Outcome:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.examples import encode_value
 from autograder.judging.explanations import signature_of_error
+from autograder.student.examples import encode_value
 
 CHAPTER = "ch9_by_hand"
 HINTS = ["First hint.", "Second hint: look at `keepdims`.", "Third hint."]

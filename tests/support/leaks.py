@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.course import Course
-from autograder.examples.sealed import opened
-from autograder.judging.secret import course_secret
+from autograder.course.course import Course
+from autograder.course.secret import course_secret
+from autograder.student.examples.format import deobfuscate
 
 __all__ = ["Leak", "hunt", "secrets_of"]
 
@@ -115,7 +115,7 @@ def _sealed(data: object) -> Iterator[str]:
         for text in entry.values():
             if isinstance(text, str) and text:
                 try:
-                    yield from _strings(opened(text, name))
+                    yield from _strings(deobfuscate(text, name))
                 except ValueError:  # a plain text
                     continue
 

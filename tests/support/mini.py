@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Course, load_course
-from autograder.notebook import document_bytes, splice
+from autograder.course.course import Course, load_course
+from autograder.course.notebook import document_bytes, insert_code
 from tests.support import MINI_COURSE
 
 CHAPTER = "ch1_units"
@@ -46,7 +46,7 @@ def change(path: Path, old: str, new: str) -> None:
 
 def document(course: Course, **code: str) -> dict[str, Any]:
     """The chapter's notebook with ``code`` in its stubs."""
-    return splice(json.loads(course.source(CHAPTER).read_text()), code)
+    return insert_code(json.loads(course.source(CHAPTER).read_text()), code)
 
 
 def cell(notebook: dict[str, Any], grade_id: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import json
 from functools import cache
 
-from autograder.course import load_course
+from autograder.course.course import load_course
 from tests.support import ROOT
 
 COURSE = load_course(ROOT)

@@ -16,10 +16,10 @@ __all__ = [
     "address_space",
     "allow_writing",
     "die_with_parent",
+    "drop_privileges",
     "drop_user",
     "fork_into_namespaces",
     "landlock_version",
-    "lock",
     "make_ruleset",
     "private_tmp",
     "set_limits",
@@ -209,7 +209,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
         os.close(descriptor)
 
 
-def lock(ruleset: int, filter_program: bytes, *, keep: int = 0) -> None:
+def drop_privileges(ruleset: int, filter_program: bytes, *, keep: int = 0) -> None:
     """Give up capabilities (but ``keep``), the gaining of new ones, and all outside ``ruleset`` and the filter."""
     _set_capabilities(keep)
     _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(NO_NEW_PRIVS)")

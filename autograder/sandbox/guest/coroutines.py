@@ -14,7 +14,7 @@ from asyncio.selector_events import BaseSelectorEventLoop
 from collections.abc import Coroutine
 from typing import Any
 
-from .failures import TimeIsUp
+from .failures import CallTimeout
 
 __all__ = ["NotebookLoop"]
 
@@ -54,7 +54,7 @@ class NotebookLoop:
 
 def _complain(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Say what went wrong in the background, as asyncio does; that the time was up is said elsewhere."""
-    if not isinstance(context.get("exception"), TimeIsUp):
+    if not isinstance(context.get("exception"), CallTimeout):
         loop.default_exception_handler(context)
 
 

@@ -17,17 +17,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import magics
-from .failures import CELL, Clock, TimeIsUp, refuse_input
+from .failures import CELL, CallTimeout, Clock, JailLimits, explain_jail_error, refuse_input
 from .failures import describe as as_json
-from .outputs import Stream, Tape, bundle_of, take_figures
-from .refusals import Jail, refusal
+from .outputs import OutputCapture, Stream, bundle_of, capture_figures
 
 if TYPE_CHECKING:
     from .coroutines import NotebookLoop
 
 Piece = tuple[types.CodeType, bool]
 
-__all__ = ["Kernel", "make_ready"]
+__all__ = ["Kernel", "precompile"]
 
 _exec, _eval = exec, eval
 
@@ -35,10 +34,10 @@ _exec, _eval = exec, eval
 class Kernel:
     """The namespace of a notebook (its ``__main__``), its tape of outputs and its clock."""
 
-    def __init__(self, *, seed: int, output_chars: int, draw: bool, jail: Jail | None = None) -> None:
+    def __init__(self, *, seed: int, output_chars: int, draw: bool, jail: JailLimits | None = None) -> None:
         self.clock = Clock()
         self._jail = jail
-        self.tape = Tape()
+        self.tape = OutputCapture()
         self.tape.draw = draw
         self.sources: dict[str, tuple[str, list[str]]] = {}
         self.last_error: BaseException | None = None
@@ -82,7 +81,7 @@ class Kernel:
         outcome: dict[str, Any] = {"index": index}
         try:
             self.clock.run(seconds, lambda: self._execute(source, filename))
-        except TimeIsUp:
+        except CallTimeout:
             outcome["stopped"] = "timeout"
         except BaseException as error:  # noqa: BLE001 - SystemExit and the like end a cell, not the notebook
             outcome["error"] = self.describe(error, seconds)
@@ -102,18 +101,18 @@ class Kernel:
 
     def _described(self, error: BaseException) -> dict[str, Any]:
         described = as_json(error, self.sources)
-        if self._jail is not None and (why := refusal(error, self._jail)):
+        if self._jail is not None and (why := explain_jail_error(error, self._jail)):
             described["message"] = f"{described['message'].rstrip('.')}. {why}"
         return described
 
     def _collect_figures(self) -> None:
         self._hear_show()  # matplotlib may have been imported by this very cell
-        take_figures(self.tape)
+        capture_figures(self.tape)
 
     def _hear_show(self) -> None:
         backend = sys.modules.get("guest.figures")
         if backend is not None:
-            backend.when_shown[:] = [lambda: take_figures(self.tape)]
+            backend.when_shown[:] = [lambda: capture_figures(self.tape)]
 
     def _execute(self, source: str, filename: str) -> None:
         pieces = _ready.get((filename, source)) if self._compile.flags == _FLAGS else None
@@ -162,7 +161,7 @@ _ASYNC = re.compile(r"\b(?:await|async|asyncio)\b")  # a cell that says none of 
 _ready: dict[tuple[str, str], list[Piece]] = {}
 
 
-def make_ready(index: int, source: str) -> None:
+def precompile(index: int, source: str) -> None:
     """Compile a cell of the course's own now, so that no child has to where it stands at the place ``index``."""
     compiler = _compiler()
     filename = f"{CELL}{index}>"

@@ -8,7 +8,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-__all__ = ["look_up", "put_in_place", "redefine"]
+__all__ = ["look_up", "rebind", "redefine"]
 
 _exec, _compile = exec, compile
 
@@ -27,7 +27,7 @@ def redefine(namespace: dict[str, Any], before: dict[str, Any], sources: list[li
     for name, now in list(namespace.items()):
         was = before.get(name)
         if now is not was and type(now) is FunctionType and type(was) is FunctionType:
-            put_in_place(namespace, name, was)
+            rebind(namespace, name, was)
     namespace.update(before)
     for name in [name for name in namespace if name not in before]:
         del namespace[name]
@@ -36,10 +36,10 @@ def redefine(namespace: dict[str, Any], before: dict[str, Any], sources: list[li
         place = old.__code__.co_filename if type(old) is FunctionType else "<edited>"
         _exec(_compile(source, place, "exec", dont_inherit=True), namespace)
         new, namespace[name] = namespace[name], old
-        put_in_place(namespace, name, new)
+        rebind(namespace, name, new)
 
 
-def put_in_place(namespace: dict[str, Any], name: str, new: Any) -> None:
+def rebind(namespace: dict[str, Any], name: str, new: Any) -> None:
     """Let ``name`` be ``new``, also where the old one was kept under another name, as a default, in a ``partial``, or enclosed."""
     old = namespace.get(name)
     namespace[name] = new

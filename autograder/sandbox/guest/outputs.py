@@ -7,7 +7,7 @@ import io
 import sys
 from typing import Any
 
-__all__ = ["Stream", "Tape", "bundle_of", "take_figures"]
+__all__ = ["OutputCapture", "Stream", "bundle_of", "capture_figures"]
 
 MAX_PICTURE = 1 << 20
 MAX_PICTURES = 24
@@ -23,7 +23,7 @@ _REPRS = (
 )
 
 
-class Tape:
+class OutputCapture:
     """The outputs of the cell that runs now; outside of a cell (a call, a probe) nothing is kept."""
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ class Stream(io.TextIOBase):
     encoding = "utf-8"
     errors = "replace"
 
-    def __init__(self, name: str, tape: Tape) -> None:
+    def __init__(self, name: str, tape: OutputCapture) -> None:
         self._name = name
         self._tape = tape
 
@@ -128,7 +128,7 @@ def bundle_of(value: Any) -> dict[str, str]:
     return bundle
 
 
-def take_figures(tape: Tape) -> None:
+def capture_figures(tape: OutputCapture) -> None:
     """Put every open matplotlib figure on the tape as a PNG, then close it."""
     pyplot: Any = sys.modules.get("matplotlib.pyplot")
     if not hasattr(pyplot, "get_fignums"):

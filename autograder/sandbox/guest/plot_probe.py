@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["TEXTS", "NotAsAsked", "probe"]
+__all__ = ["TEXTS", "UnsupportedPlot", "probe"]
 
 TEXTS = True  # else titles, labels and legends are only there or not
 MOST = 200_000  # points, bars or pixels of one picture
 _LABELS = 500  # characters of a text
 
 
-class NotAsAsked(Exception):  # noqa: N818 - its message is the sentence
+class UnsupportedPlot(Exception):  # noqa: N818 - its message is the sentence
     """What was drawn cannot be looked at; the message says why."""
 
 
@@ -85,7 +85,7 @@ def _picture(found: list[Any], name: str) -> dict[str, Any]:
     axes = [_axes(one) for one in found if one.get_label() != "<colorbar>"]
     axes = [one for one in axes if any(one[part] for part in ("bars", "lines", "points", "images", "wedges", "areas"))]
     if not axes:
-        raise NotAsAsked(f"{name} draws nothing that can be seen: no bar, line, point or image.")
+        raise UnsupportedPlot(f"{name} draws nothing that can be seen: no bar, line, point or image.")
     figure = found[0].get_figure()
     title = figure._suptitle.get_text() if getattr(figure, "_suptitle", None) is not None else ""  # noqa: SLF001
     if len(axes) == 1:  # a title over the only plot, or a legend beside it, is the plot's
@@ -94,7 +94,7 @@ def _picture(found: list[Any], name: str) -> dict[str, Any]:
             axes[0]["legend"] += [_text(text.get_text()) for text in legend.get_texts()]
     size = sum(_size(part) for one in axes for part in one.values())
     if size > MOST:
-        raise NotAsAsked(f"{name} draws {size:,} numbers, and at most {MOST:,} are looked at.")
+        raise UnsupportedPlot(f"{name} draws {size:,} numbers, and at most {MOST:,} are looked at.")
     for one in axes:
         if not TEXTS:
             one["legend"] = bool(one["legend"])

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from .failures import TimeIsUp
+from .argument_changes import ArgumentTracker
+from .connection import Connection
+from .failures import CallTimeout, JailLimits
 from .kernel import Kernel
-from .line import Line
-from .namespace import look_up, put_in_place, redefine
-from .refusals import Jail
-from .wire import Decoder, Encoder, TooBig, WireError, pack, pack_array
-from .wire_plain import stays
-from .witness import Witness
+from .namespace import look_up, rebind, redefine
+from .wire import Decoder, Encoder, pack, pack_array
+from .wire_limits import TooBig, WireError
+from .wire_plain import opaque_tree
 
 Work = Callable[[], tuple[Any, list[str]]]
 
@@ -32,7 +32,7 @@ _exit = os._exit  # the only exit that no student's code can catch
 class Runner:
     """One notebook and the line over which it is asked."""
 
-    def __init__(self, line: Line, kernel: Kernel, order: dict[str, Any]) -> None:
+    def __init__(self, line: Connection, kernel: Kernel, order: dict[str, Any]) -> None:
         self._line, self._kernel = line, kernel
         self._seconds: float = order["call_seconds"]
         self._max_bytes: int = order["max_bytes"]
@@ -74,7 +74,7 @@ class Runner:
         """What calls one function, or a probe with it: gives its value, and which arguments it changed."""
 
         def work() -> tuple[Any, list[str]]:
-            witness = Witness(decode)
+            witness = ArgumentTracker(decode)
             positional, named = witness.arguments(args, kwargs)
             function = look_up(self._kernel.namespace, name)
             if probe:
@@ -87,7 +87,7 @@ class Runner:
 
     def _probe(self, head: dict[str, Any], blob: bytearray) -> None:
         def work() -> tuple[Any, list[str]]:
-            witness = Witness(Decoder(blob, self._special, copy=True))
+            witness = ArgumentTracker(Decoder(blob, self._special, copy=True))
             positional, named = witness.arguments(head["args"], head["kwargs"])
             probe = self._special("s", [head["source"], "probe"])
             value = probe(look_up(self._kernel.namespace, head["name"]), *positional, **named)
@@ -103,7 +103,7 @@ class Runner:
         line, max_bytes = self._line, self._max_bytes
 
         def ask(*args: Any, **kwargs: Any) -> Any:
-            encode = Encoder(stays, max_bytes)
+            encode = Encoder(opaque_tree, max_bytes)
             positional, named = [encode(a) for a in args], [[k, encode(v)] for k, v in kwargs.items()]
             line.send(pack({"ask": name, "args": positional, "kwargs": named}, encode.blobs))
             reply, blob = line.receive()
@@ -112,7 +112,7 @@ class Runner:
             return Decoder(blob, self._special, copy=True)(reply["value"])
 
         ask.__name__ = ask.__qualname__ = name
-        put_in_place(self._kernel.namespace, name, ask)
+        rebind(self._kernel.namespace, name, ask)
         self._line.send(pack({"done": True}))
 
     def _define(self, head: dict[str, Any], _blob: bytearray) -> None:
@@ -180,7 +180,7 @@ class Runner:
     def _within(self, work: Callable[[], bytes]) -> bytes:
         try:
             return self._kernel.clock.run(self._seconds, work)
-        except TimeIsUp:
+        except CallTimeout:
             self._failed = True
             return pack({"stopped": "timeout"})
         except TooBig as error:
@@ -196,7 +196,7 @@ class Runner:
     def _packed(self, value: Any, changed: list[str]) -> bytes:
         if not changed and (frame := pack_array(value, self._max_bytes)):
             return frame
-        encode = Encoder(stays, self._max_bytes)
+        encode = Encoder(opaque_tree, self._max_bytes)
         return pack({"value": encode(value), "changed": changed}, encode.blobs)
 
 
@@ -228,10 +228,10 @@ def serve(
     receive_into: Callable[[memoryview], int],
     send: Callable[[Any], int],
     wake: Callable[[], None] = lambda: None,
-    jail: Jail | None = None,
+    jail: JailLimits | None = None,
 ) -> None:
     """Be the child of one submission, in ``jail`` where there is one: the first frame brings its cells; never returns."""
-    line = Line(receive_into, send, wake)
+    line = Connection(receive_into, send, wake)
     status = 1
     try:
         order, blob = line.receive()

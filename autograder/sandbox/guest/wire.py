@@ -25,10 +25,27 @@ from typing import Any
 
 import numpy as np
 
-from .nesting import nested_deeper
-from .wire_limits import MAX_DEPTH, MAX_HEAD, MAX_INT_BITS, MAX_NESTING, MAX_NODES, MAX_TEXT, TooBig, WireError
-from .wire_plain import Iterated, KeyStaysError, decode_keys, decode_plain, encode_key, encode_other_array, encode_plain
-from .wire_tables import TooLarge, apart, is_pandas, levels_of, together
+from .wire_limits import (
+    MAX_DEPTH,
+    MAX_HEAD,
+    MAX_INT_BITS,
+    MAX_NESTING,
+    MAX_NODES,
+    MAX_TEXT,
+    TooBig,
+    WireError,
+    nested_deeper,
+)
+from .wire_plain import (
+    Iterated,
+    UnserializableKeyError,
+    decode_keys,
+    decode_plain,
+    encode_key,
+    encode_other_array,
+    encode_plain,
+)
+from .wire_tables import TooLarge, from_parts, is_pandas, levels_of, to_parts
 
 __all__ = [
     "ALIGN",
@@ -100,7 +117,7 @@ class Encoder:
         if issubclass(kind, dict):
             try:
                 return ["d", *[[encode_key(self, key, 1), self(item, depth + 1)] for key, item in value.items()]]
-            except KeyStaysError:
+            except UnserializableKeyError:
                 return self._special(value)
         return ["l" if issubclass(kind, list) else "t", *[self(item, depth + 1) for item in value]]
 
@@ -112,7 +129,7 @@ class Encoder:
 
     def _encode_table(self, value: Any, depth: int) -> Any:
         try:
-            parts = apart(value)
+            parts = to_parts(value)
         except TooLarge as error:
             raise TooBig(str(error)) from error
         tree = self(parts, depth + 1)
@@ -207,9 +224,9 @@ class Decoder:
         known = len(self.originals)
         parts = self(tree, depth + 1)
         try:
-            table = together(parts)
+            table = from_parts(parts)
             # A table is one thing that a call may change. Another pandas may make another dtype of its texts than was sent.
-            self.originals[known:] = [apart(table)] if self._copy else []
+            self.originals[known:] = [to_parts(table)] if self._copy else []
         except ValueError as error:
             raise WireError(str(error)) from error
         return table

@@ -33,8 +33,17 @@ import numpy as np
 from .wire_limits import MAX_BIG_BITS, MAX_COLLISIONS, MAX_ITEMS, TooBig, WireError
 
 __all__ = [
-    "Iterated", "KeyStaysError", "decode_keys", "decode_plain", "drained", "encode_key", "encode_other_array",
-    "encode_plain", "is_key", "stays", "zone_of",
+    "Iterated",
+    "UnserializableKeyError",
+    "decode_keys",
+    "decode_plain",
+    "encode_key",
+    "encode_other_array",
+    "encode_plain",
+    "is_key",
+    "materialize_iterators",
+    "opaque_tree",
+    "zone_of",
 ]  # fmt: skip
 
 # A student's code may replace the attributes of these modules.
@@ -66,7 +75,7 @@ class Iterated(tuple[Any, ...]):  # noqa: SLOT001 - a tuple cannot have slots th
         return made
 
 
-def stays(value: Any) -> list[Any]:
+def opaque_tree(value: Any) -> list[Any]:
     """The tree of a value that cannot cross: its type's name is all that is told."""
     kind = type(value)
     name = kind.__name__
@@ -99,16 +108,16 @@ def _home(kind: type) -> Any:
     return getattr(kind, "__module__", "")
 
 
-def drained(value: Any, depth: int = 0) -> Any:
+def materialize_iterators(value: Any, depth: int = 0) -> Any:
     """``value`` with the items that iterators in it give in their places, so that no code runs when it is looked at."""
     kind = type(value)
     if kind is _ndarray or kind in _KEYS:
         return value
     if kind in (list, tuple) and depth < 6:
-        items = [drained(item, depth + 1) for item in value]
+        items = [materialize_iterators(item, depth + 1) for item in value]
         return value if all(map(_is, items, value)) else kind(items)
     if kind is dict and depth < 6:
-        items = [drained(item, depth + 1) for item in value.values()]
+        items = [materialize_iterators(item, depth + 1) for item in value.values()]
         return value if all(map(_is, items, value.values())) else dict(zip(value, items))  # noqa: B905 - as many
     return value if issubclass(kind, _ndarray) else _given_by(value) or value
 
@@ -164,11 +173,11 @@ def encode_key(encode: Encode, value: Any, depth: int) -> Any:
         return plain
     tree = encode(plain, depth) if is_key(plain) else ["o"]
     if type(tree) is list and _stays(tree):
-        raise KeyStaysError
+        raise UnserializableKeyError
     return tree
 
 
-class KeyStaysError(Exception):
+class UnserializableKeyError(Exception):
     """A key that has no tree: what it belongs to has none either."""
 
 
@@ -180,7 +189,7 @@ def _encode_members(encode: Encode, value: Any, depth: int) -> Any:
     encode.count(len(value))  # type: ignore[attr-defined]
     try:
         trees = [encode_key(encode, item, depth + 1) for item in value]
-    except KeyStaysError:
+    except UnserializableKeyError:
         return None
     # In one order, whatever their hashes were: equal sets are equal bytes.
     return ["frozenset" if issubclass(type(value), frozenset) else "set", *_sorted(trees, key=_repr)]

@@ -18,8 +18,17 @@ import numpy as np
 from .wire_limits import MAX_COLLISIONS
 
 __all__ = [
-    "MAX_CELLS", "MAX_COLUMNS", "MAX_ROWS", "TooLarge", "apart", "is_pandas", "kind_of_table", "levels_of", "plain_copy", "same_parts",
-    "together",
+    "MAX_CELLS",
+    "MAX_COLUMNS",
+    "MAX_ROWS",
+    "TooLarge",
+    "from_parts",
+    "is_pandas",
+    "kind_of_table",
+    "levels_of",
+    "plain_copy",
+    "same_parts",
+    "to_parts",
 ]  # fmt: skip
 
 MAX_ROWS = 200_000
@@ -83,7 +92,7 @@ def levels_of(value: Any) -> int:
     return 7 if kind_of_table(value) else 2
 
 
-def apart(value: Any) -> Any:
+def to_parts(value: Any) -> Any:
     """What a value of pandas's is made of: a tuple, or of an array of its own the list; raises ``TooLarge``.
 
     Cells that are objects are left as they are.
@@ -208,7 +217,7 @@ def _column(pandas: Any, array: Any) -> Any:
     return "objects", list(array)
 
 
-def together(parts: Any) -> Any:
+def from_parts(parts: Any) -> Any:
     """The value that ``parts`` describe; raises ``ValueError`` for any that are not exactly as they should be."""
     if type(parts) is not tuple or not parts or type(parts[0]) is not str or parts[0] not in _BUILDERS:
         raise ValueError("a table is described by no word that is known")
@@ -245,7 +254,7 @@ def same_parts(one: Any, other: Any) -> bool:
     if type(one) is dict:
         return one.keys() == other.keys() and all(same_parts(one[key], other[key]) for key in one)
     if is_pandas(one):
-        return same_parts(apart(one), apart(other))
+        return same_parts(to_parts(one), to_parts(other))
     return bool(one == other) or (one != one and other != other)  # noqa: PLR0124 - NaN is not itself
 
 

@@ -94,7 +94,7 @@ class Zygote:
 
     def loop(self) -> None:
         """Obey until the trusted side hangs up."""
-        from .kernel import make_ready  # noqa: PLC0415 - imported long ago, by the warm-up
+        from .kernel import precompile  # noqa: PLC0415 - imported long ago, by the warm-up
 
         while True:
             self._wait()
@@ -115,7 +115,7 @@ class Zygote:
             elif order["do"] == "preload":
                 self._preload(order["package"])
             elif order["do"] == "compile":
-                make_ready(order["index"], order["source"])
+                precompile(order["index"], order["source"])
 
     def _wait(self) -> None:
         """Wait for an order. Where the kernel does not count each child's threads, they are counted here meanwhile."""
@@ -163,8 +163,8 @@ class Zygote:
         confine.set_limits(
             memory=memory, disk=order["disk_mb"] << 20, cpu_seconds=order["cpu_seconds"], threads=threads
         )
-        confine.lock(ruleset, self._filter, keep=self._keep)
-        from .refusals import Jail  # noqa: PLC0415 - imported long ago, by the warm-up
+        confine.drop_privileges(ruleset, self._filter, keep=self._keep)
+        from .failures import JailLimits  # noqa: PLC0415 - imported long ago, by the warm-up
         from .runner import serve  # noqa: PLC0415
 
         read, write = os.readv, os.write
@@ -173,7 +173,7 @@ class Zygote:
             with contextlib.suppress(OSError):  # it has been woken often enough
                 write(_WAKEUP, b"!")
 
-        jail = Jail(self._nested, confine.THREADS, order["disk_mb"], alone=not folder)
+        jail = JailLimits(self._nested, confine.THREADS, order["disk_mb"], alone=not folder)
         serve(lambda view: read(_LINE, [view]), lambda view: write(_LINE, view), wake, jail)
 
     def _end(self, order: dict[str, Any]) -> None:

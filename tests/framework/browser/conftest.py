@@ -19,9 +19,9 @@ from typing import Any
 
 import pytest
 
-from autograder.course import Course, load_course
-from autograder.demo.run import copy_course
-from autograder.site import build_site
+from autograder.course.course import Course, load_course
+from autograder.extras.demo.run import copy_course
+from autograder.extras.site import build_site
 from tests.support import ROOT
 from tests.support.browser import browser_file
 

@@ -8,9 +8,9 @@ import shutil
 import pytest
 from playwright.sync_api import expect
 
-from autograder.course import load_course
-from autograder.demo.run import copy_course
-from autograder.release import record_examples
+from autograder.authoring.release import record_examples
+from autograder.course.course import load_course
+from autograder.extras.demo.run import copy_course
 from tests.framework.browser.hand import add_below, open_notebook, run, set_theme, write
 from tests.support import ROOT
 

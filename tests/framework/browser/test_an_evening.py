@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from autograder.release.handout import handout
-from autograder.terminal.layout import lay_out
+from autograder.authoring.release.run import handout
+from autograder.student.terminal.layout import set_up_course
 from tests.framework.browser.conftest import one_page
 from tests.framework.browser.hand import WAIT, reach, select, serious, set_theme, type_and_run
 
@@ -69,7 +69,7 @@ def test_the_evening_in_the_site(browser, site, keep, tmp_path):
 @pytest.fixture(scope="module")
 def lab_folder(lab_folder, course):
     """The course as ``autograder start`` lays it out."""
-    lay_out(handout(course.root, print), lab_folder)
+    set_up_course(handout(course.root, print), lab_folder)
     return lab_folder
 
 

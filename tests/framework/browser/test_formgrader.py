@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from autograder.classroom.run import grade_class, handed_in
-from autograder.course import load_course
+from autograder.course.course import load_course
 from tests.framework.browser.conftest import one_page
 from tests.framework.browser.hand import WAIT
 from tests.support.books import book_of, with_book

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from autograder.course import load_course
+from autograder.authoring.simulate import reference_code, solved_notebook
+from autograder.course.course import load_course
 from autograder.grading.pictures import kept_pictures
 from autograder.sandbox.protocol import CodeCell
-from autograder.simulate import reference_code, solved_notebook
 from solutions.ch1_weighted_averaging import soft_lookup
 from tests.framework.browser.hand import open_notebook, reach, run, serious, set_theme
 from tests.support import ROOT

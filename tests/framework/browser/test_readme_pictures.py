@@ -10,10 +10,10 @@ import os
 import pytest
 from playwright.sync_api import expect
 
-from autograder.course import load_course
-from autograder.demo.run import copy_course
-from autograder.release import record_examples
-from autograder.simulate import solved_notebook, write_notebook
+from autograder.authoring.release import record_examples
+from autograder.authoring.simulate import solved_notebook, write_notebook
+from autograder.course.course import load_course
+from autograder.extras.demo.run import copy_course
 from tests.framework.browser.hand import open_notebook, run, set_theme
 from tests.support import ROOT
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from autograder.base.errors import CourseError
 from autograder.checking import after, careful, check, exercise, points, pure, visible
 from autograder.checking.decorators import CheckSpec
-from autograder.course import CourseError
 from autograder.misconception import alternative_of, misconception_of
 
 

@@ -37,4 +37,4 @@ def draw(tmp_path):
 
 def test_draws_do_not_hang_on_what_else_is_loaded(draw):
     """A module full of numbers, loaded or not, changes no input: a class is asked the same by every process."""
-    assert draw() == draw("full_of_numbers") == draw("full_of_numbers", "autograder.audit.measure")
+    assert draw() == draw("full_of_numbers") == draw("full_of_numbers", "autograder.authoring.audit.measure")

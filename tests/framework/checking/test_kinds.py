@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from autograder.audit import audit
-from autograder.audit.kinds import Kinds, kind_mutants
+from autograder.authoring.audit import audit
+from autograder.authoring.audit.category_coverage import CategoryCoverage, category_mutants
+from autograder.base.errors import CourseError
 from autograder.checking import (
     Contract,
     Kind,
@@ -25,7 +26,6 @@ from autograder.checking import (
 )
 from autograder.checking.covering import cover
 from autograder.checking.kinds import kinds_of
-from autograder.errors import CourseError
 from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
@@ -213,7 +213,7 @@ def test_kind_only_mutants_are_right_on_ordinary_input():
     def double(x):
         return 2 * x
 
-    found = {m.label: m.function for m in kind_mutants(Contract({"x": array("... n")}), double, "double")}
+    found = {m.label: m.function for m in category_mutants(Contract({"x": array("... n")}), double, "double")}
     plain, long = np.array([[1.25, -2.5], [0.5, 3.0]]), np.ones(70)
     for label in (
         "double: x clipped to 100",
@@ -242,6 +242,6 @@ def test_an_author_adds_a_kind():
 
 def test_a_row_of_the_matrix_is_a_line():
     """What is varied, and how many of its kinds are looked at."""
-    kinds = Kinds(("float32", "x: all zero", "x: all huge"), ("float32", "x: all zero"), 5, ("one",))
+    kinds = CategoryCoverage(("float32", "x: all zero", "x: all huge"), ("float32", "x: all zero"), 5, ("one",))
     assert kinds.missing == ("x: all huge",)
     assert str(kinds) == "float32 1/1, x 1/2; wrong on one kind only: 4/5 killed"

@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from autograder.base.errors import CourseError
 from autograder.checking.arrays import paste, show
 from autograder.checking.closeness import equal
 from autograder.checking.compare import describe_failure, matches
-from autograder.errors import CourseError
 from autograder.judging.values import arrived
 from autograder.sandbox.protocol import Opaque
 

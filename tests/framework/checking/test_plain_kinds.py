@@ -4,10 +4,10 @@ import datetime as dt
 
 import pytest
 
+from autograder.base.errors import CourseError
 from autograder.checking import Contract, among, dates, items, mapping, members, real, text, whole
 from autograder.checking.covering import cover
 from autograder.checking.kinds import kinds_of
-from autograder.errors import CourseError
 
 CONTRACTS = {
     "text": text(), "letters": text("ab", low=1, high=20), "bare": text(without=("unicode", "lines"), high=90), "numbers": items(whole(-100, 100)),

@@ -7,13 +7,13 @@ import ast
 import pandas as pd
 import pytest
 
-from autograder.audit.kinds import _spoil
+from autograder.authoring.audit.category_coverage import _spoil
+from autograder.base.errors import CourseError
 from autograder.checking import Contract, among, array, real, table, whole
 from autograder.checking.closeness import equal
 from autograder.checking.covering import cover
-from autograder.edits.generator import Definition, edited, edits_of
-from autograder.edits.table_slips import table_slips
-from autograder.errors import CourseError
+from autograder.mistakes.edits.generator import Definition, edited, edits_of
+from autograder.mistakes.edits.table_slips import table_slips
 
 CONTRACT = Contract(
     {

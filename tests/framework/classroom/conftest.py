@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
+from autograder.authoring.simulate import solved_notebook
+from autograder.course.notebook import document_bytes
 from autograder.misconception import misconceptions_in
-from autograder.notebook import document_bytes
-from autograder.simulate import solved_notebook
 from tests.support.books import with_book
 from tests.support.mini import CHAPTER, RIGHT, copy_course, hand_in
 

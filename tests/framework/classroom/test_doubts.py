@@ -6,7 +6,7 @@ import pytest
 
 from autograder.classroom.run import grade_class, handed_in
 from autograder.cli.text import needs_a_person
-from autograder.course import load_course
+from autograder.course.course import load_course
 from tests.support.books import book_of, with_book
 from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, cell, change, copy_course, document, hand_in
 

@@ -7,8 +7,8 @@ import pytest
 
 from autograder.classroom.feedback import make_pages
 from autograder.classroom.run import grade_class, handed_in
-from autograder.course import load_course
-from autograder.feedback.seal import is_sealed
+from autograder.course.course import load_course
+from autograder.pages.feedback import has_valid_hash
 from tests.support.books import book_of, with_book
 from tests.support.commands import python
 from tests.support.mini import CHAPTER, RIGHT, WRONG_SIGN, copy_course, document, hand_in
@@ -159,7 +159,7 @@ def test_a_page_of_somebody_elses_is_never_overwritten(course, tmp_path):
     assert done.returncode == 0
     assert done.stderr == "ch1_units: 1 page made, 0 as before.\n"
     assert [page["status"] for page in json.loads(done.stdout)] == ["made"]
-    assert is_sealed(bob.read_bytes())
+    assert has_valid_hash(bob.read_bytes())
     assert page_of(course, "ada").read_bytes() == theirs["ada"]
     assert regrade(course)["bob"] is None
 

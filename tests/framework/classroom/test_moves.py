@@ -7,7 +7,7 @@ import pytest
 from autograder.classroom.entering import _warned
 from autograder.classroom.moves import read_moves
 from autograder.classroom.run import grade_class, handed_in
-from autograder.course import load_course
+from autograder.course.course import load_course
 from tests.framework.classroom.conftest import cells, given_back
 from tests.support.books import book_of, with_book
 from tests.support.commands import python
@@ -135,7 +135,7 @@ def test_a_run_that_was_stopped_loses_no_better_notebook(course, monkeypatch):
     back = given_back(course)
     hand_in(course, "bob", document(course, **HALF))
     with monkeypatch.context() as patch:
-        patch.setattr("autograder.gradebook.writer.write_entries", lambda *_args, **_more: 1 / 0)
+        patch.setattr("autograder.classroom.gradebook.writer.write_entries", lambda *_args, **_more: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             regrade(course)
     assert given_back(course) != back

@@ -10,9 +10,9 @@ from autograder.classroom.preview import preview_class
 from autograder.classroom.run import grade_class, handed_in
 from autograder.classroom.running import running
 from autograder.cli.preview import preview_text
-from autograder.course import load_course
+from autograder.course.course import load_course
 from autograder.grading.submission import Submission
-from autograder.judging.proven import note_proven
+from autograder.judging.validated import mark_validated
 from tests.support.books import book_of, with_book
 from tests.support.commands import python
 from tests.support.mini import CHAPTER, RIGHT, change, copy_course, document, hand_in
@@ -34,7 +34,7 @@ def course(tmp_path_factory):
         mark.manual_score, mark.needs_manual_grade = 2.0, False
         book.db.commit()
     grade(made)
-    note_proven(made, CHAPTER)
+    mark_validated(made, CHAPTER)
     return made
 
 
@@ -120,7 +120,7 @@ def test_the_command_prints_one_json_object_and_makes_nothing_for_a_course_witho
 def test_layout_and_comments_unprove_nothing_and_what_a_check_mentions_does(course):
     """A helper, a reference and a decorator are part of a check."""
     checks = course.checks(CHAPTER)
-    note_proven(load_course(course.root), CHAPTER)
+    mark_validated(load_course(course.root), CHAPTER)
     checks.write_text(checks.read_text() + "\n\n# a remark\n")
     assert preview(course).unproven == ()
     change(checks, 'mean_kelvin", points=3, leans_on=("to_kelvin",)', 'mean_kelvin", points=3, leans_on=()')

@@ -10,11 +10,12 @@ import threading
 
 import pytest
 
+from autograder.base.errors import CourseError
 from autograder.classroom.delivery import beside
+from autograder.classroom.gradebook.errors import disk_error
+from autograder.classroom.gradebook.writer import GradebookWriter
 from autograder.classroom.run import Terminated, grade_class, handed_in
-from autograder.course import CourseError, load_course
-from autograder.gradebook.errors import disk_error
-from autograder.gradebook.writer import GradebookWriter
+from autograder.course.course import load_course
 from autograder.grading.submission import Submission
 from tests.support.books import book_of
 from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, document, hand_in
@@ -293,7 +294,7 @@ def test_a_full_disk_ends_the_run_and_is_nobodys_notebooks_fault(course, monkeyp
     """No notebook becomes ungradable: the run ends with a sentence that names the file, and the same command goes on."""
     hand_in(course, "ada", document(course, **RIGHT))
     full = os.open("/dev/full", os.O_WRONLY)
-    monkeypatch.setattr("autograder.files._created", lambda _path: os.dup(full))
+    monkeypatch.setattr("autograder.base.files._created", lambda _path: os.dup(full))
     with pytest.raises(OSError, match="No space left") as error:
         regrade(course, confinement="local")
     assert error.value.errno == errno.ENOSPC

@@ -8,9 +8,9 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.classroom.run import grade_class, handed_in
-from autograder.course import load_course
-from autograder.demo.run import copy_course
-from autograder.demo.students import class_of, hand_in
+from autograder.course.course import load_course
+from autograder.extras.demo.run import copy_course
+from autograder.extras.demo.students import class_of, hand_in
 from autograder.grading.batch import grade_notebooks
 from autograder.grading.submission import Job
 from autograder.sandbox import SandboxUnavailable, open_worker

@@ -6,9 +6,9 @@ import sqlite3
 
 import pytest
 
+from autograder.classroom.gradebook import writer
 from autograder.classroom.run import grade_class, handed_in
-from autograder.course import load_course
-from autograder.gradebook import writer
+from autograder.course.course import load_course
 from autograder.grading.verdict_cache import VerdictCache
 from tests.framework.classroom.conftest import cells, class_of_many, given_back
 from tests.support.books import with_book
@@ -70,7 +70,7 @@ def test_an_unchanged_class_is_not_written_again(graded, entered, monkeypatch):
 def test_nothing_heavy_is_imported_for_an_unchanged_class(graded):
     """Not even NumPy: the second run is over before nbgrader would have been read."""
     code = (
-        "import sys; from autograder.course import load_course;"
+        "import sys; from autograder.course.course import load_course;"
         "from autograder.classroom.run import grade_class, handed_in; course = load_course();"
         f"grade_class(course, {CHAPTER!r}, handed_in(course, {CHAPTER!r}), workers=2);"
         "print(*{name.partition('.')[0] for name in sys.modules})"

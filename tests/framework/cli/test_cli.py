@@ -12,15 +12,15 @@ import pytest
 from click.testing import CliRunner
 
 import autograder
+from autograder.authoring.release import record_examples
+from autograder.base.verdict import CheckResult, ExerciseVerdict, Verdict
+from autograder.classroom.gradebook.errors import GradebookError
 from autograder.cli import grading, student
 from autograder.cli.app import app
 from autograder.cli.text import needs_a_person, summary, verdict_text
-from autograder.course import load_course
-from autograder.gradebook.errors import GradebookError
-from autograder.release import record_examples
-from autograder.sandbox.confinement import SandboxLost
-from autograder.terminal.by_examples import check_by_examples
-from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
+from autograder.course.course import load_course
+from autograder.sandbox.protocol import SandboxStartError
+from autograder.student.terminal.checking import check_by_examples
 from tests.support.commands import python
 from tests.support.mini import CHAPTER, RIGHT, WRONG_SIGN, change, copy_course, document, hand_in
 
@@ -157,7 +157,7 @@ def test_what_is_kept_is_said_where_it_is(course_folder, monkeypatch, arguments,
         (OSError(errno.ENOSPC, "No space left on device", "/course/x"), "Cannot write /course/x: no space is left there."),
         (OSError(errno.EROFS, "Read-only file system", "/course/x"), "Cannot use /course/x: Read-only file system."),
         (GradebookError("The gradebook is down."), "The gradebook is down."),
-        (SandboxLost("No jail can be had any more."), "No jail can be had any more."),
+        (SandboxStartError("No jail can be had any more."), "No jail can be had any more."),
     ],
 )  # fmt: skip
 def test_what_a_machine_lacks_is_told_in_a_sentence(course_folder, monkeypatch, error, words):
@@ -245,7 +245,7 @@ def test_a_notebook_that_breaks_the_replay_is_that_notebooks_reason(tmp_path, mo
     def breaks(path):
         raise RuntimeError(f"our own mistake over {path.stem}")
 
-    monkeypatch.setattr("autograder.terminal.by_examples.read_notebook", breaks)
+    monkeypatch.setattr("autograder.student.terminal.checking.read_notebook", breaks)
     verdicts = check_by_examples([tmp_path / "a.ipynb", tmp_path / "b.ipynb"], None, "auto", lambda _: None)
     assert [verdict.status for verdict in verdicts] == ["ungradable"] * 2
     assert "our own mistake over b (by_examples.py, line" in verdicts[1].reason

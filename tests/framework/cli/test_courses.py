@@ -16,10 +16,10 @@ from click.testing import CliRunner
 from nbgrader.api import Gradebook
 
 from autograder.classroom import readiness
+from autograder.classroom.gradebook.people import read_class_list
 from autograder.classroom.readiness import probe_course
 from autograder.cli.app import app
-from autograder.course import load_course
-from autograder.gradebook.people import read_class_list
+from autograder.course.course import load_course
 from tests.support import ROOT
 from tests.support.books import with_book
 from tests.support.commands import python
@@ -102,7 +102,7 @@ def test_doctor_tells_of_the_course_and_as_json(tmp_path, monkeypatch):
     with closing(sqlite3.connect(course.root / "gradebook.db")) as book, book:
         book.execute("UPDATE alembic_version SET version_num = '0123abc'")
     monkeypatch.setattr(
-        "autograder.doctor.diagnose", lambda: [readiness.Probe("landlock starts", holds=True, detail="")]
+        "autograder.cli.doctor.diagnose", lambda: [readiness.Probe("landlock starts", holds=True, detail="")]
     )
     found = json.loads(invoke(course, "doctor", "--json", status=1)[0])
     assert (found["ready"], found["sandbox"]) == (False, "landlock")

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import CourseError
+from autograder.base.errors import CourseError
 from autograder.grading.batch import grade, grade_notebooks
 from autograder.grading.outcome import ungradable
 from autograder.grading.submission import Job, Submission
-from autograder.sandbox.confinement import SandboxLost
-from autograder.sandbox.protocol import TimeBudget
+from autograder.sandbox.protocol import SandboxStartError, TimeBudget
 from autograder.sandbox.session import ChildSession
 from autograder.sandbox.worker import Worker
 from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, cell, document, hand_in
@@ -299,7 +298,7 @@ def without_jail(monkeypatch, *students):
 
     def refuse(self, cells, **options):
         if any(f"# {student}" in cell.source for cell in cells for student in students):
-            raise SandboxLost("the bubblewrap sandbox does not start: exit status 137")
+            raise SandboxStartError("the bubblewrap sandbox does not start: exit status 137")
         return whole(self, cells, **options)
 
     monkeypatch.setattr(Worker, "open", refuse)
@@ -326,7 +325,7 @@ def test_a_jail_that_starts_for_nobody_ends_the_run(course, monkeypatch):
     without_jail(monkeypatch, "ada", "bob", "cyd")
     told = []
     lost = r"^No jail can be had any more: .* exit status 137, for 3 notebooks in a row"
-    with pytest.raises(SandboxLost, match=lost):
+    with pytest.raises(SandboxStartError, match=lost):
         grade_notebooks(course, [*three, *three], confinement="local", on_verdict=told.append)
     assert len(told) == 2
 
@@ -335,7 +334,7 @@ def test_a_jail_lost_in_a_check_is_not_the_students_mistake(course, monkeypatch)
     """Where a check cannot be asked because no jail starts, the notebook is ungradable: nobody loses points by it."""
 
     def lost(*_args, **_options):
-        raise SandboxLost("the bubblewrap sandbox does not start")
+        raise SandboxStartError("the bubblewrap sandbox does not start")
 
     monkeypatch.setattr(ChildSession, "batch", lost)
     [verdict] = grade_notebooks(course, of_three(course)[:1], confinement="local")

@@ -7,9 +7,9 @@ import nbformat
 import pytest
 from nbgrader.utils import compute_checksum, determine_grade
 
+from autograder.base.verdict import CheckResult, ExerciseVerdict
 from autograder.grading.document import Released, checksum, restored, write_outcomes, write_verdict
 from autograder.sandbox.protocol import CellOutcome, StudentError
-from autograder.verdict import CheckResult, ExerciseVerdict
 from tests.support.mini import CHAPTER, RIGHT, cell, document
 
 

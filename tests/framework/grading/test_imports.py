@@ -6,12 +6,12 @@ import json
 
 import pytest
 
+from autograder.base.errors import CourseError
 from autograder.classroom.run import grade_class
 from autograder.cli.text import needs_a_person
-from autograder.course import CourseError
+from autograder.course.notebook import document_bytes
 from autograder.grading.batch import grade_notebooks
 from autograder.grading.submission import Job
-from autograder.notebook import document_bytes
 from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, document, hand_in
 
 BELOW = "def to_kelvin(celsius):\n    import scipy\n    return celsius + 273.15"

@@ -7,11 +7,11 @@ import zlib
 
 import pytest
 
-from autograder.course import load_course
+from autograder.course.course import load_course
+from autograder.course.notebook import load_document
 from autograder.grading.batch import grade
 from autograder.grading.pictures import NOT_DRAWN
 from autograder.grading.submission import Job
-from autograder.notebook import load_document
 from tests.support.mini import CHAPTER, RIGHT, document, hand_in
 
 DRAW = "def bars():\n    print('drawn now')\n\n\nbars()"

@@ -2,11 +2,11 @@
 
 import pytest
 
-from autograder.course import load_course
-from autograder.files import write_atomically
+from autograder.base.files import write_atomically
+from autograder.base.verdict import CheckResult, ExerciseVerdict, Verdict
+from autograder.course.course import load_course
 from autograder.grading.verdict_cache import VerdictCache
 from autograder.sandbox.protocol import CellOutcome, StudentError
-from autograder.verdict import CheckResult, ExerciseVerdict, Verdict
 from tests.support.mini import CHAPTER
 
 CHECKS = (CheckResult("c", "t", "failed", "m", visible=True, points=1.0, reason="r", example="e"),)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from autograder.checking import assert_matches, assert_shape, assert_sums_to_one
-from autograder.checking.agreement import Agreement
+from autograder.checking.agreement import ReferenceComparison
 from autograder.checking.asserts import CheckFailed
-from autograder.checking.spelling import noting_answers, spelling_of
-from autograder.judging.conversation import Conversation
+from autograder.checking.call_source import expression_for, track_answers
+from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.functions import FunctionSession
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.sandbox.protocol import Rng, Source
@@ -32,16 +32,16 @@ REFERENCES = {"softmax": softmax, "pair": pair, "flag": lambda x: bool(x > 0)}
 def fixtures(**functions):
     """``student`` and ``agrees`` for a student with these functions, the others right."""
     session = FunctionSession({**REFERENCES, **functions})
-    conversation = Conversation(
+    conversation = ExerciseSession(
         lambda: session, limited=lambda _mb: session, signature=lambda name: inspect.signature(REFERENCES[name])
     )
     student = StudentProxy(conversation)
-    return student, Agreement(student, ReferenceProxy(REFERENCES))
+    return student, ReferenceComparison(student, ReferenceProxy(REFERENCES))
 
 
 @pytest.fixture(autouse=True)
 def _noting():
-    with noting_answers():
+    with track_answers():
         yield
 
 
@@ -94,12 +94,12 @@ def test_the_spelling_of_parts_functions_generators_and_variables():
     student, _ = fixtures(q1=7)
     x = np.array([1.0])
     first, others = student.pair(x, rng=Rng(3), f=Source("def f(x):\n    return x\n", "f"))
-    text, inputs = spelling_of(others["twice"])
+    text, inputs = expression_for(others["twice"])
     assert text == "pair(x, rng=np.random.default_rng(3), f=f)[1]['twice']"
     assert list(inputs) == ["x", "f"]
-    assert spelling_of(first)[0].endswith("[0]")
-    assert spelling_of(first.copy()) == ("", {})
-    assert spelling_of(student["q1"]) == ("q1", {})
+    assert expression_for(first)[0].endswith("[0]")
+    assert expression_for(first.copy()) == ("", {})
+    assert expression_for(student["q1"]) == ("q1", {})
 
 
 def test_a_tolerance_follows_from_the_inputs_that_are_found():

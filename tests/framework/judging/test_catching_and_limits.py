@@ -6,17 +6,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.checking import catches
-from autograder.checking.agreement import Agreement
+from autograder.base.errors import CourseError
+from autograder.checking import grades_tests
+from autograder.checking.agreement import ReferenceComparison
 from autograder.checking.asserts import CheckFailed
-from autograder.checking.spelling import noting_answers
-from autograder.course import Limits
-from autograder.errors import CourseError
-from autograder.judging.conversation import Conversation
+from autograder.checking.call_source import track_answers
+from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.functions import FunctionSession
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.sandbox import open_worker
-from autograder.sandbox.protocol import CodeCell
+from autograder.sandbox.protocol import CodeCell, Limits
 
 LIMITS = Limits(call_seconds=2.0, cell_seconds=1.5, submission_seconds=30.0, memory_mb=512)
 
@@ -57,7 +56,7 @@ class Exercise:
     """The check, in a class as a check file has it."""
 
     __exercise__ = SimpleNamespace(name="test_median")
-    test_bugs = catches(BUGS, right=[median, by_removing], points=1, visible=True)
+    test_bugs = grades_tests(BUGS, right=[median, by_removing], points=1, visible=True)
 
 
 def first_again(words):
@@ -102,11 +101,11 @@ def both(worker):
 
     def said(session, check):
         reference = ReferenceProxy({"first_again": first_again, "fib": fib})
-        conversation = Conversation(lambda: session, limits=LIMITS, right=reference.answer)
+        conversation = ExerciseSession(lambda: session, limits=LIMITS, right=reference.answer)
         student = StudentProxy(conversation, session.names)
-        with noting_answers():
+        with track_answers():
             try:
-                check(student, Agreement(student, reference))
+                check(student, ReferenceComparison(student, reference))
             except CheckFailed as failure:
                 return str(failure)
         return ""
@@ -160,7 +159,7 @@ def test_an_author_hears_what_catches_lacks(arguments, words):
     """A function without a source cannot be handed over."""
     bugs, right = arguments
     with pytest.raises(CourseError, match=words):
-        catches(bugs, right=right, points=1)
+        grades_tests(bugs, right=right, points=1)
 
 
 WORDS = [f"w{number}" for number in range(400)]

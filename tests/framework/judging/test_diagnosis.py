@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograder.judging.candidates import diagnosis_of
-from autograder.judging.composition import compositions
+from autograder.judging.candidates import diagnosis_of, misconception_pairs
 from autograder.judging.diagnosis import answer_signature, distinguishing_calls
 from autograder.judging.functions import FunctionSession
 from autograder.misconception import Misconception
@@ -269,4 +268,4 @@ def test_a_mistake_that_loses_a_part_is_no_longer_that_mistake():
         return np.exp(x) + 0
 
     wrong = [Misconception(w.__name__, "right", w.__name__, w) for w in (turned, no_shift)]
-    assert list(compositions(right, wrong)) == []
+    assert list(misconception_pairs(right, wrong)) == []

@@ -10,8 +10,8 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from autograder.base.errors import CourseError
 from autograder.checking.asserts import CheckFailed, assert_matches
-from autograder.course import CourseError
 from autograder.judging.judge import Judge, _Helped
 from autograder.judging.loader import ChapterChecks, load_checks
 from autograder.judging.values import arrived

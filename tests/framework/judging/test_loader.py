@@ -3,11 +3,10 @@
 import shutil
 import sys
 
-from autograder.audit import audit
+from autograder.authoring.audit import audit
 from autograder.grading.verdict_cache import VerdictCache
 from autograder.judging.judge import Judge
-from autograder.judging.loader import load_checks
-from autograder.judging.solutions import known_alternatives, known_misconceptions
+from autograder.judging.loader import known_alternatives, known_misconceptions, load_checks
 from tests.framework.judging.conftest import Student, right
 from tests.support import ROOT
 from tests.support.commands import python

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from autograder.checking.asserts import CheckFailed
-from autograder.course import Limits
-from autograder.judging.conversation import Conversation
+from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.functions import FunctionSession
 from autograder.judging.proxies import StudentProxy
 from autograder.sandbox import open_worker
-from autograder.sandbox.protocol import CodeCell
+from autograder.sandbox.protocol import CodeCell, Limits
 
 CODE = """
 import numpy as np
@@ -30,7 +29,7 @@ def student(request):
         namespace: dict = {}
         exec(CODE, namespace)  # noqa: S102 - the text above
         session = FunctionSession(namespace)
-        yield StudentProxy(Conversation(lambda: session))
+        yield StudentProxy(ExerciseSession(lambda: session))
         return
     with open_worker(Limits(), ["numpy"]) as worker:
         cells = [CodeCell(0, "code", CODE)]
@@ -39,7 +38,7 @@ def student(request):
         def limited(memory_mb):
             return narrow.setdefault(memory_mb, worker.open(cells, memory_mb=memory_mb))
 
-        yield StudentProxy(Conversation(lambda: session, limited=limited))
+        yield StudentProxy(ExerciseSession(lambda: session, limited=limited))
 
 
 def test_without_a_limit_both_forms_answer(student):

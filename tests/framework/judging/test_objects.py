@@ -7,16 +7,15 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from autograder.checking.agreement import Agreement
+from autograder.checking.agreement import ReferenceComparison
 from autograder.checking.asserts import CheckFailed, assert_matches
-from autograder.checking.spelling import noting_answers
-from autograder.course import Limits
-from autograder.judging.conversation import Conversation
+from autograder.checking.call_source import track_answers
+from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.functions import FunctionSession
 from autograder.judging.objects import MAX_STEPS
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.sandbox import open_worker
-from autograder.sandbox.protocol import CodeCell
+from autograder.sandbox.protocol import CodeCell, Limits
 from autograder.sandbox.script import Step, script
 
 LIMITS = Limits(call_seconds=1.0, cell_seconds=1.5, submission_seconds=30.0, memory_mb=512)
@@ -113,11 +112,11 @@ def worker():
 def said(session, check):
     """What a check says of the class behind ``session``; "" where it holds."""
     reference = ReferenceProxy(REFERENCE)
-    conversation = Conversation(lambda: session, limits=LIMITS, classes={"Stack"}, right=reference.answer)
+    conversation = ExerciseSession(lambda: session, limits=LIMITS, classes={"Stack"}, right=reference.answer)
     student = StudentProxy(conversation, session.names)
-    with noting_answers():
+    with track_answers():
         try:
-            check(student, Agreement(student, reference))
+            check(student, ReferenceComparison(student, reference))
         except CheckFailed as failure:
             return str(failure)
     return ""
@@ -357,7 +356,7 @@ def test_a_list_that_all_objects_share_is_seen(both):
 def test_too_many_steps_are_told_to_the_author():
     """A check that takes hundreds of steps with one object hears what to do instead."""
     reference = ReferenceProxy(REFERENCE)
-    with noting_answers():
+    with track_answers():
         stack = reference.Stack()
         with pytest.raises(ValueError, match=f"more than {MAX_STEPS} steps with one object.*let a probe"):
             [stack.push(number) for number in range(MAX_STEPS + 1)]

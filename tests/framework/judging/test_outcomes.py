@@ -7,15 +7,14 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from autograder.checking.agreement import Agreement
+from autograder.checking.agreement import ReferenceComparison
 from autograder.checking.asserts import CheckFailed
-from autograder.checking.spelling import noting_answers
-from autograder.course import Limits
-from autograder.judging.conversation import Conversation
+from autograder.checking.call_source import track_answers
+from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.functions import FunctionSession
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.sandbox import open_worker
-from autograder.sandbox.protocol import CodeCell
+from autograder.sandbox.protocol import CodeCell, Limits
 
 RIGHT = """
 def root(x):
@@ -51,12 +50,12 @@ def told(worker):
     reference = ReferenceProxy({name: right[name] for name in ("root", "greet", "naturals")})
 
     def failure(session, ask):
-        conversation = Conversation(
+        conversation = ExerciseSession(
             lambda: session, limits=LIMITS, signature=lambda name: inspect.signature(right[name])
         )
-        with noting_answers():
+        with track_answers():
             try:
-                ask(Agreement(StudentProxy(conversation), reference))
+                ask(ReferenceComparison(StudentProxy(conversation), reference))
             except CheckFailed as failed:
                 return failed.reason
         return ""
@@ -125,7 +124,7 @@ def test_what_was_printed_is_there_to_be_asserted_about(told):
 
 def test_an_author_hears_what_is_missing():
     """Which error is right has to be said, and how many items are taken is bounded."""
-    student = StudentProxy(Conversation(lambda: FunctionSession({})))
+    student = StudentProxy(ExerciseSession(lambda: FunctionSession({})))
     with pytest.raises(ValueError, match="needs the error that is right"):
         student.raises()
     with pytest.raises(ValueError, match="between 1 and 10,000 items"):

@@ -1,6 +1,6 @@
 """The checks as an author runs them: by pytest itself, on a notebook that ``--student`` names."""
 
-from autograder.simulate import write_notebook
+from autograder.authoring.simulate import write_notebook
 from tests.support import ROOT
 from tests.support.commands import python
 from tests.support.mini import CHAPTER, RIGHT, document

@@ -7,14 +7,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from autograder.checking import catching
+from autograder.checking import student_tests
 from autograder.checking.asserts import CheckFailed
-from autograder.course import load_course
-from autograder.examples import parse_examples
-from autograder.examples.record import recorded
-from autograder.examples.replay import replay
+from autograder.course.course import load_course
 from autograder.judging.candidates import diagnosis_of
-from autograder.judging.conversation import Conversation
+from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.functions import FunctionSession
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
@@ -22,6 +19,9 @@ from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.judging.values import key_of
 from autograder.misconception import Misconception
 from autograder.sandbox.protocol import Call
+from autograder.student.examples import parse_examples
+from autograder.student.examples.record import recorded
+from autograder.student.examples.replay import replay
 from tests.framework.judging.conftest import Student
 from tests.support import ROOT
 from tests.support.mini import copy_course
@@ -48,7 +48,7 @@ def from_nought(n):
 
 def talk(function, planned=()):
     """A conversation with a student who has this function, and the proxy that checks use."""
-    conversation = Conversation(lambda: FunctionSession({"boxes": function}), planned=planned)
+    conversation = ExerciseSession(lambda: FunctionSession({"boxes": function}), planned=planned)
     return conversation, StudentProxy(conversation)
 
 
@@ -81,7 +81,7 @@ def test_probed_calls_are_planned_beside_plain_ones():
         return n + 1
 
     plan = [Call("boxes", (2,), probe=LOOK), Call("count", (5,)), Call("boxes", (1,), probe=LOOK), Call("count", (6,))]
-    conversation = Conversation(lambda: FunctionSession({"boxes": boxes, "count": count}), planned=plan)
+    conversation = ExerciseSession(lambda: FunctionSession({"boxes": boxes, "count": count}), planned=plan)
     conversation.fetch()
     assert [a.value for _, a in conversation.log] == [{"made": [1, 2]}, 6, {"made": [1]}, 7]
 
@@ -369,7 +369,7 @@ def test_what_a_function_wrote_into_the_probe_is_not_believed():
 def test_tests_that_stumble_over_a_name_of_their_own_are_told_so():
     """They refuse nothing: the error is theirs, while one inside of the function that they judge is caught."""
     names = {}
-    exec(catching._TRIAL, names)  # noqa: S102 - our own text
+    exec(student_tests._TRIAL, names)  # noqa: S102 - our own text
 
     def misspelt(candidate):
         assert candidate(2) is true  # noqa: F821

@@ -4,12 +4,11 @@ import shutil
 
 import pytest
 
+from autograder.base.errors import CourseError
 from autograder.checking import choice, number, quiz
 from autograder.checking.decorators import exercises_of
-from autograder.course import CourseError
 from autograder.judging.judge import Judge
-from autograder.judging.loader import load_checks
-from autograder.judging.solutions import known_alternatives, known_misconceptions, reference_functions
+from autograder.judging.loader import known_alternatives, known_misconceptions, load_checks, reference_functions
 from tests.framework.judging.conftest import Student
 from tests.support.mini import change, copy_course
 

@@ -7,10 +7,10 @@ import sysconfig
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.examples.sealed import seal
-from autograder.gradebook.entries import gradebook_url
-from autograder.judging.secret import course_secret
-from autograder.release import record_examples
+from autograder.authoring.release import record_examples
+from autograder.classroom.gradebook.entries import gradebook_url
+from autograder.course.secret import course_secret
+from autograder.student.examples.format import obfuscate
 from tests.support.leaks import hunt, secrets_of
 from tests.support.mini import CHAPTER
 
@@ -46,7 +46,7 @@ def test_it_finds_what_is_planted(course, tmp_path, planted, what, form):
         "text": planted,
         "html": f"<pre>{planted.replace(' ', '&#32;').replace('-', '&#45;')}</pre>",
         "notebook": json.dumps({"cells": [{"source": planted.splitlines(keepends=True)}]}),
-        "sealed": json.dumps({"exercises": {"to_kelvin": {"any": seal({"solution": planted}, "to_kelvin")}}}),
+        "sealed": json.dumps({"exercises": {"to_kelvin": {"any": obfuscate({"solution": planted}, "to_kelvin")}}}),
     }[form]
     path = tmp_path / "received"
     path.write_text(text if form == "sealed" else f"before\n{text}\nafter")

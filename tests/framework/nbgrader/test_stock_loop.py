@@ -10,12 +10,12 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.utils import get_username
 
+from autograder.authoring.simulate import reference_code, solved_notebook, write_notebook
 from autograder.classroom.feedback import make_pages
 from autograder.classroom.run import grade_class, handed_in
-from autograder.course import load_course
-from autograder.demo.run import copy_course as copy_whole
+from autograder.course.course import load_course
+from autograder.extras.demo.run import copy_course as copy_whole
 from autograder.misconception import misconceptions_in
-from autograder.simulate import reference_code, solved_notebook, write_notebook
 from tests.support import ROOT
 from tests.support.books import with_book
 from tests.support.leaks import hunt

@@ -18,21 +18,21 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
+from autograder.base.marks import CellMark
+from autograder.base.verdict import ExerciseVerdict, Verdict
+from autograder.classroom.export.run import export_marks
 from autograder.classroom.feedback import make_pages
+from autograder.classroom.gradebook import locking
+from autograder.classroom.gradebook.entries import gradebook_url, write_entries
+from autograder.classroom.gradebook.errors import GradebookError
+from autograder.classroom.gradebook.locking import exclusive_lock, retry_conflicts
+from autograder.classroom.gradebook.marks import read_book
+from autograder.classroom.gradebook.people import known_students
+from autograder.classroom.gradebook.reading import read_chapter
 from autograder.classroom.preview import preview_class
 from autograder.classroom.run import grade_class, handed_in
-from autograder.course import load_course
-from autograder.export.run import export_marks
-from autograder.gradebook import locking
-from autograder.gradebook.entries import gradebook_url, write_entries
-from autograder.gradebook.errors import GradebookError
-from autograder.gradebook.locking import exclusive_lock, retry_conflicts
-from autograder.gradebook.marks import read_book
-from autograder.gradebook.people import known_students
-from autograder.gradebook.reading import read_chapter
+from autograder.course.course import load_course
 from autograder.grading.submission import Job
-from autograder.marks import CellMark
-from autograder.verdict import ExerciseVerdict, Verdict
 from tests.support import ROOT
 from tests.support.books import marks, outcome
 from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, document, hand_in
@@ -43,8 +43,8 @@ pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 WRITE = """
 import sys
 from pathlib import Path
-from autograder.course import load_course
-from autograder.gradebook.entries import write_entries
+from autograder.course.course import load_course
+from autograder.classroom.gradebook.entries import write_entries
 from tests.framework.postgres.test_postgres import verdict
 from tests.support.books import outcome
 course, first = load_course(Path(sys.argv[1])), int(sys.argv[2])

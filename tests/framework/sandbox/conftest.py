@@ -6,9 +6,8 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from autograder.course import Limits
 from autograder.sandbox import open_worker
-from autograder.sandbox.protocol import CodeCell
+from autograder.sandbox.protocol import CodeCell, Limits
 
 LIMITS = Limits(call_seconds=1.0, cell_seconds=1.5, submission_seconds=30.0, memory_mb=512, result_mb=8, output_kb=8)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from autograder.sandbox.answer_cache import AnswerCache
 from autograder.sandbox.protocol import Answer, Call, Script
+from autograder.sandbox.session import AnswerCache
 
 HEAD = b'{"value":1,"changed":[]}'
 

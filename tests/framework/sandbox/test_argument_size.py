@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.sandbox.argument_size import Size
+from autograder.sandbox.session import Size
 
 SMALL = Size.of([np.ones((3, 4)), np.ones((5, 4))])
 

@@ -8,7 +8,7 @@ from unittest import mock
 
 import pytest
 
-from autograder.sandbox.guest.wire import TooBig
+from autograder.sandbox.guest.wire_limits import TooBig
 from autograder.sandbox.protocol import Answer, Call, CodeCell, TimeBudget
 
 from .conftest import cells
@@ -281,9 +281,7 @@ def test_fonts_that_matplotlib_lets_go_of_take_nothing_with_them(run):
 
 def test_a_picture_that_uses_the_students_functions_is_drawn_or_says_why_not(run):
     """As in a notebook: the image; a line while the function is a stub; a line about what cannot be drawn; never an error."""
-    drawn = (
-        "from autograder import uses\nimport matplotlib.pyplot as plt\n@uses('f')\ndef picture():\n    plt.plot(f())"
-    )
+    drawn = "from autograder import requires\nimport matplotlib.pyplot as plt\n@requires('f')\ndef picture():\n    plt.plot(f())"
     cells = ("def f():\n    return [1, 2]", "def f():\n    raise NotImplementedError", "def f():\n    return 1 / 0")
     shown = [run(cell, drawn).cells[1] for cell in cells]
     assert [one.error for one in shown] == [None, None, None]

@@ -14,12 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autograder.course import Limits
 from autograder.sandbox import SandboxUnavailable, Worker, confinement, open_worker, probe, probes, processes
-from autograder.sandbox.confinement import SandboxLost
 from autograder.sandbox.packages import PackageMissing, top_level_paths
 from autograder.sandbox.processes import ForkServer
-from autograder.sandbox.protocol import Call
+from autograder.sandbox.protocol import Call, Limits, SandboxStartError
 
 from .conftest import LIMITS, cells
 
@@ -163,7 +161,7 @@ def test_every_probe_fails_without_confinement():
 
 def test_the_jail_shows_the_packages_and_nothing_of_ours(jail):
     """Of all that is installed only the course's packages can be imported, and no folder shows more."""
-    names = ["pytest", "nbgrader", "traitlets", "pip", "IPython.core", "autograder.course"]
+    names = ["pytest", "nbgrader", "traitlets", "pip", "IPython.core", "autograder.course.course"]
     source = f"found = []\nfor name in {names}:\n    try: found.append(__import__(name).__name__)\n    except ImportError: pass"
     where = "import os\nhere = {folder: sorted(os.listdir(folder)) for folder in ('/sandbox', '/sandbox/packages')}"
     with closing(jail.open(cells(source, where, "import os; os.listdir('/')"))) as session:
@@ -236,7 +234,7 @@ def test_a_worker_outlives_the_thread_that_opened_it():
 def test_the_jail_ends_with_the_grader():
     """A grader that is killed leaves no jail behind."""
     source = (
-        "import os, signal\nfrom autograder.course import Limits\nfrom autograder.sandbox import open_worker\n"
+        "import os, signal\nfrom autograder.course.course import Limits\nfrom autograder.sandbox import open_worker\n"
         "w = open_worker(Limits(), ['numpy'], confinement='bubblewrap')\nprint(w._processes._process.pid, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
@@ -276,7 +274,7 @@ def test_a_jail_that_does_not_start_again_at_once_is_tried_again(monkeypatch):
         assert len(tries) == 3
         assert serves(worker)
         monkeypatch.setattr(ForkServer, "_start", lambda _self: start(tries.clear()))
-        with pytest.raises(SandboxLost, match="exit status 137"):
+        with pytest.raises(SandboxStartError, match="exit status 137"):
             worker._processes.restart()
         monkeypatch.undo()
         worker._processes.restart()

@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from autograder import doctor
+from autograder.cli import doctor
 from autograder.sandbox import probes
 from autograder.sandbox.probes import Probe
 

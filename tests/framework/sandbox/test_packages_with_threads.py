@@ -7,9 +7,8 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from autograder.course import Limits
 from autograder.sandbox import open_worker
-from autograder.sandbox.protocol import Call
+from autograder.sandbox.protocol import Call, Limits
 from tests.framework.sandbox.conftest import cells
 
 LIMITS = Limits(call_seconds=20.0, cell_seconds=20.0, submission_seconds=60.0)

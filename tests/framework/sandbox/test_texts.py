@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.sandbox.guest.wire import WireError
+from autograder.sandbox.guest.wire_limits import WireError
 from autograder.sandbox.protocol import CellOutcome
 from autograder.sandbox.texts import OutputBudget, read_error, read_names, read_outcome, read_text
 

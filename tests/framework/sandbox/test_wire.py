@@ -19,10 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
-from autograder.examples import decode_value, encode_value
-from autograder.sandbox.channel import Channel, HungUp, TimedOut
+from autograder.sandbox.channel import Channel, ConnectionClosed, TimedOut
 from autograder.sandbox.guest import wire, wire_plain
 from autograder.sandbox.guest.wire_plain import Iterated
+from autograder.student.examples import decode_value, encode_value
 
 
 def opaque(value):
@@ -251,7 +251,7 @@ def received(data):
 @given(st.binary(max_size=400))
 def test_any_bytes_are_a_frame_or_refused(data):
     """Whatever bytes a child sends before hanging up, reading them ends in a frame, a refusal or the end."""
-    with received(data) as channel, suppress(wire.WireError, HungUp):
+    with received(data) as channel, suppress(wire.WireError, ConnectionClosed):
         while True:
             head, blob = channel.receive(time.monotonic() + 5)
             assert type(head) is dict
@@ -264,7 +264,7 @@ def test_a_damaged_frame_is_read_refused_or_ended(data):
     encode = wire.Encoder(opaque, 1 << 20)
     frame = bytearray(wire.pack({"value": encode([np.arange(3.0), {"a": (1, "x")}, np.array(True)])}, encode.blobs))  # noqa: FBT003
     frame[data.draw(st.integers(0, len(frame) - 1))] = data.draw(st.integers(0, 255))
-    with received(frame) as channel, suppress(wire.WireError, HungUp):
+    with received(frame) as channel, suppress(wire.WireError, ConnectionClosed):
         head, blob = channel.receive(time.monotonic() + 5)
         decoded(head.get("value"), blob)
 

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import pandas as pdst
 
-from autograder.examples.values import decode_value, encode_value
 from autograder.judging.values import arrived, copied, fingerprint, fresh
 from autograder.sandbox.guest import wire, wire_tables
 from autograder.sandbox.protocol import Call, CodeCell, Limits, Opaque
 from autograder.sandbox.worker import open_worker
+from autograder.student.examples.values import decode_value, encode_value
 from tests.framework.sandbox.test_wire import opaque, there_and_back
 
 MOMENTS = pd.to_datetime(["2024-05-01 12:00", None])
@@ -51,7 +51,7 @@ VALUES = {
 
 def same(one, other):
     """Whether two values are of one class and the same to the last byte."""
-    return type(one) is type(other) and wire_tables.same_parts(wire_tables.apart(one), wire_tables.apart(other))
+    return type(one) is type(other) and wire_tables.same_parts(wire_tables.to_parts(one), wire_tables.to_parts(other))
 
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES.keys())
@@ -126,7 +126,7 @@ parts = st.recursive(
 def test_random_descriptions_make_a_table_or_are_refused(described):
     """With a ``ValueError`` and nothing else."""
     try:
-        found = wire_tables.together(described)
+        found = wire_tables.from_parts(described)
     except ValueError:
         return
     assert wire_tables.is_pandas(found)
@@ -156,7 +156,7 @@ UNFIT = {
 def test_a_description_that_does_not_fit_is_refused(described):
     """Not one of them reaches pandas unchecked."""
     with pytest.raises(ValueError, match="table"):
-        wire_tables.together(described)
+        wire_tables.from_parts(described)
 
 
 def test_what_is_too_large_says_how_large_it_is():

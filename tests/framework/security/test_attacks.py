@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autograder.course import Limits
 from autograder.sandbox import open_worker
-from autograder.sandbox.protocol import Call, CodeCell
+from autograder.sandbox.protocol import Call, CodeCell, Limits
 from tests.framework.security.hostile_class import ATTACKS, listening
 
 LIMITS = Limits(

@@ -10,18 +10,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from autograder.checking.agreement import Agreement
+from autograder.checking.agreement import ReferenceComparison
 from autograder.checking.asserts import CheckFailed
+from autograder.checking.call_source import track_answers
 from autograder.checking.compare import matches
-from autograder.checking.counting import COUNT, limits_of
-from autograder.checking.spelling import noting_answers
-from autograder.course import Limits
-from autograder.judging.conversation import Conversation
+from autograder.checking.step_counter import COUNT, limits_of
+from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.sandbox import open_worker
-from autograder.sandbox.guest.wire import Decoder, WireError
-from autograder.sandbox.protocol import Call, CodeCell
-from autograder.sandbox.script import Step, as_sent, script
+from autograder.sandbox.guest.wire import Decoder
+from autograder.sandbox.guest.wire_limits import WireError
+from autograder.sandbox.protocol import Call, CodeCell, Limits
+from autograder.sandbox.script import Step, redacted, script
 
 LIMITS = Limits(call_seconds=2.0, cell_seconds=2.0, submission_seconds=20.0, memory_mb=512)
 ONE_HASH = [n * (2**61 - 1) for n in range(1, 100_001)]  # numbers that all have the hash 0
@@ -169,13 +169,15 @@ def test_what_equals_everything_is_no_number(worker):
     """
     right = reference()
     for source, holds in ((liar, False), (RIGHT, True)):
-        with opened(worker, source) as session, noting_answers():
-            talk = Conversation(lambda: session, classes={"Stack"}, right=right.answer)
+        with opened(worker, source) as session, track_answers():
+            talk = ExerciseSession(lambda: session, classes={"Stack"}, right=right.answer)
             stack = StudentProxy(talk).Stack()
             stack.push(3)
             assert (stack.pop() == 3) is holds
-    with opened(worker, RIGHT) as session, noting_answers():
-        agrees = Agreement(StudentProxy(Conversation(lambda: session, classes={"Stack"}, right=right.answer)), right)
+    with opened(worker, RIGHT) as session, track_answers():
+        agrees = ReferenceComparison(
+            StudentProxy(ExerciseSession(lambda: session, classes={"Stack"}, right=right.answer)), right
+        )
         stack = agrees.Stack()
         stack.push(4)
         assert stack.copy().pop() == 4
@@ -185,7 +187,7 @@ def test_a_script_does_not_say_where_an_error_is_right(worker):
     """What goes into the jail names no error that is waited for."""
     call = script("Stack", [Step("make", None, "Stack"), Step("call", 0, "pop", raises="IndexError")], outcome=True)
     assert "IndexError" in repr(call)
-    assert "IndexError" not in repr(as_sent(call))
+    assert "IndexError" not in repr(redacted(call))
     looks = """
         import sys
         class Stack:
@@ -208,9 +210,9 @@ def test_the_text_of_an_error_is_cleaned(worker):
             def pop(self): raise type("A\u202e\x1b[31m", (Bad,), {})()
     """
     right = reference()
-    with opened(worker, source) as session, noting_answers():
-        talk = Conversation(lambda: session, classes={"Stack"}, right=right.answer)
-        stack = Agreement(StudentProxy(talk), right).Stack()
+    with opened(worker, source) as session, track_answers():
+        talk = ExerciseSession(lambda: session, classes={"Stack"}, right=right.answer)
+        stack = ReferenceComparison(StudentProxy(talk), right).Stack()
         with pytest.raises(CheckFailed) as failure:
             stack.pop()
     assert failure.value.reason.isprintable()

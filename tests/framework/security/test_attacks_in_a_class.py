@@ -10,9 +10,9 @@ import re
 
 import pytest
 
-from autograder.notebook import document_bytes
+from autograder.base.sanitize import sanitize
+from autograder.course.notebook import document_bytes
 from autograder.sandbox.confinement import working_bwrap
-from autograder.sanitize import sanitize
 from tests.framework.security import hostile_class
 from tests.framework.security.hostile_class import ATTACKS, EARNED, FILES, HONEST, attack_of, graded, written
 from tests.support.mini import CHAPTER, document

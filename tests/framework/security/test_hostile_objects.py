@@ -2,12 +2,12 @@
 
 import pytest
 
-from autograder.course import Limits, load_course
+from autograder.authoring.simulate import cell_source
+from autograder.course.course import load_course
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
 from autograder.sandbox import open_worker
-from autograder.sandbox.protocol import CodeCell
-from autograder.simulate import code_of
+from autograder.sandbox.protocol import CodeCell, Limits
 from tests.framework.security.hostile_objects import INDEXES, SLOW, TESTS
 from tests.support import ROOT
 
@@ -46,7 +46,7 @@ def judges():
     for chapter in course.chapters:
         checks = load_checks(course, chapter)
         for name in checks.specs:
-            found[name] = Judge(checks), code_of(course, chapter, name, checks.references[name])
+            found[name] = Judge(checks), cell_source(course, chapter, name, checks.references[name])
     return found
 
 

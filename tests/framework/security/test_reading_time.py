@@ -5,13 +5,13 @@ import warnings
 
 import pytest
 
-from autograder.attempt import is_attempted, names_made, parsed, words
+from autograder.base.attempt import defined_names, identifiers_in, is_attempted, parsed
+from autograder.base.sanitize import sanitize
+from autograder.base.verdict import CheckResult, ExerciseVerdict
+from autograder.course.notebook import document_bytes, parse_notebook
 from autograder.judging.explanations import explain
-from autograder.notebook import document_bytes, parse_notebook
-from autograder.preprocessors.execute import _beyond_python
-from autograder.render import Card, card_html, card_text
-from autograder.sanitize import sanitize
-from autograder.verdict import CheckResult, ExerciseVerdict
+from autograder.nbgrader.execute import _beyond_python
+from autograder.pages import Card, card_html, card_text
 
 STUB = "def softmax(x):\n    pass"
 SIZE = 40_000
@@ -45,8 +45,8 @@ def _shown(text):
 
 READERS = {
     "parsed": parsed,
-    "names made": names_made,
-    "words": words,
+    "names made": defined_names,
+    "words": identifiers_in,
     "attempted": lambda text: is_attempted("softmax", STUB, [text], [text]),
     "answered": lambda text: is_attempted("quiz", "q1 = None", [text], [text]),
     "beyond Python": _beyond_python,

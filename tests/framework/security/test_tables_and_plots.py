@@ -10,11 +10,10 @@ import pytest
 
 from autograder.checking.asserts import CheckFailed, assert_matches, assert_same_plot
 from autograder.checking.plots import plot_probe_text
-from autograder.course import Limits
-from autograder.judging.conversation import Conversation
+from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.proxies import StudentProxy
 from autograder.sandbox import open_worker
-from autograder.sandbox.protocol import Call, CodeCell
+from autograder.sandbox.protocol import Call, CodeCell, Limits
 
 TABLE = pd.DataFrame({"g": ["a", "b", "a"], "x": [1.0, 2.0, 4.0]})
 RIGHT = TABLE.groupby("g")[["x"]].mean()
@@ -149,7 +148,7 @@ def asked(worker, source, look):
     """What a check that looks at ``f`` says of a notebook: the sentence of its failure."""
     with closing(worker.open([CodeCell(0, "cell 1", IMPORTS + source)])) as session:
         assert session.cells[0].error is None
-        student = StudentProxy(Conversation(lambda: session))
+        student = StudentProxy(ExerciseSession(lambda: session))
         with pytest.raises(CheckFailed) as failed:
             look(student)
     with closing(worker.open([CodeCell(0, "cell 1", "def f(table): return table")])) as session:

@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from autograder.site.build import PYODIDE_VERSION
-from autograder.site.pyodide import pick
+from autograder.extras.site.build import PYODIDE_VERSION
+from autograder.extras.site.pyodide import pick
 from tests.support import ROOT
 
 __all__ = ["browser_file", "run_in_pyodide"]

@@ -13,7 +13,7 @@ import sys
 import warnings
 from contextlib import redirect_stderr, redirect_stdout
 
-from autograder.selfcheck import checking
+from autograder.student.notebook_check import checking
 
 SECONDS = 20  # for one call; one that never ends is waited for less long
 judge, found = checking.replay, []

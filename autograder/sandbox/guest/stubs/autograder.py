@@ -1,13 +1,12 @@
-"""What ``from autograder import check, hint, move, uses`` finds while a notebook is graded: the grader runs checks of its own."""
+"""What ``from autograder import check, hint, interact, requires`` finds while a notebook is graded: the grader runs checks of its own."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from guest.drawing import uses  # type: ignore[import-not-found,unused-ignore]
-from guest.moving import move  # type: ignore[import-not-found,unused-ignore]
+from guest.drawing import interact, requires  # type: ignore[import-not-found,unused-ignore]
 
-__all__ = ["check", "hint", "move", "uses"]
+__all__ = ["check", "hint", "interact", "requires"]
 
 
 def check(*_args: object, **_kwargs: object) -> None:

@@ -1,6 +1,6 @@
 """The checks of chapter 2."""
 
-from autograder.checking import catches, check, exercise, pure
+from autograder.checking import grades_tests, check, exercise, pure
 
 
 @exercise("Index", points=6)
@@ -141,7 +141,7 @@ class TestOwnTests:
     What if one word has a letter more often than the other? What if one word is the other with a letter more, or has capitals?
     """
 
-    test_bugs = catches(
+    test_bugs = grades_tests(
         {
             "always says True": always,
             "always says False": never,
@@ -154,7 +154,7 @@ class TestOwnTests:
         visible=True,
     )
 
-    test_more_bugs = catches(
+    test_more_bugs = grades_tests(
         {
             "is content where the first word's letters are all in the second, which may have more": one_way,
             "is content where the second word's letters are all in the first, which may have more": other_way,

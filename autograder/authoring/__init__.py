@@ -1,0 +1,1 @@
+"""Write, validate and release a chapter."""

@@ -1,0 +1,302 @@
+"""Whether a chapter's checks look at every kind of input that the contracts of its exercises allow.
+
+The reference, its answer spoilt in one entry on one kind of input alone, has to lose marks: then that kind is visited.
+Kind-only mutants are made by machine: they are right but for numbers that a cast, a clip, a threshold or a rounding changes,
+for rows beyond a limit, for other entries of the batch, or for arrays that lie in memory in another way.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autograder.authoring.audit.mutants import Mutant
+from autograder.authoring.audit.value_corruption import can_corrupt_value, corrupt_table, corrupt_value
+from autograder.checking.arguments import ArrayArgument
+from autograder.checking.contract import Contract
+from autograder.checking.kind import Kind
+from autograder.checking.kinds import kinds_of
+from autograder.checking.reading import Reading
+from autograder.judging.functions import FunctionSession
+from autograder.judging.loader import ChapterChecks
+from autograder.judging.proxies import StudentProxy
+from autograder.sandbox.guest.wire_tables import kind_of_table
+
+__all__ = ["CategoryCoverage", "category_mutants", "covered_categories", "is_detected"]
+
+_LOOSE_ENTRIES = 5
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class CategoryCoverage:
+    """The kinds of input that an exercise's contract allows, and those that its checks look at.
+
+    ``mutants`` counts kind-only mutants, ``survivors`` names those that keep full marks.
+    """
+
+    allowed: tuple[str, ...] = ()
+    visited: tuple[str, ...] = ()
+    mutants: int = 0
+    survivors: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The kinds at which no check looks."""
+        return tuple(kind for kind in self.allowed if kind not in self.visited)
+
+    def __str__(self) -> str:
+        """A row of the matrix: what is varied, with how many of its kinds are visited; and the kind-only mutants."""
+        rows: dict[str, list[bool]] = {}
+        for kind in self.allowed:
+            rows.setdefault(kind.partition(": ")[0], []).append(kind in self.visited)
+        counts = ", ".join(f"{what} {sum(seen)}/{len(seen)}" for what, seen in rows.items())
+        killed = self.mutants - len(self.survivors)
+        return f"{counts}; wrong on one kind only: {killed}/{self.mutants} killed" if self.mutants else counts
+
+    def to_json(self) -> dict[str, Any]:
+        """The matrix as JSON."""
+        return {
+            "allowed": list(self.allowed),
+            "visited": list(self.visited),
+            "missing": list(self.missing),
+            "mutants": self.mutants,
+            "survivors": list(self.survivors),
+        }
+
+
+def covered_categories(checks: ChapterChecks, exercise: str) -> CategoryCoverage:
+    """Which kinds of input the checks of ``exercise`` look at; nothing where its contract is not declared."""
+    spec = checks.specs[exercise]
+    if spec.takes is None:
+        return CategoryCoverage()
+    kinds = kinds_of(spec.takes)
+    reader = _Reader(spec.takes, checks.references[exercise])
+    # A probe is given what the function takes, and perhaps more behind it.
+    count = len(reader.signature.parameters)
+    asked = [reader(c.args[:count], dict(c.kwargs)) for c in checks.plan(exercise) if c.function == exercise]
+    # Where answers are judged loosely, a right one may hold any number in some entry: there a few are tried.
+    entries = range(1 if spec.takes.spoil < 1 else _LOOSE_ENTRIES)
+    visited = [
+        k.name
+        for k in kinds
+        if any(map(k.holds, asked))
+        and any(is_detected(checks, exercise, _spoilt(reader, k, entry)) for entry in entries)
+    ]
+    return CategoryCoverage(tuple(k.name for k in kinds), tuple(visited))
+
+
+def is_detected(checks: ChapterChecks, exercise: str, function: Function) -> bool:
+    """Whether some check that is worth points fails for ``function``."""
+    spec = checks.specs[exercise]
+    names = {**checks.right_names(), exercise: function}
+    worth = sorted((c for c in spec.checks if c.points), key=lambda c: not c.kinds)
+    # The first check that fails decides: each asks what it needs. Only that for care looks at all that is planned.
+    for planned in (False, True):
+        session = FunctionSession(names, call_seconds=checks.course.limits.call_seconds, of_processor=True)
+        student = StudentProxy(checks.converse(exercise, functools.partial(_itself, session), planned=planned))
+        for check in (c for c in worth if c.purity == planned):
+            try:
+                checks.run_check(exercise, check.name, student)
+            except Exception:  # noqa: BLE001 - a check that cannot use a value refuses it
+                return True
+    return False
+
+
+def _itself(session: FunctionSession) -> FunctionSession:
+    return session
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads calls of one function as its contract sees them."""
+
+    contract: Contract
+    function: Function
+
+    @functools.cached_property
+    def signature(self) -> inspect.Signature:
+        """The parameters, by which places become names."""
+        return inspect.signature(self.function)
+
+    def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a call, by name."""
+        return dict(self.signature.bind(*args, **kwargs).arguments)
+
+    def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Reading:
+        return self.contract.read(self.bound(args, kwargs))
+
+
+def _spoilt(reader: _Reader, kind: Kind, entry: int) -> Function:
+    """The reference, which answers wrong in one ``entry`` on one kind of input, and right on every other."""
+
+    @functools.wraps(reader.function)
+    def spoilt(*args: Any, **kwargs: Any) -> Any:
+        reading = reader(args, kwargs)
+        right = reader.function(*args, **kwargs)
+        if not kind.holds(reading):
+            return right
+        number = zlib.crc32(kind.name.encode()) + 7919 * entry  # another entry each time
+        share = reader.contract.spoil
+        if _holds_numbers(right):
+            return _spoil(right, share, number)
+        # A picture, say, shows numbers that it was made of: it is spoilt by making it of others.
+        given = reader.bound(args, kwargs)
+        for name, value in given.items():
+            if kind_of_table(value):
+                return reader.function(**{**given, name: corrupt_table(value, share, number)})
+            if isinstance(value, np.ndarray):
+                return reader.function(**{**given, name: _out_of_order(value, share, number)})
+        return right
+
+    return spoilt
+
+
+def _holds_numbers(value: Any) -> bool:
+    if can_corrupt_value(value):
+        return True
+    if isinstance(value, dict | tuple | list):
+        return any(map(_holds_numbers, value.values() if isinstance(value, dict) else value))
+    return bool(kind_of_table(value)) or np.asarray(value).dtype.kind in "biufc"
+
+
+def _spoil(value: Any, share: float, number: int) -> Any:
+    """``value`` with one entry moved by ``share`` of the largest; which one depends on ``number``."""
+    if can_corrupt_value(value):
+        return corrupt_value(value, number)
+    if isinstance(value, dict) and value:
+        chosen = list(value)[number % len(value)]
+        return {k: _spoil(v, share, number // 7) if k == chosen else v for k, v in value.items()}
+    if isinstance(value, tuple | list) and value:
+        place = number % len(value)
+        return type(value)(_spoil(v, share, number // 7) if i == place else v for i, v in enumerate(value))
+    if kind_of_table(value):
+        return corrupt_table(value, share, number)
+    array = np.array(value)
+    if not array.size or array.dtype.kind not in "biuf":
+        return value
+    entry = number % array.size
+    if array.dtype.kind == "b":
+        array.flat[entry] = not array.flat[entry]
+    elif array.dtype.kind in "iu":
+        array.flat[entry] += max(1, round(share * abs(int(array.flat[entry])))) if share > 0.01 else 1
+    else:
+        finite = np.abs(array[np.isfinite(array)])
+        largest = float(finite.max()) if finite.size else 0.0
+        array.flat[entry] = np.nan_to_num(array.flat[entry]) + max(share * largest, 0.001)
+    return array if isinstance(value, np.ndarray) else array[()].item()
+
+
+def _out_of_order(array: np.ndarray, share: float, number: int) -> np.ndarray:
+    """The same numbers, one of which has become the largest, or the smallest if it was the largest."""
+    found = array.copy()
+    entry = number % found.size
+    low, high = float(found.min()), float(found.max())
+    found.flat[entry] = low - share * abs(high) if found.flat[entry] == high else high + share * abs(high)
+    return found
+
+
+def category_mutants(contract: Contract, function: Function, name: str) -> Iterator[Mutant]:
+    """Functions that are wrong on some kinds of input only: the reference, given inputs that are not quite those that came."""
+    reader = _Reader(contract, function)
+    for path, argument in contract.leaves().items():
+        if not isinstance(argument, ArrayArgument):
+            continue
+        for label, change in _CHANGES.items():
+            yield Mutant(f"{name}: {'.'.join(path)} {label}", _given(reader, path, change))
+        for axis in range(-sum(a != "..." for a in argument.shape), 0):
+            for limit in (64, 128, 256):
+                label = f"{name}: {'.'.join(path)} without what lies beyond {limit} along axis {axis}"
+                yield Mutant(label, _given(reader, path, functools.partial(_cut, axis=axis, limit=limit)))
+        if "..." in argument.shape:
+            batch = functools.partial(_first_of_batch, axes=sum(a != "..." for a in argument.shape))
+            yield Mutant(f"{name}: {'.'.join(path)} of the first entry of a batch for all", _given(reader, path, batch))
+    yield Mutant(f"{name}: the first answer kept for arrays of the same shapes", _kept_by_shape(reader))
+
+
+def _given(reader: _Reader, path: tuple[str, ...], change: Callable[[np.ndarray], np.ndarray]) -> Function:
+    def changed(tree: Any, keys: tuple[str, ...]) -> Any:
+        if not keys:
+            return change(tree) if isinstance(tree, np.ndarray) else tree
+        return {**tree, keys[0]: changed(tree[keys[0]], keys[1:])} if keys[0] in tree else tree
+
+    @functools.wraps(reader.function)
+    def mutant(*args: Any, **kwargs: Any) -> Any:
+        return reader.function(**changed(reader.bound(args, kwargs), path))
+
+    return mutant
+
+
+def _cut(a: np.ndarray, *, axis: int, limit: int) -> np.ndarray:
+    if a.ndim < -axis or a.shape[axis] <= limit:
+        return a
+    found = a.copy()
+    np.moveaxis(found, axis, 0)[limit:] = 0
+    return found
+
+
+def _first_of_batch(a: np.ndarray, *, axes: int) -> np.ndarray:
+    lead = a.ndim - axes
+    return np.broadcast_to(a[(slice(0, 1),) * lead], a.shape).copy() if lead > 0 else a
+
+
+def _kept_by_shape(reader: _Reader) -> Function:
+    kept: dict[Any, Any] = {}
+
+    @functools.wraps(reader.function)
+    def mutant(*args: Any, **kwargs: Any) -> Any:
+        shapes = tuple(
+            (k, np.shape(v) if isinstance(v, np.ndarray) else repr(v)) for k, v in reader.bound(args, kwargs).items()
+        )
+        if shapes not in kept:
+            kept[shapes] = reader.function(*args, **kwargs)
+        return kept[shapes]
+
+    return mutant
+
+
+def _rounded(digits: int) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda a: np.round(a, digits)
+
+
+def _clipped(size: float) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda a: np.clip(a, -size, size)
+
+
+def _without_small(size: float) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda a: np.where(np.abs(a) < size, 0.0, a).astype(a.dtype)
+
+
+def _narrow(dtype: Any) -> Callable[[np.ndarray], np.ndarray]:
+    def cast(a: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            return a.astype(dtype).astype(a.dtype)
+
+    return cast
+
+
+_CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "cast to float32": _narrow(np.float32),
+    "cast to float16": _narrow(np.float16),
+    **{f"clipped to {size:g}": _clipped(size) for size in (1, 10, 30, 100, 500, 709, 5000, 1e5)},
+    **{f"with 0 for what is below {size:g}": _without_small(size) for size in (1e-2, 1e-3, 1e-5, 1e-8)},
+    **{f"rounded to {digits} digits": _rounded(digits) for digits in (1, 2, 4, 6)},
+    "without its sign": np.abs,
+    "with 0 for what is negative": lambda a: np.maximum(a, 0).astype(a.dtype),
+    "read in the order of memory": lambda a: a.ravel("K").reshape(a.shape),
+    "with its nearly equal numbers made equal": lambda a: a if a.dtype != np.float64 else _snapped(a),
+}
+
+
+def _snapped(a: np.ndarray) -> np.ndarray:
+    """Numbers with five significant digits."""
+    with np.errstate(all="ignore"):
+        size = 10.0 ** (np.floor(np.log10(np.abs(a))) - 4)
+        return np.where(a == 0, 0.0, np.round(a / size) * size) if math.prod(a.shape) else a

@@ -1,0 +1,102 @@
+"""Learning from a class: wrong answers that several students gave and no misconception explains, with their code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from autograder.base.formatting import pluralize
+from autograder.base.sanitize import sanitize
+from autograder.base.verdict import ExerciseVerdict, Verdict
+from autograder.course.course import Course
+from autograder.course.notebook import NotebookError, read_notebook
+
+__all__ = ["AnswerGroup", "undiagnosed_groups"]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerGroup:
+    """Submissions with the same unnamed mistake in one exercise: a candidate for the next misconception.
+
+    It is the same where the wrong answers are, or where the mistake was found in the same line, numbers aside, and undone by
+    the same kind of edit. ``place`` says that line and kind, empty where it was not found.
+    """
+
+    exercise: str
+    students: tuple[str, ...]
+    code: str
+    message: str
+    place: str = ""
+
+    def __str__(self) -> str:
+        many = pluralize(len(self.students), "student")
+        code = "\n".join(f"    {line}" for line in self.code.strip().splitlines())
+        message = "\n".join(f"  {line}" for line in self.message.splitlines()[:4])
+        place = f"  {self.place}\n" if self.place else ""
+        return f"{self.exercise}: {many} ({', '.join(self.students[:5])})\n{place}{message}\n{code}"
+
+
+def undiagnosed_groups(course: Course, verdicts: Sequence[Verdict]) -> list[AnswerGroup]:
+    """The groups among ``verdicts`` (of one chapter), the largest first; each with the code of its first student."""
+    found: dict[tuple[str, str], list[_Member]] = {}
+    for verdict in verdicts:
+        for exercise in verdict.exercises:
+            if exercise.alike:
+                place = _place(verdict, exercise)
+                keys = [(exercise.name, exercise.alike), *([(exercise.name, _NUMBER.sub("0", place))] if place else [])]
+                # Of a mistake that is known by its answers and by its place, both lead to one group.
+                group = next((found[key] for key in keys if key in found), [])
+                group.append(_Member(verdict, exercise, place))
+                for key in keys:
+                    found.setdefault(key, group)
+    groups = []
+    for members in {id(group): group for group in found.values()}.values():
+        students = tuple(str(m.verdict.student or Path(m.verdict.notebook).name) for m in members)
+        first, name = members[0], members[0].exercise.name
+        place = next((m.place for m in members if m.place), "")
+        groups.append(AnswerGroup(name, students, _code(first.verdict, name), first.exercise.message, place))
+    order = {name: i for i, name in enumerate(_exercises(course, verdicts))}
+    return sorted(groups, key=lambda g: (-len(g.students), order.get(g.exercise, 0)))
+
+
+_NUMBER = re.compile(r"\d[\d.e-]*")
+
+
+class _Member(NamedTuple):
+    verdict: Verdict
+    exercise: ExerciseVerdict
+    place: str
+
+
+def _place(verdict: Verdict, exercise: ExerciseVerdict) -> str:
+    """The kind of the edit that undoes a mistake, and the line as the student wrote it."""
+    located = exercise.located
+    if located is None:
+        return ""
+    try:
+        cells = read_notebook(Path(verdict.notebook)).code_cells()
+    except NotebookError:
+        return ""
+    source = next((cell.source for cell in reversed(cells) if cell.name == located.cell), "")
+    lines = source.split("\n")[located.lines[0] - 1 : located.lines[0]]
+    where = " or ".join(f"line {line}" for line in located.lines)
+    return f"{where}, {located.kind or 'several kinds'}: {sanitize(' '.join(lines).strip(), _MAX_LINE)}"
+
+
+_MAX_LINE = 200  # characters
+
+
+def _exercises(course: Course, verdicts: Sequence[Verdict]) -> list[str]:
+    chapter = next((v.chapter for v in verdicts if v.chapter), None)
+    return list(read_notebook(course.source(chapter)).exercises()) if chapter else []
+
+
+def _code(verdict: Verdict, exercise: str) -> str:
+    try:
+        stub = read_notebook(Path(verdict.notebook)).stub(exercise)
+    except NotebookError:
+        return ""
+    return stub.source if stub is not None else "(the function stands in another cell)"

@@ -1,0 +1,123 @@
+"""Small mistakes made by machine: each mutant is a function with one thing changed, as a tired person would change it.
+
+What is changed, `edits/slips.py` says: the search for a student's mistake undoes the same slips.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+import sys
+import textwrap
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.mistakes.edits.slips import slips
+
+__all__ = ["Mutant", "mutants_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A function with one change; ``label`` says which, and stays the same while the source does.
+
+    ``source`` is its text, and ``lines`` those of its lines that the change has touched (from 1).
+    """
+
+    label: str
+    function: Callable[..., Any]
+    source: str = ""
+    lines: tuple[int, ...] = ()
+
+
+def mutants_of(function: Callable[..., Any], name: str) -> list[Mutant]:
+    """Every mutant of ``function`` that compiles and whose source differs, each once, in the order of the source.
+
+    Those of a class are the class with a mutant of one of its methods in that one's place.
+    """
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    if isinstance(function, type):
+        [cls] = [n for n in tree.body if isinstance(n, ast.ClassDef)]
+        cls.decorator_list = [mark for mark in cls.decorator_list if "dataclass" in ast.unparse(mark)]
+        methods = [(f"{method.name}: ", method) for method in cls.body if isinstance(method, ast.FunctionDef)]
+        return _mutants(cls, methods, name, vars(sys.modules[function.__module__]))
+    [definition] = [n for n in tree.body if isinstance(n, ast.FunctionDef)]
+    definition.decorator_list = []
+    return _mutants(definition, [("", definition)], name, getattr(inspect.unwrap(function), "__globals__", {}))
+
+
+def _mutants(
+    definition: ast.FunctionDef | ast.ClassDef,
+    edited: Sequence[tuple[str, ast.FunctionDef]],
+    name: str,
+    names: Mapping[str, Any],
+) -> list[Mutant]:
+    """Those of ``definition`` with one change in one of ``edited``, functions in it, each with the words that its labels begin with."""
+    for _, function in edited:
+        if ast.get_docstring(function, clean=False) is not None:
+            function.body = function.body[1:] or [ast.Pass()]
+    original = ast.unparse(definition)
+    seen = {original}
+    found: dict[str, Mutant] = {}
+    for where, function in edited:
+        for index, node in enumerate(_inside(function)):
+            for change, replacement, _kind in slips(node, function):
+                # The copy of `function` in the copy of what it stands in.
+                copies: dict[int, Any] = {}
+                mutated = copy.deepcopy(definition, copies)
+                _replace(copies[id(function)], index, replacement)
+                ast.fix_missing_locations(mutated)
+                try:
+                    source = ast.unparse(mutated)
+                except (ValueError, AttributeError, TypeError):
+                    continue
+                if source in seen:
+                    continue
+                seen.add(source)
+                compiled = _compiled(source, definition.name, names)
+                if compiled is not None:
+                    label, number = f"{name}: {where}{change}", 2
+                    while label in found:
+                        label, number = f"{name}: {where}{change} (#{number})", number + 1
+                    found[label] = Mutant(label, compiled, source, _touched(original, source))
+    return list(found.values())
+
+
+def _touched(before: str, after: str) -> tuple[int, ...]:
+    """The lines of ``after`` that differ from those of ``before``: one change leaves what stands above and below alone."""
+    old, new = before.splitlines(), after.splitlines()
+    first = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    same = 0
+    while same < min(len(old), len(new)) - first and old[-1 - same] == new[-1 - same]:
+        same += 1
+    return tuple(range(first + 1, max(len(new) - same, first + 1) + 1))
+
+
+def _inside(definition: ast.FunctionDef) -> list[ast.AST]:
+    return [n for statement in definition.body for n in ast.walk(statement)]
+
+
+def _replace(definition: ast.FunctionDef, index: int, replacement: ast.AST | None) -> None:
+    target = _inside(definition)[index]
+
+    class Swap(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> Any:
+            if node is target:
+                return replacement if replacement is not None else ast.Pass()
+            return self.generic_visit(node)
+
+    definition.body = [Swap().visit(s) for s in definition.body]
+
+
+def _compiled(source: str, name: str, names: Mapping[str, Any]) -> Callable[..., Any] | None:
+    namespace = dict(names)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # nonsense is what a mutant may be: it worries no author
+            exec(compile(source, f"<mutant of {name}>", "exec"), namespace)  # noqa: S102 - the course's own code, changed by us
+    except SyntaxError:
+        return None
+    return namespace[name]  # type: ignore[no-any-return]

@@ -1,0 +1,327 @@
+"""Misconceptions that lack only a sentence: slips that nothing names yet, and mutants that no check sees, as code to paste."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import io
+import keyword
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from autograder.authoring.audit.mutants import Mutant
+from autograder.checking.arrays import paste
+from autograder.checking.decorators import ExerciseSpec
+from autograder.course.course import Course
+from autograder.judging.diagnosis import distinguishing_calls, same_answer
+from autograder.judging.functions import FunctionSession, FunctionSubject
+from autograder.judging.judge import Judge
+from autograder.judging.loader import ChapterChecks
+from autograder.misconception import Misconception
+from autograder.sandbox.protocol import Answer, Call
+
+__all__ = ["Suggestion", "pasteable", "suggestions"]
+
+_MOST = 5  # slips of one exercise, and as many survivors: more, nobody reads
+_MOST_TRIED = 60  # mutants whose answers are looked at
+_FURTHER = 3  # sets of further inputs in which one is looked for that shows a survivor
+_SECONDS = 1.0  # of the processor, for one call
+_LONGEST_ASK = 160  # characters of a call that a person would paste
+_WANTED = (
+    "TODO(author): say what somebody who writes this did, why it cannot be right, and where to look; never the code."
+)
+_SIGNS = {
+    "+": "plus", "-": "minus", "*": "times", "/": "divided_by", "//": "divided_down_by", "%": "modulo", "@": "matmul", "**": "power",
+    "<": "below", ">": "above", "<=": "at_most", ">=": "at_least", "==": "equal", "!=": "unequal", "&": "both", "|": "either",
+}  # fmt: skip
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@dataclasses.dataclass(frozen=True)
+class Suggestion:
+    """A wrong solution of ``exercise`` as a file of misconceptions would have it, but for its sentence.
+
+    ``change`` says what it changes. Where ``survives``, no check sees it yet, and ``ask`` is a call that would (empty where none is
+    known). ``imports`` are the lines that ``code`` needs, by the name that each binds.
+    """
+
+    exercise: str
+    name: str
+    change: str
+    code: str
+    imports: Mapping[str, str]
+    survives: bool = False
+    ask: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The suggestion as data."""
+        return dataclasses.asdict(self)
+
+
+def suggestions(
+    checks: ChapterChecks,
+    spec: ExerciseSpec,
+    survivors: Sequence[Mutant],
+    slips: Sequence[Mutant],
+    further: Callable[[int], Sequence[Call]],
+) -> tuple[Suggestion, ...]:
+    """What an author may want to name in an exercise.
+
+    Args:
+        checks: the chapter's.
+        spec: the exercise's.
+        survivors: mutants that no check kills.
+        slips: mutants that a visible check kills. Offered are those whose answers no misconception has, one of each kind of answers,
+            and of these the ones that would be told as themselves.
+        further: more questions about the exercise, by the number of a draw.
+    """
+    if not (survivors or slips):
+        return ()
+    name = spec.name
+    taken = {m.name for known in checks.misconceptions.values() for m in known} | set(checks.references)
+    found = []
+    for mutant in survivors[:_MOST]:
+        if (one := _written(checks, name, mutant, taken)) is not None:
+            ask = _shown_by(checks, name, mutant, further)
+            found.append(dataclasses.replace(one, survives=True, ask=ask))
+    written = ((_written(checks, name, mutant, taken), mutant) for mutant in _unnamed(checks, name, slips))
+    offered = [(one, mutant) for one, mutant in written if one is not None]
+    wrong = [Misconception(one.name, name, one.name, mutant.function) for one, mutant in offered]
+    told = _told_as_themselves(checks, name, wrong)
+    return (*found, *[one for one, _ in offered if one.name in told][:_MOST])
+
+
+def pasteable(course: Course, chapter: str, offered: Sequence[Suggestion]) -> str:
+    """Suggestions as text to paste at the end of the chapter's file of misconceptions, with what has to be imported for it."""
+    there = vars(course.misconceptions(chapter)).keys()
+    path = course.root / "solutions" / "misconceptions" / f"{chapter}.py"
+    lines = {"misconceptions_of": "from autograder.misconception import misconceptions_of"}
+    for one in offered:
+        lines.update(one.imports)
+    wanted = _together(line for name, line in lines.items() if name not in there)
+    where = f"solutions/misconceptions/{chapter}.py" + ("" if path.is_file() else ", a new file")
+    parts = [f"# To paste into {where}; write each sentence first, and rename what you can name better."]
+    if wanted:
+        parts.append("\n".join(wanted))
+    for exercise in dict.fromkeys(one.exercise for one in offered):
+        parts.append(f'\nwrong = misconceptions_of("{exercise}")')
+        parts += [_explained(one) for one in offered if one.exercise == exercise]
+    return "\n\n".join(parts) + "\n"
+
+
+def _together(lines: Iterable[str]) -> list[str]:
+    """Import lines in their usual order, what comes from one module in one line."""
+    plain: list[str] = []
+    modules: dict[str, list[str]] = {}
+    for line in lines:
+        before, found, names = line.partition(" import ")
+        if found:
+            modules.setdefault(before, []).append(names)
+        else:
+            plain.append(line)
+    return sorted(plain) + [f"{module} import {', '.join(sorted(modules[module]))}" for module in sorted(modules)]
+
+
+def _explained(one: Suggestion) -> str:
+    lines = [f"# {one.change}"]
+    if one.survives:
+        told = (
+            f"Let a visible one ask agrees.{one.ask}"
+            if one.ask
+            else "Let a visible one ask what tells it from a right answer"
+        )
+        lines.append(f"# No check sees it yet: whoever writes it keeps full marks. {told}.")
+    return "\n" + "\n".join([*lines, one.code])
+
+
+def _unnamed(checks: ChapterChecks, name: str, mutants: Sequence[Mutant]) -> list[Mutant]:
+    """The mutants whose answers no misconception has, nor another mutant before; none that raises where the example is worked by hand."""
+    calls = [c for c in distinguishing_calls(name, checks.plan(name)) if c.memory_mb is None]
+    right = _answers(checks, name, None, calls)
+    known = [_answers(checks, name, m.function, calls) for m in checks.misconceptions[name]]
+    found = []
+    step = max(1, len(mutants) // _MOST_TRIED)
+    for mutant in mutants[::step]:
+        if "`self`" in mutant.label:
+            continue  # which nobody writes for something else
+        answers = _answers(checks, name, mutant.function, calls)
+        if len(answers) < len(calls) or answers[0].error is not None or _alike(answers, right, calls):
+            continue
+        if not any(_alike(answers, others, calls) for others in known):
+            known.append(answers)
+            found.append(mutant)
+        if len(found) >= 2 * _MOST:
+            break
+    return found
+
+
+def _told_as_themselves(checks: ChapterChecks, name: str, wrong: Sequence[Misconception]) -> set[str]:
+    """The names of those that lose marks, are seen by a visible check, and are told as what they are, beside all that are known."""
+    together = {**checks.misconceptions, name: [*checks.misconceptions[name], *wrong]}
+    judge = Judge(dataclasses.replace(checks, misconceptions=together, shrinks=False, _diagnoses={}))
+    found = set()
+    for one in wrong:
+        names = {**checks.right_names(), name: one.function}
+        subject = FunctionSubject(name, names, call_seconds=_SECONDS, of_processor=True)
+        [verdict] = judge.judge(subject, only=frozenset({name}))
+        if verdict.score < verdict.max_score and verdict.misconception == one.name:
+            found.add(one.name)
+    return found
+
+
+def _shown_by(checks: ChapterChecks, name: str, mutant: Mutant, further: Callable[[int], Sequence[Call]]) -> str:
+    """The shortest of further questions that a survivor answers wrongly, as a call to paste; empty where none is short enough."""
+    if isinstance(checks.references[name], type):
+        return ""  # objects are asked in several steps
+    asks = []
+    for number in range(_FURTHER):
+        calls = [call for call in further(number) if call.function == name and not call.probe]
+        pairs = zip(
+            _answers(checks, name, None, calls), _answers(checks, name, mutant.function, calls), calls, strict=False
+        )
+        asks += [_call(call) for right, other, call in pairs if not same_answer(right, other, call)]
+    short = [ask for ask in asks if len(ask) <= _LONGEST_ASK and " is an array of " not in ask]
+    return min(short, key=len, default="")
+
+
+def _call(call: Call) -> str:
+    """A call as Python writes it."""
+    given = [paste("", value)[3:] for value in call.args]
+    given += [f"{key}={paste('', value)[3:]}" for key, value in call.kwargs.items()]
+    return f"{call.function}({', '.join(given)})"
+
+
+def _answers(
+    checks: ChapterChecks, name: str, function: Callable[..., Any] | None, calls: Sequence[Call]
+) -> list[Answer]:
+    names = checks.right_names()
+    if function is not None:
+        names[name] = function
+    return FunctionSession(names, call_seconds=_SECONDS, of_processor=True).batch(list(calls))
+
+
+def _alike(one: Sequence[Answer], other: Sequence[Answer], calls: Sequence[Call]) -> bool:
+    return len(one) == len(other) and all(map(same_answer, one, other, calls))
+
+
+# --- the text ------------------------------------------------------------------------------------------------------
+
+
+def _written(checks: ChapterChecks, exercise: str, mutant: Mutant, taken: set[str]) -> Suggestion | None:
+    """A mutant as a function of a file of misconceptions; None where what it needs cannot be had there."""
+    [definition] = ast.parse(mutant.source).body
+    origin, change = mutant.label.partition(": ")[::2]
+    change = re.sub(r" \((?:line \d+|#\d+)\)", "", change)
+    name = _named(re.sub(r"^\w+: (?=`|if )", "", change))  # of a class, the method is named first
+    if isinstance(definition, ast.ClassDef):
+        name = _free("".join(part.capitalize() for part in name.split("_")), taken)
+        for part in (definition, *definition.body):
+            if isinstance(part, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(part) is not None:
+                part.body = part.body[1:] or [ast.Pass()]
+    elif isinstance(definition, ast.FunctionDef):
+        name = _free(name, taken)
+        definition.returns = None
+    else:
+        return None
+    for node in ast.walk(definition):
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        elif isinstance(node, ast.Name) and node.id == definition.name:
+            node.id = name  # a function that calls itself
+    definition.name = name
+    imports = _imports(checks, exercise, origin, definition)
+    if imports is None:
+        return None
+    taken.add(name)
+    head, _, body = _double_quoted(ast.unparse(ast.fix_missing_locations(definition))).partition("\n")
+    return Suggestion(exercise, name, change, f'@wrong\n{head}\n    """{_WANTED}"""\n{body}', imports)
+
+
+def _imports(
+    checks: ChapterChecks, exercise: str, origin: str, definition: ast.FunctionDef | ast.ClassDef
+) -> dict[str, str] | None:
+    """The import of each name that a function takes from its module; None where the file of misconceptions means another thing by it."""
+    reference = inspect.unwrap(checks.references[exercise])
+    module = inspect.getmodule(reference)
+    if origin != exercise:
+        module = checks.course.alternatives(checks.chapter)
+    if module is None:
+        return None
+    wrong = vars(checks.course.misconceptions(checks.chapter))
+    own = {node.arg for node in ast.walk(definition) if isinstance(node, ast.arg)}
+    own |= {n.id for n in ast.walk(definition) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    used = dict.fromkeys(n.id for n in ast.walk(definition) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    found = {}
+    for name in used:
+        if name in own or name == definition.name or name not in vars(module):
+            continue
+        if name in wrong and wrong[name] is not vars(module)[name]:
+            return None
+        found[name] = _import_of(name, module) or f"from {module.__name__} import {name}"
+    return found
+
+
+def _import_of(name: str, module: Any) -> str:
+    """The line by which a module imports ``name``; empty where it is the module's own."""
+    for statement in ast.parse(inspect.getsource(module)).body:
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            aliases = [a for a in statement.names if (a.asname or a.name.partition(".")[0]) == name]
+            if aliases:
+                statement.names = aliases[:1]
+                return ast.unparse(statement)
+    return ""
+
+
+def _named(change: str) -> str:
+    """A name for a change, made of what it puts in and takes away: ``sum_for_mean``, ``without_keepdims``."""
+    before, arrow, after = change.partition(" → ")
+    if not arrow:
+        return "_".join(["without", *list(_words(before.removesuffix(" left out")))[:2]])
+    if after == "if not":
+        return "the_other_branch"
+    gone, come = Counter(_words(before)), Counter(_words(after))
+    old, new = next(iter(gone - come), ""), next(iter(come - gone), "")
+    if not old and not new:
+        return "another_number" if before != after and re.fullmatch(r"`-?[\d.e+-]+`", after) else "another_order"
+    if new and (gone - come)["minus"] and old == "minus":
+        return f"{new}_for_{'_'.join(list(gone - come)[:2])}"  # a negative number, or one operator for another
+    return f"{new}_for_{old}" if new and old else f"with_{new}" if new else f"without_{old}"
+
+
+def _words(text: str) -> Iterator[str]:
+    """The names, signs and small whole numbers of a piece of code, names first, each as part of a name."""
+    tokens = re.findall(r"[A-Za-z_]\w*|\d+\.?\d*(?:e[-+]?\d+)?|//|\*\*|[<>=!]=|[-+*/%@<>&|]", text.strip("`"))
+    names = [token.strip("_").lower() for token in tokens if token[0].isalpha() or token[0] == "_"]
+    yield from (name for name in names if name and name not in {"np", "self"})
+    yield from (_SIGNS[token] for token in tokens if token in _SIGNS)
+    yield from (_NUMBERS[int(token)] for token in tokens if token.isdigit() and int(token) < len(_NUMBERS))
+
+
+def _free(name: str, taken: set[str]) -> str:
+    name = re.sub(r"\W", "_", name[:50]).strip("_")
+    if not name.isidentifier() or keyword.iskeyword(name):
+        name = "another_step"
+    number = 2
+    while name in taken:
+        name, number = f"{name.rstrip('0123456789').rstrip('_')}_{number}", number + 1
+    return name
+
+
+def _double_quoted(source: str) -> str:
+    """Source text with its strings in double quotes, where that changes nothing else in them."""
+    lines = source.splitlines(keepends=True)
+    for token in reversed(list(tokenize.generate_tokens(io.StringIO(source).readline))):
+        text = token.string
+        if (
+            token.type == tokenize.STRING
+            and text[0] == text[-1] == "'"
+            and not set('"\\') & set(text)
+            and token.start[0] == token.end[0]
+        ):
+            line = lines[token.start[0] - 1]
+            lines[token.start[0] - 1] = f'{line[: token.start[1]]}"{text[1:-1]}"{line[token.end[1] :]}'
+    return "".join(lines)

@@ -1,0 +1,244 @@
+"""What nbgrader's metadata says of a chapter's cells, held against the chapter's checks."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+from autograder.authoring.release.problems import Mistake, SourceNotebook, did_you_mean, relative
+from autograder.base import attempt
+from autograder.checking.decorators import ExerciseSpec
+from autograder.course.course import Course
+from autograder.course.notebook import (
+    Cell,
+    NotebookError,
+    cell_of,
+    load_document,
+    metadata_of,
+    other_notebooks,
+    read_bytes,
+)
+
+__all__ = ["by_hand", "cell_mistakes", "second_notebook_mistakes"]
+
+_GRADE_ID = re.compile(r"[a-zA-Z0-9_\-]+\Z")  # what nbgrader takes
+
+
+def cell_mistakes(source: SourceNotebook, chapter: str, specs: Mapping[str, ExerciseSpec] | None) -> Iterator[Mistake]:
+    """What is wrong with the marks of the cells; ``specs`` are the exercises that are checked, None where nobody knows."""
+    named = metadata_of(source.document).get("chapter")
+    if isinstance(named, str) and named != chapter:
+        yield Mistake(
+            source.label,
+            f'its metadata says that it is the notebook of {named}. Write {{"autograder": {{"chapter": "{chapter}"}}}} '
+            "there: what students hand in is known by it.",
+        )
+    yield from _ids(source)
+    if specs is not None:
+        yield from _stubs(source, specs)
+        yield from _checks(source, specs)
+    yield from _imports_of_check(source)
+
+
+def second_notebook_mistakes(course: Course, chapter: str) -> Iterator[Mistake]:
+    """Graded cells in another notebook of the chapter's folder: it is handed out, too, and nothing in it would be marked."""
+    for other in map(Path, other_notebooks(str(course.source(chapter)))):
+        try:
+            document = load_document(read_bytes(other), other)
+        except NotebookError as error:
+            why = str(error).partition(". ")[0]  # the rest is advice to students
+            yield Mistake(relative(course, other), f"it lies beside the chapter's notebook and cannot be read: {why}.")
+            continue
+        graded = [
+            cell.grade_id for i, raw in enumerate(document["cells"]) if (cell := cell_of(i, raw)).points is not None
+        ]
+        if graded:
+            yield Mistake(
+                relative(course, other),
+                f"it has graded cells ({', '.join(map(str, graded[:3]))}{', …' if graded[3:] else ''}), and of a chapter "
+                f"only {chapter}.ipynb is graded. Move them there, or make the notebook a chapter of its own: "
+                f"source/{other.stem}/{other.name}, and {other.stem!r} in c.Course.chapters.",
+            )
+
+
+def by_hand(source: SourceNotebook, cell: Cell) -> bool:
+    """Whether a person marks the cell: nbgrader's answers in words, and its tasks."""
+    marks = source.marks(cell)
+    return bool(marks.get("task") or (marks.get("solution") and marks.get("grade")))
+
+
+def _ids(source: SourceNotebook) -> Iterator[Mistake]:
+    places: dict[str, list[str]] = {}
+    for cell in source.notebook.cells:
+        marks = source.marks(cell)
+        if cell.grade_id is None:
+            if marks.get("solution") or marks.get("grade"):
+                what = "a stub" if marks.get("solution") else "a graded cell"
+                yield Mistake(source.place(cell), f"it is marked as {what} and has no grade_id: give it one.")
+            continue
+        if not _GRADE_ID.match(cell.grade_id):
+            yield Mistake(
+                source.place(cell),
+                "nbgrader takes letters, digits, _ and - in a grade_id, and nothing else.",
+                about=cell.grade_id,
+            )
+        places.setdefault(cell.grade_id, []).append(str(cell.index + 1))
+    for grade_id, where in places.items():
+        if len(where) > 1:
+            yield Mistake(
+                f"{source.label}, cell {grade_id}",
+                f"the grade_id {grade_id} stands {len(where)} times (cells {' and '.join(where)} of all). "
+                "Each has to be there once: was a cell copied?",
+                about=grade_id.removeprefix("check_"),
+            )
+
+
+def _stubs(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterator[Mistake]:
+    stubs = {c.grade_id: c for c in source.notebook.cells if c.role == "stub" and c.grade_id}
+    for name, cell in stubs.items():
+        if name in specs and source.marks(cell).get("grade") is True:
+            yield Mistake(
+                source.place(cell),
+                "it is marked for grading by hand besides: its submissions would wait for a person for ever. Choose "
+                "“Autograded answer” for it, or take its checks away.",
+                about=name,
+            )
+        if name in specs and cell.kind != "code":
+            yield Mistake(source.place(cell), "it is a cell of text, and its exercise is checked as code.", about=name)
+        if name not in specs and not by_hand(source, cell):
+            yield Mistake(
+                source.place(cell),
+                f"{name} is a stub, and no class of the checks says @exercise({name!r}, …): nobody would get points for "
+                f"it.{did_you_mean(name, specs.keys() - stubs.keys())}",
+                about=name,
+            )
+    for name in specs.keys() - stubs.keys():
+        cell_of_it = next((c for c in source.notebook.cells if c.grade_id == name), None)
+        if cell_of_it is not None:
+            where, why = (
+                source.place(cell_of_it),
+                'is not marked as one: choose “Autograded answer” ("solution": true, "grade": false)',
+            )
+        else:
+            where, why = source.label, f"is not there. Give a code cell the grade_id {name}"
+        yield Mistake(
+            where,
+            f"{name} is checked, and its stub {why}.{did_you_mean(name, stubs.keys() - specs.keys())}",
+            about=name,
+        )
+
+
+def _checks(source: SourceNotebook, specs: Mapping[str, ExerciseSpec]) -> Iterator[Mistake]:
+    found: set[str] = set()
+    for cell in source.notebook.cells:
+        if cell.role != "check" or by_hand(source, cell) or cell.grade_id is None:
+            continue
+        called = _checked(cell)
+        name = cell.grade_id.removeprefix("check_")
+        if name not in specs or not cell.grade_id.startswith("check_"):
+            yield _of_no_exercise(source, cell, specs)
+            found.update(called & specs.keys())  # said once is enough
+            continue
+        found.add(name)
+        yield from _check(source, cell, specs[name], called)
+    stubs = set(source.notebook.exercises())
+    for name in specs:
+        if name not in found and name in stubs:
+            yield Mistake(
+                source.label,
+                f"{name} has no check cell, so nobody would get its points. Put a locked, graded code cell called "
+                f"check_{name} below its stub.",
+                about=name,
+            )
+
+
+def _check(source: SourceNotebook, cell: Cell, spec: ExerciseSpec, called: Collection[str]) -> Iterator[Mistake]:
+    name, where = spec.name, source.place(cell)
+    right = f'check("{name}")' if spec.answers else f"check({name})"
+    if name not in called:
+        others = ", ".join(sorted(called))
+        what = f"it checks {others}, and it is called after {name}" if called else "it checks nothing"
+        yield Mistake(source.place(cell, 1), f"{what}. It has to read {right}.", about=name)
+    elif spec.answers and not _quoted(cell, name):
+        yield Mistake(
+            source.place(cell, 1), f"{name} is no function of the notebook. It has to read {right}.", about=name
+        )
+    if source.marks(cell).get("locked") is not True:
+        yield Mistake(where, 'it is not locked, so students could change it. Set "locked": true.', about=name)
+    if cell.kind != "code":
+        yield Mistake(where, "it is a cell of text, and has to be code.", about=name)
+    if cell.points is None:
+        yield Mistake(where, f"it has no points; its checks are worth {spec.points:g}.", about=name)
+    elif not math.isclose(cell.points, spec.points, abs_tol=1e-9):
+        yield Mistake(
+            where,
+            f"it is worth {cell.points:g} points, and the checks of {name} are worth {spec.points:g}: make the two equal.",
+            about=name,
+        )
+    stub = source.notebook.stub(name)
+    if stub is not None and stub.index > cell.index:
+        yield Mistake(where, "it stands above its stub, where the function is not there yet: put it below.", about=name)
+
+
+def _of_no_exercise(source: SourceNotebook, cell: Cell, specs: Mapping[str, ExerciseSpec]) -> Mistake:
+    checked = sorted(_checked(cell) & specs.keys())
+    if checked:
+        return Mistake(
+            source.place(cell),
+            f"it checks {checked[0]}, and its grade_id is {cell.grade_id}: its points would belong to nothing. "
+            f"Call it check_{checked[0]}.",
+            about=checked[0],
+        )
+    near = did_you_mean(cell.grade_id or "", [f"check_{name}" for name in specs])
+    return Mistake(
+        source.place(cell),
+        "it is graded, and belongs to no exercise that has checks: nobody could earn its points. A check cell is called "
+        f"check_ and the exercise's name.{near}",
+        about=(cell.grade_id or "").removeprefix("check_"),
+    )
+
+
+def _imports_of_check(source: SourceNotebook) -> Iterator[Mistake]:
+    """The first check cell above which nothing imports what it calls."""
+    known: set[str] = set()
+    for cell in source.code:
+        tree = attempt.parsed(cell.source)
+        nodes = list(ast.walk(tree)) if tree is not None else []
+        for node in nodes:
+            if isinstance(node, ast.ImportFrom) and node.module == "autograder":
+                known |= {"check" if alias.name == "*" else alias.asname or alias.name for alias in node.names}
+            elif isinstance(node, ast.Import):
+                known |= {"check." for alias in node.names if alias.name.partition(".")[0] == "autograder"}
+        if cell.role == "check":
+            calls = [node.func for node in nodes if isinstance(node, ast.Call)]
+            plain = next((f.lineno for f in calls if isinstance(f, ast.Name) and f.id == "check"), None)
+            if plain is not None and "check" not in known:
+                yield Mistake(
+                    source.place(cell, plain),
+                    "no cell above it imports check: put “from autograder import check, hint” into the first one.",
+                )
+                return
+
+
+def _calls(cell: Cell) -> Iterator[ast.Call]:
+    tree = attempt.parsed(cell.source)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Call) and (
+            (isinstance(node.func, ast.Name) and node.func.id == "check")
+            or (isinstance(node.func, ast.Attribute) and node.func.attr == "check")
+        ):
+            yield node
+
+
+def _checked(cell: Cell) -> set[str]:
+    """The names that a check cell hands to ``check``."""
+    given = [argument for call in _calls(cell) for argument in call.args[:1]]
+    names = {argument.id for argument in given if isinstance(argument, ast.Name)}
+    return names | {str(a.value) for a in given if isinstance(a, ast.Constant) and isinstance(a.value, str)}
+
+
+def _quoted(cell: Cell, name: str) -> bool:
+    return any(isinstance(a, ast.Constant) and a.value == name for call in _calls(cell) for a in call.args[:1])

@@ -1,0 +1,286 @@
+"""Read a chapter's check file as text, and compare it with the other files of the course."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.authoring.release.problems import Mistake, did_you_mean, place_of_function, relative
+from autograder.base.errors import CourseError
+from autograder.course.course import Course
+from autograder.course.notebook import load_source
+from autograder.judging.loader import ChapterChecks, known_alternatives, known_misconceptions
+from autograder.misconception import Alternative, Misconception
+
+__all__ = ["CheckFile", "unseeded"]
+
+
+_SEEDED_BY_ARGUMENT = frozenset({
+    "default_rng", "RandomState", "SeedSequence", "Random", "PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64",
+})  # fmt: skip
+_NO_DRAW = frozenset({
+    "seed", "Generator", "get_state", "set_state", "getstate", "setstate", "get_bit_generator", "set_bit_generator",
+})  # fmt: skip
+
+
+def unseeded(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The line of each random number that has no seed, and a sentence.
+
+    A draw from the global state of NumPy or of ``random`` is let pass in a function that seeds that state itself: what a
+    seed elsewhere makes of it hangs on what was drawn before.
+    """
+    sources = _names_of_sources(tree)
+    found: dict[int, str] = {}
+    for scope in _scopes(tree):
+        calls = [node for node in _inside(scope) if isinstance(node, ast.Call)]
+        drawn = [(call, sources.get(ast.unparse(call.func).rpartition(".")[0])) for call in calls]
+        seeded = {owner for call, owner in drawn if owner and _last(call) == "seed" and (call.args or call.keywords)}
+        for call, owner in drawn:
+            name = _last(call)
+            module, bare = sources.get(name, ""), isinstance(call.func, ast.Name)
+            where = owner or (module.rpartition(".")[0] if bare and "." in module else None)
+            if where is None:
+                continue
+            if bare:
+                name = module.rpartition(".")[2]
+            text = ast.unparse(call.func)
+            if name in _SEEDED_BY_ARGUMENT:
+                if not call.args and not call.keywords:
+                    found[call.lineno] = f"{text}()"
+            elif name not in _NO_DRAW and where not in seeded:
+                found[call.lineno] = f"{text}(…)"
+    yield from ((line, _sentence(text)) for line, text in sorted(found.items()))
+
+
+def _sentence(text: str) -> str:
+    return (
+        f"{text} has no seed, so its random numbers are others at every run: students would not be asked the same. Ask for the "
+        "fixture rng, draw with @given, or write np.random.default_rng(0)."
+    )
+
+
+def _names_of_sources(tree: ast.Module) -> dict[str, str]:
+    """By which names NumPy's and Python's random numbers are called: ``np.random``, or a function that was imported."""
+    names = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name == "numpy":
+                    names[f"{alias.asname or 'numpy'}.random"] = "numpy.random"
+                elif alias.name in {"random", "numpy.random"}:
+                    names[alias.asname or alias.name] = alias.name
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            for alias in node.names:
+                if node.module == "numpy" and alias.name == "random":
+                    names[alias.asname or "random"] = "numpy.random"
+                elif node.module in {"numpy.random", "random"}:
+                    names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    return names
+
+
+def _scopes(tree: ast.Module) -> Iterator[ast.AST]:
+    yield tree
+    yield from (
+        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+    )
+
+
+def _inside(scope: ast.AST) -> Iterator[ast.AST]:
+    """What runs when ``scope`` does, without what the functions in it do."""
+    waiting = list(ast.iter_child_nodes(scope))
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+        elif not isinstance(node, ast.Lambda):
+            waiting += node.decorator_list
+
+
+def _last(call: ast.Call) -> str:
+    return ast.unparse(call.func).rpartition(".")[2]
+
+
+_MARKS = frozenset({"check", "visible", "points", "given", "after"})
+
+
+class CheckFile:
+    """The text of a check file: its classes, and on which lines they stand."""
+
+    def __init__(self, course: Course, chapter: str) -> None:
+        """A file that Python cannot read has no classes: loading it tells what is wrong."""
+        self.course, self.chapter = course, chapter
+        self.path = course.checks(chapter)
+        self.label = relative(course, self.path)
+        self.tree = _tree(self.path)
+        self.classes = [node for node in self.tree.body if isinstance(node, ast.ClassDef)]
+        self.exercises = [(name, node) for node in self.classes if (name := _exercise(node))]
+
+    def place(self, line: int | None = None) -> str:
+        """The file, or a line of it."""
+        return f"{self.label}, line {line}" if line else self.label
+
+    def place_of(self, exercise: str) -> str:
+        """Where the class of an exercise stands."""
+        return self.place(next((node.lineno for name, node in self.exercises if name == exercise), None))
+
+    def place_of_check(self, exercise: str, check: str) -> str:
+        """Where a check stands, with its name."""
+        for name, node in self.exercises:
+            if name == exercise:
+                lines = [s.lineno for s in node.body if check in _bound(s)]
+                return f"{self.place(lines[-1] if lines else node.lineno)}, {node.name}.{check}"
+        return f"{self.label}, {exercise}.{check}"
+
+    def mistakes(self) -> Iterator[Mistake]:
+        """What can be told from the text alone."""
+        yield from self._twice()
+        yield from self._overlooked()
+        for tree, path in self._files():
+            for line, why in unseeded(tree):
+                yield Mistake(f"{relative(self.course, path)}, line {line}", why, about=f"seed {path.name}")
+
+    def disagreements(self, checks: ChapterChecks) -> Iterator[Mistake]:
+        """Where what it says does not fit the solutions or the other chapters."""
+        names = list(checks.specs)
+        for place, spec in enumerate(checks.specs.values()):
+            if not spec.checks:
+                yield Mistake(
+                    self.place_of(spec.name),
+                    f"the class of {spec.name} holds no check: nothing is asked of a student.",
+                    about=spec.name,
+                )
+            for check in spec.checks:
+                if check.points < 0:
+                    where = self.place_of_check(spec.name, check.name)
+                    yield Mistake(where, f"it has {check.points:g} points: no check takes any away.", about=spec.name)
+            for other in spec.leans_on:
+                if other not in names[:place]:
+                    earlier = ", ".join(names[:place]) or "none, as this is the first"
+                    yield Mistake(
+                        self.place_of(spec.name),
+                        f"{spec.name} leans on {other!r}, which is no earlier exercise of this chapter. They are: {earlier}."
+                        f"{did_you_mean(other, names)}",
+                        about=spec.name,
+                    )
+        known: list[Misconception | Alternative] = [*known_misconceptions(self.course, self.chapter)]
+        known += known_alternatives(self.course, self.chapter)
+        for one in known:
+            if one.exercise not in names:
+                where = place_of_function(self.course, one.function) or f"solutions/{self.chapter}.py"
+                yield Mistake(
+                    where,
+                    f"{one.name} is a solution of {one.exercise!r}, which is no exercise of this chapter."
+                    f"{did_you_mean(one.exercise, names)}",
+                )
+        yield from self._in_two_chapters(names)
+
+    def _files(self) -> Iterator[tuple[ast.Module, Path]]:
+        """The file and the modules beside it that it imports, which belong to its checks."""
+        yield self.tree, self.path
+        for node in self.tree.body:
+            named = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            named += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for path in (self.path.with_name(f"{name}.py") for name in named):
+                if path.is_file():
+                    yield _tree(path), path
+
+    def _twice(self) -> Iterator[Mistake]:
+        counts = Counter(node.name for node in self.classes)
+        seen: dict[str, int] = {}
+        for node in self.classes:
+            if counts[node.name] > 1 and node.name in seen:
+                yield Mistake(
+                    self.place(node.lineno),
+                    f"a second class is called {node.name}, as that of line {seen[node.name]}, which it replaces.",
+                )
+            seen.setdefault(node.name, node.lineno)
+            methods: dict[str, int] = {}
+            for statement in node.body:
+                for name in _bound(statement):
+                    if name.startswith("test_") and name in methods:
+                        yield Mistake(
+                            self.place(statement.lineno),
+                            f"a second check of {node.name} is called {name}, as that of line {methods[name]}, which it replaces.",
+                            about=_exercise(node),
+                        )
+                    methods.setdefault(name, statement.lineno)
+        lines: dict[str, int] = {}
+        for name, node in self.exercises:
+            if name in lines:
+                yield Mistake(
+                    self.place(node.lineno),
+                    f"a second class holds the checks of {name}, as that of line {lines[name]}, whose checks would not count.",
+                    about=name,
+                )
+            lines.setdefault(name, node.lineno)
+
+    def _overlooked(self) -> Iterator[Mistake]:
+        bases = {base.id for node in self.classes for base in node.bases if isinstance(base, ast.Name)}
+        for node in self.tree.body:
+            if isinstance(node, ast.FunctionDef) and (node.name.startswith("test_") or _is_check(node)):
+                yield Mistake(
+                    self.place(node.lineno),
+                    f"{node.name} stands in no class, so grading does not try it: put it into the class of its exercise.",
+                )
+        for node in self.classes:
+            found = [s for s in node.body if isinstance(s, ast.FunctionDef)]
+            checks = [s.name for s in found if _is_check(s) or s.name.startswith("test_")]
+            if checks and not node.decorator_list and node.name not in bases:
+                yield Mistake(
+                    self.place(node.lineno),
+                    f"{node.name} holds checks and is not marked with @exercise(…), so grading does not try them.",
+                )
+            for method in found:
+                if _is_check(method) and not method.name.startswith("test_"):
+                    yield Mistake(
+                        self.place(method.lineno),
+                        f"{node.name}.{method.name} is marked as a check, and is none: its name has to begin with test_.",
+                        about=_exercise(node),
+                    )
+
+    def _in_two_chapters(self, names: list[str]) -> Iterator[Mistake]:
+        for other in self.course.finished_chapters():
+            if other == self.chapter:
+                continue
+            try:
+                there = set(load_source(self.course.source(other))[1].exercises())
+            except CourseError:
+                continue  # that chapter's own release says so
+            for name in names:
+                if name in there:
+                    yield Mistake(
+                        self.place_of(name),
+                        f"{name} is an exercise of {other} too: an exercise has one chapter. Call one of the two something else.",
+                        about=name,
+                    )
+
+
+def _tree(path: Path) -> ast.Module:
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError):
+        return ast.Module(body=[], type_ignores=[])
+
+
+def _exercise(node: ast.ClassDef) -> str:
+    """The exercise that ``@exercise("…", …)`` names above a class."""
+    for mark in node.decorator_list:
+        if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == "exercise":
+            named = [*mark.args[:1], *(k.value for k in mark.keywords if k.arg == "name")]
+            return next((str(a.value) for a in named if isinstance(a, ast.Constant)), "")
+    return ""
+
+
+def _is_check(function: ast.FunctionDef) -> bool:
+    marks = [mark.func if isinstance(mark, ast.Call) else mark for mark in function.decorator_list]
+    return any(isinstance(mark, ast.Name) and mark.id in _MARKS for mark in marks)
+
+
+def _bound(statement: ast.stmt) -> list[str]:
+    if isinstance(statement, ast.FunctionDef):
+        return [statement.name]
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]

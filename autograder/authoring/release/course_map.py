@@ -1,0 +1,184 @@
+"""The map of a course: ``index.ipynb`` and ``course.json``, made of what the chapters' own notebooks say.
+
+A chapter's author writes it into the notebook's metadata, beside ``"chapter"``, all of it optional::
+
+    {"autograder": {"chapter": "ch1", "minutes": 60, "deep_minutes": 20, "needs": ["ch0"],
+                    "exercises": {"softmax": {"stars": 2, "minutes": 15, "importance": 5}}}}
+
+Titles are the notebooks' first headings, points those of their cells.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.base.errors import CourseError
+from autograder.base.files import write_atomically
+from autograder.base.formatting import number, pluralize
+from autograder.course.course import Course
+from autograder.course.notebook import Notebook, load_source, metadata_of
+from autograder.student.terminal.layout import COURSE_NAME, MAP_NAME
+
+__all__ = ["described", "map_of", "write_map"]
+
+STARS, IMPORTANCE = 3, 5  # the most of each
+_HOW = "Open a chapter by its link, read, write your code into the stubs, and run the `check(…)` below each; `hint(…)` helps where you are stuck."
+# What a sign means, told only where the course has it.
+_SIGNS = {
+    "deep_minutes": "What is marked *Deep* can be skipped: no exercise needs it.",
+    "stars": "★ is easy, ★★★ takes thought.",
+    "importance": "●○○○○ is by the way, ●●●●● is what the rest is built on.",
+}
+_PROGRESS = (
+    "## Where you are\n\nRun the next cell (click on it, then Shift-Enter) to see what is done and what comes next."
+)
+
+
+def write_map(course: Course, folder: Path, chapters: Sequence[str]) -> None:
+    """Write the map of ``chapters``, which lie in ``folder`` as students get them, beside them.
+
+    Raises ``CourseError`` where a notebook's metadata names what is not there.
+    """
+    data = described(course, chapters)
+    write_atomically(folder / COURSE_NAME, f"{json.dumps(data, ensure_ascii=False, indent=1)}\n".encode())
+    write_atomically(folder / MAP_NAME, f"{json.dumps(map_of(data), ensure_ascii=False, indent=1)}\n".encode())
+
+
+def described(course: Course, chapters: Sequence[str]) -> dict[str, Any]:
+    """The course as data: its title, what its code imports, and for each chapter and exercise what their notebooks say."""
+    return {
+        "id": course.course_id,
+        "title": course.title or course.course_id,
+        "packages": list(course.packages),
+        "chapters": [_chapter(course, chapter) for chapter in chapters],
+    }
+
+
+def _chapter(course: Course, chapter: str) -> dict[str, Any]:
+    document, notebook = load_source(course.source(chapter))
+    noted = metadata_of(document)
+    needs, exercises = noted.get("needs", []), noted.get("exercises", {})
+    where = f"The metadata of {course.source(chapter)}"
+    if not isinstance(needs, list) or not isinstance(exercises, Mapping):
+        raise CourseError(f'{where}: "needs" has to be a list of chapters, and "exercises" an object of exercises.')
+    earlier = course.chapters[: course.chapters.index(chapter)]
+    if unknown := [str(name) for name in needs if name not in earlier]:
+        raise CourseError(
+            f'{where}: "needs" names {", ".join(unknown)}, no chapter before this one in c.Course.chapters.'
+        )
+    if lost := sorted(set(exercises) - set(notebook.exercises())):
+        raise CourseError(f'{where}: "exercises" names {", ".join(lost)}, which the notebook does not have.')
+    found = {
+        "id": chapter,
+        "title": _title(notebook) or chapter,
+        "needs": list(needs),
+        **_amounts(noted, where, minutes=math.inf, deep_minutes=math.inf),
+    }
+    return {
+        **found,
+        "exercises": [_exercise(notebook, name, exercises.get(name, {}), where) for name in notebook.exercises()],
+    }
+
+
+def _exercise(notebook: Notebook, name: str, noted: Any, where: str) -> dict[str, Any]:
+    if not isinstance(noted, Mapping):
+        raise CourseError(f'{where}: what "exercises" says of {name} has to be an object.')
+    graded = next((c for c in notebook.cells if c.role == "check" and c.grade_id == f"check_{name}"), None)
+    points = graded.points if graded is not None and graded.points is not None else 0.0
+    amounts = _amounts(noted, f"{where}, {name}", stars=STARS, minutes=math.inf, importance=IMPORTANCE)
+    return {"name": name, "points": points, **amounts}
+
+
+def _amounts(noted: Mapping[str, Any], where: str, **most: float) -> dict[str, int]:
+    found = {}
+    for key, largest in most.items():
+        value = noted.get(key)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= largest:
+            upto = f" to {number(largest)}" if math.isfinite(largest) else " on"
+            raise CourseError(f'{where}: "{key}" is {value!r}, and has to be a whole number from 1{upto}.')
+        found[key] = value
+    return found
+
+
+def _title(notebook: Notebook) -> str:
+    """The first heading."""
+    lines = (line for cell in notebook.cells if cell.kind == "markdown" for line in cell.source.splitlines())
+    return next((line.removeprefix("# ").strip() for line in lines if line.startswith("# ")), "")
+
+
+def map_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The map as a notebook's JSON; ``data`` is what ``described`` gives."""
+    chapters = data["chapters"]
+    minutes = sum(chapter.get("minutes", 0) for chapter in chapters)
+    amount = f" {pluralize(len(chapters), 'chapter')}" + (
+        f", about {pluralize(round(minutes / 60), 'hour')}." if minutes else "."
+    )
+    used = {key for chapter in chapters for part in (chapter, *chapter["exercises"]) for key in part}
+    signs = " ".join(sentence for key, sentence in _SIGNS.items() if key in used)
+    texts = [f"# {data['title']}\n\n{amount.strip()} {_HOW} {signs}".rstrip() + f"\n\n{_overview(chapters)}", _PROGRESS]
+    cells = [_cell("markdown", f"map-{place}", text) for place, text in enumerate(texts)]
+    cells.append(_cell("code", "progress", "from autograder import check\n\ncheck()"))
+    cells.append(_cell("markdown", "map-exercises", "\n\n".join(["## The exercises", *map(_table, chapters)])))
+    kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    return {
+        "cells": cells,
+        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+
+
+def _cell(kind: str, name: str, source: str) -> dict[str, Any]:
+    extra: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    return {"cell_type": kind, "id": name, "metadata": {}, **extra, "source": source}
+
+
+def _overview(chapters: Sequence[Mapping[str, Any]]) -> str:
+    titles = {chapter["id"]: chapter["title"] for chapter in chapters}
+    rows = []
+    for chapter in chapters:
+        needs = ", ".join(_short(titles.get(name, name)) for name in chapter["needs"])
+        minutes, deep = chapter.get("minutes", 0), chapter.get("deep_minutes", 0)
+        times = [_time(minutes) if minutes else "", _time(minutes + deep) if deep else ""]
+        worth = number(math.fsum(exercise["points"] for exercise in chapter["exercises"]))
+        rows.append([_link(chapter), needs, *times, str(len(chapter["exercises"])), worth])
+    return _rows(["chapter", "after", "time", "with *Deep*", "exercises", "points"], rows)
+
+
+def _table(chapter: Mapping[str, Any]) -> str:
+    rows = []
+    for exercise in chapter["exercises"]:
+        importance = exercise.get("importance", 0)
+        dots = "●" * importance + "○" * (IMPORTANCE - importance) if importance else ""
+        time = f"{exercise['minutes']} min" if "minutes" in exercise else ""
+        rows.append([f"`{exercise['name']}`", "★" * exercise.get("stars", 0), dots, time, number(exercise["points"])])
+    return f"### {_link(chapter)}\n\n" + _rows(["exercise", "level", "importance", "time", "points"], rows)
+
+
+def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown, without the columns in which nothing stands."""
+    kept = [i for i, _ in enumerate(heads) if any(row[i] for row in rows)]
+    lines = [[heads[i] for i in kept], [":--"] * len(kept), *([row[i] for i in kept] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _link(chapter: Mapping[str, Any]) -> str:
+    title = chapter["title"].replace("[", "\\[").replace("]", "\\]").replace("|", "\\|")
+    return f"[{title}]({chapter['id']}/{chapter['id']}.ipynb)"
+
+
+def _short(title: str) -> str:
+    """What a chapter is called in passing: its number, where its title begins with one."""
+    first = title.partition(" ")[0].strip("·.:")
+    return first if first.isdigit() else title.replace("|", "\\|")
+
+
+def _time(minutes: int) -> str:
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h" + (f" {rest} min" if rest else "") if hours else f"{rest} min"

@@ -1,0 +1,229 @@
+"""The references put to their own checks, in this process: whether they come back, pass, and are asked the same each time."""
+
+from __future__ import annotations
+
+import functools
+import io
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from dataclasses import replace
+from typing import Any
+
+from autograder.authoring.release.check_file import CheckFile
+from autograder.authoring.release.problems import Mistake, place_of_function, relative
+from autograder.base.errors import CourseError
+from autograder.checking.asserts import CheckFailed
+from autograder.checking.decorators import CheckSpec, ExerciseSpec
+from autograder.course.course import Course, failure
+from autograder.judging.loader import ChapterChecks, load_checks
+from autograder.judging.proxies import ReferenceProxy
+from autograder.judging.time_limit import OutOfTimeError, alarm
+from autograder.judging.values import key_of
+from autograder.student.examples.record import recorded
+
+__all__ = ["NOT_BACK", "dry_run_mistakes", "failures_by_check", "load_with_timeout"]
+
+NOT_BACK = "does not come back"
+_MODULE_SECONDS = 60.0  # to import the chapter's solutions and its checks
+
+
+class _Endless(BaseException):
+    """A reference has not come back in time; no ``except Exception`` of a check catches it."""
+
+
+class _Counted(io.TextIOBase):
+    """Takes what is printed, and keeps only how much it was."""
+
+    def __init__(self) -> None:
+        self.characters = 0
+
+    def write(self, text: str) -> int:
+        """Count ``text``."""
+        self.characters += len(text)
+        return len(text)
+
+
+def load_with_timeout(course: Course, chapter: str) -> ChapterChecks:
+    """The checks of a chapter; raises ``CourseError`` too where importing them or the solutions does not come back."""
+    try:
+        with alarm(_MODULE_SECONDS), _quiet():
+            return load_checks(course, chapter)
+    except OutOfTimeError:
+        text = None
+    except CourseError as error:
+        if OutOfTimeError.__name__ not in str(error):
+            raise
+        text = str(error).replace(f": {OutOfTimeError.__name__}.", "")
+    where = f" ({text})" if text else f" (solutions/{chapter}.py, {relative(course, course.checks(chapter))})"
+    raise CourseError(
+        f"Importing the checks and solutions of {chapter} {NOT_BACK}: it was stopped after {_MODULE_SECONDS:g} s{where}."
+    )
+
+
+def dry_run_mistakes(checks: ChapterChecks, file: CheckFile) -> Iterator[Mistake]:
+    """What goes wrong where each check is tried on the reference; nothing where all is well."""
+    first, printed = _Rehearsed(checks), 0
+    asked: dict[tuple[str, str], list[Any]] = {}
+    told: set[str] = set()
+    for exercise, spec in checks.specs.items():
+        for check in spec.checks:
+            with _quiet() as output:
+                mistake, calls = first.tried(exercise, check, file)
+            printed = max(printed, output.characters)
+            if mistake is not None and mistake.about not in told:
+                told.add(mistake.about)
+                yield mistake
+            if mistake is None:
+                asked[exercise, check.name] = calls
+            if output.characters > checks.course.limits.output_kb << 10 and exercise not in told:
+                told.add(exercise)
+                where = place_of_function(checks.course, checks.references[exercise])
+                yield Mistake(
+                    where or file.place_of(exercise),
+                    f"{exercise} prints {_size(output.characters)} while {check.name} tries it: take the print away, or "
+                    "print a line or two.",
+                    about=exercise,
+                )
+        if exercise not in told and (mistake := first.tried_together(exercise, spec, file)):
+            told.add(exercise)
+            yield mistake
+    if told:
+        return
+    yield from _asked_otherwise(checks, asked, file)
+    try:
+        with _quiet():
+            recorded(checks)
+    except CourseError as error:
+        yield Mistake("", str(error))
+
+
+def failures_by_check(checks: ChapterChecks, file: CheckFile) -> dict[tuple[str, str], str]:
+    """Of each check, by exercise and name, why the reference does not pass it; empty where it does."""
+    first = _Rehearsed(checks)
+    found = {}
+    for exercise, spec in checks.specs.items():
+        for check in spec.checks:
+            with _quiet():
+                mistake, _ = first.tried(exercise, check, file)
+            found[exercise, check.name] = mistake.what if mistake is not None else ""
+    return found
+
+
+def _asked_otherwise(
+    checks: ChapterChecks, asked: Mapping[tuple[str, str], list[Any]], file: CheckFile
+) -> Iterator[Mistake]:
+    """The checks whose inputs are others when their file is read again."""
+    again = _Rehearsed(load_checks(checks.course, checks.chapter))
+    for (exercise, name), calls in asked.items():
+        check = next(c for c in checks.specs[exercise].checks if c.name == name)
+        with _quiet():
+            mistake, others = again.tried(exercise, check, file)
+        if mistake is None and others == calls:
+            continue
+        yield Mistake(
+            file.place_of_check(exercise, name),
+            "tried a second time, it asks something else: students would not all be asked the same. Which of its inputs is "
+            "drawn without a seed, or hangs on the clock or on an earlier check? Ask for the fixture rng, or draw with @given.",
+            about=exercise,
+        )
+
+
+class _Rehearsed:
+    """The checks of a chapter with references that are given up where they do not come back."""
+
+    def __init__(self, checks: ChapterChecks) -> None:
+        self.course = checks.course
+        self.seconds = checks.course.limits.call_seconds
+        self.originals = checks.references
+        endless: set[str] = set()  # each is waited for once
+        timed: dict[str, Callable[..., Any]] = {
+            name: function if isinstance(function, type) else _Timed(name, function, endless, self.seconds)
+            for name, function in checks.references.items()
+        }
+        self.checks = replace(checks, references=timed, reference=ReferenceProxy(timed), shrinks=False, _prepared={})
+
+    def tried(self, exercise: str, check: CheckSpec, file: CheckFile) -> tuple[Mistake | None, list[Any]]:
+        """What was wrong as the reference was put to ``check``, and what was asked of it."""
+        where = file.place_of_check(exercise, check.name)
+        is_class = isinstance(self.originals[exercise], type)  # no single call of which is timed
+        try:
+            with alarm(self.seconds * _STEPS) if is_class else nullcontext():
+                calls = self.checks.dry_run(exercise, (check.name,), self.checks.secret)
+        except OutOfTimeError:
+            place = place_of_function(self.course, self.originals[exercise]) or file.place_of(exercise)
+            return Mistake(
+                place, f"{exercise} {NOT_BACK}: it was stopped as it was tried by {where}.", about=exercise
+            ), []
+        except KeyboardInterrupt:
+            raise
+        except _Endless as given_up:
+            name = str(given_up)
+            place = place_of_function(self.course, self.originals[name]) or file.place_of(exercise)
+            return Mistake(
+                place,
+                f"{name} {NOT_BACK}: it was stopped after {self.seconds:g} s (c.Course.call_seconds), as the exercise "
+                f"{exercise} was tried by {where}.",
+                about=name,
+            ), []
+        except BaseException as error:  # noqa: BLE001 - whatever a check raises is its failure
+            return Mistake(where, self._why(error), about=exercise), []
+        return None, [key_of(call) for call in calls]
+
+    def tried_together(self, exercise: str, spec: ExerciseSpec, file: CheckFile) -> Mistake | None:
+        """What is wrong where all checks of an exercise ask one reference, as they do of a student: the check for care sees it."""
+        try:
+            with _quiet():
+                self.checks.dry_run(exercise, tuple(check.name for check in spec.checks), self.checks.secret)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - as above
+            care = next((check.name for check in spec.checks if check.purity), spec.checks[-1].name)
+            return Mistake(file.place_of_check(exercise, care), self._why(error), about=exercise)
+        return None
+
+    def _why(self, error: BaseException) -> str:
+        if isinstance(error, CheckFailed) and error.kind == "missing":
+            return f"it asks for what the reference solutions do not have. {error.reason.partition(':')[0]}."
+        if isinstance(error, AssertionError):
+            text = str(error).splitlines()[0] if str(error) else "an assertion of it does not hold"
+            return f"the reference fails it: {text}"
+        return f"the reference cannot be tried by it. {failure(error, self.course.root, self.course.root)}"
+
+
+_STEPS = 3  # times the seconds of a call, for a check that asks a class
+
+
+class _Timed:
+    """A reference that is given up where it does not come back; an error in it is told with its own line."""
+
+    def __init__(self, name: str, function: Callable[..., Any], endless: set[str], seconds: float) -> None:
+        functools.update_wrapper(self, function)
+        self.__globals__ = getattr(function, "__globals__", {})
+        self._name, self._function, self._endless, self._seconds = name, function, endless, seconds
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._name in self._endless:
+            raise _Endless(self._name)
+        try:
+            with alarm(self._seconds):
+                return self._function(*args, **kwargs)
+        except OutOfTimeError:
+            self._endless.add(self._name)
+            raise _Endless(self._name) from None
+
+
+@contextmanager
+def _quiet() -> Iterator[_Counted]:
+    """Take what is printed, and give nothing to read: a solution that asks a person would wait for ever."""
+    output, stdin = _Counted(), sys.stdin
+    sys.stdin = io.StringIO()
+    try:
+        with redirect_stdout(output), redirect_stderr(output):
+            yield output
+    finally:
+        sys.stdin = stdin
+
+
+def _size(characters: int) -> str:
+    return f"{characters / 2**20:.1f} MB" if characters >= 1 << 20 else f"{characters >> 10} kB"

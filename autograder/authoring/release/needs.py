@@ -1,0 +1,142 @@
+"""What a chapter's notebook needs where it is run: packages, and files that it reads."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from autograder.authoring.release.problems import Mistake, SourceNotebook
+from autograder.base import attempt
+from autograder.base.formatting import pluralize
+from autograder.course.course import Course
+from autograder.course.notebook import Cell, files_beside
+from autograder.grading.imports import imported, modules_of
+from autograder.sandbox.packages import PackageMissing
+
+__all__ = ["PACKAGES", "need_mistakes"]
+
+PACKAGES = "packages"  # what a mistake about c.Course.packages is about
+_READERS = frozenset({"open", "load", "loadtxt", "genfromtxt", "fromfile", "memmap", "imread"})
+_LARGEST_MB = 64  # of all that lies beside a notebook: each submission's jail gets a copy of what it reads
+_PATH_READERS = frozenset({"open", "read_text", "read_bytes"})
+_WRITERS = frozenset({"save", "savez", "savez_compressed", "savetxt", "savefig", "imsave"})
+
+
+def need_mistakes(source: SourceNotebook, course: Course, chapter: str) -> Iterator[Mistake]:
+    """Imports of what the course does not list, and files that are read and not there."""
+    try:
+        there = modules_of(course)
+    except PackageMissing as error:
+        yield Mistake("course_config.py", str(error), about=PACKAGES)
+    else:
+        yield from _imports(source, course, chapter, there)
+    yield from _files(source, course, chapter)
+    yield from _size(course, chapter)
+
+
+def _size(course: Course, chapter: str) -> Iterator[Mistake]:
+    sizes = {path: path.stat().st_size / (1 << 20) for path in files_beside(course.source(chapter))}
+    if sum(sizes.values()) > _LARGEST_MB:
+        largest = max(sizes, key=sizes.__getitem__)
+        yield Mistake(
+            f"source/{chapter}",
+            f"the files beside the notebook take {sum(sizes.values()):.0f} MiB, and {_LARGEST_MB} MiB is the limit, as each "
+            f"submission is graded with a copy of its own. The largest is {largest.name} with {sizes[largest]:.0f} MiB: store "
+            "fewer numbers, or narrower ones (float16, say).",
+            about=chapter,
+        )
+
+
+def _imports(source: SourceNotebook, course: Course, chapter: str, known: frozenset[str]) -> Iterator[Mistake]:
+    """Each package that is missing, once: where it is first imported, and in how many cells besides."""
+    folder = course.source(chapter).parent
+    found: dict[str, list[tuple[Cell, int]]] = {}
+    for cell in source.code:
+        for line, module in imported(cell.source):
+            # A module that lies beside the notebook is handed out with it.
+            if module not in known and not (folder / f"{module}.py").is_file():
+                found.setdefault(module, []).append((cell, line))
+    for module, places in found.items():
+        cell, line = places[0]
+        others = len({other.index for other, _ in places}) - 1
+        besides = f", as {pluralize(others, 'cell')} below it {'does' if others == 1 else 'do'}" if others else ""
+        yield Mistake(
+            source.place(cell, line),
+            f"it imports {module}{besides}, and a student's code may import only {', '.join(course.packages)} and the standard "
+            f"library. Add {module!r} to c.Course.packages in course_config.py, or do without it.",
+            about=cell.grade_id or source.name(cell),
+        )
+
+
+def _files(source: SourceNotebook, course: Course, chapter: str) -> Iterator[Mistake]:
+    folder = course.source(chapter).parent
+    calls = [(cell, call) for cell in source.code for call in _calls(cell)]
+    made = {_literal(call) for _, call in calls if _writes(call)}
+    for cell, call in calls:
+        name = _literal(call)
+        if not name or not _reads(call) or name in made or "://" in name:
+            continue
+        where, about = source.place(cell, call.lineno), cell.grade_id or source.name(cell)
+        if PurePosixPath(name).is_absolute() or name.startswith("~"):
+            yield Mistake(
+                where,
+                f"it reads {name}, a place on your machine that no student has. Put the file beside the notebook and read "
+                f"{PurePosixPath(name).name!r}.",
+                about=about,
+            )
+        elif ".." in Path(name).parts:
+            yield Mistake(
+                where,
+                f"it reads {name}, which lies outside source/{chapter}: the release carries what lies beside the notebook, and "
+                f"nothing else. Put the file there, and read {PurePosixPath(name).name!r}.",
+                about=about,
+            )
+        elif not (folder / name).is_file():
+            yield Mistake(
+                where,
+                f"it reads {name}, and the release does not carry it: there is no such file in source/{chapter}. "
+                "Put it there, beside the notebook.",
+                about=about,
+            )
+
+
+def _calls(cell: Cell) -> Iterator[ast.Call]:
+    tree = attempt.parsed(cell.source)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Call):
+            yield node
+
+
+def _reads(call: ast.Call) -> bool:
+    name = _called(call)
+    if _of_a_path(call):
+        return name in _PATH_READERS and not _writes(call)
+    return (name in _READERS or name.startswith("read_")) and not _writes(call)
+
+
+def _writes(call: ast.Call) -> bool:
+    name = _called(call)
+    if name == "open":
+        mode = [*call.args[0 if _of_a_path(call) else 1 :], *(k.value for k in call.keywords if k.arg == "mode")][:1]
+        return any(isinstance(m, ast.Constant) and set(str(m.value)) & set("wax") for m in mode)
+    return name in _WRITERS or name.startswith(("write_", "to_"))
+
+
+def _called(call: ast.Call) -> str:
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def _of_a_path(call: ast.Call) -> bool:
+    """Whether it is a method of ``Path("…")``."""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return isinstance(owner, ast.Call) and _called(owner) in {"Path", "PurePath", "PosixPath"}
+
+
+def _literal(call: ast.Call) -> str:
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    arguments = owner.args if _of_a_path(call) and isinstance(owner, ast.Call) else call.args
+    first = arguments[0] if arguments else None
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""

@@ -1,0 +1,179 @@
+"""Problems that an author has to fix before a release, each as a readable message with its location."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.base.errors import CourseError
+from autograder.course.course import Course
+from autograder.course.notebook import Cell, Notebook, load_source
+
+__all__ = [
+    "MARK",
+    "NOT_BLANK",
+    "UNFINISHED",
+    "Mistake",
+    "SourceNotebook",
+    "did_you_mean",
+    "place_of_function",
+    "relative",
+    "unfinished_places",
+]
+
+
+NOT_BLANK = "not blank:"  # before the exercise that a mistake is about: the stub that earns points is told of instead
+_NEAR = 0.7  # the likeness of two names, of 1, from which one may be the other misspelt
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """What is wrong, and where: a file and a line of it, or a cell of the notebook.
+
+    ``about`` names the exercise, or the file, that the mistake belongs to: what follows from it is not told again.
+    """
+
+    where: str
+    what: str
+    about: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}" if self.where else self.what
+
+
+@dataclass(frozen=True, slots=True)
+class SourceNotebook:
+    """A chapter's own notebook with its JSON, and words for the places in it."""
+
+    label: str
+    document: Mapping[str, Any]
+    notebook: Notebook
+
+    @classmethod
+    def of(cls, course: Course, chapter: str) -> SourceNotebook:
+        """The notebook of ``chapter``; raises ``CourseError`` where it cannot be used."""
+        path = course.source(chapter)
+        return cls(relative(course, path), *load_source(path))
+
+    @property
+    def code(self) -> list[Cell]:
+        """The code cells, in order."""
+        return [cell for cell in self.notebook.cells if cell.kind == "code"]
+
+    def marks(self, cell: Cell) -> Mapping[str, Any]:
+        """What nbgrader's metadata says of a cell; empty where it says nothing."""
+        raw = self.document["cells"][cell.index]
+        metadata = raw.get("metadata") if isinstance(raw, dict) else None
+        found = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+        return found if isinstance(found, dict) else {}
+
+    def name(self, cell: Cell) -> str:
+        """What to call a cell: its grade id, or its number, as "Restart and run all" counts them."""
+        if cell.grade_id:
+            return f"cell {cell.grade_id}"
+        if cell.kind != "code":
+            return f"cell {cell.index + 1} of all"
+        return f"code cell {1 + sum(other.index < cell.index for other in self.code)}"
+
+    def place(self, cell: Cell, line: int | None = None) -> str:
+        """Where a cell stands, or a line of it, from 1."""
+        return f"{self.label}, {self.name(cell)}" + (f", line {line}" if line else "")
+
+
+def relative(course: Course, path: Path | str) -> str:
+    """A file of the course as it is found from the course's folder."""
+    path = Path(path)
+    return str(path.relative_to(course.root)) if path.is_relative_to(course.root) else str(path)
+
+
+def place_of_function(course: Course, function: Callable[..., Any]) -> str:
+    """The file and line of a function of the course; empty where it has none, as a quiz has."""
+    if isinstance(function, type):
+        try:
+            path, (_, line) = inspect.getsourcefile(function) or "", inspect.getsourcelines(function)
+        except (OSError, TypeError):
+            return ""
+        return f"{relative(course, path)}, line {line}"
+    code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
+    return f"{relative(course, code.co_filename)}, line {code.co_firstlineno}" if code is not None else ""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`` Is it x misspelt?`` where ``name`` is close to one of ``known``; empty where it is close to none."""
+    near = difflib.get_close_matches(name, sorted(set(known) - {name}), 1, _NEAR)
+    return f" Is it {near[0]} misspelt?" if near else ""
+
+
+MARK = "TODO(author)"  # a plain TODO may be meant for students
+UNFINISHED = ": still to be written: "  # between the place and what is to be written there
+_WHAT = UNFINISHED.removeprefix(": ")
+_SAID = re.compile(rf"{re.escape(MARK)}:?[ \t]*(.*)")
+
+
+def unfinished_places(course: Course, chapter: str) -> list[Mistake]:
+    """Every place of a chapter that is marked as still to be written; about the exercise that it belongs to, where one is known."""
+    folders = [course.root / "solutions" / kind for kind in ("", "misconceptions", "alternatives")]
+    files = [folder / f"{chapter}.py" for folder in folders]
+    found: list[Mistake] = []
+    for path in [*files, course.checks(chapter)]:
+        found += _in_python(course, path)
+    return [*found, *_in_notebook(course, chapter, {place.about for place in found})]
+
+
+def _in_python(course: Course, path: Path) -> Iterator[Mistake]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return
+    if MARK not in text:
+        return
+    owners = _owners(text)
+    for number, what in _marked(text):
+        about = next((name for first, last, name in owners if first <= number <= last), "")
+        yield Mistake(f"{relative(course, path)}, line {number}", f"{_WHAT}{what}", about=about)
+
+
+def _in_notebook(course: Course, chapter: str, unfinished: set[str]) -> Iterator[Mistake]:
+    path = course.source(chapter)
+    try:
+        source = SourceNotebook(relative(course, path), *load_source(path))
+    except CourseError:
+        return  # which is told of by itself
+    for cell in source.notebook.cells:
+        for number, what in _marked(cell.source):
+            exercise = (cell.grade_id or "") if cell.role == "stub" else ""
+            if exercise in unfinished:
+                break  # its text is that of the reference, which is told of
+            if exercise:
+                what = f"the docstring. `autograder stubs {chapter}` takes it from the reference."  # noqa: PLW2901
+            yield Mistake(source.place(cell, number), f"{_WHAT}{what}", about=exercise)
+
+
+def _marked(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of ``text`` that are marked, with what is said there, quotes and brackets around it aside."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        for match in _SAID.finditer(line):
+            what = match[1].strip().rstrip("\"')").rstrip()
+            yield number, f"{what}{'' if what[-1:] in '.?!' else '.'}" if what else "what is marked there."
+
+
+def _owners(text: str) -> list[tuple[int, int, str]]:
+    """The lines of each function and check class, with the exercise that it is about."""
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return []
+    found = []
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            marks = [mark for mark in node.decorator_list if isinstance(mark, ast.Call) and mark.args]
+            named = [mark.args[0].value for mark in marks if isinstance(mark.args[0], ast.Constant)]
+            first = min([node.lineno, *(mark.lineno for mark in node.decorator_list)])
+            found.append((first, node.end_lineno or first, str(named[0]) if named else node.name))
+    return found

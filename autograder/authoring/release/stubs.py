@@ -1,0 +1,376 @@
+"""Compare a chapter's stubs with its references: names, signatures, docstrings, and that nothing is solved."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from autograder.authoring.release.problems import (
+    NOT_BLANK,
+    Mistake,
+    SourceNotebook,
+    did_you_mean,
+    place_of_function,
+    relative,
+)
+from autograder.authoring.release.worked_examples import wrong_examples
+from autograder.base import attempt
+from autograder.checking.decorators import ExerciseSpec
+from autograder.course.course import Course
+from autograder.course.notebook import Cell, blank_exercises
+from autograder.judging.loader import ChapterChecks
+
+__all__ = [
+    "answers_of",
+    "class_mistakes",
+    "definition_of",
+    "first_difference",
+    "parameters_of",
+    "stub_mistakes",
+    "syntax_mistakes",
+]
+
+
+def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """The parameters with their defaults; annotations are words for the reader, and may differ."""
+    arguments = ast.parse(ast.unparse(function)).body[0].args  # type: ignore[attr-defined]
+    for node in ast.walk(arguments):
+        if isinstance(node, ast.arg):
+            node.annotation = None
+    return ast.unparse(arguments)
+
+
+def first_difference(one: str, other: str) -> str:
+    """Where two docstrings first differ, as the end of a sentence."""
+    if not one:
+        return ": the stub has none"
+    pairs = zip([*one.splitlines(), ""], [*other.splitlines(), ""], strict=False)
+    for number, (here, there) in enumerate(pairs, start=1):
+        if here.strip() != there.strip():
+            return f" in line {number} (“{_short(here)}” and “{_short(there)}”)"
+    return " in their layout"
+
+
+def _short(text: str) -> str:
+    text = text.strip()
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+Methods = dict[str, ast.FunctionDef]
+
+
+def class_mistakes(
+    source: SourceNotebook, cell: Cell, tree: ast.Module, reference: type, course: Course
+) -> Iterator[Mistake]:
+    """What is wrong with the stub of a class in ``cell``, whose right solution is ``reference``."""
+    name = cell.grade_id or ""
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    stub = next((node for node in reversed(classes) if node.name == name), None)
+    where = place_of_function(course, reference)
+    if stub is None:
+        defined = [node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+        said = f"it defines {', '.join(defined)}" if defined else "it defines no class"
+        line = tree.body[0].lineno if tree.body else None
+        yield Mistake(
+            source.place(cell, line),
+            f"{said}, and its checks ask for the class {name}, as in {where}: write class {name}.{did_you_mean(name, defined)}",
+            about=name,
+        )
+        return
+    right = _definition(reference)
+    if right is None:
+        return
+    if (text := ast.get_docstring(stub)) != (told := ast.get_docstring(right)) and told:
+        yield Mistake(
+            source.place(cell, stub.body[0].lineno),
+            f"the stub's docstring and that of the reference in {where} differ{first_difference(text or '', told)}. Make them equal: "
+            "`autograder stubs` gives the stub the reference's.",
+            about=name,
+        )
+    ours, theirs = _methods(stub), _methods(right)
+    for method, node in theirs.items():
+        if method.startswith("_") and not method.startswith("__"):
+            continue  # a help of the reference's own
+        if method not in ours:
+            if ast.get_docstring(node) or not method.startswith("__"):
+                near = did_you_mean(method, ours.keys() - theirs.keys())
+                yield Mistake(
+                    source.place(cell, stub.lineno),
+                    f"the stub has no method {method}, and the reference in {where} has: write def {method}({parameters_of(node)}) "
+                    f"with its docstring and raise NotImplementedError, or let its name begin with an underscore there.{near}",
+                    about=name,
+                )
+            continue
+        yield from _method(source, cell, (name, where), ours[method], node)
+    for method, node in ours.items():
+        if method not in theirs and not hasattr(reference, method):
+            near = did_you_mean(method, theirs.keys() - ours.keys())
+            yield Mistake(
+                source.place(cell, node.lineno),
+                f"the stub has a method {method}, and the reference in {where} has none.{near}",
+                about=name,
+            )
+    for line, why in wrong_examples(name, text or told or "", reference, course.limits.call_seconds):
+        first = stub.body[0].lineno if text else None
+        yield Mistake(source.place(cell, first + line - 1) if first else where, why, about=name)
+
+
+def _method(
+    source: SourceNotebook, cell: Cell, about: tuple[str, str], stub: ast.FunctionDef, right: ast.FunctionDef
+) -> Iterator[Mistake]:
+    name, where = about
+    label = f"{name}.{stub.name}"
+    if parameters_of(stub) != parameters_of(right):
+        yield Mistake(
+            source.place(cell, stub.lineno),
+            f"the stub is {label}({parameters_of(stub)}), and the reference in {where} is {label}({parameters_of(right)}). "
+            "Give both the same parameters and defaults: `autograder stubs` gives the stub the reference's.",
+            about=name,
+        )
+    if [ast.unparse(mark) for mark in stub.decorator_list] != [ast.unparse(mark) for mark in right.decorator_list]:
+        marks = [f"@{ast.unparse(mark)}" for mark in right.decorator_list] or ["nothing"]
+        yield Mistake(
+            source.place(cell, stub.lineno),
+            f"above {label} stands {', '.join(marks)} in the reference in {where}, and something else in the stub.",
+            about=name,
+        )
+    text, told = ast.get_docstring(stub), ast.get_docstring(right)
+    if told and text != told:
+        yield Mistake(
+            source.place(cell, stub.body[0].lineno),
+            f"the docstring of {label} and that of the reference in {where} differ{first_difference(text or '', told)}. "
+            "Make them equal: `autograder stubs` gives the stub the reference's.",
+            about=name,
+        )
+
+
+def _definition(reference: type) -> ast.ClassDef | None:
+    try:
+        body = ast.parse(textwrap.dedent(inspect.getsource(reference))).body
+    except (OSError, TypeError, SyntaxError):
+        return None
+    return body[0] if body and isinstance(body[0], ast.ClassDef) else None
+
+
+def _methods(cls: ast.ClassDef) -> Methods:
+    return {node.name: node for node in cls.body if isinstance(node, ast.FunctionDef)}
+
+
+_NOTHING = object()
+
+
+def syntax_mistakes(source: SourceNotebook) -> Iterator[Mistake]:
+    """The code cells that Python cannot read."""
+    for cell in source.code:
+        if cell.source.strip() and attempt.parsed(cell.source) is None:
+            line, why = _syntax(cell.source)
+            yield Mistake(
+                source.place(cell, line), f"Python cannot read it: {why}.", about=_exercise(cell) or source.name(cell)
+            )
+
+
+def stub_mistakes(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mistake]:
+    """What is wrong with the stubs of the exercises in ``checks``; a stub that is not there is told of with the cells."""
+    blank = blank_exercises(source.notebook, source.notebook)
+    for name, spec in checks.specs.items():
+        cell = source.notebook.stub(name)
+        tree = attempt.parsed(cell.source) if cell is not None and cell.kind == "code" else None
+        if cell is None or tree is None:
+            continue
+        if spec.answers:
+            yield from _answers(source, cell, tree, spec, checks)
+        else:
+            yield from _function(source, cell, tree, checks.references[name], checks.course)
+            if name not in blank:
+                line = _first_own_line(tree, name)
+                yield Mistake(
+                    source.place(cell, line),
+                    f"{name} is not blank: it would count as a student's attempt. Leave its docstring and, below it, "
+                    "raise NotImplementedError.",
+                    about=f"{NOT_BLANK} {name}",
+                )
+    yield from _given_away(source, checks)
+
+
+def answers_of(checks: ChapterChecks, spec: ExerciseSpec) -> Mapping[str, Any] | None:
+    """The right answers of an exercise whose answers are variables; None where its reference gives none."""
+    try:
+        answers = checks.references[spec.name]()
+    except Exception:  # noqa: BLE001 - the dry run tells of it
+        return None
+    return answers if isinstance(answers, dict) else None
+
+
+def _function(
+    source: SourceNotebook, cell: Cell, tree: ast.Module, reference: Callable[..., Any], course: Course
+) -> Iterator[Mistake]:
+    name = cell.grade_id or ""
+    if isinstance(reference, type):
+        yield from class_mistakes(source, cell, tree, reference, course)
+        return
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    stub = next((node for node in reversed(functions) if node.name == name), None)
+    if stub is None:
+        if not attempt.defines(name, cell.source):
+            defined = [node.name for node in functions]
+            said = f"it defines {', '.join(defined)}" if defined else "it defines no function"
+            near = did_you_mean(name, defined).replace("Is it", f"Is {name} or")
+            line = functions[0].lineno if functions else None
+            yield Mistake(
+                source.place(cell, line),
+                f"{said}, and its checks ask for {name}.{near} The function has the name of the cell's grade_id.",
+                about=name,
+            )
+        return
+    own = definition_of(reference)
+    if own is not None and parameters_of(stub) != parameters_of(own):
+        yield Mistake(
+            source.place(cell, stub.lineno),
+            f"the stub is {name}({parameters_of(stub)}), and the reference in {place_of_function(course, reference)} is "
+            f"{name}({parameters_of(own)}). Give both the same parameters and defaults: `autograder stubs` gives the "
+            "stub the reference's.",
+            about=name,
+        )
+    text, right = ast.get_docstring(stub), inspect.getdoc(reference)
+    if right and text != right:
+        yield Mistake(
+            source.place(cell, stub.body[0].lineno),
+            f"the stub's docstring and that of the reference in {place_of_function(course, reference)} differ"
+            f"{first_difference(text or '', right)}. Make them equal: `autograder stubs` gives the stub the reference's.",
+            about=name,
+        )
+    document = text or right or ""
+    for line, why in wrong_examples(name, document, reference, course.limits.call_seconds):
+        first = stub.body[0].lineno if text else None
+        where = source.place(cell, first + line - 1) if first else place_of_function(course, reference)
+        yield Mistake(where, why, about=name)
+
+
+def _answers(
+    source: SourceNotebook, cell: Cell, tree: ast.Module, spec: ExerciseSpec, checks: ChapterChecks
+) -> Iterator[Mistake]:
+    assigned = _assigned(tree)
+    right = answers_of(checks, spec)
+    for variable in spec.answers:
+        if variable not in assigned:
+            near = did_you_mean(variable, assigned.keys() - set(spec.answers))
+            yield Mistake(
+                source.place(cell),
+                f"the stub has no variable {variable}, which the checks of {spec.name} read: write {variable} = None.{near}",
+                about=spec.name,
+            )
+    for variable, (line, value) in assigned.items():
+        where = source.place(cell, line)
+        if variable not in spec.answers:
+            yield Mistake(
+                where,
+                f"{variable} is none of the questions of {spec.name}, which are {', '.join(spec.answers)}: nobody would get "
+                f"points for it.{did_you_mean(variable, set(spec.answers) - assigned.keys())}",
+                about=spec.name,
+            )
+        elif value is not None:
+            given = right is not None and _equal(value, right.get(variable, _NOTHING))
+            what = f"gives the right answer of {variable} away" if given else f"answers {variable} already"
+            yield Mistake(where, f"the stub {what}: write {variable} = None.", about=spec.name)
+    if right is not None and set(right) != set(spec.answers):
+        odd = sorted(set(right) ^ set(spec.answers))
+        yield Mistake(
+            place_of_function(checks.course, checks.references[spec.name])
+            or relative(checks.course, checks.course.checks(checks.chapter)),
+            f"the reference of {spec.name} answers {', '.join(right)}, and @exercise(…, answers=…) names "
+            f"{', '.join(spec.answers)}: {', '.join(odd)} stands in one only.",
+            about=spec.name,
+        )
+
+
+def _given_away(source: SourceNotebook, checks: ChapterChecks) -> Iterator[Mistake]:
+    """Solutions and answers that stand in a cell which is no stub."""
+    variables = {v: spec for spec in checks.specs.values() for v in spec.answers}
+    for cell in source.code:
+        tree = attempt.parsed(cell.source)
+        if cell.role == "stub" or tree is None:
+            continue
+        for statement in tree.body:
+            if not isinstance(statement, ast.FunctionDef | ast.ClassDef) or statement.name not in checks.specs:
+                continue
+            if not attempt.last_definition_is_blank(statement.name, [ast.unparse(statement)]):
+                yield Mistake(
+                    source.place(cell, statement.lineno),
+                    f"it defines {statement.name}, which is an exercise: its solution would be handed out. "
+                    "Take the function away, or call it something else.",
+                    about=statement.name,
+                )
+        for variable, (line, value) in _assigned(tree).items():
+            if variable not in variables or value is None:
+                continue
+            right = answers_of(checks, variables[variable])
+            if right is not None and _equal(value, right.get(variable, _NOTHING)):
+                yield Mistake(
+                    source.place(cell, line),
+                    f"it gives the right answer of {variable} away.",
+                    about=variables[variable].name,
+                )
+
+
+def _assigned(tree: ast.Module) -> dict[str, tuple[int, Any]]:
+    """The variables that a cell sets: line and value, None for a blank one and no value at all for one that is worked out."""
+    found: dict[str, tuple[int, Any]] = {}
+    for node in tree.body:
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+            continue
+        try:
+            value = ast.literal_eval(node.value)
+        except ValueError:
+            value = _NOTHING
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets:
+            if isinstance(target, ast.Name):
+                found[target.id] = node.lineno, None if value is ... else value
+    return found
+
+
+def _equal(value: Any, right: Any) -> bool:
+    try:
+        return bool(value == right)
+    except Exception:  # noqa: BLE001 - an array of several is no single answer
+        return False
+
+
+def definition_of(function: Callable[..., Any]) -> ast.FunctionDef | None:
+    """The definition of a function of the course; None for what is defined otherwise, as a quiz is."""
+    try:
+        body = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body
+    except (OSError, TypeError, SyntaxError):
+        return None
+    return body[0] if body and isinstance(body[0], ast.FunctionDef) else None
+
+
+def _first_own_line(tree: ast.Module, name: str) -> int | None:
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return next((n.lineno for n in node.body if not attempt.last_definition_is_blank(*_alone(n))), node.lineno)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
+            own = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            return own[0].lineno if own else node.lineno
+    return tree.body[0].lineno if tree.body else None
+
+
+def _alone(node: ast.stmt) -> tuple[str, list[str]]:
+    return getattr(node, "name", ""), [ast.unparse(node)]
+
+
+def _syntax(text: str) -> tuple[int | None, str]:
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        return error.lineno, error.msg
+    except ValueError as error:
+        return None, str(error)
+    return None, "it is nested too deeply"
+
+
+def _exercise(cell: Cell) -> str:
+    return (cell.grade_id or "").removeprefix("check_")

@@ -1,0 +1,214 @@
+"""The whole notebook played before it goes out: solved and blank, graded in the jail as a student's is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from autograder.authoring.release.cells import by_hand
+from autograder.authoring.release.check_file import CheckFile
+from autograder.authoring.release.problems import NOT_BLANK, Mistake, SourceNotebook, place_of_function
+from autograder.authoring.simulate import solved_notebook
+from autograder.base import attempt
+from autograder.base.formatting import number, points
+from autograder.base.verdict import ExerciseVerdict
+from autograder.course.course import Course
+from autograder.course.notebook import PICTURE, Cell, NotebookError, document_bytes
+from autograder.grading.document import Released
+from autograder.grading.submission import Job, Submission
+from autograder.judging.judge import Judge
+from autograder.judging.loader import ChapterChecks
+from autograder.sandbox.confinement import Confinement
+from autograder.sandbox.protocol import CellOutcome
+from autograder.sandbox.worker import Worker, open_worker
+
+__all__ = ["trial_run"]
+
+_MAY_FAIL = "raises-exception"  # the Jupyter tag of a cell whose error is meant to be seen
+_FIGURES = frozenset({"plt", "pyplot", "matplotlib", "subplots", "imshow"})
+_STOPPED = {
+    "timeout": "had not finished when its time was up",
+    "memory": "asked for more memory than a submission may have",
+    "crash": "crashed Python",
+    "protocol": "broke the connection to the grader",
+}
+
+
+def trial_run(
+    source: SourceNotebook,
+    checks: ChapterChecks,
+    file: CheckFile,
+    *,
+    told: Collection[str] = (),
+    confinement: Confinement = "auto",
+) -> list[Mistake]:
+    """What goes wrong where the solved notebook and the blank one are graded; what is ``told`` already is left out.
+
+    The solved one earns full marks, the blank one none, and no cell of the author's fails. Raises ``SandboxUnavailable``
+    where no jail can be had.
+    """
+    solved, mistakes = _solved(checks, source, told)
+    course = checks.course
+    with open_worker(course.limits, list(course.packages), confinement=confinement) as worker:
+        released = Released.of(course, checks.chapter)
+        worker.prepare(source.notebook.code_cells())
+        judge = Judge(checks)
+        for document, look in ((solved, _solved_mistakes), (source.document, _blank_mistakes)):
+            if document is None:
+                continue
+            submission = _submission(document, course, checks.chapter, released, worker)
+            verdicts = {verdict.name: verdict for verdict in judge.judge(submission)}
+            submission.finish()
+            mistakes += [m for m in look(submission, verdicts, source, checks, file) if m.about not in told]
+    return mistakes
+
+
+def _submission(
+    document: Mapping[str, Any], course: Course, chapter: str, released: Released, worker: Worker
+) -> Submission:
+    job, output_kb = Job(course.source(chapter), chapter=chapter), course.limits.output_kb
+    opened = partial(worker.open, files=released.files)
+    return Submission(job, document_bytes(document), released, opened, redraw=True, output_kb=output_kb)
+
+
+def _solved(
+    checks: ChapterChecks, source: SourceNotebook, told: Collection[str]
+) -> tuple[dict[str, Any] | None, list[Mistake]]:
+    """The source notebook with the references in its stubs; None where that cannot be made."""
+    stubs = {name for name in source.notebook.exercises() if name not in told}
+    code = {name: checks.references[name] for name in checks.specs if name in stubs}
+    try:
+        return solved_notebook(checks.course, checks.chapter, code, start=source.document), []
+    except (NotebookError, ValueError, SyntaxError, OSError):
+        return None, [
+            m for name, reference in code.items() for m in _cannot_be_carried(name, reference, checks, source)
+        ]
+
+
+def _cannot_be_carried(
+    name: str, reference: Callable[..., Any], checks: ChapterChecks, source: SourceNotebook
+) -> Iterator[Mistake]:
+    try:
+        solved_notebook(checks.course, checks.chapter, {name: reference}, start=source.document)
+    except (NotebookError, ValueError, SyntaxError, OSError) as error:
+        where = place_of_function(checks.course, reference) or f"solutions/{checks.chapter}.py"
+        yield Mistake(
+            where,
+            f"{name} cannot be put into the notebook, to be graded as a student's: {error} Write it as a plain def.",
+            about=name,
+        )
+
+
+def _solved_mistakes(
+    submission: Submission,
+    verdicts: Mapping[str, ExerciseVerdict],
+    source: SourceNotebook,
+    checks: ChapterChecks,
+    file: CheckFile,
+) -> Iterator[Mistake]:
+    """What keeps the solved notebook from full marks, and what of the author's fails in it."""
+    failed = set()
+    for outcome in submission.cells:
+        cell = source.notebook.cells[outcome.index]
+        if (outcome.error or outcome.stopped) and _MAY_FAIL not in cell.tags:
+            failed.add(cell.grade_id)
+            yield _of_a_cell(source, cell, outcome, checks, "with the reference solutions in it, ")
+        elif (
+            not outcome.error
+            and not outcome.stopped
+            and PICTURE in cell.tags
+            and _is_to_draw(cell)
+            and not _draws(outcome)
+        ):
+            said = f" It says: “{text}”." if (text := _first_line(outcome)) else ""
+            where = source.place(cell)
+            yield Mistake(where, f"with the reference solutions in it, it is tagged {PICTURE} and draws nothing.{said}")
+    for name, verdict in verdicts.items():
+        if verdict.score < verdict.max_score and name not in failed:
+            result = next((c for c in verdict.checks if c.status not in {"passed", "not_tried"}), verdict.checks[0])
+            why = (result.message or verdict.message).partition("\n")[0]
+            yield Mistake(
+                file.place_of_check(name, result.name),
+                f"graded in the jail as a student's, the reference of {name} earns {points(verdict.score, verdict.max_score)}. "
+                f"{why}",
+                about=name,
+            )
+    # What each cell is worth has been held against its checks before: here it is what the gradebook would add up.
+    automatic = [cell for cell in source.notebook.cells if cell.role == "check" and not by_hand(source, cell)]
+    worth = math.fsum(cell.points or 0.0 for cell in automatic)
+    earned = math.fsum(verdict.score for verdict in verdicts.values())
+    full = math.fsum(verdict.max_score for verdict in verdicts.values())
+    if not math.isclose(worth, full, abs_tol=1e-6) and math.isclose(earned, full, abs_tol=1e-6):
+        yield Mistake(
+            source.label,
+            f"its cells are worth {number(worth)} points together, and the solved notebook earns {number(earned)}: nobody could "
+            "get full marks, or everybody more.",
+            about="points",
+        )
+
+
+def _blank_mistakes(
+    submission: Submission,
+    verdicts: Mapping[str, ExerciseVerdict],
+    source: SourceNotebook,
+    checks: ChapterChecks,
+    file: CheckFile,
+) -> Iterator[Mistake]:
+    """What a notebook earns in which nothing has been done, and stubs that cannot be run as they are handed out.
+
+    Other cells may lean on what is not there yet, as they do for a student who begins; only one that never ends is told.
+    """
+    for name, verdict in verdicts.items():
+        cell = source.notebook.stub(name)
+        where = source.place(cell) if cell is not None else file.place_of(name)
+        if verdict.score >= verdict.max_score > 0:
+            what = "its stub holds a solution: as it is handed out, it passes all its checks"
+        elif verdict.score > 0:
+            what = f"as it is handed out, its stub earns {points(verdict.score, verdict.max_score)}"
+        else:
+            continue
+        yield Mistake(
+            where, f"{name}: {what}. Take out what is more than raise NotImplementedError.", about=f"{NOT_BLANK} {name}"
+        )
+    for outcome in submission.cells:
+        cell = source.notebook.cells[outcome.index]
+        wrong = outcome.stopped or (outcome.error and cell.role == "stub")
+        if wrong and outcome.stopped != "skipped" and _MAY_FAIL not in cell.tags:
+            yield _of_a_cell(source, cell, outcome, checks, "in the notebook as it is handed out, ")
+
+
+def _of_a_cell(source: SourceNotebook, cell: Cell, outcome: CellOutcome, checks: ChapterChecks, when: str) -> Mistake:
+    about = (cell.grade_id or source.name(cell)).removeprefix("check_")
+    if outcome.error is None:
+        limits = checks.course.limits
+        seconds = f" ({limits.cell_seconds:g} s)" if outcome.stopped == "timeout" else ""
+        what = f"{when}it {_STOPPED.get(outcome.stopped, f'was stopped ({outcome.stopped})')}{seconds}."
+        return Mistake(source.place(cell), what, about=about)
+    error = outcome.error
+    # A function of another cell may be where it happened; the line is one of this cell only where it says so.
+    line = error.lineno if error.cell in {"", cell.grade_id or source.name(cell), _numbered(source, cell)} else None
+    why = f"{error.type}: {error.message}" if error.message else error.type
+    more = ""
+    if error.type == "FileNotFoundError":
+        more = " A notebook is graded with the files that lie beside it in source/, and no others."
+    return Mistake(source.place(cell, line), f"{when}it fails. {why.rstrip('.')}.{more}", about=about)
+
+
+def _numbered(source: SourceNotebook, cell: Cell) -> str:
+    return source.name(cell).removeprefix("code ")
+
+
+def _is_to_draw(cell: Cell) -> bool:
+    """Whether a cell speaks of a figure; others with that tag only print."""
+    return bool(attempt.identifiers_in(cell.source) & _FIGURES)
+
+
+def _draws(outcome: CellOutcome) -> bool:
+    return any(str(kind).startswith("image/") for output in outcome.outputs for kind in output.get("data", {}))
+
+
+def _first_line(outcome: CellOutcome) -> str:
+    texts = [output.get("text", "") for output in outcome.outputs]
+    return next((text.strip().partition("\n")[0] for text in texts if isinstance(text, str) and text.strip()), "")

@@ -1,0 +1,182 @@
+"""The worked examples of a docstring, computed: ``f(…) is …`` in a sentence, and ``>>>`` as in a session."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from autograder.judging.time_limit import OutOfTimeError, alarm
+
+__all__ = ["wrong_examples"]
+
+_SAYS = re.compile(r"\s*(?:is|gives|returns|==|=|→|->)\s+(?:about\s+)?")
+_NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.(\d*))?(?:[eE][-+]?\d+)?")
+_OPEN, _CLOSED = "([{", ")]}"
+_SHOWN = 120  # characters of an answer
+
+
+def wrong_examples(
+    name: str, docstring: str, function: Callable[..., Any], seconds: float
+) -> Iterator[tuple[int, str]]:
+    """Each example of ``docstring`` that ``function`` does not give: its line, from 1, and a sentence.
+
+    Read are ``>>>`` examples, ``name(values) is values``, and, for a function of one argument, ``Example: values gives
+    values`` and ``Example: x = values gives values``, with or without ``about``; what else an example tells in words is passed over. Lists of numbers are handed
+    over as float arrays, and numbers have to agree as far as they are written out.
+    """
+    yield from _sessions(name, docstring, function, seconds)
+    for place, text, arguments, told in _in_sentences(name, docstring, function):
+        line = docstring.count("\n", 0, place) + 1
+        try:
+            with alarm(seconds), np.errstate(all="ignore"):
+                found = function(*arguments)
+        except OutOfTimeError:
+            yield line, f"the docstring's example {text} does not come back within {seconds:g} s."
+            continue
+        except Exception as error:  # noqa: BLE001 - whatever the reference raises
+            yield (
+                line,
+                f"the docstring's example {text} cannot be worked out: the reference raises {type(error).__name__}: {error}.",
+            )
+            continue
+        if not _agrees(found, ast.literal_eval(told), told):
+            yield line, f"the docstring says that {text} is {told}, and the reference gives {_shown(found)}."
+
+
+def _in_sentences(name: str, docstring: str, function: Callable[..., Any]) -> Iterator[tuple[int, str, list[Any], str]]:
+    """Each example told in words: its place, how it is written, its arguments, and the text of the answer."""
+    for match in re.finditer(rf"(?<![\w.`]){re.escape(name)}(?=\()", docstring):
+        inside = _bracketed(docstring, match.end())
+        said = _SAYS.match(docstring, match.end() + len(inside))
+        arguments = _arguments(inside)
+        if inside and said and arguments is not None and (told := _value(docstring, said.end())):
+            yield match.start(), " ".join(f"{name}{inside}".split()), arguments, told
+    if _takes_one(function):
+        for match in re.finditer(r"Example: (?:\w+ = )?(?=[\[\d-])", docstring):
+            given = _value(docstring, match.end())
+            said = _SAYS.match(docstring, match.end() + len(given))
+            if given and said and said[0].split()[0] != "=" and (told := _value(docstring, said.end())):
+                yield match.start(), f"{name}({given})", [_as_given(ast.literal_eval(given))], told
+
+
+def _sessions(name: str, docstring: str, function: Callable[..., Any], seconds: float) -> Iterator[tuple[int, str]]:
+    try:
+        examples = doctest.DocTestParser().get_examples(docstring)
+    except ValueError as error:
+        yield 1, f"the docstring's >>> examples cannot be read: {error}."
+        return
+    names = {**getattr(inspect.unwrap(function), "__globals__", {}), "np": np, name: function}
+    options = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+    runner = doctest.DocTestRunner(doctest.OutputChecker(), verbose=False, optionflags=options)
+    failures: list[tuple[int, str]] = []
+
+    def note(_out: Any, _test: Any, example: doctest.Example, got: str) -> None:
+        said = f"the docstring says that {example.source.strip()} gives {_short(example.want)}"
+        failures.append((example.lineno + 1, f"{said}, and the reference gives {_short(got)}."))
+
+    def note_error(_out: Any, _test: Any, example: doctest.Example, raised: Any) -> None:
+        why = f"the reference raises {raised[0].__name__}: {raised[1]}"
+        failures.append((example.lineno + 1, f"the docstring's example {example.source.strip()} fails: {why}."))
+
+    runner.report_failure = note  # type: ignore[method-assign, assignment]
+    runner.report_unexpected_exception = note_error  # type: ignore[method-assign, assignment]
+    test = doctest.DocTest(examples, names, name, None, 0, docstring)
+    try:
+        with alarm(seconds):
+            runner.run(test, out=lambda _text: None)
+    except OutOfTimeError:
+        failures.append((1, f"the docstring's >>> examples do not come back within {seconds:g} s."))
+    yield from failures
+
+
+def _arguments(text: str) -> list[Any] | None:
+    """The values between the brackets of a call; None where something else stands there."""
+    try:
+        call = ast.parse(f"f{text}", mode="eval").body
+    except SyntaxError:
+        return None
+    if not isinstance(call, ast.Call) or call.keywords:
+        return None
+    try:
+        return [_argument(node) for node in call.args]
+    except (ValueError, TypeError):
+        return None
+
+
+def _argument(node: ast.expr) -> Any:
+    if isinstance(node, ast.Call) and ast.unparse(node.func) in {"np.array", "numpy.array"} and len(node.args) == 1:
+        return np.array(ast.literal_eval(node.args[0]))
+    return _as_given(ast.literal_eval(node))
+
+
+def _as_given(value: Any) -> Any:
+    if isinstance(value, list):
+        array = np.array(value)
+        return array.astype(float) if array.dtype.kind in "iu" else array
+    return value
+
+
+def _value(text: str, start: int) -> str:
+    """The literal that stands at ``start``, as it is written; empty where there is none."""
+    if start < len(text) and text[start] in _OPEN:
+        told = _bracketed(text, start)
+    else:
+        match = re.compile(r"True\b|False\b|None\b|[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w/*])").match(text, start)
+        told = match[0] if match else ""
+        # The start of something to be worked out, such as 3 * 4, is no answer yet.
+        if told and re.match(r"\s*(?:[*/+^@]|-\s)", text[start + len(told) :]):
+            return ""
+    try:
+        ast.literal_eval(told)
+    except (ValueError, SyntaxError):
+        return ""
+    return " ".join(told.split())
+
+
+def _bracketed(text: str, start: int) -> str:
+    depth = 0
+    for end in range(start, len(text)):
+        depth += (text[end] in _OPEN) - (text[end] in _CLOSED)
+        if not depth:
+            return text[start : end + 1]
+    return ""
+
+
+def _takes_one(function: Callable[..., Any]) -> bool:
+    parameters = inspect.signature(function).parameters.values()
+    return sum(p.default is p.empty and p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD} for p in parameters) == 1
+
+
+def _agrees(found: Any, told: Any, text: str) -> bool:
+    if isinstance(told, dict):
+        if not isinstance(found, dict) or found.keys() != told.keys():
+            return False
+        return all(_agrees(found[key], value, repr(value)) for key, value in told.items())
+    if isinstance(told, tuple) and isinstance(found, tuple):
+        return len(found) == len(told) and all(_agrees(f, t, repr(t)) for f, t in zip(found, told, strict=True))
+    try:
+        left, right = np.asarray(found), np.asarray(told)
+    except ValueError:
+        return False
+    if right.dtype.kind not in "iuf" or left.dtype.kind not in "iufb":
+        return left.shape == right.shape and bool(np.all(left == right))
+    digits = [len(match[1] or "") for match in _NUMBER.finditer(text)]
+    # Half of the last place that is written; where it is not clear which number is which, of the one written shortest.
+    places = digits if len(digits) == right.size else [max(digits, default=0)] * right.size
+    tolerance = np.array([0.501 * 10.0**-place if place else 1e-9 for place in places]).reshape(right.shape)
+    return left.shape == right.shape and bool(np.all(np.abs(left - right) <= tolerance + 1e-9 * np.abs(right)))
+
+
+def _shown(value: Any) -> str:
+    return _short(repr(value.tolist() if isinstance(value, np.ndarray | np.generic) else value))
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"

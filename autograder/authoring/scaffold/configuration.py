@@ -1,0 +1,227 @@
+"""Names of courses, chapters and exercises, and chapters added to a configuration file."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import keyword
+import math
+import re
+from pathlib import Path
+
+from traitlets.config.loader import PyFileConfigLoader
+
+from autograder.base.errors import CourseError
+from autograder.course.course import Course
+from autograder.judging.proxies import StudentProxy
+
+__all__ = [
+    "require_chapter_name",
+    "require_course_id",
+    "require_exercise_name",
+    "require_parameters",
+    "require_points",
+    "require_title",
+    "with_chapter",
+]
+
+
+def with_chapter(course: Course, path: Path, text: str, chapter: str) -> str:
+    """``text``, the configuration in ``path``, with ``chapter`` after the last of ``course``.
+
+    Raises ``CourseError`` where it is written in a way that cannot be added to safely.
+    """
+    for changed in (_in_the_list(text, chapter), _below(text, chapter)):
+        if changed is not None and _chapters(path, changed) == [*course.chapters, chapter]:
+            return changed
+    raise CourseError(
+        f"{path} sets c.Course.chapters in a way that cannot be added to, so nothing was written. Write {chapter!r} there yourself, as "
+        "the last of the chapters, and try again."
+    )
+
+
+def _in_the_list(text: str, chapter: str) -> str | None:
+    """The chapter as the last element of the list that is written out; None where no such list stands last."""
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return None
+    set_here = [node for node in body if isinstance(node, ast.Assign | ast.AugAssign) and _is_chapters(node)]
+    if not set_here or not isinstance(set_here[-1].value, ast.List):
+        return None
+    chapters = set_here[-1].value
+    data = text.encode()
+    starts = [0]
+    for line in data.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+
+    def place(line: int | None, column: int | None) -> int:
+        return starts[(line or 1) - 1] + (column or 0)
+
+    quoted = f'"{chapter}"'.encode()
+    if not chapters.elts:
+        inside = place(chapters.lineno, chapters.col_offset) + 1
+        return (data[:inside] + quoted + data[inside:]).decode()
+    last = chapters.elts[-1]
+    end = place(last.end_lineno, last.end_col_offset)
+    comma = b"" if data[end:].lstrip().startswith(b",") else b","
+    if last.lineno in {chapters.lineno, *(element.lineno for element in chapters.elts[:-1])}:
+        return (data[:end] + b", " + quoted + data[end:]).decode()
+    # One to a line: the new one gets a line of its own, below what is said beside the last one.
+    line = data[starts[last.lineno - 1] : place(last.lineno, last.col_offset)]
+    stop = data.find(b"\n", end)
+    if place(chapters.end_lineno, chapters.end_col_offset) <= stop or stop < 0:
+        return (data[:end] + b",\n" + line + quoted + data[end:]).decode()  # the bracket closes on that line
+    newline = b"\r\n" if data[stop - 1 : stop] == b"\r" else b"\n"
+    return (data[:end] + comma + data[end : stop + 1] + line + quoted + b"," + newline + data[stop + 1 :]).decode()
+
+
+def _is_chapters(node: ast.Assign | ast.AugAssign) -> bool:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return any(ast.unparse(target) == "c.Course.chapters" for target in targets)
+
+
+def _below(text: str, chapter: str) -> str:
+    """The chapter in a line of its own at the end."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    end = "" if not text or text.endswith("\n") else newline
+    word = "+=" if "Course.chapters" in text else "="
+    return f'{text}{end}c.Course.chapters {word} ["{chapter}"]{newline}'
+
+
+class _TextLoader(PyFileConfigLoader):
+    """Runs a configuration as it would be, in the place of the file as it is."""
+
+    text = ""
+
+    def _find_file(self) -> None:
+        self.full_filename = str(Path(self.path, self.filename))
+
+    def _read_file_as_dict(self) -> None:
+        names = {
+            "c": self.config,
+            "get_config": lambda: self.config,
+            "load_subconfig": self.load_subconfig,
+            "__file__": self.full_filename,
+        }
+        exec(compile(self.text, self.full_filename, "exec"), names)  # noqa: S102 - the course's own, with one line more
+
+
+def _chapters(path: Path, text: str) -> list[str] | None:
+    loader = _TextLoader(path.name, path=str(path.parent))
+    loader.text = text
+    try:
+        found = loader.load_config()["Course"]["chapters"]
+    except Exception:  # noqa: BLE001 - whatever a configuration raises
+        return None
+    return list(found) if isinstance(found, list) else None
+
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\Z")
+_LONGEST = 80  # characters: names become folders and files, with more around them
+_MOST_POINTS = 10_000.0
+# What a notebook imports by these names, and its cells go on to use.
+_OF_THE_NOTEBOOK = frozenset({"check", "hint", "uses", "move", "np", "numpy", "autograder"})
+# What lies in solutions/ by these names.
+_OF_THE_COURSE = frozenset({"misconceptions", "alternatives", "training"})
+
+
+def require_course_id(text: str) -> str:
+    """``text``, which may be a course's id; raises ``CourseError``."""
+    if not _ID.match(text) or len(text) > _LONGEST:
+        raise CourseError(
+            f"{_short(text)} cannot be the id of a course: nbgrader makes folders of that name. Take letters, digits, _, - and ., "
+            "a letter or digit first: --id my-course."
+        )
+    return text
+
+
+def require_title(text: str) -> str:
+    """``text`` without blanks around it, which may be a course's title; raises ``CourseError``."""
+    text = text.strip()
+    if not text or not text.isprintable() or len(text) > 200:
+        raise CourseError(
+            f"{_short(text)} cannot be the title of a course: write one line of at most 200 characters, --title 'A course'."
+        )
+    return text
+
+
+def require_chapter_name(course: Course, text: str) -> str:
+    """``text``, which may be the id of a new chapter of ``course``; raises ``CourseError``."""
+    if not text.isascii() or not text.isidentifier() or len(text) > _LONGEST:
+        raise CourseError(
+            f"{_short(text)} cannot be the id of a chapter: it names a folder, a notebook and a Python module. Take letters, digits "
+            "and _, a letter first, such as ch2_means."
+        )
+    if keyword.iskeyword(text) or text in _OF_THE_COURSE:
+        what = "is a word of Python's own" if keyword.iskeyword(text) else f"is a folder of solutions/ already ({text})"
+        raise CourseError(f"{text!r} cannot be the id of a chapter: it {what}. Call it ch2_{text}, say.")
+    alike = next((c for c in course.chapters if c.lower() == text.lower()), None)
+    if alike is not None:
+        raise CourseError(
+            f"{text!r} and the chapter {alike!r} differ in capitals only, and some disks take their folders for one."
+        )
+    return text
+
+
+def require_exercise_name(text: str) -> str:
+    """``text``, which may be the name of an exercise, and so of a student's function; raises ``CourseError``."""
+    if not text.isascii() or not text.isidentifier() or len(text) > _LONGEST:
+        raise CourseError(
+            f"{_short(text)} cannot be the name of an exercise: students write a function of that name. Take letters, digits and _, "
+            "a letter first, such as moving_average."
+        )
+    why = ""
+    if keyword.iskeyword(text):
+        why = "it is a word of Python's own"
+    elif text in _OF_THE_NOTEBOOK:
+        why = "notebooks import something of that name"
+    elif text.startswith("check_"):
+        why = "the cell below a stub is called check_ and the exercise's name"
+    elif text.startswith("_"):
+        why = "a name with _ first is for what nobody else is to use"
+    elif text in dir(StudentProxy):
+        why = f"student.{text} is a word of the checks (docs/author.md)"
+    elif hasattr(builtins, text):
+        why = f"Python has a function {text} already, and the notebook's other cells would lose it"
+    if why:
+        raise CourseError(f"{text!r} cannot be the name of an exercise: {why}. Call it something else.")
+    return text
+
+
+def require_points(points: float) -> float:
+    """``points``, which may be what an exercise is worth; raises ``CourseError``."""
+    if not math.isfinite(points) or not 0 < points <= _MOST_POINTS:
+        raise CourseError(
+            f"An exercise cannot be worth {points:g} points: give a number above 0, and at most {_MOST_POINTS:.0f}."
+        )
+    return points
+
+
+def require_parameters(name: str, signature: str) -> str:
+    """The parameters that ``signature`` writes, as Python writes them: of ``f(x, axis=-1)``, ``(x, axis=-1)`` or ``x, axis=-1``.
+
+    Raises ``CourseError`` where it is no signature, or one of another function than ``name``.
+    """
+    text = signature.strip().removeprefix("def ").removesuffix(":").strip()
+    called = re.match(r"([^\W\d]\w*)\s*(?=\()", text)
+    if called and called[1] != name:
+        raise CourseError(f"--signature is about {called[1]}, and the exercise is called {name}: write {name}(…).")
+    inside = text[called.end() :] if called else text
+    if not inside.startswith("("):
+        inside = f"({inside})"
+    try:
+        [function] = ast.parse(f"def {name}{inside}: pass").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        why = f" ({error.msg})" if isinstance(error, SyntaxError) else ""
+        raise CourseError(
+            f"--signature {_short(signature)} is no signature of a Python function{why}. Write the name, and in brackets the "
+            f"parameters with their defaults: --signature '{name}(x, axis=-1)'."
+        ) from error
+    if not isinstance(function, ast.FunctionDef) or not isinstance(function.body[0], ast.Pass):
+        raise CourseError(f"--signature {_short(signature)} says more than the parameters. Write '{name}(x, axis=-1)'.")
+    return ast.unparse(function).removeprefix(f"def {name}").rpartition(":")[0].strip()
+
+
+def _short(text: str) -> str:
+    return repr(text) if len(text) <= 60 else f"{text[:57]!r}…"

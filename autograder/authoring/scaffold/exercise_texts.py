@@ -1,0 +1,105 @@
+"""The texts of an exercise that is begun: valid Python with a place to write in, marked, wherever an author has something to say."""
+
+from __future__ import annotations
+
+import ast
+
+from autograder.authoring.release.problems import MARK
+
+__all__ = ["check_class", "class_misconception", "import_lines", "misconception", "notebook_title", "reference", "task"]
+
+
+def reference(name: str, parameters: str) -> str:
+    """A reference solution of which only the signature is there."""
+    return f'''def {name}{parameters}:
+    """{MARK}: say what {name} returns, in a sentence that students read too, and give an example."""
+    raise NotImplementedError  # {MARK}: write the answer that you would like to see, as short and clear as on a slide
+'''
+
+
+def misconception(name: str, parameters: str) -> str:
+    """A first misconception of which only the signature is there."""
+    return f'''wrong = misconceptions_of("{name}")
+
+
+@wrong
+def mistake_in_{name}{parameters}:
+    """{MARK}: what somebody who writes this did, why it cannot be right, and where to look; never the code."""
+    raise NotImplementedError  # {MARK}: write the answer with the mistake that you expect most, and name the function after it
+'''
+
+
+def class_misconception(name: str) -> str:
+    """A first misconception of an exercise that is a class."""
+    return f'''wrong = misconceptions_of("{name}")
+
+
+@wrong
+class MistakeIn{name[:1].upper() + name[1:]}:
+    """{MARK}: what somebody who writes this did, why it cannot be right, and where to look; never the code."""
+
+    # {MARK}: write the class with the mistake that you expect most, and name it after that
+'''
+
+
+def check_class(name: str, node: ast.FunctionDef | ast.ClassDef, points: float) -> str:
+    """The checks of an exercise, of which the inputs and the hints are to be written."""
+    arguments = ", ".join("..." for _ in _required(node))
+    small = f"agrees.{name}({arguments})  # {MARK}: give an input that students can work out by hand"
+    other = f"agrees.{name}({arguments})  # {MARK}: give an input that tells a right answer from a nearly right one"
+    if isinstance(node, ast.ClassDef):
+        made = f"made = agrees.{name}({arguments})"
+        small = f"{made}  # {MARK}: ask something of it below: made.method(…), made.attribute, len(made)"
+        other = f"{made}  # {MARK}: ask what tells a right class from a nearly right one"
+    care = 0.5 if points >= 2 else points / 4
+    visible = 1.0 if 3 <= points < 8 else points / 4
+    shares = [f"{part:.12g}" for part in (visible, points - visible - care, care)]
+    title = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+    return f'''@exercise("{name}", points={points:.12g})
+class Test{title}:
+    """{MARK}: a hint for who does not know where to begin; another one in a paragraph of its own."""
+
+    @check(points={shares[0]}, visible=True)
+    def test_small_example(self, agrees):
+        """the example worked by hand"""
+        {small}
+
+    @check(points={shares[1]}, after="test_small_example")
+    def test_another_input(self, agrees):
+        """{MARK}: say what this check looks at, in a few words that students read"""
+        {other}
+
+    test_care = pure(points={shares[2]}, after="test_small_example")
+'''
+
+
+def notebook_title(chapter: str) -> str:
+    """The first cell of a new chapter's notebook."""
+    return f"# {MARK}: give {chapter} a title, and say below it what it is about"
+
+
+def task(name: str) -> str:
+    """The text above a stub."""
+    return f"## {name}\n\n{MARK}: say what is asked, and why one would like to have it.\n\nWrite `{name}`, run its cell, then run the check below it."
+
+
+def import_lines(wanted: dict[str, str], known: frozenset[str]) -> str:
+    """The import lines for those of ``wanted``, names with their modules, that are not ``known``; NumPy is imported as ``np``."""
+    lines = ["import numpy as np"] if "np" in wanted and "np" not in known else []
+    modules: dict[str, list[str]] = {}
+    for word, module in wanted.items():
+        if word != "np" and word not in known:
+            modules.setdefault(module, []).append(word)
+    if lines and modules:
+        lines.append("")
+    lines += [f"from {module} import {', '.join(sorted(words))}" for module, words in modules.items()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _required(node: ast.FunctionDef | ast.ClassDef) -> list[str]:
+    """The parameters that a call has to give."""
+    if isinstance(node, ast.ClassDef):
+        made = next((n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None)
+        return _required(made)[1:] if made is not None else []
+    given = [*node.args.posonlyargs, *node.args.args]
+    return [one.arg for one in given[: len(given) - len(node.args.defaults)]]

@@ -1,0 +1,197 @@
+"""Stubs made from their references: the same parameters, defaults and docstring, and nothing of the answer."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import inspect
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.authoring.release.stubs import parameters_of
+from autograder.authoring.scaffold.writing import read, same_formatting, set_source, write_all
+from autograder.base.attempt import parsed
+from autograder.course.course import Course
+from autograder.course.notebook import load_source
+from autograder.judging.loader import load_checks
+
+__all__ = ["Defined", "StubUpdate", "reference_of", "stub_of", "update_stubs"]
+
+Defined = ast.FunctionDef | ast.ClassDef
+_BLANK = "raise NotImplementedError"
+
+
+@dataclass(frozen=True)
+class StubUpdate:
+    """What came of the stubs of a chapter: which were written anew, and sentences about those that could not be."""
+
+    changed: tuple[str, ...]
+    left: tuple[str, ...]
+
+
+def update_stubs(course: Course, chapter: str) -> StubUpdate:
+    """Give each stub of ``chapter`` the parameters and the docstring of its reference, where the two differ.
+
+    What stands below a docstring, other cells, outputs and the file's layout stay as they are. Raises ``CourseError`` where the
+    chapter's notebook or solutions cannot be read.
+    """
+    path = course.source(chapter)
+    document, notebook = load_source(path)
+    before = read(path)
+    changed, left = [], []
+    checks = load_checks(course, chapter)
+    for name, spec in checks.specs.items():
+        cell = notebook.stub(name)
+        reference = reference_of(checks.references[name])
+        if spec.answers or reference is None:
+            continue
+        if cell is None or cell.kind != "code":
+            left.append(
+                f"{name} has no stub in {path}: `autograder new-exercise {name} --chapter {chapter}` adds its cells."
+            )
+            continue
+        source = _renewed(name, cell.source, *reference)
+        if source is None:
+            begun = f"class {name}:" if isinstance(reference[0], ast.ClassDef) else f"def {name}(…):"
+            left.append(
+                f"The stub of {name} in {path} is no cell in which Python finds `{begun}`, so it was left as it is. Mend it, "
+                "or delete its two cells and let `autograder new-exercise` make them anew."
+            )
+        elif source != cell.source:
+            set_source(document["cells"][cell.index], source)
+            changed.append(name)
+    if changed:
+        write_all({path: same_formatting(before, document)})
+    return StubUpdate(tuple(changed), tuple(left))
+
+
+def reference_of(reference: Callable[..., Any]) -> tuple[Defined, str] | None:
+    """The definition of a reference, a function or a class, and the text that it stands in; None for what is neither."""
+    try:
+        source = textwrap.dedent(inspect.getsource(inspect.unwrap(reference)))
+        body = ast.parse(source).body
+    except (OSError, TypeError, SyntaxError):
+        return None
+    return (body[0], source) if body and isinstance(body[0], ast.FunctionDef | ast.ClassDef) else None
+
+
+def stub_of(node: Defined, source: str) -> str:
+    """The text of a blank stub for what ``node`` of ``source`` defines."""
+    docstring = _docstring(node, source)
+    inside = [f"    {docstring}"] if docstring else []
+    if isinstance(node, ast.FunctionDef):
+        return "\n".join([_header(node), *inside, f"    {_BLANK}"])
+    methods = [textwrap.indent(_blank_method(method, source), "    ") for method in _methods(node)]
+    parts = [*(["\n".join(inside)] if inside else []), *methods]
+    return f"class {node.name}:\n" + "\n\n".join(parts or ["    pass"])
+
+
+def _blank_method(node: ast.FunctionDef, source: str) -> str:
+    """The text of a blank method, not indented."""
+    marks = [f"@{ast.unparse(mark)}" for mark in node.decorator_list]
+    first, *others = (_docstring(node, source) or "").split("\n")
+    docstring = [f"    {first}"] * bool(first) + [line.removeprefix("    ") for line in others]
+    return "\n".join([*marks, _header(node), *docstring, f"    {_BLANK}"])
+
+
+def _docstring(node: Defined, source: str) -> str | None:
+    """The docstring of a definition in ``source`` as it is written, quotes and all; None where it has none."""
+    if ast.get_docstring(node, clean=False) is None:
+        return None
+    return ast.get_source_segment(source, node.body[0])
+
+
+def _methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
+    """The methods that students write: those of its own, with a _ first, a reference keeps to itself."""
+    methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
+    return [
+        m
+        for m in methods
+        if not m.name.startswith("_") or m.name == "__init__" or (m.name.startswith("__") and ast.get_docstring(m))
+    ]
+
+
+def _renewed(name: str, source: str, node: Defined, reference: str) -> str | None:
+    """The text of a stub's cell with the first lines of what it defines as the reference has them; None where it defines no such thing."""
+    tree = parsed(source)
+    kinds = (ast.ClassDef,) if isinstance(node, ast.ClassDef) else (ast.FunctionDef, ast.AsyncFunctionDef)
+    stubs = [n for n in tree.body if isinstance(n, kinds) and n.name == name] if tree is not None else []
+    if not stubs:
+        return None
+    stub = stubs[-1]
+    if isinstance(node, ast.FunctionDef):
+        return _with_top(source, stub, node, reference)
+    changed = _with_top(source, stub, node, reference)
+    for method in _methods(node):
+        body = ast.parse(changed).body
+        cls = next(n for n in reversed(body) if isinstance(n, ast.ClassDef) and n.name == name)
+        own = next((n for n in cls.body if isinstance(n, ast.FunctionDef) and n.name == method.name), None)
+        if own is not None:
+            changed = _with_top(changed, own, method, reference)
+        else:
+            lines = changed.split("\n")
+            text = textwrap.indent(_blank_method(method, reference), "    ").split("\n")
+            changed = "\n".join([*lines[: cls.end_lineno], "", *text, *lines[cls.end_lineno or 0 :]])
+    return changed
+
+
+def _with_top(source: str, stub: Any, node: Defined, reference: str) -> str:
+    """``source`` with the first line and the docstring of ``stub`` as those of ``node``, where they differ."""
+    docstring, own = _docstring(node, reference), ast.get_docstring(stub)
+    wanted = ast.get_docstring(node) if docstring else None
+    # What is right already stays as its author laid it out.
+    new_docstring = docstring if wanted not in {None, own} else None
+    header_of_it = _header(node) if isinstance(node, ast.FunctionDef) else ""
+    new_header = None
+    if isinstance(node, ast.FunctionDef) and parameters_of(stub) != parameters_of(node):
+        new_header = header_of_it
+    if new_docstring is None and new_header is None:
+        return source
+    lines = source.split("\n")
+    above, below = lines[: stub.lineno - 1], lines[stub.end_lineno or stub.lineno :]
+    end, first, outside = _header_end(source, stub), stub.body[0], " " * stub.col_offset
+    if header_of_it and first.lineno <= end:  # its body begins in the line of the def
+        rest = stub.body[1:] if own is not None else stub.body
+        told = docstring or (ast.unparse(stub.body[0]) if own is not None else "")
+        inside = [told] * bool(told) + [ast.unparse(one) for one in rest]
+        return "\n".join([*above, f"{outside}{header_of_it}", *(f"{outside}    {text}" for text in inside), *below])
+    header = [f"{outside}{new_header}"] if new_header else lines[stub.lineno - 1 : end]
+    told_until = (first.end_lineno or first.lineno) if own is not None else end
+    told_lines = lines[end:told_until]
+    if new_docstring:
+        before = lines[end : first.lineno - 1] if own is not None else []
+        told_lines = [*before, f"{' ' * first.col_offset}{new_docstring}"]
+    return "\n".join([*above, *header, *told_lines, *lines[told_until:]])
+
+
+def _header_end(source: str, stub: Any) -> int:
+    """The number of the line in which the first line of a definition ends, that with its colon."""
+    first: int = stub.lineno
+    for last in range(first, stub.body[0].lineno):
+        text = textwrap.dedent("\n".join(source.split("\n")[first - 1 : last]))
+        try:
+            ast.parse(f"{text}\n    pass")
+        except SyntaxError:
+            continue
+        return last
+    return first
+
+
+def _header(node: ast.FunctionDef) -> str:
+    """``def name(parameters):``, with those annotations that a notebook can read without importing anything."""
+    plain = copy.deepcopy(node)
+    plain.decorator_list, plain.body = [], [ast.Pass()]
+    for one in ast.walk(plain.args):
+        if isinstance(one, ast.arg) and not _is_known(one.annotation):
+            one.annotation = None
+    if not _is_known(plain.returns):
+        plain.returns = None
+    return ast.unparse(ast.fix_missing_locations(plain)).rpartition("\n")[0]
+
+
+def _is_known(annotation: ast.expr | None) -> bool:
+    names = (n.id for n in ast.walk(annotation) if isinstance(n, ast.Name)) if annotation is not None else ()
+    return all(hasattr(builtins, name) for name in names)

@@ -1,0 +1,156 @@
+"""Write a course's files together, all or none, and add or change cells while the rest of a notebook stays as it is."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from autograder.base.errors import CourseError
+from autograder.base.files import write_atomically
+from autograder.course.notebook import document_bytes
+
+__all__ = [
+    "check_cell",
+    "code_cell",
+    "new_notebook",
+    "prose_cell",
+    "read",
+    "same_formatting",
+    "set_source",
+    "stub_cell",
+    "write_all",
+]
+
+
+def read(path: Path) -> str | None:
+    """The text of a file as it is, ends of lines included; None where there is none. Raises ``CourseError`` for what is no text."""
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise CourseError(f"{path} is no UTF-8 text (byte {error.start}). Save it as UTF-8, and try again.") from error
+
+
+def write_all(texts: Mapping[Path, str], *, new: bool = False) -> None:
+    """Write ``texts``, by file; where one cannot be written, those before it become again what they were.
+
+    With ``new``, none of the files may be there: raises ``CourseError`` naming those that are.
+    """
+    there = [path for path in texts if new and os.path.lexists(path)]
+    if there:
+        raise CourseError(f"Already there, so nothing was written: {', '.join(map(str, there))}.")
+    before = {path: path.read_bytes() if path.is_file() else None for path in texts}
+    made: list[Path] = []
+    written: list[Path] = []
+    try:
+        for path, text in texts.items():
+            made += _folders(path.parent)
+            written.append(path)
+            write_atomically(path, text.encode(), path.stat().st_mode & 0o777 if before[path] is not None else 0o644)
+    except BaseException:
+        for path in written:
+            old = before[path]
+            if old is not None:
+                write_atomically(path, old)
+            else:
+                path.unlink(missing_ok=True)
+        for folder in reversed(made):
+            folder.rmdir()
+        raise
+
+
+def _folders(folder: Path) -> list[Path]:
+    """Make ``folder`` with those above it that are missing; which these were, the uppermost first. Raises ``CourseError``."""
+    missing = []
+    while not folder.is_dir():
+        if os.path.lexists(folder):
+            raise CourseError(f"{folder} is a file, so there can be no folder of that name. Name another place.")
+        missing.append(folder)
+        folder = folder.parent
+    for one in reversed(missing):
+        try:
+            one.mkdir()
+        except OSError as error:
+            raise CourseError(f"The folder {one} cannot be made: {error.strerror}. Name another place.") from error
+    return missing[::-1]
+
+
+def new_notebook(*cells: Mapping[str, Any]) -> dict[str, Any]:
+    """A notebook of these cells, for Python."""
+    kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    return {"cells": list(cells), "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def prose_cell(name: str, text: str) -> dict[str, Any]:
+    """A cell of text."""
+    return {"cell_type": "markdown", "id": _id(name), "metadata": {}, "source": text.splitlines(keepends=True)}
+
+
+def code_cell(name: str, source: str, **marks: object) -> dict[str, Any]:
+    """A cell of code; with ``marks``, nbgrader knows it as ``name``."""
+    known = {"grade": False, "grade_id": name, "locked": False, "schema_version": 3, "solution": False, "task": False}
+    metadata = {"nbgrader": {**known, **marks}} if marks else {}
+    lines = source.splitlines(keepends=True)
+    return {
+        "cell_type": "code", "execution_count": None, "id": _id(name), "metadata": metadata, "outputs": [], "source": lines,
+    }  # fmt: skip
+
+
+def stub_cell(exercise: str, source: str) -> dict[str, Any]:
+    """The cell that a student fills in."""
+    return code_cell(exercise, source, solution=True)
+
+
+def check_cell(exercise: str, points: float) -> dict[str, Any]:
+    """The locked cell below it, which checks what was written."""
+    worth = int(points) if points == int(points) else points
+    return code_cell(f"check_{exercise}", f"check({exercise})", grade=True, locked=True, points=worth)
+
+
+def set_source(cell: dict[str, Any], source: str) -> None:
+    """Let a cell read ``source``, as one text or as a list of lines, whichever it is written as."""
+    cell["source"] = source.splitlines(keepends=True) if isinstance(cell.get("source"), list) else source
+
+
+def same_formatting(before: str | None, document: Mapping[str, Any]) -> str:
+    """``document`` as a file, laid out as ``before``, the text that it was read from, is: a diff shows what changed, and no more."""
+    plain = _layouts()[0]
+    if before is None:
+        return plain(document)
+    try:
+        old = json.loads(before.removeprefix("\ufeff"))
+    except ValueError:
+        return plain(document)
+    return next((layout for layout in _layouts() if layout(old) == before), plain)(document)
+
+
+def _layouts() -> list[Callable[[Mapping[str, Any]], str]]:
+    """The ways in which programs write a notebook, Jupyter's own first."""
+
+    def dumped(end: str, options: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], str]:
+        return lambda document: json.dumps(document, **options) + end
+
+    indents: list[dict[str, Any]] = [
+        {"indent": 1},
+        {"indent": 2},
+        {"indent": 4},
+        {"indent": None},
+        {"separators": (",", ":")},
+    ]
+    ways = [
+        dumped(end, {**indent, "ensure_ascii": ascii_only})
+        for indent in indents
+        for ascii_only in (False, True)
+        for end in ("\n", "")
+    ]
+    return [*ways, lambda document: document_bytes(document).decode()]
+
+
+def _id(name: str) -> str:
+    """The id of a cell, of which nbformat takes 64 characters."""
+    return name.replace("_", "-")[:64]

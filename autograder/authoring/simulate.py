@@ -1,0 +1,329 @@
+"""Notebooks as students would hand them in, made from solutions, alternatives, misconceptions, or source text."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import inspect
+import json
+import sys
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from autograder.course.notebook import Notebook, insert_code, load_source, parse_notebook
+from autograder.misconception import SolutionDecorator, alternatives_of, misconceptions_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from autograder.course.course import Course
+
+    Code = Callable[..., Any] | str | Mapping[str, Any]
+
+N = TypeVar("N", bound=ast.stmt)
+
+__all__ = ["blank_notebook", "cell_source", "reference_code", "solved_notebook", "write_notebook"]
+
+
+def blank_notebook(course: Course, chapter: str) -> dict[str, Any]:
+    """The chapter's notebook as a student gets it: the released one where there is one, else the author's."""
+    released = course.root / "release" / chapter / f"{chapter}.ipynb"
+    return load_source(released if released.is_file() else course.source(chapter))[0]
+
+
+def solved_notebook(
+    course: Course, chapter: str, code: Mapping[str, Code], *, start: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """A notebook with ``code[exercise]`` in the stub cell of each exercise named; the others stay blank.
+
+    A value is a function (its source is used, under the exercise's name, with what it needs from its module), a
+    function of no arguments that returns ``{variable: answer}`` where the exercise's answers are variables, such a
+    mapping itself, or the text of the cell. Raises ``NotebookError`` where there is no such stub.
+    """
+    notebook = start if start is not None else blank_notebook(course, chapter)
+    parsed = parse_notebook(json.dumps(notebook).encode())
+    taken: dict[str, str] = {}
+    return insert_code(notebook, {name: _cell_source(name, value, parsed, taken) for name, value in code.items()})
+
+
+def cell_source(course: Course, chapter: str, exercise: str, function: Callable[..., Any]) -> str:
+    """The text of the cell in which a student would have written ``function`` for ``exercise``."""
+    return _cell_source(exercise, function, parse_notebook(json.dumps(blank_notebook(course, chapter)).encode()), {})
+
+
+def reference_code(course: Course, chapter: str) -> dict[str, Callable[..., Any]]:
+    """The reference solution of each exercise of a chapter, in the notebook's order; an answer that a person marks has none."""
+    module = course.references(chapter)
+    _, released = load_source(course.source(chapter))
+    checked = {cell.grade_id for cell in released.cells if cell.role == "check"}
+    return {name: getattr(module, name) for name in released.exercises() if f"check_{name}" in checked}
+
+
+def write_notebook(path: Path, notebook: Mapping[str, Any]) -> Path:
+    """Write a notebook's JSON as Jupyter would, folders included; returns ``path``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path
+
+
+def _cell_source(exercise: str, code: Code, notebook: Notebook, taken: dict[str, str]) -> str:
+    if isinstance(code, str):
+        return code
+    if not callable(code):
+        return _assignments(code)
+    if _asks_for_answers(exercise, notebook):
+        answers = code()
+        text = _assignments(answers)
+        return text if _is_literal(text) else _Carrier(exercise, notebook, taken).carry_answers(code, list(answers))
+    return _Carrier(exercise, notebook, taken).carry(code)
+
+
+def _asks_for_answers(exercise: str, notebook: Notebook) -> bool:
+    stub = notebook.stub(exercise)
+    return stub is not None and not _defines_something(stub.source)
+
+
+@lru_cache(maxsize=256)
+def _defines_something(source: str) -> bool:
+    return any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in ast.parse(source).body)
+
+
+def _assignments(answers: Mapping[str, Any]) -> str:
+    return "\n".join(f"{variable} = {_literal(value)}" for variable, value in answers.items())
+
+
+def _literal(value: Any) -> str:
+    if hasattr(value, "tolist"):  # NumPy's own: a scalar is written as the number it is
+        return f"np.array({value.tolist()!r})" if getattr(value, "ndim", 0) else repr(value.tolist())
+    return repr(value)
+
+
+def _is_literal(text: str) -> bool:
+    """Whether answers can be read back as they are written: a table, a date or a number that is none cannot."""
+    try:
+        names = {
+            node.id
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        }
+    except (SyntaxError, ValueError):
+        return False
+    return names <= {"np", *dir(builtins)}
+
+
+class _Carrier:
+    """Gathers the source of one function and of everything in its module that it leans on.
+
+    ``taken`` holds what other cells carry, by name: two helpers of one name must not replace each other.
+    """
+
+    def __init__(self, exercise: str, notebook: Notebook, taken: dict[str, str]) -> None:
+        self.exercise = exercise
+        self.taken = taken
+        others = [_bound_in(c.source) for c in notebook.code_cells() if c.name != exercise]
+        # What the notebook binds anyway (np, the student's own earlier functions) is not carried along.
+        self.there = set(notebook.exercises()).union(*others)
+        self.parts: list[str] = []
+        self.seen: set[str] = set()
+
+    def carry(self, function: Callable[..., Any]) -> str:
+        module = sys.modules[function.__module__]
+        node = _definition(function)
+        renames = {function.__name__: self.exercise}
+        if function.__name__ != self.exercise:
+            # A wrong softmax may be written with the right one: that one comes along under another name.
+            renames[self.exercise] = f"right_{self.exercise}"
+        self._needs(node, module, renames)
+        self.parts.append(ast.unparse(_Plain(renames).visit(node)))
+        return "\n\n\n".join(self.parts)
+
+    def carry_answers(self, function: Callable[..., Any], variables: Sequence[str]) -> str:
+        """The text that works ``variables`` out: the module's own lines where it has them, else a call of ``function``."""
+        module = sys.modules[function.__module__]
+        body = _tree(Path(module.__file__ or "")).body
+        found = {v: max((i for i, s in enumerate(body) if v in _bound(s)), default=-1) for v in variables}
+        if min(found.values()) < 0:
+            self.carry(function)
+            return "\n".join([*self.parts, *(f"{v} = {self.exercise}()[{v!r}]" for v in variables)])
+        self.there |= set(variables)
+        for place in sorted(set(found.values())):
+            self._needs(body[place], module, {})
+            self.parts.append(ast.unparse(_Plain({}).visit(copy.deepcopy(body[place]))))
+        return "\n".join(self.parts)
+
+    def _needs(self, node: ast.stmt, module: ModuleType, renames: dict[str, str]) -> None:
+        for name in _used(node):
+            target = renames.get(name, name)
+            if target in self.seen or target == self.exercise or (target in self.there and target == name):
+                continue
+            found = _binding(name, module)
+            if found is None:
+                continue  # a builtin or one of the node's own names
+            self.seen.add(target)
+            statement, origin = found
+            if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name != name:
+                # Imported under another name (``as attention``): its own is what the notebook gets to see.
+                target = renames[name] = statement.name
+                if target in self.seen or target in self.there:
+                    continue
+                self.seen.add(target)
+            if isinstance(statement, ast.Import | ast.ImportFrom):
+                self.parts.append(ast.unparse(statement))
+                continue
+            if _is_chapter_folder(vars(origin).get(name), origin):
+                statement = ast.parse(f"{name} = Path()").body[0]  # the files that lie beside the notebook
+            self._needs(statement, origin, renames)
+            source = ast.unparse(_Plain(renames).visit(copy.deepcopy(statement)))
+            if self.taken.setdefault(target, source) != source:
+                renames[name] = f"{target}_in_{self.exercise}"
+                source = ast.unparse(_Plain(renames).visit(statement))
+            self.parts.append(source)
+
+
+class _Plain(ast.NodeTransformer):
+    """A definition as a student would write it: no annotations or docstrings, and under other names."""
+
+    def __init__(self, renames: Mapping[str, str]) -> None:
+        self.renames = renames
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        self.generic_visit(node)
+        node.name = self.renames.get(node.name, node.name)
+        node.returns = None
+        if ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        fields = {id(part): copy.deepcopy(part) for part in node.body if isinstance(part, ast.AnnAssign)}
+        node.body = [part for part in node.body if id(part) not in fields]
+        self.generic_visit(node)
+        node.name = self.renames.get(node.name, node.name)
+        if ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:]
+        node.body = [*fields.values(), *node.body] or [ast.Pass()]  # the fields of a dataclass are their annotations
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        self.generic_visit(node)
+        return node if node.value is None else ast.copy_location(ast.Assign([node.target], node.value), node)
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = self.renames.get(node.id, node.id)
+        return node
+
+
+def _unmarked(node: N, module: ModuleType) -> N:
+    """A copy of a definition without the decorators that say which exercise it solves."""
+
+    def is_mark(decorator: ast.expr) -> bool:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        called = called.value if isinstance(called, ast.Attribute) else called  # @right.worth_reading
+        bound = vars(module).get(called.id) if isinstance(called, ast.Name) else None
+        return isinstance(bound, SolutionDecorator) or bound in {misconceptions_of, alternatives_of}
+
+    node = copy.deepcopy(node)
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        node.decorator_list = [d for d in node.decorator_list if not is_mark(d)]
+    return _ByName(module).visit(node)  # type: ignore[no-any-return]
+
+
+class _ByName(ast.NodeTransformer):
+    """``right.softmax``, where ``right`` is a module of the course, as ``softmax``: a notebook has no modules of the course."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.value, ast.Name) and node.value.id in _course_modules(self.module):
+            return ast.copy_location(ast.Name(node.attr, node.ctx), node)
+        return node
+
+
+def _is_chapter_folder(value: Any, module: ModuleType) -> bool:
+    """Whether ``value`` is the folder of the notebook that ``module`` has the solutions of."""
+    file = Path(module.__file__ or "")
+    return isinstance(value, Path) and value.resolve() == (file.parent.parent / "source" / file.stem).resolve()
+
+
+def _course_modules(module: ModuleType) -> dict[str, ModuleType]:
+    """The modules of the course that ``module`` imports whole, by the names that they have there."""
+    named = {name: value for name, value in vars(module).items() if isinstance(value, ModuleType)}
+    return {name: value for name, value in named.items() if value.__name__.startswith("solutions.")}
+
+
+def _definition(function: Callable[..., Any]) -> ast.FunctionDef | ast.ClassDef:
+    if isinstance(function, type):
+        module = sys.modules[function.__module__]
+        for statement in _tree(Path(module.__file__ or "")).body:
+            if isinstance(statement, ast.ClassDef) and statement.name == function.__name__:
+                return _unmarked(statement, module)
+        raise ValueError(f"{function.__qualname__} stands at the top of no file: its source cannot be used.")
+    code = inspect.unwrap(function).__code__
+    for node in ast.walk(_tree(Path(code.co_filename))):
+        if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            if first == code.co_firstlineno:
+                return _unmarked(node, sys.modules[function.__module__])
+    raise ValueError(f"{function.__qualname__} is no plain function of {code.co_filename}: its source cannot be used.")
+
+
+def _binding(name: str, module: ModuleType) -> tuple[ast.stmt, ModuleType] | None:
+    """The statement at the top level of ``module`` that binds ``name``, followed through the course's own modules."""
+    if isinstance(vars(module).get(name), SolutionDecorator):
+        return None  # a function's own variable may be called `right`, as the mark of the alternatives is
+    for statement in _tree(Path(module.__file__ or "")).body:
+        if name not in _bound(statement):
+            continue
+        if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("solutions"):
+            alias = next(a for a in statement.names if (a.asname or a.name) == name)
+            origin = sys.modules.get(statement.module or "") or import_module(statement.module or "")
+            return _binding(alias.name, origin)
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            alias = next(a for a in statement.names if (a.asname or a.name.partition(".")[0]) == name)
+            one = copy.deepcopy(statement)
+            one.names = [alias]
+            return one, module
+        return _unmarked(statement, module), module
+    wholes = _course_modules(module).values()
+    return next((_binding(name, whole) for whole in wholes if callable(getattr(whole, name, None))), None)
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    match statement:
+        case ast.FunctionDef() | ast.ClassDef():
+            return {statement.name}
+        case ast.Import() | ast.ImportFrom():
+            return {a.asname or a.name.partition(".")[0] for a in statement.names}
+        case ast.Assign() | ast.AnnAssign():
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            return {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+    return set()
+
+
+def _used(node: ast.stmt) -> list[str]:
+    plain = _Plain({}).visit(copy.deepcopy(node))  # annotations and marks are not part of what runs
+    return list(dict.fromkeys(n.id for n in ast.walk(plain) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)))
+
+
+@lru_cache(maxsize=64)
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1024)  # a class is made of the same few cells again and again
+def _bound_in(source: str) -> frozenset[str]:
+    try:
+        statements = ast.parse(source).body
+    except SyntaxError:
+        return frozenset()  # magics and unfinished lines bind nothing that could be relied on
+    return frozenset(name for statement in statements for name in _bound(statement))

@@ -1,0 +1,1 @@
+"""Data types and helpers that every package uses."""

@@ -1,0 +1,251 @@
+"""Whether a student has begun an exercise at all, read from source text without running any of it."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+import unicodedata
+import warnings
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = [
+    "defined_names",
+    "defines",
+    "identifiers_in",
+    "is_attempted",
+    "is_unreadable",
+    "last_definition_is_blank",
+    "parsed",
+    "python_name",
+]  # fmt: skip
+
+# A name can also be made where no parser sees it; such a notebook is run rather than called blank.
+_UNSEEN = re.compile(r"\b(exec|eval|globals|setattr|vars|__import__|global)\b|\bimport\s*\*")
+# Not \s: it takes the ends of lines too, and thousands of empty ones would each be looked through to the last.
+_MAGIC = re.compile(r"^([^\S\n]*)[%!?].*$", re.MULTILINE)
+_MAX_PARSED = 1_000_000  # characters; longer cells are taken as attempted without being parsed
+_MAX_KEPT = 10_000  # characters; trees of longer cells are not kept, as a student could fill the memory with them
+
+
+def is_attempted(exercise: str, released: str | None, stubs: Sequence[str], others: Iterable[str]) -> bool:
+    """Whether the student wrote anything of their own for ``exercise``.
+
+    Args:
+        exercise: the exercise's name, which is the name of its function unless its answers are variables.
+        released: the stub as it was handed out, or None where it is not known.
+        stubs: the sources of the submitted stub cells of that name, in order; more than one where it was copied.
+        others: the sources of every other code cell that was not handed out with the notebook.
+    """
+    others = list(others)
+    if released is not None and _answers(released):
+        return _answered(_answers(released), [*stubs, *others])
+    if any(
+        _is_real(binding) and not (isinstance(binding, ast.ClassDef) and _is_handed_out(binding, released))
+        for source in (*stubs, *others)
+        for binding in _bindings_in(exercise, source)
+    ):
+        return True
+    for source in stubs:
+        if released is not None and _same(source, released):
+            continue
+        if parsed(source) is None and source.strip():
+            return True  # it does not parse, but the student typed it
+        if not defines(exercise, source) and released is not None and not defines(exercise, released):
+            return True  # neither a function nor answers: any change counts
+    if any(exercise in python_name(source) and _UNSEEN.search(source) for source in (*stubs, *others)):
+        return True
+    # A definition that is gone (deleted, or renamed) is reported by the checks; only an empty one counts as blank.
+    emptied = bool(stubs) and all(tree is not None and not tree.body for tree in map(parsed, stubs))
+    return not emptied and not any(defines(exercise, source) for source in (*stubs, *others))
+
+
+def defines(name: str, source: str) -> bool:
+    """Whether ``source`` binds ``name`` at its top level, with a real body or without."""
+    tree = parsed(source)
+    return tree is not None and any(True for _ in _bindings(name, tree.body))
+
+
+def defined_names(source: str) -> frozenset[str] | None:
+    """The names that ``source`` binds at its top level; None where that cannot be read from the text."""
+    tree = parsed(source)
+    if tree is None or _UNSEEN.search(source):
+        return None
+    names: set[str] = set()
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(statement.name)
+        elif isinstance(statement, ast.Import | ast.ImportFrom):
+            names.update((alias.asname or alias.name).split(".")[0] for alias in statement.names)
+        else:
+            names.update(n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    return frozenset(names)
+
+
+def python_name(text: str) -> str:
+    """``text`` as Python reads the names in it: of letters that mean the same, such as full-width ones, the usual one (NFKC)."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+def identifiers_in(source: str) -> frozenset[str]:
+    """Every word of ``source``: names, as Python reads them, and what stands in texts and comments."""
+    return _words(source) if len(source) <= _MAX_KEPT else _words.__wrapped__(source)
+
+
+def last_definition_is_blank(name: str, sources: Iterable[str]) -> bool:
+    """Whether the definition of ``name`` that stands at the end is an empty stub."""
+    bindings = [binding for source in sources for binding in _bindings_in(name, source)]
+    return bool(bindings) and not _is_real(bindings[-1])
+
+
+def is_unreadable(name: str, sources: Sequence[str]) -> bool:
+    """Whether the last of ``sources``, in the order in which they were run, that defines ``name`` is one that Python could not read."""
+    for source in reversed(sources):
+        if name in source and parsed(source) is None:
+            if re.search(rf"^[^\S\n]*(def|class)\s+{re.escape(name)}\b", source, re.MULTILINE):
+                return True
+        elif defines(name, source):
+            return False
+    return False
+
+
+def parsed(source: str) -> ast.Module | None:
+    """The tree of ``source``, not to be changed; None where it does not parse."""
+    if len(source) > _MAX_PARSED:
+        return None
+    return _parsed(source) if len(source) <= _MAX_KEPT else _parsed.__wrapped__(source)
+
+
+@lru_cache(maxsize=256)
+def _words(source: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", python_name(source)))
+
+
+@lru_cache(maxsize=128)  # a submission's cells are asked about once an exercise, the released ones for every submission
+def _parsed(source: str) -> ast.Module | None:
+    tree = _tree(source)
+    return tree if tree is not None else _tree(_MAGIC.sub(r"\1pass", source))
+
+
+def _tree(text: str) -> ast.Module | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a student's "\d", on the grader's terminal
+        try:
+            return ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+def _bindings(name: str, body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
+    """The statements of ``body``, blocks entered and functions not, that bind ``name``, in the order they stand in."""
+    # Not by recursion: a thousand times elif is a block in a block in a block, and Python's stack is not that deep.
+    waiting = [*body][::-1]
+    while waiting:
+        statement = waiting.pop()
+        match statement:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                if statement.name == name:
+                    yield statement
+            case ast.Import() | ast.ImportFrom():
+                if any((alias.asname or alias.name) == name for alias in statement.names):
+                    yield statement
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
+                targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                if any(isinstance(n, ast.Name) and n.id == name for target in targets for n in ast.walk(target)):
+                    yield statement
+            case _:
+                blocks = [getattr(statement, block, None) or [] for block in ("body", "orelse", "finalbody")]
+                blocks += [inner.body for part in ("handlers", "cases") for inner in getattr(statement, part, [])]
+                waiting += [inner for block in blocks for inner in block][::-1]
+
+
+def _bindings_in(name: str, source: str) -> Iterable[ast.stmt]:
+    # Looking for the name is far cheaper than parsing, and most cells mention no given name.
+    tree = parsed(source) if name in python_name(source) else None
+    return _bindings(name, tree.body) if tree is not None else ()
+
+
+def _is_real(binding: ast.stmt) -> bool:
+    if isinstance(binding, ast.FunctionDef | ast.AsyncFunctionDef):
+        return not all(_does_nothing(statement) for statement in binding.body)
+    if isinstance(binding, ast.ClassDef):  # which may hold fields, besides methods that are still stubs
+        methods = [part for part in binding.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)]
+        others = [part for part in binding.body if part not in methods and not _does_nothing(part)]
+        return any(map(_is_real, methods)) or (bool(others or binding.bases) and not methods)
+    if isinstance(binding, ast.Assign | ast.AnnAssign):
+        return not _is_none(binding.value)
+    return True
+
+
+def _does_nothing(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Pass() | ast.Return(value=None) | ast.Return(value=ast.Constant(value=None)):
+            return True
+        case ast.Expr(value=ast.Constant()):  # a docstring, or ...
+            return True
+        case ast.Raise(exc=ast.Name(id="NotImplementedError") | ast.Call(func=ast.Name(id="NotImplementedError"))):
+            return True
+    return False
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return value is None or (isinstance(value, ast.Constant) and (value.value is None or value.value is ...))
+
+
+def _answers(released: str) -> frozenset[str]:
+    """The variables that a stub leaves as ``None``; empty for a stub that holds a function."""
+    tree = parsed(released)
+    if tree is None or any(isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for s in tree.body):
+        return frozenset()
+    return frozenset(
+        target.id
+        for statement in tree.body
+        if isinstance(statement, ast.Assign) and _is_none(statement.value)
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    )
+
+
+def _answered(answers: frozenset[str], sources: Iterable[str]) -> bool:
+    for source in sources:
+        tree = parsed(source)
+        if tree is None:
+            # A slip in the quiz cell: the student typed something there, so it is run and its error is shown.
+            text = python_name(source)
+            if any(re.search(rf"\b{re.escape(name)}\b\s*=(?!\s*None\s*$)", text, re.MULTILINE) for name in answers):
+                return True
+            continue
+        if any(_is_real(binding) for name in answers for binding in _bindings(name, tree.body)):
+            return True
+    return False
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two cells say the same, comments, docstrings and white space aside; as text where they do not parse."""
+    if one == other:
+        return True
+    trees = parsed(one), parsed(other)
+    if trees[0] is None or trees[1] is None:
+        return one.split() == other.split()
+    try:
+        return _bare(trees[0]) == _bare(trees[1])
+    except RecursionError:
+        return False
+
+
+def _is_handed_out(cls: ast.ClassDef, released: str | None) -> bool:
+    """Whether a class is the stub as it was handed out, in which some methods may be whole."""
+    given = _bindings_in(cls.name, released) if released is not None else ()
+    return any(_bare(ast.Module([cls], [])) == _bare(ast.Module([one], [])) for one in given)
+
+
+def _bare(tree: ast.Module) -> str:
+    tree = copy.deepcopy(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            node.body = [s for s in node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    return ast.dump(tree)

@@ -1,0 +1,193 @@
+"""How much work a function does, counted inside: lines of Python, comparisons of the items that it was given, and calls.
+
+A count is the same on every machine and however busy that is, which no time is. NumPy and the standard library only: a student's
+own machine runs this too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from autograder.base.errors import CourseError
+from autograder.base.formatting import pluralize
+from autograder.checking.compare import Finding
+
+__all__ = ["COUNT", "format_counted_call", "limits_of", "stays_within"]
+
+# Runs beside the student's function. It stops at twenty times the limit: that much is too much, whatever would come after it.
+COUNT = """
+import signal as _signal
+import sys as _sys
+from itertools import islice as _islice
+from time import process_time as _process_time
+
+class _Enough(BaseException):
+    pass
+
+def probe(function, limits, args, kwargs):
+    own_names = globals()
+    names, most = limits["calls"], limits["steps"]
+    found = {"steps": 0, "calls": dict.fromkeys(names, 0), "stopped": False, "in_time": True}
+    seconds = limits.get("seconds", 0)
+
+    def step(number=1):
+        found["steps"] += number
+        if most and found["steps"] > 20 * most:
+            found["stopped"], found["steps"] = True, 20 * most
+            raise _Enough
+
+    def counting(kind, *methods):
+        def counted(name):
+            own = getattr(kind, name)
+            def method(self, *others):
+                step()
+                return own(self, *others)
+            return method
+        return type(kind.__name__, (kind,), {name: counted(name) for name in methods})
+
+    compare = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__")
+    items = {kind: counting(kind, *compare) for kind in (str, int, float, bytes)} if most else {}
+
+    def item(value, inner=False):
+        kind = type(value)
+        if kind in (list, tuple):
+            return kind([item(part, True) for part in value])
+        if kind is dict:
+            return {item(key, True): item(part, True) for key, part in value.items()}
+        if inner and kind in items:
+            return items[kind](value)
+        if callable(value) and getattr(value, "__name__", "") in found["calls"]:
+            return tallied(value, value.__name__)
+        return value
+
+    def tallied(called, name):
+        def call(*a, **k):
+            found["calls"][name] += 1
+            if found["calls"][name] > 20 * names[name]:
+                found["stopped"], found["calls"][name] = True, 20 * names[name]
+                raise _Enough
+            return called(*a, **k)
+        call.__name__ = name
+        return call
+
+    def take(value, depth=0):
+        # What gives its items only when it is asked works then: as much of it is asked here as is looked at later.
+        kind = type(value)
+        if hasattr(kind, "__next__"):
+            value = list(_islice(value, 1001))
+        if depth < 3 and issubclass(kind, dict):
+            value = list(value.values())
+        if depth < 3 and isinstance(value, (list, tuple, set, frozenset)):
+            for part in value:
+                take(part, depth + 1)
+
+    def line(frame, event, arg):
+        if frame.f_globals is own_names or (frame.f_code.co_name == "gc_callback" and "hypothesis" in frame.f_code.co_filename):
+            return None  # what counts is not counted, nor what is called by the garbage collector while checks are tried
+        if event == "line":
+            step()
+        return line
+
+    def ring(number, frame):
+        found["in_time"] = False
+        raise _Enough
+
+    args, kwargs = [item(value) for value in args], {key: item(value) for key, value in kwargs.items()}
+    found["steps"] = 0
+    home = getattr(function, "__globals__", {})
+    own = {name: home[name] for name in found["calls"] if callable(home.get(name))}
+    before, started = _sys.gettrace(), _sys.settrace
+    clock, handler = getattr(_signal, "setitimer", None) if seconds else None, None
+    begun = _process_time()
+    try:
+        if clock is not None:
+            try:
+                handler = _signal.signal(_signal.SIGVTALRM, ring)
+                clock(_signal.ITIMER_VIRTUAL, seconds, 0.05)
+            except ValueError:
+                clock = None  # not in the first thread: it is measured, and not cut short
+        home.update({name: tallied(value, name) for name, value in own.items()})
+        if most:
+            _sys.settrace(line)
+        take(home.get(function.__name__, function)(*args, **kwargs) if function.__name__ in own else function(*args, **kwargs))
+        if most and _sys.gettrace() is not line:
+            found["steps"] = -1
+    except _Enough:
+        pass
+    finally:
+        if clock is not None:
+            clock(_signal.ITIMER_VIRTUAL, 0)
+            _signal.signal(_signal.SIGVTALRM, handler)
+        if seconds and _process_time() - begun > seconds:
+            found["in_time"] = False
+        started(before)
+        home.update(own)
+    return found
+"""
+
+
+def limits_of(steps: int | None, calls: Mapping[str, int] | None, seconds: float | None = None) -> dict[str, Any]:
+    """The limits as they are sent; raises ``CourseError`` for one that is no number above 0."""
+    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0):
+        raise CourseError(f"within(…) has seconds={seconds!r}: a limit is a number above 0.")
+    given = {"steps": steps, **(calls or {})}
+    for name, most in given.items():
+        if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
+            raise CourseError(f"within(…) has {name}={most!r}: a limit is a whole number above 0.")
+    timed = {"seconds": float(seconds)} if seconds is not None else {}
+    return {"steps": steps or 0, "calls": dict(calls or {}), **timed}
+
+
+def stays_within(actual: Any, *, limits: Mapping[str, Any], right: Mapping[str, Any], asked: str) -> Finding | None:
+    """Whether a function kept to its limits; ``right`` is what was counted of a right one."""
+    found = actual if isinstance(actual, dict) else {}
+    steps, calls = found.get("steps"), found.get("calls")
+    if type(steps) is not int or not isinstance(calls, dict) or steps < 0:
+        return Finding(
+            f"The steps of {asked} could not be counted: does the function change how Python traces a program?", "steps"
+        )
+    if "seconds" in limits and found.get("in_time") is not True:
+        return Finding(
+            f"{asked} took more than {pluralize(limits['seconds'], 'second')} of the processor's time, which is all that it may take here. Which "
+            "loop runs far more often than there are items?",
+            "steps",
+        )
+    at_least = "more than " if found.get("stopped") else ""
+    most = limits["steps"]
+    if most and steps > most:
+        more = steps >= 4 * max(int(right.get("steps", 0)), 1)
+        ask = (
+            " Does a loop, or an `in` that goes through a list, stand inside another loop over the same items?"
+            if more
+            else ""
+        )
+        return Finding(
+            f"Here {asked} took {at_least}{steps:,} steps, where {most:,} are allowed and a right one needs {right.get('steps', 0):,}. "
+            f"(A step is a line that runs, or a comparison of two items.){ask}",
+            "steps",
+        )
+    for name, allowed in limits["calls"].items():
+        count = calls.get(name)
+        if type(count) is not int or count > allowed:
+            told = f"{count:,} times" if type(count) is int else "too often"
+            needs = right.get("calls", {}).get(name, 0)
+            return Finding(
+                f"Here {asked} called {name} {at_least}{told}, where {allowed:,} are allowed and a right one needs {needs:,}. Is the "
+                "same thing asked for again, whose answer could be kept?",
+                "steps",
+            )
+    return None
+
+
+def format_counted_call(function: str, args: Any, kwargs: Mapping[str, Any]) -> str:
+    """The call that is counted, its inputs by what they are: they are large."""
+    words = [_word(value) for value in args] + [f"{name}={_word(value)}" for name, value in kwargs.items()]
+    return f"{function}({', '.join(words)})"
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, list | tuple | dict | set | str) and len(value) > 12:
+        noun = "characters" if isinstance(value, str) else "items"
+        return f"a {type(value).__name__} of {len(value):,} {noun}"
+    return value.name if hasattr(value, "text") and hasattr(value, "name") else repr(value)

@@ -1,0 +1,128 @@
+"""Tests that a student writes: they pass functions that are right, and catch those in which the course has planted a bug."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from autograder.base.errors import CourseError
+from autograder.checking.asserts import CheckFailed, judge_assertion
+from autograder.checking.decorators import Waits, check
+from autograder.sandbox.protocol import Call, Source
+
+__all__ = ["grades_tests", "is_test_call", "join_failures"]
+
+Written = Callable[..., Any] | Source
+
+# Runs beside the student's tests. A function is let through where the tests come to their end, and do not return False.
+_TRIAL = """
+def probe(tests, candidate):
+    try:
+        return tests(candidate) is not False
+    except Exception as error:
+        trace = error.__traceback__.tb_next
+        if trace is None:
+            raise  # the tests take something else than one function
+        while trace.tb_next is not None:
+            trace = trace.tb_next
+        if isinstance(error, (NotImplementedError, NameError)) and trace.tb_frame.f_code is getattr(tests, "__code__", None):
+            raise  # they are not written yet, or stumble over a name of their own
+        return False
+"""
+
+
+def grades_tests(
+    bugs: Mapping[str, Written],
+    *,
+    right: Sequence[Written],
+    points: float,
+    visible: bool = False,
+    after: Waits = (),
+    title: str = "your tests pass what is right, and catch what is wrong",
+) -> Callable[..., None]:
+    """A check of an exercise whose function takes a function and tests it: it raises, or returns False, where that one is wrong.
+
+    Args:
+        bugs: wrong functions, each under the end of a sentence that begins with "a median that": "forgets to sort".
+        right: right functions, the more differently written the better: tests may not ask for more than was said. A hidden check
+            needs one that no visible check has, as tests could know those by their code.
+        points: what the check is worth.
+        visible: whether students run it themselves; then these functions lie beside their notebook.
+        after: earlier checks that have to pass before this one is tried.
+        title: what a student reads.
+
+    A function stands for itself: it uses nothing that is defined around it. Raises ``CourseError`` where one has no source, where there
+    is no bug, or no right function.
+    """
+    if not bugs or not right:
+        raise CourseError("catches(…) needs a wrong function in bugs={…}, and a right one in right=[…].")
+    name = _name(next(iter(right)))
+    tried = [(_source(function, name), "") for function in right]
+    tried += [(_source(function, name), what) for what, function in bugs.items()]
+
+    def in_turn(self: Any, student: Any, order: Sequence[int]) -> None:
+        tests = type(self).__exercise__.name
+        failures = []
+        for place in order:
+            source, what = tried[place]
+            passed = student.probe(_TRIAL, tests, source)
+            try:
+                params = {"bug": what, "function": name}
+                judge_assertion("lets_through", passed, None, params, f"{tests}({name})", {})
+            except CheckFailed as failure:
+                failures.append(failure)
+        if failures:
+            raise join_failures(failures)
+
+    def test_bugs(self: Any, student: Any) -> None:
+        in_turn(self, student, range(len(tried)))
+
+    def test_hidden_bugs(self: Any, student: Any, rng: Any) -> None:
+        # In an order that nobody can know: tests that count how often they are called learn nothing.
+        in_turn(self, student, [int(place) for place in rng.permutation(len(tried))])
+
+    function = test_bugs if visible else test_hidden_bugs
+    function.__doc__ = title
+    return check(points=points, visible=visible, after=after)(function)
+
+
+def is_test_call(call: Call) -> bool:
+    """Whether a call tries a student's tests on a function."""
+    return call.probe == _TRIAL
+
+
+def join_failures(failures: Sequence[CheckFailed]) -> CheckFailed:
+    """One failure that says what all of them say, each in a paragraph: lines would be filled into one."""
+    lines = dict.fromkeys(line for failure in failures for line in failure.reason.splitlines())
+    refused = [line for line in lines if " right" in line]
+    return CheckFailed("\n\n".join([*refused, *sorted(set(lines) - set(refused))]))
+
+
+def _name(function: Written) -> str:
+    return function.name if isinstance(function, Source) else function.__name__
+
+
+def _source(function: Written, name: str) -> Source:
+    """The text of ``function``, under the name that all of them have."""
+    if isinstance(function, Source):
+        return function
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError) as error:
+        raise CourseError(
+            f"catches(…) was given {function!r:.80}, whose source cannot be read: write it with `def`."
+        ) from error
+    [definition] = tree.body
+    if not isinstance(definition, ast.FunctionDef):
+        raise CourseError(f"catches(…) was given {_name(function)}, which is not written with `def`.")
+    definition.decorator_list, own = [], definition.name
+    if ast.get_docstring(definition) is not None and len(definition.body) > 1:
+        definition.body = definition.body[1:]
+    for node in ast.walk(definition):
+        if isinstance(node, ast.Name) and node.id == own:
+            node.id = name
+    definition.name = name
+    return Source(ast.unparse(definition), name)

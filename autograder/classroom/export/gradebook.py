@@ -1,0 +1,125 @@
+"""The class and its marks as an export needs them, read from a gradebook."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from autograder.base.errors import CourseError
+from autograder.base.marks import SubmissionMarks
+from autograder.classroom.gradebook.errors import GradebookError, require_version
+from autograder.classroom.gradebook.marks import ChapterBook, read_book
+from autograder.classroom.gradebook.people import Person, read_class_list
+from autograder.classroom.gradebook.reading import ask
+
+__all__ = ["BLANK", "ClassMarks", "Policy", "chapters_in", "read_class"]
+
+_CHAPTERS = """
+    SELECT DISTINCT assignment.name FROM assignment
+    JOIN notebook ON notebook.assignment_id = assignment.id
+    JOIN base_cell ON base_cell.notebook_id = notebook.id
+    ORDER BY assignment.name
+"""
+
+State = Literal["graded", "waits", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What is sent where there is no whole mark: ``missing`` for who handed in nothing; with ``partial`` the points so far."""
+
+    missing: Literal["blank", "zero"] = "blank"
+    partial: bool = False
+
+
+BLANK = Policy()
+
+
+@dataclass(frozen=True)
+class ClassMarks:
+    """A class's marks in some chapters; ``worth`` and ``due`` by chapter, ``marks`` by chapter and student."""
+
+    chapters: tuple[str, ...]
+    students: tuple[Person, ...]
+    worth: Mapping[str, float]
+    due: Mapping[str, str]
+    marks: Mapping[str, Mapping[str, SubmissionMarks]]
+    policy: Policy = BLANK
+
+    def of(self, chapter: str, student: str) -> SubmissionMarks | None:
+        """The marks of a student in a chapter; None where nothing was handed in."""
+        return self.marks[chapter].get(student)
+
+    def state(self, chapter: str, student: str) -> State:
+        """Whether a mark is there, waits for a person, or is missing because nothing was handed in."""
+        marks = self.of(chapter, student)
+        if marks is None:
+            return "missing"
+        return "graded" if marks.complete else "waits"
+
+    def score(self, chapter: str, student: str) -> float | None:
+        """What is sent; None for a blank cell: never a zero that nobody gave."""
+        marks = self.of(chapter, student)
+        if marks is None:
+            return 0.0 if self.policy.missing == "zero" else None
+        return marks.total if marks.complete or (self.policy.partial and marks.given) else None
+
+    def waiting(self) -> list[tuple[str, str]]:
+        """Chapter and student of every mark that waits for a person."""
+        return [(c, s.id) for c in self.chapters for s in self.students if self.state(c, s.id) == "waits"]
+
+    def require_distinct(self, what: str, key: Callable[[Person], str]) -> None:
+        """Raise ``CourseError`` where two students have the same ``key``, called ``what``: their marks would be mixed up."""
+        by_key: dict[str, list[str]] = defaultdict(list)
+        for student in self.students:
+            if found := key(student):
+                by_key[found].append(student.id)
+        for found, students in by_key.items():
+            if len(students) > 1:
+                raise CourseError(
+                    f"{' and '.join(students)} have the same {what} in the gradebook, {found!r}, so nobody can say whose mark is whose. "
+                    "Nothing was written. Give each their own (`nbgrader db student add ID --lms-user-id=… --email=…` changes it)."
+                )
+
+
+def chapters_in(url: str) -> list[str]:
+    """The chapters that the gradebook at ``url`` has; none where it does not answer."""
+    return [str(name) for rows in ask(url, [(_CHAPTERS, {})]) or [] for (name,) in rows]
+
+
+def read_class(url: str, chapters: Sequence[str], students: Sequence[str] = (), policy: Policy = BLANK) -> ClassMarks:
+    """The marks in the gradebook at ``url``; all its chapters where none is named, and all its students.
+
+    Raises ``CourseError`` for a student or a chapter that is not in it, or where it has no student at all, and ``GradebookError`` where there
+    is none that can be read.
+    """
+    require_version(url)
+    known = read_class_list(url)
+    if known is None:
+        raise GradebookError(
+            "There is no gradebook that could be read, so there are no marks yet: `autograder grade CHAPTER` makes it."
+        )
+    if not known.people:
+        raise CourseError("The gradebook has no students yet, so there is nothing to export.")
+    unknown = [student for student in students if student not in known.people]
+    if unknown:
+        raise CourseError(f"The gradebook has no student {', '.join(unknown)}.")
+    there = chapters_in(url)
+    wanted = tuple(chapters or there)
+    ungraded = [chapter for chapter in wanted if chapter not in there]
+    if ungraded or not wanted:
+        raise CourseError(
+            f"The gradebook has nothing of {', '.join(ungraded) or 'any chapter'} yet: release it, or grade what was handed in, first."
+        )
+    books = {chapter: read_book(url, chapter) or ChapterBook() for chapter in wanted}
+    return ClassMarks(
+        wanted,
+        tuple(person for person in known.people.values() if not students or person.id in students),
+        {chapter: math.fsum(book.worth.values()) for chapter, book in books.items()},
+        {chapter: str(book.due or "") for chapter, book in books.items()},
+        {chapter: book.marks for chapter, book in books.items()},
+        policy,
+    )

@@ -1,0 +1,70 @@
+"""The same files by nbgrader's own command: ``nbgrader export --exporter=autograder.classroom.export.plugins.CanvasExport``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nbgrader.plugins import ExportPlugin
+from traitlets import Bool, Enum, Unicode
+
+from autograder.base.errors import CourseError
+from autograder.classroom.export.gradebook import Policy
+from autograder.classroom.export.run import export_marks
+from autograder.classroom.gradebook.errors import GradebookError
+
+__all__ = ["CanvasExport", "CsvExport", "MoodleExport"]
+
+
+class _Export(ExportPlugin):
+    """Writes a file for another system; a mark that waits for a person is blank in it and never 0."""
+
+    kind = ""
+
+    missing = Enum(["blank", "zero"], "blank", help="What stands where a student handed in nothing.").tag(config=True)
+    partial = Bool(default_value=False, help="Whether the points so far are sent where a mark waits for a person.").tag(
+        config=True
+    )
+    roster = Unicode("", help="A file downloaded from there, whose rows and columns are kept.").tag(config=True)
+    bom = Bool(default_value=False, help="Whether the file begins with a byte order mark, as Excel wants it.").tag(
+        config=True
+    )
+
+    def export(self, gradebook: Any) -> None:
+        """Write the file ``to``, by default ``grades-<kind>.csv``; end with status 1 and a sentence where that cannot be done."""
+        output = Path(self.to or f"grades-{self.kind}.csv")
+        try:
+            done = export_marks(
+                gradebook.engine.url.render_as_string(hide_password=False),
+                self.kind,
+                [str(name) for name in self.assignment],
+                students=[str(name) for name in self.student],
+                policy=Policy(self.missing, self.partial),
+                roster=Path(self.roster) if self.roster else None,
+                bom=self.bom,
+                output=output,
+            )
+        except (CourseError, GradebookError) as error:
+            self.log.error("%s", error)  # noqa: TRY400 - a sentence, and no traceback
+            raise SystemExit(1) from error
+        for remark in done.remarks:
+            self.log.warning("%s", remark)
+        self.log.info("Marks exported to %s", output)
+
+
+class CanvasExport(_Export):
+    """Marks for Canvas's gradebook."""
+
+    kind = "canvas"
+
+
+class MoodleExport(_Export):
+    """Marks for Moodle: a grading worksheet, or a table for its import of grades."""
+
+    kind = "moodle"
+
+
+class CsvExport(_Export):
+    """Marks for a spreadsheet, in the columns of nbgrader's own export."""
+
+    kind = "csv"

@@ -1,0 +1,386 @@
+"""Verdicts into nbgrader's own gradebook: one writer, one transaction, and nothing that a person entered is touched.
+
+nbgrader is imported by the functions, not by the module: that takes seconds, and grading starts without it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import importlib
+import math
+import os
+import re
+import sys
+import sysconfig
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from traitlets import TraitError
+from traitlets.config import Config
+from traitlets.config.loader import LazyConfigValue
+
+from autograder.base.errors import CourseError
+from autograder.base.sanitize import sanitize
+from autograder.base.verdict import Disclosure, ExerciseVerdict, Place, crash, disclosed_exercise
+from autograder.classroom.gradebook.errors import gradebook_errors, require_address
+from autograder.classroom.gradebook.locking import exclusive_lock, retry_conflicts
+from autograder.course.course import Course, load_config
+from autograder.grading.document import checksum
+from autograder.grading.outcome import Outcome
+from autograder.pages import summary_blocks
+
+__all__ = [
+    "UNGRADED",
+    "comment_on",
+    "gradebook_url",
+    "load_nbgrader",
+    "moment_of",
+    "nbgrader_config",
+    "own_commands",
+    "write_entries",
+]
+
+UNGRADED = "This notebook could not be graded: {reason}"
+NO_RESPONSE = "No response."  # nbgrader's own words for a cell that was left as it was
+UNCONFINED = {"local", "in-process"}
+# What comes before the address of a link or picture, and what opens a formula that has no dollars.
+_ACTIVE = re.compile(r"\](?=[(:])|\\(?=[(\[]|begin\{)")
+
+
+def nbgrader_config(course: Course) -> Config:
+    """The configuration that nbgrader itself would read in the course folder."""
+    path = course.root / "nbgrader_config.py"
+    return load_config(path) if path.is_file() else Config(course.config)
+
+
+def gradebook_url(course: Course) -> str:
+    """The address of the course's gradebook, as nbgrader would have it, without asking nbgrader.
+
+    Raises ``CourseError`` where what is configured is no address.
+    """
+    configured = nbgrader_config(course).get("CourseDirectory", {}).get("db_url")
+    if configured is None or isinstance(configured, LazyConfigValue):
+        return f"sqlite:///{course.root.absolute() / 'gradebook.db'}"
+    require_address(configured)
+    return str(configured)
+
+
+def load_nbgrader() -> None:
+    """Import what entering marks needs; it takes seconds."""
+    # Of those, more than a second goes into a grammar by which jsonschema checks addresses. No notebook has any, and
+    # jsonschema does without.
+    name = "rfc3987_syntax"
+    loaded = {"jsonschema", name} & sys.modules.keys()
+    if not loaded:
+        sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        importlib.import_module("nbgrader.api")
+        importlib.import_module("nbgrader.preprocessors")
+    finally:
+        if not loaded:
+            del sys.modules[name]
+
+
+def write_entries(
+    course: Course,
+    outcomes: Sequence[Outcome],
+    *,
+    allow_unsafe: bool = False,
+    db_url: str | None = None,
+    kept: dict[str, tuple[float, float]] | None = None,
+) -> int:
+    """Write the marks of ``outcomes`` to the gradebook; returns how many submissions changed in it.
+
+    Manual scores, extra credit and manual comments stay as they are, and so does everything of a submission whose
+    scores are already there. ``db_url`` is the configured one by default. Raises ``CourseError`` for a verdict that
+    was reached without confinement (unless ``allow_unsafe``), and where the chapter has cells the gradebook lacks.
+    Several may write at once: where another one came between, the whole is done again. Of an outcome that is ``contested`` nothing is
+    written where the mark would fall; ``kept`` then gets the mark that it would have, and the one that stays, by student.
+    """
+    unsafe = [one.verdict.notebook for one in outcomes if one.verdict.sandbox in UNCONFINED]
+    if unsafe and not allow_unsafe:
+        raise CourseError(
+            f"{len(unsafe)} notebooks were graded without confinement (--unsafe-local), the first of them {unsafe[0]}. "
+            "Such marks do not go into the gradebook: a student's code could have changed them. "
+            "`autograder doctor` tells how to get a sandbox."
+        )
+    load_nbgrader()
+    from nbgrader.api import Gradebook  # noqa: PLC0415
+    from nbgrader.coursedir import CourseDirectory  # noqa: PLC0415
+
+    config = nbgrader_config(course)
+    coursedir = CourseDirectory(config=config, root=str(course.root))
+    db_url = db_url or coursedir.db_url
+    by_chapter: dict[str, list[Outcome]] = defaultdict(list)
+    for outcome in outcomes:
+        if outcome.verdict.chapter is not None and outcome.verdict.student is not None:
+            by_chapter[outcome.verdict.chapter].append(outcome)
+
+    def write() -> int:
+        with own_commands(), exclusive_lock(db_url), Gradebook(db_url, coursedir.course_id) as gradebook:
+            try:
+                changed = 0
+                lost: dict[str, tuple[float, float]] = {}
+                for chapter, of_chapter in by_chapter.items():
+                    _ensure_assignment(gradebook, course, chapter, config, db_url)
+                    students = [str(outcome.verdict.student) for outcome in of_chapter]
+                    changed += _ChapterWriter(gradebook, course, chapter, config, students).write(of_chapter, lost)
+                gradebook.db.commit()
+                if kept is not None:
+                    kept.update(lost)
+            except BaseException:
+                gradebook.db.rollback()
+                raise
+        return changed
+
+    with gradebook_errors(db_url):
+        return retry_conflicts(write)
+
+
+def moment_of(timestamp: str) -> dt.datetime | None:
+    """What nbgrader takes the text of a ``timestamp.txt`` for, in UTC; None where that is no time."""
+    from nbgrader.utils import parse_utc  # noqa: PLC0415
+
+    try:
+        return parse_utc(timestamp.strip()) if timestamp.strip() else None
+    except Exception:  # noqa: BLE001 - a student's own text: whatever it does to the parser, it is no time
+        return None
+
+
+def comment_on(exercise: ExerciseVerdict, disclosure: Disclosure, place: Place = "kind") -> str | None:
+    """The comment on the stub's cell, as Markdown that holds no markup of the student's making."""
+    exercise = disclosed_exercise(exercise, disclosure, place)
+    if exercise.status == "not_attempted":
+        return NO_RESPONSE
+    # In Markdown two spaces at a line's end keep the break, and so the lines of a case apart.
+    found = (b.text if b.kind == "prose" else b.text.replace("\n", "  \n") for b in summary_blocks(exercise))
+    return _inert("\n\n".join(found)) or None
+
+
+def _inert(text: str) -> str:
+    """``text`` in which Markdown finds no markup, link or picture, and MathJax no formula.
+
+    nbgrader's feedback renders a comment; formgrader shows it as it stands, so no sign is escaped that reads as well set
+    apart by a space. Of dollars it takes two to make a formula, and those become wide ones.
+    """
+    text = sanitize(text).replace("&", "&amp;").replace("<", "&lt;")
+    if text.count("$") > 1:
+        text = text.replace("$", "\N{FULLWIDTH DOLLAR SIGN}")
+    return _ACTIVE.sub(r"\g<0> ", text)
+
+
+@contextmanager
+def own_commands() -> Iterator[None]:
+    """Let nbgrader find ``alembic``, which it calls for a new gradebook, where no virtual environment is active."""
+    path = os.environ.get("PATH", os.defpath)
+    os.environ["PATH"] = os.pathsep.join([path, sysconfig.get_path("scripts")])
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = path
+
+
+def _ensure_assignment(gradebook: Any, course: Course, chapter: str, config: Config, db_url: str) -> None:
+    """Enter the chapter as ``nbgrader generate_assignment`` does, where that has not been run."""
+    from nbgrader.api import MissingEntry  # noqa: PLC0415
+
+    try:
+        gradebook.find_notebook(chapter, chapter)
+    except MissingEntry:
+        import nbformat  # noqa: PLC0415
+        from nbgrader.preprocessors import ComputeChecksums, SaveCells  # noqa: PLC0415
+
+        gradebook.update_or_create_assignment(chapter)
+        notebook = nbformat.read(course.source(chapter), as_version=4)
+        resources = {"nbgrader": {"notebook": chapter, "assignment": chapter, "student": ".", "db_url": db_url}}
+        for step in (ComputeChecksums, SaveCells):
+            notebook, resources = step(config=config).preprocess(notebook, resources)
+        gradebook.db.expire_all()
+
+
+class _ChapterWriter:
+    """Writes the entries of one chapter with a handful of queries, however many there are."""
+
+    def __init__(self, gradebook: Any, course: Course, chapter: str, config: Config, students: Sequence[str]) -> None:
+        from nbgrader import api  # noqa: PLC0415
+        from nbgrader.preprocessors import AssignLatePenalties  # noqa: PLC0415
+
+        self.api, self.db, self.course, self.chapter = api, gradebook.db, course, chapter
+        self.assignment = gradebook.find_assignment(chapter)
+        self.notebook = gradebook.find_notebook(chapter, chapter)
+        self.grade_cells = {cell.name: cell for cell in self.notebook.grade_cells}
+        self.solution_cells = {cell.name: cell for cell in self.notebook.solution_cells}
+        self.task_cells = {cell.name: cell for cell in self.notebook.task_cells}  # a person gives all their marks
+        try:
+            self.penalties = AssignLatePenalties(config=config)
+            self.penalties.init_plugin()
+        except (TraitError, ImportError) as error:
+            named = config.get("AssignLatePenalties", {}).get("plugin_class")
+            raise CourseError(
+                f"c.AssignLatePenalties.plugin_class is {named!r}, which Python cannot find or run. Where that is a file in the "
+                f"course folder, give the same command there with PYTHONPATH=. before it. No mark was entered; what was graded is kept."
+            ) from error
+        known = self.db.query(api.Student).filter(api.Student.id.in_(students)).all()
+        self.students = {student.id: student for student in known}
+        # Of these students only: with the whole class, a large one would be read once for every batch of it.
+        of_assignment = api.SubmittedAssignment.assignment_id == self.assignment.id
+        theirs = api.SubmittedNotebook.assignment.has(of_assignment & api.SubmittedAssignment.student_id.in_(students))
+        of_notebook = (api.SubmittedNotebook.notebook_id == self.notebook.id) & theirs
+        submitted = self.db.query(api.SubmittedNotebook).filter(of_notebook).all()
+        self.submitted = {notebook.assignment.student_id: (notebook.assignment, notebook) for notebook in submitted}
+        self.grades = self._by_cell(api.Grade, of_notebook)
+        self.comments = self._by_cell(api.Comment, of_notebook)
+
+    def write(self, outcomes: Iterable[Outcome], lost: dict[str, tuple[float, float]]) -> int:
+        """Enter every outcome; returns how many submissions changed. What an earlier notebook was better than goes into ``lost``."""
+        with self.db.no_autoflush:
+            return sum(self._contest(one, lost) if one.contested else self._write(one) for one in outcomes)
+
+    def _contest(self, outcome: Outcome, lost: dict[str, tuple[float, float]]) -> bool:
+        """Enter an outcome, and take it back where the mark falls by it."""
+        student = str(outcome.verdict.student)
+        before = self._state(student)
+        changed = self._write(outcome)
+        if before is None:
+            return changed
+        was, now = _total(before), _total(self._state(student) or [])
+        if now >= was - 1e-9:
+            return changed
+        for row, values in before:
+            for name, value in values.items():
+                setattr(row, name, value)
+        lost[student] = now, was
+        return False
+
+    def _state(self, student: str) -> list[tuple[Any, dict[str, Any]]] | None:
+        """The rows of a student's work, each with what ``_write`` may change of it; None for a student without any."""
+        if student not in self.submitted:
+            return None
+        submission, submitted = self.submitted[student]
+        mine = [
+            row for (notebook, _cell), row in [*self.grades.items(), *self.comments.items()] if notebook == submitted.id
+        ]
+        names = ("timestamp", "late_submission_penalty", "auto_score", "needs_manual_grade", "auto_comment")
+        rows = [submission, submitted, *mine]
+        columns = {id(row): row.__table__.columns.keys() for row in rows}
+        return [(row, {n: getattr(row, n) for n in names if n in columns[id(row)]}) for row in rows]
+
+    def _by_cell(self, kind: Any, of_notebook: Any) -> dict[tuple[str, str], Any]:
+        rows = self.db.query(kind).join(self.api.SubmittedNotebook).filter(of_notebook).all()
+        return {(row.notebook_id, row.cell_id): row for row in rows}
+
+    def _write(self, outcome: Outcome) -> bool:
+        submission, submitted, new = self._submission(str(outcome.verdict.student))
+        changed = self._stamp(submission, outcome.timestamp) or new
+        try:
+            scores, comments = self._marks(outcome)
+        except CourseError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one notebook's text must not keep a class's marks out
+            why = crash("Entering this notebook's marks", error)
+            verdict = replace(outcome.verdict, status="ungradable", reason=why)
+            scores, comments = self._marks(replace(outcome, verdict=verdict))
+        for name, cell in (self.grade_cells | self.task_cells).items():
+            grade = self._row(self.api.Grade, self.grades, submitted, cell)
+            changed |= self._grade(grade, scores.get(name), new=new, rewritten=name in outcome.rewritten)
+        for name, cell in (self.solution_cells | self.task_cells).items():
+            comment = self._row(self.api.Comment, self.comments, submitted, cell)
+            if comment.auto_comment != comments.get(name):
+                comment.auto_comment, changed = comments.get(name), True
+        return self._penalise(submission, submitted) or changed
+
+    def _submission(self, student: str) -> tuple[Any, Any, bool]:
+        """The student's submission, their notebook in it, and whether they are new to the gradebook."""
+        if student in self.submitted:
+            return *self.submitted[student], False
+        if student not in self.students:
+            self.students[student] = self._new(self.api.Student, id=student)
+        who = self.students[student]
+        submission = self._new(self.api.SubmittedAssignment, assignment=self.assignment, student=who)
+        for notebook in self.assignment.notebooks:
+            submitted = self._new(self.api.SubmittedNotebook, notebook=notebook, assignment=submission)
+            if notebook is self.notebook:
+                self.submitted[student] = submission, submitted
+        return *self.submitted[student], True
+
+    def _row(self, kind: Any, rows: dict[tuple[str, str], Any], submitted: Any, cell: Any) -> Any:
+        key = (submitted.id, cell.id)
+        if key not in rows:
+            rows[key] = self._new(kind, cell_id=cell.id, notebook=submitted)
+        return rows[key]
+
+    def _new(self, kind: Any, **fields: Any) -> Any:
+        # With its id at once, rows can be distinguished before anything is written.
+        row = kind(**{"id": self.api.new_uuid(), **fields})
+        self.db.add(row)
+        return row
+
+    def _marks(self, outcome: Outcome) -> tuple[dict[str, float | None], dict[str, str | None]]:
+        """The score of each graded cell, None where a person must give it, and the comment on each answered cell."""
+        verdict = outcome.verdict
+        if verdict.status == "ungradable":
+            first = list(self.solution_cells)[:1]
+            return {}, dict.fromkeys(first, _inert(UNGRADED.format(reason=verdict.reason)))
+        scores: dict[str, float | None] = {}
+        comments: dict[str, str | None] = {}
+        for exercise in verdict.exercises:
+            name = f"check_{exercise.name}"
+            if name not in self.grade_cells:
+                raise CourseError(
+                    f"The gradebook has no cell {name!r} for chapter {self.chapter!r}: the chapter has changed "
+                    f"since it was released. Run `nbgrader generate_assignment {self.chapter} --force` and grade again."
+                )
+            scores[name] = min(max(float(exercise.score), 0.0), float(self.grade_cells[name].max_score))
+            comments[exercise.name] = comment_on(exercise, self.course.disclosure, self.course.located)
+        for cell in outcome.document.get("cells", []):
+            meta = cell["metadata"].get("nbgrader", {})
+            if meta.get("grade") and meta.get("solution"):  # marked by a person, unless it was left as it was
+                untouched = meta.get("checksum") == checksum(cell)
+                scores[meta["grade_id"]] = 0.0 if untouched else None
+                comments[meta["grade_id"]] = NO_RESPONSE if untouched else None
+        return scores, comments
+
+    @staticmethod
+    def _grade(grade: Any, score: float | None, *, new: bool, rewritten: bool) -> bool:
+        if not new and grade.id is not None and grade.auto_score == score and not rewritten:
+            return False  # the same as before: whatever a person has since decided about it stands
+        grade.auto_score = score
+        grade.needs_manual_grade = score is None or grade.manual_score is not None
+        return True
+
+    def _stamp(self, submission: Any, timestamp: str | None) -> bool:
+        moment = moment_of(timestamp or "")
+        if moment is None or moment == submission.timestamp:
+            return False
+        submission.timestamp = moment
+        return True
+
+    def _penalise(self, submission: Any, submitted: Any) -> bool:
+        """The late penalty as nbgrader's ``AssignLatePenalties`` has it, by whatever plugin the course configures."""
+        before, submitted.late_submission_penalty = submitted.late_submission_penalty, None
+        late = submission.total_seconds_late
+        if late > 0:
+            cells = (self.grade_cells | self.task_cells).values()
+            grades = [self.grades[submitted.id, cell.id] for cell in cells]
+            score = math.fsum(
+                (g.manual_score if g.manual_score is not None else g.auto_score or 0.0) + (g.extra_credit or 0.0)
+                for g in grades
+                if g.manual_score is not None or g.auto_score is not None
+            )
+            student = submission.student.id
+            penalty = self.penalties.plugin_inst.late_submission_penalty(student, score, late)
+            if penalty is not None:
+                submitted.late_submission_penalty = min(max(penalty, 0), score)
+        return bool(submitted.late_submission_penalty != before)
+
+
+def _total(state: Sequence[tuple[Any, dict[str, Any]]]) -> float:
+    """What counts in the end of the rows of a student's work, each with what it held: the rows themselves may hold other values now."""
+    grades = [(row, values["auto_score"]) for row, values in state if "auto_score" in values]
+    given = [(auto if row.manual_score is None else row.manual_score, row.extra_credit) for row, auto in grades]
+    score = math.fsum(mark + (extra or 0.0) for mark, extra in given if mark is not None)
+    penalty = math.fsum(values.get("late_submission_penalty") or 0.0 for _row, values in state)
+    return max(0.0, score - penalty)

@@ -1,0 +1,1 @@
+"""The course folder: its settings, its chapters, its secret and its notebooks."""

@@ -1,0 +1,325 @@
+"""A course as data: its chapters, its limits, and where each thing of a chapter is kept."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+from traitlets import Bool, Dict, Enum, Float, Integer, List, TraitError, Unicode, validate
+from traitlets.config import Config, Configurable
+from traitlets.config.loader import PyFileConfigLoader
+
+from autograder.base.errors import CourseError
+from autograder.sandbox.protocol import Limits
+
+__all__ = [
+    "AT_LEAST",
+    "TARGETS",
+    "Audience",
+    "Course",
+    "CourseError",
+    "Limits",
+    "Solutions",
+    "failure",
+    "find_course",
+    "load_config",
+    "load_course",
+    "run_module",
+]
+
+Audience = Literal["class", "self-learners"]
+Solutions = Literal["never", "after passing", "after due"]
+
+CONFIG_NAME = "course_config.py"
+MAX_SECONDS = 86_400.0  # what no clock and no limit of the kernel is too small for
+MEMORY_MB = (64, 1 << 20)  # fewer were meant as GiB; more, no machine has
+# What an audit has to find for a chapter to be released, where a course does not say otherwise.
+TARGETS = {"hidden": 0.99, "visible": 0.9, "by_heart": 0.5, "misconceptions_visible": 0.97, "kinds": 0.95}
+# What each exercise has to have, where a course does not say otherwise: nobody is asked for a file with nothing to say in it.
+AT_LEAST = {"misconceptions": 0, "alternatives": 0, "hints": 0}
+NEAR = 0.8  # the likeness of two names, of 1, from which one counts as the other misspelt
+
+
+class Course(Configurable):
+    """A course folder: configured by its ``course_config.py``, laid out as docs/architecture.md says."""
+
+    title = Unicode("", help="What the course is called where people read it.").tag(config=True)
+    chapters = List(Unicode(), help="The ids of the chapters, in the order in which they are taught.").tag(config=True)
+    packages = List(
+        Unicode(), ["numpy", "matplotlib"], help="What a student's code may import besides the standard library."
+    ).tag(config=True)
+    disclosure = Enum(
+        ["title", "message", "example"],
+        "message",
+        help="How much feedback tells of a hidden check that failed: its title only, its message too, or the smallest "
+        "example that shows the failure as well.",
+    ).tag(config=True)
+    secret_file = Unicode(
+        ".course_secret",
+        help="The file, never committed, that holds the secret from which hidden inputs are drawn. The environment "
+        "variable AUTOGRADER_COURSE_SECRET comes before it.",
+    ).tag(config=True)
+    audience = Enum(
+        ["class", "self-learners"],
+        "class",
+        help="Whom a release is for. For a class, a quiz says what is right once it is graded. Self-learners, whom nobody marks, "
+        "hear it at once, and read solutions: what `make lab`, `autograder start` and `autograder site` hand out is always "
+        "for them.",
+    ).tag(config=True)
+    solutions = Enum(
+        ["never", "after passing", "after due"],
+        "never",
+        help="When a class may read other ways to write an exercise: never; once one's own passes; or once one's own passes "
+        "in a release that is made after the due date that the gradebook holds. Until then no solution is in what is released.",
+    ).tag(config=True)
+    check_seconds = Float(
+        10.0, help="How long one call may take when students run `check` in a notebook, before it is stopped."
+    ).tag(config=True)
+    call_seconds = Float(5.0, help="How long one call of a student's function may take.").tag(config=True)
+    cell_seconds = Float(10.0, help="How long one cell of a student's notebook may run.").tag(config=True)
+    submission_seconds = Float(
+        60.0,
+        help="How long a notebook may take each time it is run for grading, with the calls that follow; four times as long "
+        "in all.",
+    ).tag(config=True)
+    redraw_pictures = Bool(
+        default_value=False,
+        help="Whether the course's own pictures, the cells tagged `picture`, are drawn again when a notebook is graded. By "
+        "default the image that the student's notebook holds is kept, where that cell is unchanged, and nothing is drawn: "
+        "far quicker, and no mark depends on it.",
+    ).tag(config=True)
+    targets = Dict(
+        dict(TARGETS),
+        help="What share a chapter's audit has to reach for it to be released, each from 0 to 1: of the mutants that any check "
+        "kills (`hidden`) and that a visible one does (`visible`), of the misconceptions that fail a visible check "
+        "(`misconceptions_visible`), of the mutants that are wrong on one kind of input only (`kinds`); and the largest share of the points that one answer known by heart may earn "
+        "(`by_heart`). What is left out keeps its default.",
+    ).tag(config=True)
+    at_least = Dict(
+        dict(AT_LEAST),
+        help="How many of each an exercise has to have for its chapter to be released: `misconceptions`, `alternatives`, `hints`. What is left "
+        "out is not asked for; alternatives are asked of functions only. `autograder audit --suggest` offers misconceptions.",
+    ).tag(config=True)
+    locate_seconds = Float(
+        2.0,
+        help="How long the line of a mistake that has no name is looked for, in each exercise of a notebook, after its marks "
+        "are made; 0: not at all.",
+    ).tag(config=True)
+    located = Enum(
+        ["nothing", "line", "kind"],
+        "kind",
+        help="How much feedback tells of where a mistake is: nothing, its line, or its line and what to look at in it.",
+    ).tag(config=True)
+    resubmissions = Enum(
+        ["latest", "best"],
+        "latest",
+        help="Which notebook counts of a student who handed in several, one after the other: the one that came last, or the one with the "
+        "best mark, late penalties included.",
+    ).tag(config=True)
+    missing_marks = Enum(
+        ["blank", "zero"],
+        "blank",
+        help="What an export sends for a student who handed in nothing: a blank cell, which changes nothing there, or 0 points.",
+    ).tag(config=True)
+    memory_mb = Integer(2048, help="How much memory a student's code may take, in MiB.").tag(config=True)
+
+    def __init__(self, root: Path, config: Config) -> None:
+        self.root = root  # which the messages of a setting that is refused name
+        super().__init__(config=config)
+        self.course_id = str(config.get("CourseDirectory", {}).get("course_id", "") or root.name)
+
+    # Any other value would end each student's code before its first line: the whole class would have 0 points.
+    @validate("check_seconds", "call_seconds", "cell_seconds", "submission_seconds")  # type: ignore[untyped-decorator]
+    def _some_seconds(self, proposal: Any) -> Any:
+        if not 0 < proposal["value"] <= MAX_SECONDS:
+            self._refuse(proposal, f"a number of seconds above 0, and at most {MAX_SECONDS:.0f} (a day)")
+        return proposal["value"]
+
+    @validate("locate_seconds")  # type: ignore[untyped-decorator]
+    def _seconds_or_none(self, proposal: Any) -> Any:
+        if not 0 <= proposal["value"] <= MAX_SECONDS:
+            self._refuse(proposal, f"a number of seconds, 0 for none and at most {MAX_SECONDS:.0f} (a day)")
+        return proposal["value"]
+
+    @validate("memory_mb")  # type: ignore[untyped-decorator]
+    def _some_memory(self, proposal: Any) -> Any:
+        least, most = MEMORY_MB
+        if not least <= proposal["value"] <= most:
+            self._refuse(proposal, f"a number of MiB from {least} to {most}")
+        return proposal["value"]
+
+    @validate("targets")  # type: ignore[untyped-decorator]
+    def _some_targets(self, proposal: Any) -> Any:
+        given = proposal["value"]
+        for name, share in given.items():
+            if name not in TARGETS:
+                self._refuse(proposal, f"a dictionary of {', '.join(TARGETS)}, and {name!r} is none of them")
+            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+                self._refuse(proposal, f"a dictionary of shares from 0 to 1, and that of {name!r} is {share!r}")
+        return {**TARGETS, **given}
+
+    @validate("at_least")  # type: ignore[untyped-decorator]
+    def _some_duties(self, proposal: Any) -> Any:
+        given = proposal["value"]
+        for name, number in given.items():
+            if name not in AT_LEAST:
+                self._refuse(proposal, f"a dictionary of {', '.join(AT_LEAST)}, and {name!r} is none of them")
+            if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= 100:
+                self._refuse(
+                    proposal, f"a dictionary of whole numbers from 0 to 100, and that of {name!r} is {number!r}"
+                )
+        return {**AT_LEAST, **given}
+
+    def _refuse(self, proposal: Any, wanted: str) -> None:
+        name, value = proposal["trait"].name, proposal["value"]
+        raise TraitError(f"c.Course.{name} in {self.root / CONFIG_NAME} is {value}: it has to be {wanted}.")
+
+    @property
+    def limits(self) -> Limits:
+        """What one submission may use."""
+        return Limits(
+            call_seconds=self.call_seconds,
+            cell_seconds=self.cell_seconds,
+            submission_seconds=self.submission_seconds,
+            memory_mb=self.memory_mb,
+        )
+
+    def source(self, chapter: str) -> Path:
+        """The chapter's notebook as its author writes it."""
+        return self.root / "source" / chapter / f"{chapter}.ipynb"
+
+    def checks(self, chapter: str) -> Path:
+        """The chapter's hidden checks."""
+        return self.root / "tests" / "chapters" / f"test_{chapter}.py"
+
+    def state(self, *parts: str) -> Path:
+        """A path below the folder that the framework keeps for itself (never committed)."""
+        return self.root.joinpath(".autograder", *parts)
+
+    def finished_chapters(self) -> list[str]:
+        """The chapters, in order, whose notebook and checks are both there."""
+        return [c for c in self.chapters if self.source(c).is_file() and self.checks(c).is_file()]
+
+    def require_chapter(self, chapter: str) -> str:
+        """``chapter`` itself; raises ``CourseError`` when the course has no such chapter, or not yet."""
+        if chapter not in self.chapters:
+            raise CourseError(
+                f"There is no chapter {chapter!r} in {self.root / CONFIG_NAME}. The chapters are: {', '.join(self.chapters)}."
+            )
+        for path in (self.source(chapter), self.checks(chapter)):
+            if not path.is_file():
+                raise CourseError(f"Chapter {chapter!r} is not finished: there is no {path}.")
+        return chapter
+
+    def references(self, chapter: str) -> ModuleType:
+        """The module of reference solutions."""
+        return self._module("solutions", chapter)
+
+    def misconceptions(self, chapter: str) -> ModuleType:
+        """The module of named wrong solutions; an empty one where the chapter has no such file."""
+        return self._module("solutions.misconceptions", chapter, required=False)
+
+    def alternatives(self, chapter: str) -> ModuleType:
+        """The module of right solutions written differently; an empty one where the chapter has no such file."""
+        return self._module("solutions.alternatives", chapter, required=False)
+
+    def _module(self, package: str, chapter: str, *, required: bool = True) -> ModuleType:
+        path = self.root.joinpath(*package.split("."), f"{chapter}.py")
+        name = f"{package}.{chapter}"
+        loaded = sys.modules.get(name)
+        if loaded is not None and Path(loaded.__file__ or "") == path:
+            return loaded
+        if not path.is_file():
+            if not required:
+                return ModuleType(name)
+            raise CourseError(f"Chapter {chapter!r} has no {path.relative_to(self.root)} in {self.root}.")
+        # A chapter imports the chapters before it as ``from solutions.ch1_… import softmax``.
+        if str(self.root) not in sys.path:
+            sys.path.insert(0, str(self.root))
+        try:
+            return run_module(name, path)
+        except CourseError:
+            raise  # a mistake that a decorator found is a sentence already
+        except Exception as error:
+            raise CourseError(f"{path} cannot be imported: {failure(error, path, self.root / 'solutions')}") from error
+
+
+def run_module(name: str, path: Path) -> ModuleType:
+    """The module in the file ``path``, run and known as ``name``, also to itself while it runs."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None  # noqa: S101, PT018 - a .py path always has a loader
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def find_course(start: Path | None = None) -> Path | None:
+    """The nearest folder at or above ``start`` (default: the current folder) that holds a ``course_config.py``."""
+    here = (start or Path.cwd()).resolve()
+    return next((folder for folder in (here, *here.parents) if (folder / CONFIG_NAME).is_file()), None)
+
+
+def load_course(start: Path | None = None) -> Course:
+    """The course at or above ``start``; raises ``CourseError`` where there is none or its config cannot be read."""
+    root = find_course(start)
+    if root is None:
+        where = (start or Path.cwd()).resolve()
+        raise CourseError(
+            f"There is no {CONFIG_NAME} in {where} or in any folder above it. Run this inside a course folder, "
+            "or name one with --course FOLDER."
+        )
+    config = load_config(root / CONFIG_NAME)
+    _refuse_unknown(root, config)
+    try:
+        return Course(root, config)
+    except TraitError as error:
+        why = str(error)
+        raise CourseError(why if CONFIG_NAME in why else f"{root / CONFIG_NAME} cannot be used: {why}") from error
+
+
+def load_config(path: Path) -> Config:
+    """What the configuration file ``path`` sets; raises ``CourseError`` where it cannot be run."""
+    try:
+        loaded: Config = PyFileConfigLoader(path.name, path=str(path.parent)).load_config()
+    except (Exception, SystemExit) as error:
+        raise CourseError(f"{path} cannot be read: {failure(error, path)}") from error
+    return loaded
+
+
+def _refuse_unknown(root: Path, config: Config) -> None:
+    """Refuse a misspelt setting, which traitlets would pass over: the course would be graded by another limit."""
+    path, known = root / CONFIG_NAME, Course.class_trait_names(config=True)
+    for section in config:
+        if section != "Course" and difflib.get_close_matches(section.lower(), ["course"], 1, NEAR):
+            raise CourseError(f"{path} sets c.{section}, which nothing reads. Did you mean c.Course?")
+    for name in config.get("Course", {}):
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 3, 0.6)
+            advice = f"Did you mean {' or '.join(near)}?" if near else f"The settings are: {', '.join(sorted(known))}."
+            raise CourseError(f"{path} sets c.Course.{name}, and there is no such setting. {advice}")
+
+
+def failure(error: BaseException, path: Path, within: Path | None = None) -> str:
+    """An error of the course's own code in ``path``, on one line: the last place it came through, and what it was.
+
+    ``within`` is the folder whose files count as places, by default ``path`` alone.
+    """
+    what = type(error).__name__
+    if isinstance(error, SyntaxError):
+        place, line, why = error.filename or "", error.lineno or 0, error.msg
+    else:
+        within = within or path
+        places = [(f.filename, f.lineno or 0) for f in traceback.extract_tb(error.__traceback__)]
+        ours = [at for at in places if Path(at[0]).is_relative_to(within)]
+        (place, line), why = ours[-1] if ours else ("", 0), str(error)
+    where = f"line {line}: " if place in {str(path), path.name} else f"{place}, line {line}: "
+    return (where if line else "") + (f"{what}: {why.rstrip('.')}." if why else f"{what}.")

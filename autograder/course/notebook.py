@@ -1,0 +1,412 @@
+"""A notebook as cells and exercises: reading whatever file a student hands in, and putting code into its stubs.
+
+JSON is read directly: importing nbformat takes a second, and its validation refuses files that can well be graded.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from autograder.base import attempt
+from autograder.base.errors import CourseError
+from autograder.sandbox.guest.wire_limits import nested_deeper
+from autograder.sandbox.protocol import CodeCell, encoded_size
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from autograder.course.course import Course
+
+__all__ = [
+    "PICTURE",
+    "Cell",
+    "Notebook",
+    "NotebookError",
+    "blank_exercises",
+    "cell_of",
+    "chapter_of",
+    "document_bytes",
+    "files_beside",
+    "grade_ids",
+    "insert_code",
+    "load_document",
+    "load_source",
+    "metadata_of",
+    "notebook_of",
+    "other_notebooks",
+    "parse_notebook",
+    "read_bytes",
+    "read_notebook",
+    "text_of",
+]  # fmt: skip
+
+MAX_BYTES = 256 * 2**20
+MAX_CELLS = 25_000
+MAX_CODE = 1 << 20  # by ``weight``: many times what anybody writes for a chapter, and parsed in some seconds
+MAX_PARTS = 5_000_000  # lists, entries and items; each takes up to a hundred times its characters once it is read
+MAX_NESTING = 420  # of its lists and objects: a copy of it takes two calls a level, and Python allows a thousand
+Role = Literal["stub", "check"]
+PICTURE = "picture"  # the Jupyter cell tag of a cell that only draws
+
+
+class NotebookError(Exception):
+    """A file cannot be used as a notebook; the text says what was found and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: where it stands (from 0), its kind and source, and what nbgrader's metadata says of it.
+
+    ``role`` is ``"stub"`` for a cell the student fills in, ``"check"`` for a graded cell that follows one.
+    """
+
+    index: int
+    kind: str
+    source: str
+    grade_id: str | None = None
+    role: Role | None = None
+    points: float | None = None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """The cells of a notebook, in order, and the chapter that its own metadata names, if it names one."""
+
+    cells: tuple[Cell, ...]
+    chapter: str | None = None
+    path: Path | None = field(default=None, compare=False)
+
+    def code_cells(self) -> list[CodeCell]:
+        """The cells to run for grading: every code cell in order, except the graded check cells.
+
+        A cell is called by its grade id, or ``cell N`` as "Restart and run all" would number it.
+        """
+        code = [cell for cell in self.cells if cell.kind == "code"]
+        pictures = self.pictures()
+        return [
+            CodeCell(cell.index, cell.grade_id or f"cell {number}", cell.source, optional=cell.index in pictures)
+            for number, cell in enumerate(code, start=1)
+            if cell.role != "check"
+        ]
+
+    def pictures(self) -> frozenset[int]:
+        """The places of the cells tagged ``picture`` that make no name which another code cell mentions."""
+        code = [cell for cell in self.cells if cell.kind == "code" and cell.role != "check"]
+        made = {c.index: attempt.defined_names(c.source) for c in code if PICTURE in c.tags and c.role is None}
+        names = frozenset().union(*(own for own in made.values() if own))
+        # Each cell is read once, however many copies of a picture there are: in how many cells does each name stand?
+        mentions = Counter(word for cell in code if names for word in names & attempt.identifiers_in(cell.source))
+        # A name that a cell makes stands in that cell itself.
+        return frozenset(i for i, own in made.items() if own is not None and all(mentions[n] == 1 for n in own))
+
+    def stubs(self, exercise: str) -> list[Cell]:
+        """The cells that the student fills in for ``exercise``, in order: more than one where a cell was copied."""
+        return [cell for cell in self.cells if cell.role == "stub" and cell.grade_id == exercise]
+
+    def stub(self, exercise: str) -> Cell | None:
+        """The stub cell of ``exercise``: the last one, which is the one that counts, where it was copied."""
+        found = self.stubs(exercise)
+        return found[-1] if found else None
+
+    def exercises(self) -> list[str]:
+        """The names of the exercises whose stub cells stand in this notebook, in order, each once."""
+        return list(dict.fromkeys(c.grade_id for c in self.cells if c.role == "stub" and c.grade_id))
+
+    def points_by_hand(self) -> float:
+        """The points that a person gives: those of answers in words and of nbgrader's tasks."""
+        return sum(cell.points or 0 for cell in self.cells if cell.role != "check")
+
+    def duplicates(self) -> list[str]:
+        """The grade ids that stand more than once, in order."""
+        counts = Counter(cell.grade_id for cell in self.cells if cell.grade_id and cell.role)
+        return [grade_id for grade_id, count in counts.items() if count > 1]
+
+
+def read_notebook(path: Path) -> Notebook:
+    """The notebook in the file ``path``; raises ``NotebookError`` where there is none that can be graded."""
+    return parse_notebook(read_bytes(path), path)
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of the file ``path``, never more than a notebook may have; raises ``NotebookError``."""
+    try:
+        if path.is_dir():
+            raise NotebookError(f"{path} is a folder, not a notebook. Name the .ipynb file in it.")
+        if not path.is_file():  # a fifo or a device would never end
+            if path.parent.is_file():
+                raise NotebookError(f"{path.parent.name} is a file, not a folder with a notebook in it.")
+            if path.exists():
+                raise NotebookError(f"{path.name} is not a regular file, so it was not opened.")
+            raise NotebookError(f"There is no file {path.name}: nothing was handed in under that name.")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise NotebookError(f"{path.name} cannot be read: {error.strerror or error}.") from error
+    if len(data) > MAX_BYTES:
+        raise NotebookError(
+            f"{path.name} is larger than {MAX_BYTES // 2**20} MB. "
+            "Open it, choose “Clear Outputs of All Cells”, save it and hand it in again."
+        )
+    return data
+
+
+def other_notebooks(path: str) -> list[str]:
+    """The other notebook files in the folder of ``path``, by name; none where that folder cannot be read.
+
+    As texts, which cost less: a large class has tens of thousands.
+    """
+    folder, _, own = path.rpartition("/")
+    try:
+        names = os.listdir(folder)  # noqa: PTH208
+    except OSError:
+        return []
+    return [f"{folder}/{name}" for name in sorted(names) if name.endswith(".ipynb") and name != own]
+
+
+def parse_notebook(data: bytes, path: Path | None = None) -> Notebook:
+    """The notebook written in ``data``; raises ``NotebookError`` where it is none that can be graded.
+
+    Stored outputs, unknown cell types, missing ids and odd metadata do not matter and are passed over.
+    """
+    return notebook_of(load_document(data, path), path)
+
+
+def load_document(data: bytes, path: Path | None = None) -> dict[str, Any]:
+    """The JSON of the notebook written in ``data``, which has a list of cells; raises ``NotebookError``."""
+    name = path.name if path else "The file"
+    content = _load(data, name)
+    if isinstance(content.get("worksheets"), list) or _version(content) < 4:
+        raise NotebookError(
+            f"{name} is in the notebook format of 2014 or older (nbformat {_version(content)}). Convert it with: "
+            f"jupyter nbconvert --to notebook --nbformat 4 --inplace {name if path else 'FILE.ipynb'}"
+        )
+    if not isinstance(content.get("cells"), list):
+        raise NotebookError(
+            f"{name} is JSON but not a notebook: it has no list of cells. Hand in the .ipynb file that Jupyter saved."
+        )
+    _require_size(content["cells"], name)
+    return content
+
+
+def load_source(path: Path) -> tuple[dict[str, Any], Notebook]:
+    """The JSON of a chapter's own notebook, and what it says; raises ``CourseError``, as no student can repair it."""
+    try:
+        document = load_document(read_bytes(path), path)
+        return document, notebook_of(document, path)
+    except NotebookError as error:
+        why = str(error).partition(". ")[0]  # the rest is advice to students
+        raise CourseError(f"The chapter's own notebook {path} cannot be used: {why.rstrip('.')}.") from error
+
+
+def notebook_of(document: Mapping[str, Any], path: Path | None = None) -> Notebook:
+    """The notebook of a document that ``load_document`` gave; raises ``NotebookError`` where it has no code."""
+    parsed = tuple(cell_of(index, cell) for index, cell in enumerate(document["cells"]))
+    if not any(cell.kind == "code" for cell in parsed):
+        name = path.name if path else "The file"
+        raise NotebookError(f"{name} has no code cells, so there is nothing in it to grade. Is it the right notebook?")
+    named = metadata_of(document).get("chapter")
+    return Notebook(parsed, chapter=named if isinstance(named, str) else None, path=path)
+
+
+def grade_ids(document: Mapping[str, Any]) -> frozenset[str]:
+    """The grade ids of a document's cells."""
+    cells = (cell_of(index, cell) for index, cell in enumerate(document["cells"]))
+    return frozenset(cell.grade_id for cell in cells if cell.grade_id)
+
+
+def files_beside(path: Path) -> list[Path]:
+    """The files that lie beside the notebook at ``path`` and are released with it; no notebook, and nothing hidden or behind a link."""
+    found = sorted(path.parent.rglob("*"))
+    odd = {"__pycache__"}
+    return [
+        p
+        for p in found
+        if p.suffix != ".ipynb"
+        and p.is_file()
+        and not any(part.startswith(".") or part in odd for part in p.relative_to(path.parent).parts)
+        and p.resolve().is_relative_to(path.parent.resolve())
+    ]
+
+
+def metadata_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the framework itself has noted in a notebook's metadata."""
+    return _mapping(_mapping(document.get("metadata")).get("autograder"))
+
+
+def document_bytes(document: Mapping[str, Any]) -> bytes:
+    """A notebook's JSON with one cell to a line: written many times faster than an indented one, and ``diff`` still helps."""
+    cells = ",\n  ".join(_encode(cell) for cell in document.get("cells", ()))
+    rest = "".join(f',\n "{key}": {_encode(value)}' for key, value in document.items() if key != "cells")
+    # Half a character, which JSON can spell, has no bytes.
+    return f'{{\n "cells": [\n  {cells}\n ]{rest}\n}}\n'.encode("utf-8", "replace")
+
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def insert_code(notebook_data: Mapping[str, Any], code: Mapping[str, str]) -> dict[str, Any]:
+    """A copy of a notebook's JSON with ``code[exercise]`` in the stub cell of each exercise named.
+
+    Outputs are cleared, as the code that made them is gone. Raises ``NotebookError`` where a stub cell is missing.
+    """
+    result: dict[str, Any] = copy.deepcopy(dict(notebook_data))
+    missing = set(code)
+    for index, cell in enumerate(result.get("cells", [])):
+        parsed = cell_of(index, cell)
+        if parsed.role == "stub" and parsed.grade_id is not None and parsed.grade_id in code:
+            missing.discard(parsed.grade_id)
+            cell["source"] = code[parsed.grade_id]
+        if parsed.kind == "code":
+            cell["outputs"], cell["execution_count"] = [], None
+    if missing:
+        names = ", ".join(sorted(missing))
+        raise NotebookError(f"There is no stub cell called {names} in the notebook to put code into.")
+    return result
+
+
+def chapter_of(notebook: Notebook, course: Course) -> str | None:
+    """The chapter that a loose notebook belongs to, or None where nothing names it.
+
+    Its metadata says so, or its file name, or else the chapter whose stub cells it shares most of.
+    """
+    if notebook.chapter in course.chapters:
+        return notebook.chapter
+    chapters: list[str] = course.chapters
+    stem = notebook.path.stem if notebook.path else ""
+    named = [chapter for chapter in chapters if chapter in stem]
+    if named:
+        return max(named, key=len)
+    have = {cell.grade_id for cell in notebook.cells if cell.grade_id}
+    shared: Counter[str] = Counter()
+    for chapter in course.finished_chapters():
+        source = course.source(chapter)
+        shared[chapter] = len(have & {c.grade_id for c in _released(source, source.stat().st_mtime_ns).cells})
+    [(best, most)] = shared.most_common(1) or [("", 0)]
+    return best if most else None
+
+
+def blank_exercises(submitted: Notebook, released: Notebook) -> frozenset[str]:
+    """The exercises of ``released`` that the student has not begun, wherever in the notebook they might have."""
+    handed_out = {cell.source for cell in released.cells if cell.role != "stub"}
+    code = [c for c in submitted.cells if c.kind == "code" and c.role != "check" and c.source not in handed_out]
+    blank = []
+    for exercise in released.exercises():
+        stub = released.stub(exercise)
+        own = [cell.source for cell in submitted.stubs(exercise)]
+        others = [cell.source for cell in code if cell.grade_id != exercise]
+        if not attempt.is_attempted(exercise, stub.source if stub else None, own, others):
+            blank.append(exercise)
+    return frozenset(blank)
+
+
+@lru_cache(maxsize=64)
+def _released(path: Path, _changed: int) -> Notebook:
+    return load_source(path)[1]
+
+
+def _load(data: bytes, name: str) -> dict[str, Any]:
+    if not data.strip():
+        raise NotebookError(f"{name} is empty. Save the notebook in Jupyter and hand it in again.")
+    if sum(map(data.count, (b"[", b"{", b","))) > MAX_PARTS:
+        raise NotebookError(
+            f"{name} holds more than {MAX_PARTS // 10**6} million lists and items, which would take gigabytes to read. "
+            "Open it, choose “Clear Outputs of All Cells”, save it and hand it in again."
+        )
+    if nested_deeper(data, MAX_NESTING):
+        raise NotebookError(f"{name} is JSON that no notebook holds: lists in lists, more than {MAX_NESTING} deep.")
+    try:
+        content = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise NotebookError(
+            f"{name} is not UTF-8 text (byte {error.start}), so it is not a notebook as Jupyter saves it. "
+            "Hand in the .ipynb file itself, not a compressed or converted copy."
+        ) from error
+    except json.JSONDecodeError as error:
+        raise NotebookError(
+            f"{name} is not JSON (line {error.lineno}: {error.msg}), so it is not a whole notebook. It may be cut off, "
+            "or hold the marks of a merge. Open it in Jupyter, mend it, save it and hand it in again."
+        ) from error
+    except ValueError as error:
+        what = type(error).__name__
+        raise NotebookError(f"{name} is JSON that no notebook holds ({what}), so it was not read.") from error
+    return content if isinstance(content, dict) else {}
+
+
+def _require_size(cells: list[Any], name: str) -> None:
+    """Refuse what no person wrote: all code is parsed, several times, and sent to where it is run."""
+    if len(cells) > MAX_CELLS:
+        raise NotebookError(
+            f"{name} has {len(cells):,} cells, and no more than {MAX_CELLS:,} are read. "
+            "Delete those that are not needed, save it and hand it in again."
+        )
+    code = [text_of(cell.get("source")) for cell in map(_mapping, cells) if cell.get("cell_type") == "code"]
+    if sum(map(encoded_size, code)) > MAX_CODE:
+        raise NotebookError(
+            f"{name} holds {sum(map(len, code)):,} characters of code, more than is graded (about {MAX_CODE // 2**20} "
+            "million; brackets, commas and letters beyond ASCII count for more). Is there data among it, "
+            "or a cell that was copied many times? Take that out, save it and hand it in again."
+        )
+
+
+def _version(content: Mapping[str, Any]) -> int:
+    version = content.get("nbformat", 4)
+    return version if isinstance(version, int) else 4
+
+
+def cell_of(index: int, cell: Any) -> Cell:
+    """One cell of a notebook's JSON, whatever it holds."""
+    cell = _mapping(cell)
+    kind = cell.get("cell_type")
+    metadata = _mapping(cell.get("metadata"))
+    nbgrader, tags = _mapping(metadata.get("nbgrader")), metadata.get("tags")
+    grade_id = nbgrader.get("grade_id")
+    grade_id = grade_id if isinstance(grade_id, str) and grade_id else None
+    role: Role | None = None
+    if grade_id and nbgrader.get("solution") is True:
+        role = "stub"
+    elif grade_id and nbgrader.get("grade") is True:
+        role = "check"
+    return Cell(
+        index=index,
+        kind=kind if isinstance(kind, str) else "unknown",
+        source=text_of(cell.get("source")),
+        grade_id=text_of(grade_id) if grade_id else None,
+        role=role,
+        points=_points(nbgrader.get("points")) if True in (nbgrader.get("grade"), nbgrader.get("task")) else None,
+        tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
+    )
+
+
+def text_of(source: Any) -> str:
+    """A text of a notebook's JSON, where it may also stand as a list of lines; empty for anything else."""
+    if isinstance(source, list):
+        try:
+            source = "".join(source)
+        except TypeError:
+            source = "".join(line for line in source if isinstance(line, str))
+    # JSON can spell half a character; nothing further on could write it down.
+    if not isinstance(source, str):
+        return ""
+    return source if source.isascii() else source.encode("utf-8", "replace").decode()
+
+
+def _points(points: Any) -> float | None:
+    if isinstance(points, bool) or not isinstance(points, int | float):
+        return None
+    try:
+        return float(points) if math.isfinite(points) else None
+    except OverflowError:
+        return None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,1 @@
+"""Optional features. Each registers its own commands; nothing outside imports from here."""

@@ -1,0 +1,212 @@
+"""What a worker of a cluster does with the notebooks that it is sent: the course unpacked, and a grading process of its own.
+
+Only a process that grades holds the checks: the worker itself unpacks, hands over and carries back. So a crash takes no
+worker with it, and the checks of two runs never meet in one interpreter.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+import platform
+import tempfile
+import threading
+import zipfile
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from importlib import metadata
+from pathlib import Path
+from shutil import rmtree
+
+import autograder
+from autograder.base.errors import CourseError
+from autograder.classroom.delivery import Pages
+from autograder.grading.outcome import Outcome
+from autograder.grading.pool import Pool
+from autograder.grading.submission import Job
+from autograder.grading.task import Task
+from autograder.sandbox.protocol import SandboxUnavailable
+
+__all__ = ["Bundle", "Chunk", "Graded", "Refused", "Unit", "dismiss", "grade_chunk", "versions"]
+
+_MAX_IDLE = 8  # grading processes that wait for more in one worker
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A run's course, packed, and what is to be done with it.
+
+    ``archive`` is a zip, ``secret`` the text from which hidden inputs are drawn.
+    """
+
+    run: str
+    archive: bytes = field(repr=False)
+    secret: str = field(repr=False)
+    versions: dict[str, str]
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One notebook as it travels: its bytes, its file's name, and the small files beside it."""
+
+    position: int
+    student: str | None
+    name: str
+    data: bytes = field(repr=False)
+    beside: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A few notebooks that travel together, in an object of their own: Dask would look into every part of a tuple."""
+
+    units: tuple[Unit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """The outcome of the unit at ``position``, and what the student gets back as (bytes, mode), in the order of ``Pages``."""
+
+    position: int
+    outcome: Outcome
+    files: tuple[tuple[bytes, int] | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why a worker does not grade at all: a sentence that says what differs or is missing there."""
+
+    why: str
+    no_sandbox: bool = False
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """What has to be the same on two machines for their verdicts to be: everything that draws inputs or judges."""
+    framework = Path(autograder.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(path for path in framework.rglob("*") if path.suffix in {".py", ".j2"}):
+        digest.update(f"{path.relative_to(framework)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    found = {"Python": ".".join(platform.python_version_tuple()[:2]), "autograder": autograder.__version__}
+    for name in ("numpy", "hypothesis"):
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return {**found, "autograder's code": digest.hexdigest()[:12]}
+
+
+def grade_chunk(bundle: Bundle, chunk: Chunk) -> list[Graded] | Refused:
+    """Grade a chunk on the worker that this is called on; every notebook of it gets an answer, or none does."""
+    here = versions()
+    differing = [
+        f"{name} {here.get(name, 'missing')} instead of {version}"
+        for name, version in bundle.versions.items()
+        if here.get(name) != version
+    ]
+    if differing:
+        return Refused(
+            f"The worker on {platform.node()} has {', '.join(differing)}, so its verdicts might not be those of this "
+            "machine. Install the same there: the framework and its packages travel with no run."
+        )
+    workspace = _take(bundle)
+    try:
+        found = [workspace.grade(unit) for unit in chunk.units]
+    except BaseException as error:
+        workspace.close()
+        if isinstance(error, SandboxUnavailable):
+            return Refused(f"The worker on {platform.node()} has no sandbox to run students' code in. {error}", True)  # noqa: FBT003
+        if isinstance(error, CourseError):
+            return Refused(f"On the worker on {platform.node()}: {error}")
+        raise
+    _give_back(workspace)
+    return found
+
+
+def dismiss(run: str) -> None:
+    """Let a run's grading processes go and remove what was unpacked for it."""
+    with _lock:
+        going = [one for one in _idle if one.run == run]
+        _idle[:] = [one for one in _idle if one.run != run]
+    for one in going:
+        one.close()
+
+
+_lock = threading.Lock()
+_idle: list[_Workspace] = []
+
+
+def _take(bundle: Bundle) -> _Workspace:
+    with _lock:
+        for one in _idle:
+            if one.run == bundle.run:
+                _idle.remove(one)
+                return one
+    return _Workspace(bundle)
+
+
+def _give_back(workspace: _Workspace) -> None:
+    with _lock:
+        _idle.append(workspace)
+        leaving = _idle[:-_MAX_IDLE]
+        del _idle[:-_MAX_IDLE]
+    for old in leaving:
+        old.close()
+
+
+class _Workspace:
+    """One grading process, and the private folder in which it finds the course and its work."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.run = bundle.run
+        self._task = bundle.task
+        self._folder = tempfile.TemporaryDirectory(prefix="autograder-", dir=_scratch(), ignore_cleanup_errors=True)
+        root = Path(self._folder.name) / "course"
+        with zipfile.ZipFile(io.BytesIO(bundle.archive)) as archive:
+            archive.extractall(root)
+        self._unit = Path(self._folder.name) / "unit"
+        self._pages, task = None, bundle.task
+        if isinstance(task.deliver, Pages):
+            autograded, feedback = self._unit / "autograded", self._unit / "feedback"
+            self._pages = replace(task.deliver, autograded=autograded, feedback=feedback)
+            task = replace(task, deliver=functools.partial(_deliver_here, self._pages))
+        self._pool = Pool(root, task, 1, secret=bundle.secret)
+
+    def grade(self, unit: Unit) -> Graded:
+        """Have a notebook graded; where the process dies over it, once more by another one."""
+        folder = self._unit / "submitted"
+        folder.mkdir(parents=True)
+        try:
+            (folder / unit.name).write_bytes(unit.data)
+            for name, text in unit.beside.items():
+                (folder / name).write_text(text, encoding="utf-8")
+            job = Job(folder / unit.name, unit.student, self._task.chapter)
+            [outcome] = self._pool.grade([job])
+            files = () if self._pages is None else tuple(map(_packed, self._pages.files(job)))
+            return Graded(unit.position, outcome, files)
+        finally:
+            rmtree(self._unit, ignore_errors=True)
+
+    def close(self) -> None:
+        """End the process and remove the folder."""
+        self._pool.end()
+        self._folder.cleanup()
+
+
+def _deliver_here(pages: Pages, outcome: Outcome) -> Outcome:
+    """Write the pages on the worker; what the cells put out goes home with the outcome, where the verdict is kept."""
+    return replace(pages(outcome), cells=outcome.cells)
+
+
+def _packed(path: Path) -> tuple[bytes, int] | None:
+    return (path.read_bytes(), path.stat().st_mode & 0o777) if path.is_file() else None
+
+
+def _scratch() -> str | None:
+    """The worker's own folder, which Dask clears when a worker was killed; None where this is no worker."""
+    from distributed import get_worker  # noqa: PLC0415 - known to be there where a worker runs this
+
+    try:
+        return str(get_worker().local_directory)
+    except ValueError:
+        return None

@@ -1,0 +1,311 @@
+"""A test of the source as a check: in the words of checks where these say the same, else as plain Python or as a probe."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from autograder.extras.importing.assertions import AUTOTEST, AsStudent, in_words, truth_of
+from autograder.extras.importing.pieces import Test
+from autograder.extras.importing.probes import as_probe
+from autograder.extras.importing.program import Statement, locals_of, names_in, parsed_cell, slice_of
+
+__all__ = ["Body", "NamesInTests", "Way", "body_of", "references_of", "title_of", "ways"]
+
+Kind = Literal["words", "python", "probe"]
+_ONLY_INSIDE = (ast.Try, ast.With, ast.Delete, ast.Global, ast.ClassDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True, slots=True)
+class NamesInTests:
+    """What the names in a test can be: exercises' functions and variables, and all else that the notebook makes, in order.
+
+    ``leaning`` are the statements of the notebook that hang on an exercise: a test that needs them works them out itself.
+    """
+
+    functions: frozenset[str]
+    classes: frozenset[str]
+    variables: frozenset[str]
+    program: Sequence[Statement]
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The statements of a test, what they are called, and what keeps them from being carried over."""
+
+    statements: tuple[ast.stmt, ...]
+    title: str = ""
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to write a test as a check: the lines of the method, names that it takes from the solutions, and its probe."""
+
+    kind: Kind
+    lines: tuple[str, ...]
+    from_solutions: frozenset[str] = frozenset()
+    probe: str = ""
+
+
+def body_of(test: Test) -> Body:
+    """What a test's cell asserts; where it is one function that is called below, what stands in that."""
+    tree = parsed_cell(test.code)
+    if tree is None:
+        return Body((), why_not="Python cannot read it")
+    statements, title = list(tree.body), ""
+    statements = [s for s in statements if not isinstance(s, ast.Pass)]
+    if statements and _text(statements[0]):
+        title = _text(statements.pop(0))
+    functions = [s for s in statements if isinstance(s, ast.FunctionDef)]
+    others = [s for s in statements if s not in functions]
+    inside = len(functions) == 1 and any(_asserts(node) for node in ast.walk(functions[0]))
+    called = all(_calls(s, functions[0]) for s in others) if inside else False
+    if called and (others or functions[0].name.startswith("test")):
+        [function] = functions
+        statements = list(function.body)
+        title = title or (_text(statements[0]) if statements else "")
+        title = title or function.name.removeprefix("test_").replace("_", " ")
+        if "env" in {a.arg for a in function.args.args}:
+            statements = [_Environment().visit(s) for s in statements]
+    statements = [s for s in statements if not _text(s)]
+    why = ""
+    if statements and isinstance(statements[-1], ast.Expr):
+        last = _shown(statements[-1], test)
+        why = "" if last is not None else "its last line gives a number of points, and a check is passed or not"
+        statements[-1] = last or statements[-1]
+    if not why and not any(_asserts(node) for node in ast.walk(ast.Module(statements, []))):
+        why = "it asserts nothing"
+    return Body(tuple(statements), " ".join(title.split()), why)
+
+
+def title_of(test: Test, body: Body) -> str:
+    """What a student reads of a check: the author's own words, or the first assertion of a visible one."""
+    if body.title:
+        return body.title.partition("\n")[0].rstrip(".")
+    first = next((node for s in body.statements for node in ast.walk(s) if isinstance(node, ast.Assert)), None)
+    if not test.hidden and first is not None:
+        text = ast.unparse(first.test)
+        return text if len(text) <= 90 else f"{text[:87]}…"
+    return "examples that you cannot see" if test.hidden else "the examples"
+
+
+def references_of(body: Sequence[ast.stmt], names: NamesInTests) -> frozenset[str]:
+    """The exercises' names that statements ask for, also through what the notebook or an earlier test works out from them."""
+    asked = names_in(ast.Module(list(body), [])) | {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)}
+    targets = names.functions | names.variables
+    through = slice_of(asked - targets - locals_of(body), names.program, without=targets)
+    return frozenset(asked | {name for s in through for name in s.uses}) & targets
+
+
+def ways(test: Test, body: Body, names: NamesInTests, *, is_function: bool) -> list[Way]:
+    """How a test can be written as a check of its exercise, the best first."""
+    before = _worked_out(body.statements, names)
+    statements = [*(ast.parse(s.text).body[0] for s in before), *body.statements]
+    own = locals_of(statements)
+    given = (names_in(ast.Module(statements, [])) - names.functions - names.variables - own) - {AUTOTEST}
+    known = frozenset(n for s in names.program for n in s.binds)
+    found: list[Way] = []
+    clash = own & (names.functions | names.variables)
+    if not clash:
+        lines = _lines(
+            statements,
+            _student(names, own),
+            plain=False,
+            hidden=test.hidden,
+            message=test.message,
+        )
+        if lines:
+            found.append(Way("words", tuple(lines), given & known))
+        if not any(isinstance(node, _ONLY_INSIDE) or _prints(node) for s in statements for node in ast.walk(s)):
+            student = _student(names, own)
+            lines = _lines(statements, student, plain=True, hidden=test.hidden, message=test.message)
+            found += [Way("python", tuple(lines), given & known)] if lines else []
+    if is_function and not any(isinstance(n, ast.Name) and n.id == AUTOTEST for s in statements for n in ast.walk(s)):
+        found.append(Way("probe", (), frozenset(), as_probe(statements, hidden=test.hidden)))
+    return found
+
+
+def _student(names: NamesInTests, own: frozenset[str]) -> AsStudent:
+    student = AsStudent(names.functions, names.variables, own)
+    student.classes = set(names.classes)
+    return student
+
+
+def _worked_out(body: Sequence[ast.stmt], names: NamesInTests) -> list[Statement]:
+    """The statements of the notebook or of earlier tests that a test needs and that hang on exercises."""
+    targets = names.functions | names.variables
+    asked = names_in(ast.Module(list(body), [])) - targets - locals_of(body)
+    through = slice_of(asked, names.program, without=targets)
+    leaning: set[str] = set(targets)
+    kept = []
+    for statement in through:
+        if statement.uses & leaning and not isinstance(statement.node, ast.FunctionDef | ast.ClassDef):
+            kept.append(statement)
+            leaning |= statement.binds
+    return kept
+
+
+def _lines(
+    statements: Sequence[ast.stmt], student: AsStudent, *, plain: bool, hidden: bool, message: str
+) -> list[str] | None:
+    """The lines of a method; None where the words do not suffice and ``plain`` Python is not wanted."""
+    lines: list[str] = []
+    for node in statements:
+        found = _line(node, student, plain=plain, hidden=hidden, message=message)
+        if found is None:
+            return None
+        lines += found
+    return lines
+
+
+def _line(node: ast.stmt, student: AsStudent, *, plain: bool, hidden: bool, message: str) -> list[str] | None:
+    words = in_words(node, student)
+    if words is not None:
+        return words
+    if (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and getattr(node.value.func, "id", "") == "print"
+    ):
+        return []
+    if (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and isinstance(node.value.func, ast.Attribute)
+        and student.whole(node.value)
+    ):
+        return [ast.unparse(student.changed(node.value))]  # something is done with an object
+    if isinstance(node, ast.Import | ast.ImportFrom | ast.Pass):
+        return [] if isinstance(node, ast.Pass) else ast.unparse(node).splitlines()
+    if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        names = [t.id for t in targets if isinstance(t, ast.Name)]
+        if student.whole(node.value) and len(names) == len(targets):
+            student.answers.update(names)
+            made = node.value.func if isinstance(node.value, ast.Call) else None
+            if isinstance(made, ast.Name) and made.id in student.classes:
+                student.objects.update(names)
+        elif student.asks(node.value) and not plain:
+            return None
+        return ast.unparse(student.visit(ast.parse(ast.unparse(node)))).splitlines()
+    if isinstance(node, ast.For) and not node.orelse:
+        inner = _lines(node.body, student, plain=plain, hidden=hidden, message=message)
+        if inner is None or (not plain and student.asks(node.iter)):
+            return None
+        head = f"for {ast.unparse(node.target)} in {ast.unparse(student.changed(node.iter))}:"
+        return [head, *(f"    {line}" for line in inner or ["pass"])]
+    if not plain:
+        return None
+    if isinstance(node, ast.Assert) or (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and truth_of(node.value)
+    ):
+        return _plain_assertion(node, student, hidden=hidden, message=message)
+    if isinstance(node, ast.Raise):
+        return [f"raise CheckFailed({message or 'It is not what is asked for.'!r})"]
+    return ast.unparse(
+        _Plainly(student, hidden=hidden, message=message).visit(ast.parse(ast.unparse(node)))
+    ).splitlines()
+
+
+def _plain_assertion(node: ast.stmt, student: AsStudent, *, hidden: bool, message: str) -> list[str]:
+    if isinstance(node, ast.Assert):
+        test, said = node.test, node.msg
+    else:
+        assert isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)  # noqa: S101, PT018 - as it was asked above
+        test, said = truth_of(node.value) or node.value, None
+    text = "It is not what a hidden test asks for." if hidden else f"`{ast.unparse(test)}` does not hold."
+    words = ast.unparse(student.changed(said)) if said is not None else repr(message or text)
+    return [f"if not ({ast.unparse(student.changed(test))}):", f"    raise CheckFailed({words})"]
+
+
+class _Plainly(ast.NodeTransformer):
+    """A block of a test with the student's names in it, and its assertions as failures of a check."""
+
+    def __init__(self, student: AsStudent, *, hidden: bool, message: str) -> None:
+        self.student, self.hidden, self.message = student, hidden, message
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        lines = _plain_assertion(node, self.student, hidden=self.hidden, message=self.message)
+        return ast.parse("\n".join(lines)).body[0]
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return self.student.visit_Name(node)
+
+
+class _Environment(ast.NodeTransformer):
+    """``env["name"]``, as Otter hands a student's names to a test, as the name."""
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        named = isinstance(node.value, ast.Name) and node.value.id == "env" and isinstance(node.slice, ast.Constant)
+        if named and isinstance(node.slice, ast.Constant) and str(node.slice.value).isidentifier():
+            return ast.copy_location(ast.Name(str(node.slice.value), node.ctx), node)
+        return node
+
+
+def _calls(node: ast.stmt, function: ast.FunctionDef) -> bool:
+    """Whether a statement calls ``function`` with names that are its parameters' own."""
+    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+        return False
+    call = node.value
+    return getattr(call.func, "id", "") == function.name and all(
+        isinstance(a, ast.Name) and a.id == p.arg for a, p in zip(call.args, function.args.args, strict=False)
+    )
+
+
+def _shown(last: ast.Expr, test: Test) -> ast.stmt | None:
+    """A last expression as the assertion that it is in Otter's tests; itself where it asserts; None for a number of points."""
+    value = last.value
+    if _asserts(last):
+        return last
+    if test.question:  # Otter's
+        expected = _expression(test.expected)
+        if isinstance(value, ast.Constant) and value.value is None:
+            return ast.Pass()
+        if test.expected in {"True", None}:
+            return ast.Assert(value, None)
+        if expected is not None:
+            return ast.Assert(ast.Compare(value, [ast.Eq()], [expected]), None)
+        text = ast.Call(ast.Name("repr", ast.Load()), [value], [])
+        return ast.Assert(ast.Compare(text, [ast.Eq()], [ast.Constant(test.expected)]), None)
+    return last if isinstance(value, ast.Call | ast.Constant) else None
+
+
+def _expression(text: str | None) -> ast.expr | None:
+    """What was printed, where it reads as a value: a number, a list, ``array([1, 2])``."""
+    try:
+        tree = ast.parse((text or "").strip(), mode="eval").body
+        if isinstance(tree, ast.Call) and getattr(tree.func, "id", "") == "array" and not tree.keywords:
+            ast.literal_eval(tree.args[0])
+            tree.func = ast.Attribute(ast.Name("np", ast.Load()), "array", ast.Load())
+            return tree
+        ast.literal_eval(tree)
+    except (ValueError, SyntaxError, IndexError, RecursionError, MemoryError, TypeError):
+        return None
+    return tree
+
+
+def _asserts(node: ast.AST) -> bool:
+    if isinstance(node, ast.Assert | ast.Raise):
+        return True
+    call = node.value if isinstance(node, ast.Expr) else node
+    if not isinstance(call, ast.Call):
+        return False
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return bool(re.match(r"assert|eq_$|ok_$|raises$", name)) or name == AUTOTEST
+
+
+def _prints(node: ast.AST) -> bool:
+    """Whether a call prints, which a grader's own output must not have; a test's own ``print(…)`` in a line is left out before."""
+    return isinstance(node, ast.Call) and any(
+        isinstance(a, ast.Call) and getattr(a.func, "id", "") == "print" for a in node.args
+    )
+
+
+def _text(node: ast.stmt) -> str:
+    found = node.value if isinstance(node, ast.Expr) else None
+    return found.value.strip() if isinstance(found, ast.Constant) and isinstance(found.value, str) else ""

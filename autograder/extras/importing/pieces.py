@@ -1,0 +1,133 @@
+"""What an instructor's notebook consists of, whichever tool it was written for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from autograder.base.errors import CourseError
+
+__all__ = [
+    "AnswerCell",
+    "ByHand",
+    "Given",
+    "ImportRefusedError",
+    "Original",
+    "Piece",
+    "SourceLine",
+    "Test",
+    "code_cell",
+    "may_fail",
+    "text_cell",
+]
+
+
+class ImportRefusedError(CourseError):
+    """A notebook cannot be brought in; the text says what was found, where, and what to do. Nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """One line of an answer's cell: as it is solved, as a student gets it (None: not at all), and whether it is a solution's."""
+
+    solved: str | None
+    shown: str | None
+    is_solution: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A cell that goes into the chapter's notebook as it is; ``cell`` is its JSON."""
+
+    where: str
+    cell: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ByHand:
+    """A cell that a person marks: its JSON with nbgrader's metadata, and the author's answer, which no student gets."""
+
+    where: str
+    cell: Mapping[str, Any]
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCell:
+    """A code cell that holds a solution; ``question`` is what the source calls it."""
+
+    where: str
+    question: str
+    lines: Sequence[SourceLine]
+
+    @property
+    def solved(self) -> str:
+        """The cell with its solution."""
+        return "\n".join(line.solved for line in self.lines if line.solved is not None)
+
+    @property
+    def shown(self) -> str:
+        """The cell as the source hands it to students."""
+        return "\n".join(line.shown for line in self.lines if line.shown is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A cell of tests, or the hidden part of one.
+
+    ``question`` is the one that it belongs to, "" where only the names in it tell. ``expected`` is the text that its last expression has to print.
+    ``after_visible`` says that the part before it, which students see, has to hold as well.
+    """
+
+    where: str
+    name: str
+    code: str
+    points: Fraction
+    question: str = ""
+    hidden: bool = False
+    title: str = ""
+    message: str = ""
+    expected: str | None = None
+    after_visible: bool = False
+    marks: Mapping[str, Any] = field(default_factory=dict)
+
+
+Piece = Given | ByHand | AnswerCell | Test
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """A notebook as it was read: which tool's it is, its pieces in order, files that it names, and what to tell at once."""
+
+    tool: str
+    pieces: Sequence[Piece]
+    files: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+
+def code_cell(source: str, **marks: Any) -> dict[str, Any]:
+    """A code cell; ``marks`` are nbgrader's."""
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": {"nbgrader": _marks(marks)} if marks else {},
+        "outputs": [],
+        "source": source,
+    }
+
+
+def may_fail(cell: dict[str, Any]) -> dict[str, Any]:
+    """The cell with the tag of one whose error stops nobody: nothing fills it in when the chapter is tried."""
+    cell["metadata"]["tags"] = [*cell["metadata"].get("tags", []), "raises-exception"]
+    return cell
+
+
+def text_cell(source: str, **marks: Any) -> dict[str, Any]:
+    """A Markdown cell; ``marks`` are nbgrader's."""
+    return {"cell_type": "markdown", "metadata": {"nbgrader": _marks(marks)} if marks else {}, "source": source}
+
+
+def _marks(marks: Mapping[str, Any]) -> dict[str, Any]:
+    return {"grade": False, "locked": False, "solution": False, "task": False, "schema_version": 3, **marks}

@@ -1,0 +1,164 @@
+"""Answers that are written alike: where the same code, names and layout aside, stands in several notebooks.
+
+This tells where to look, and nothing about why: short answers, and those that many write, count for little.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from pathlib import Path
+
+from autograder.course.course import Course
+from autograder.course.notebook import NotebookError, cell_of, load_document, load_source, read_bytes
+
+__all__ = ["AlikeGroup", "alike_groups", "normal_form"]
+
+_LONG = 40.0  # parts of a program at which an answer counts half of what the rarest and longest one does
+_LEAST = 0.55  # of what the longest answer counts that one student in a class writes
+_FEW = 3  # students who share an answer that is looked at however small the class is
+_RARE = 20  # at most one in so many, in a larger one
+_MAX_CODE = 20_000  # characters: more is no answer to an exercise
+# What stands for no decision of whoever writes.
+_SILENT = (ast.expr_context, ast.Module, ast.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class AlikeGroup:
+    """Students whose answers to ``exercises`` are the same code, names and layout aside; one of them as an example.
+
+    ``weight`` grows with the length of the answers, and with how few of the class write them so.
+    """
+
+    students: tuple[str, ...]
+    exercises: tuple[str, ...]
+    weight: float
+    code: str
+
+
+def alike_groups(course: Course, chapter: str, notebooks: Mapping[str, Path]) -> list[AlikeGroup]:
+    """The groups among ``notebooks`` (by student), those that count for most first.
+
+    A group is listed where what it shares counts for more than one answer of usual length that only two in a class share:
+    one such often comes about by chance.
+    """
+    _document, released = load_source(course.source(chapter))
+    handed_out = {n: normal_form(s.source) for n in released.exercises() if (s := released.stub(n)) is not None}
+    written: dict[str, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
+    sizes: dict[str, int] = {}
+    for student, path in notebooks.items():
+        for exercise, source in _answers(path, released.exercises()).items():
+            form = normal_form(source)
+            if form is not None and form != handed_out.get(exercise):
+                key, sizes[key] = form
+                written[exercise][key].append((student, source))
+    return _groups(written, sizes, len(notebooks))
+
+
+def _groups(
+    written: Mapping[str, Mapping[str, Sequence[tuple[str, str]]]], sizes: Mapping[str, int], students: int
+) -> list[AlikeGroup]:
+    weights: dict[tuple[str, str], float] = defaultdict(float)
+    shared: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    for exercise, forms in written.items():
+        answers = sum(map(len, forms.values()))
+        for key, members in forms.items():
+            if not 2 <= len(members) <= max(_FEW, answers // _RARE):
+                continue
+            weight = math.log2(answers / len(members)) * sizes[key] / (sizes[key] + _LONG)
+            for pair in combinations(sorted({student for student, _ in members}), 2):
+                weights[pair] += weight
+                shared[pair].append((exercise, key))
+    least = _LEAST * math.log2(max(students, 4))
+    listed = {pair: weight for pair, weight in weights.items() if weight >= least}
+    found = []
+    for group in _connected(listed):
+        pairs = [pair for pair in listed if pair[0] in group]
+        keys = {key for pair in pairs for key in shared[pair]}
+        exercises = tuple(exercise for exercise in written if any(exercise == e for e, _ in keys))
+        exercise, key = max(keys, key=lambda one: (sizes[one[1]], one))
+        code = written[exercise][key][0][1]
+        found.append(AlikeGroup(tuple(sorted(group)), exercises, max(listed[p] for p in pairs), code))
+    return sorted(found, key=lambda group: (-group.weight, group.students))
+
+
+def _connected(pairs: Mapping[tuple[str, str], float]) -> list[set[str]]:
+    groups: dict[str, set[str]] = {}
+    for first, second in pairs:
+        one, other = groups.get(first, {first}), groups.get(second, {second})
+        one |= other
+        groups |= dict.fromkeys(one, one)
+    return list({id(group): group for group in groups.values()}.values())
+
+
+def _answers(path: Path, exercises: Sequence[str]) -> dict[str, str]:
+    """What a notebook holds in the stub of each exercise; of one that was copied the last, which is the one that counts."""
+    try:
+        cells = load_document(read_bytes(path), path)["cells"]
+    except (NotebookError, OSError):
+        return {}
+    # Most cells are prose: a class of thousands is read in half the time where only those of exercises are made into cells.
+    metas = ((cell, cell.get("metadata")) for cell in cells if isinstance(cell, dict))
+    stubs = (cell_of(0, cell) for cell, meta in metas if isinstance(meta, dict) and "nbgrader" in meta)
+    return {str(cell.grade_id): cell.source for cell in stubs if cell.role == "stub" and cell.grade_id in exercises}
+
+
+@lru_cache(maxsize=20_000)
+def normal_form(source: str) -> tuple[str, int] | None:
+    """What two texts have in common that differ in layout, comments, types and the names of their own variables only.
+
+    The form's digest, and of how many parts it is; None for what is no Python.
+    """
+    if len(source) > _MAX_CODE:
+        return None
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    own = {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
+    own |= {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    names: dict[str, str] = {}
+    parts: list[str] = []
+    try:
+        _write(tree, own, names, parts)
+    except RecursionError:
+        return None
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:24], len(parts)
+
+
+def _write(node: ast.AST, own: set[str], names: dict[str, str], parts: list[str]) -> None:
+    """The parts of a program, in order, into ``parts``."""
+    if isinstance(node, _SILENT[:1]):
+        return
+    if not isinstance(node, _SILENT):
+        parts.append(_part(node, own, names))
+    for name, value in ast.iter_fields(node):
+        if name in {"annotation", "returns", "type_comment", "type_params"}:
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST) and not _says_nothing(child):
+                _write(child, own, names, parts)
+
+
+def _part(node: ast.AST, own: set[str], names: dict[str, str]) -> str:
+    kind = type(node).__name__
+    match node:
+        case ast.Name(id=name) | ast.arg(arg=name):
+            return f"{kind} {names.setdefault(name, f'v{len(names)}') if name in own else name}"
+        case ast.Constant(value=value):
+            return f"{kind} {value!r}"
+        case ast.Attribute(attr=name) | ast.FunctionDef(name=name) | ast.keyword(arg=name) | ast.alias(name=name):
+            return f"{kind} {name}"
+    return kind
+
+
+def _says_nothing(node: ast.AST) -> bool:
+    """Whether it is a docstring, another text that stands alone, or ``pass``."""
+    alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return alone or isinstance(node, ast.Pass)

@@ -1,0 +1,139 @@
+"""Item analysis: how hard each exercise is, whether it tells the strong from the weak, and whether all measure one thing."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.extras.report.marks import ChapterMarks
+
+__all__ = ["FEW", "ItemAnalysis", "ItemFigures", "analyse"]
+
+FEW = 10  # students, below which a correlation of their marks says nothing
+SOME = 30  # students, below which it is rough
+_HARD, _EASY = 0.4, 0.9  # shares of the points, below and above which an exercise is called hard and easy
+_WEAK, _GOOD = 0.1, 0.3  # correlations; the usual rules of thumb
+_RELIABLE = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFigures:
+    """One exercise: the share of its points that is earned, and how its marks go with those of all other exercises.
+
+    ``difficulty`` is the mean score over the points: 1 is easy. ``discrimination`` is Pearson's correlation of the score with the
+    sum of the other exercises' scores (point-biserial where the score is all or nothing; corrected, as the exercise itself
+    is no part of that sum), None where it is not defined or there are too few students. ``low`` and ``high`` bound it with
+    95 % confidence (Fisher's z). ``sentence`` says what that means.
+    """
+
+    name: str
+    worth: float
+    difficulty: float
+    discrimination: float | None
+    low: float | None
+    high: float | None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemAnalysis:
+    """A chapter's exercises, and their reliability: Cronbach's alpha, None where it is not defined or there are too few students."""
+
+    students: int
+    items: tuple[ItemFigures, ...]
+    alpha: float | None
+    sentence: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures as data."""
+        names = ItemFigures.__slots__
+        items = [{name: getattr(item, name) for name in names} for item in self.items]
+        return {"students": self.students, "alpha": self.alpha, "sentence": self.sentence, "items": items}
+
+
+def analyse(one: ChapterMarks) -> ItemAnalysis:
+    """The analysis over those students who have a mark in every exercise."""
+    worth = {name: points for name, points in one.worth.items() if points > 0}
+    rows = [
+        [float(score) for score in scores if score is not None]
+        for mark in one.of("graded")
+        for scores in [[mark.exercises.get(name) for name in worth]]
+        if None not in scores
+    ]
+    if not rows:
+        return ItemAnalysis(0, (), None, "Nobody has a mark in every exercise yet, so there is nothing to work out.")
+    columns = dict(zip(worth, map(list, zip(*rows, strict=True)), strict=True))
+    totals = [math.fsum(row) for row in rows]
+    items = tuple(_item(name, worth[name], scores, totals) for name, scores in columns.items())
+    alpha = _alpha(list(columns.values()), totals) if len(rows) >= FEW else None
+    return ItemAnalysis(len(rows), items, alpha, _of_alpha(alpha, len(rows), columns))
+
+
+def _item(name: str, worth: float, scores: Sequence[float], totals: Sequence[float]) -> ItemFigures:
+    difficulty = statistics.fmean(scores) / worth
+    others = [total - score for total, score in zip(totals, scores, strict=True)]
+    found = _correlation(scores, others) if len(scores) >= FEW else None
+    low, high = _bounds(found, len(scores)) if found is not None else (None, None)
+    return ItemFigures(name, worth, difficulty, found, low, high, _of_item(difficulty, found, low, len(scores)))
+
+
+def _correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
+    """Pearson's, None where one of the two does not vary."""
+    if max(x) - min(x) < 1e-9 or max(y) - min(y) < 1e-9:
+        return None
+    return statistics.correlation(x, y)
+
+
+def _bounds(r: float, n: int) -> tuple[float, float]:
+    z, half = math.atanh(max(min(r, 1 - 1e-9), -1 + 1e-9)), 1.96 / math.sqrt(n - 3)
+    return math.tanh(z - half), math.tanh(z + half)
+
+
+def _alpha(columns: Sequence[Sequence[float]], totals: Sequence[float]) -> float | None:
+    """Cronbach's: k / (k - 1) * (1 - sum of the exercises' variances / variance of the total)."""
+    k, variance = len(columns), statistics.pvariance(totals)
+    if k < 2 or variance < 1e-12:
+        return None
+    return k / (k - 1) * (1 - math.fsum(map(statistics.pvariance, columns)) / variance)
+
+
+def _of_item(difficulty: float, found: float | None, low: float | None, students: int) -> str:
+    if students < FEW:
+        return f"Fewer than {FEW} students are too few to say how hard it is, or how it goes with the others."
+    if difficulty >= _EASY:
+        first = "Nearly everybody has these points."
+    elif difficulty <= _HARD:
+        first = "This one is hard."
+    else:
+        first = "Neither hard nor easy."
+    if found is None:
+        return f"{first} All marks here, or in the rest, are the same, so they cannot be compared."
+    if found < 0:
+        second = "Who is strong elsewhere does rather worse here: read the exercise and its checks again."
+    elif found < _WEAK:
+        second = "It says next to nothing about who is strong elsewhere."
+    elif found < _GOOD:
+        second = "It goes with the other exercises a little."
+    else:
+        second = "It goes well with the other exercises."
+    rough = " With this few students that may be chance." if low is not None and low < 0 < found else ""
+    return f"{first} {second}{rough}"
+
+
+def _of_alpha(alpha: float | None, students: int, columns: Mapping[str, Sequence[float]]) -> str:
+    if students < FEW:
+        return (
+            f"Reliability and discrimination are not shown: {students} with a mark in every exercise "
+            f"{'is' if students == 1 else 'are'} too few, from {FEW} on they begin to mean something."
+        )
+    if alpha is None:
+        why = "there is one exercise only" if len(columns) < 2 else "everybody has the same total"
+        return f"Cronbach's alpha is not defined here: {why}."
+    what = "the exercises measure one thing, and another set like these would rank the class much the same"
+    if alpha < _RELIABLE:
+        what = "a good part of the differences between totals is chance, or the exercises measure different things"
+    rough = f" Fewer than {SOME} students make it rough." if students < SOME else ""
+    return f"Cronbach's alpha is {alpha:.2f}: {what}.{rough}"

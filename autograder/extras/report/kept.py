@@ -1,0 +1,90 @@
+"""The verdicts that grading has kept, read back whatever has changed since: a report tells what was found then."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.base.verdict import Verdict
+from autograder.classroom.delivery import BESIDE, beside
+from autograder.classroom.shared_outcomes import SharedOutcomes
+from autograder.course.course import Course
+
+__all__ = ["KeptVerdict", "kept_verdicts"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptVerdict:
+    """The last verdict on a student's notebook; ``handed_in`` is what nbgrader's ``timestamp.txt`` said then, if anything.
+
+    ``size`` is that of the notebook's file then, None where it was not noted; neither is known where ``noted`` is false.
+    """
+
+    verdict: Verdict
+    handed_in: str | None = None
+    size: int | None = None
+    noted: bool = False
+
+    def is_of(self, path: Path) -> bool:
+        """Whether the notebook that lies at ``path`` now seems to be the one that was graded.
+
+        Copying a course changes the times of its files, so only the size and nbgrader's own timestamp are compared.
+        """
+        if not self.noted:
+            return True
+        try:
+            size = path.lstat().st_size
+        except OSError:
+            return self.verdict.status == "ungradable"
+        return (self.size is None or size == self.size) and beside(path, BESIDE[0]) == self.handed_in
+
+
+def kept_verdicts(course: Course, chapter: str, students: Collection[str]) -> dict[str, KeptVerdict]:
+    """By student, the last verdict on each of ``students`` for whom one was kept."""
+    folder = course.state("verdicts", chapter)
+    found = {name: kept for name, kept in _noted(folder).items() if name in students}
+    if missing := set(students) - found.keys():
+        # What `nbgrader autograde` graded is noted nowhere, but its verdict is kept, too.
+        found |= _stored(folder, missing)
+    return found
+
+
+def _noted(folder: Path) -> dict[str, KeptVerdict]:
+    """The verdicts on those whose marks were entered, of whatever version of the course: the last line of each counts."""
+    shared, lines = SharedOutcomes(), {}
+    try:
+        texts = (folder / "uptodate.jsonl").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return {}
+    for text in texts:
+        with suppress(ValueError, KeyError, TypeError):
+            line = json.loads(text)
+            if not shared.read(line):
+                lines[str(line["student"])] = line
+    found = {}
+    for student, line in lines.items():
+        with suppress(ValueError, KeyError, TypeError, IndexError):
+            found[student] = KeptVerdict(shared.expand(line["verdict"]), line["texts"][0], _size(line), noted=True)
+    return found
+
+
+def _size(line: Mapping[str, Any]) -> int | None:
+    signature = line["in"]  # of the folder, then of the notebook; None where its time could not tell
+    return int(signature[1][2]) if signature and signature[1] else None
+
+
+def _stored(folder: Path, students: Collection[str]) -> dict[str, KeptVerdict]:
+    found: dict[str, tuple[float, Verdict]] = {}
+    for path in folder.glob("*.json"):
+        if path.name.endswith(".cells.json"):
+            continue
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            when = path.stat().st_mtime
+            verdict = Verdict.from_json(json.loads(path.read_bytes()))
+            if verdict.student in students and when >= found.get(str(verdict.student), (0.0, None))[0]:
+                found[str(verdict.student)] = when, verdict
+    return {student: KeptVerdict(verdict) for student, (_, verdict) in found.items()}

@@ -1,0 +1,173 @@
+"""Plots as SVG to stand in a page: drawn by Matplotlib, in the page's own colours, and loading nothing."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from itertools import pairwise
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from autograder.base.sanitize import sanitize
+
+__all__ = ["MAX_ROWS", "NAMED_ROWS", "bars", "distribution", "heatmap"]
+
+MAX_ROWS = 100  # of a heatmap: each stands for several students where there are more
+NAMED_ROWS = 50  # up to which each has its name
+_MAX_LABEL = 44  # characters
+# Colours that stand for the page's own, which follow its theme; nothing else is drawn in them.
+_INK, _BAR, _PAGE = "#010203", "#040506", "#070809"
+_OF_THE_PAGE = {_INK: "currentColor", _BAR: "var(--bar)", _PAGE: "var(--page)"}
+# From few points to all: orange to blue, told apart without red and green, and as light or dark as they are few or many.
+_SCALE = LinearSegmentedColormap.from_list("points", ["#fee6ce", "#fdae6b", "#9ecae1", "#4292c6", "#084594"])
+_NONE = "#bdbdbd"
+_STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "report",
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "text.color": _INK,
+    "axes.labelcolor": _INK,
+    "axes.edgecolor": _INK,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "text.parse_math": False,  # a student may be called $x$
+}
+
+
+def distribution(shares: Sequence[float], name: str, alt: str) -> str:
+    """A histogram of ``shares`` of the points, each from 0 to 1, in tenths."""
+    counts = [0] * 10
+    for share in shares:
+        counts[min(int(share * 10 + 1e-9), 9)] += 1
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(7, 2.8))
+        axes = figure.add_axes((0.09, 0.19, 0.89, 0.76))
+        axes.bar([i * 10 + 5 for i in range(10)], counts, width=9.2, color=_BAR)
+        for i, count in enumerate(counts):
+            if count:
+                axes.text(i * 10 + 5, count, str(count), ha="center", va="bottom")
+        axes.set_xlim(0, 100)
+        axes.set_ylim(0, max(counts) * 1.18 or 1)
+        axes.set_xticks(range(0, 101, 10))
+        axes.set_xlabel("percent of the points")
+        axes.set_ylabel("students")
+        axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
+        _bare(axes)
+        return _svg(figure, name, alt)
+
+
+def heatmap(rows: Sequence[tuple[str, Sequence[float | None]]], columns: Sequence[str], name: str, alt: str) -> str:
+    """Students (label, share of the points of each exercise) down, exercises across, in the order in which they are given.
+
+    Above ``MAX_ROWS`` students a row is the mean of several; up to ``NAMED_ROWS`` each row has its label.
+    """
+    merged = _merged([list(values) for _, values in rows])
+    named = len(rows) <= NAMED_ROWS
+    height = max(len(merged) * (0.19 if named else 0.045), 0.5)
+    longest = max(map(len, columns), default=0)
+    top = min(longest, _MAX_LABEL) * 0.055 + 0.25
+    with mpl.rc_context(_STYLE):
+        total = height + top + 0.6
+        figure = Figure(figsize=(7, total))
+        left = 0.22 if named else 0.07
+        axes = figure.add_axes((left, 0.55 / total, 0.93 - left, height / total))
+        shade = _SCALE.with_extremes(bad=_NONE)
+        masked = [[float("nan") if value is None else value for value in row] for row in merged]
+        lines = {"edgecolors": _PAGE, "linewidth": 0.6} if named else {"antialiased": False}
+        axes.pcolormesh(masked, cmap=shade, vmin=0, vmax=1, **lines)
+        axes.invert_yaxis()
+        axes.xaxis.tick_top()
+        axes.set_xticks([i + 0.5 for i in range(len(columns))], [_label(c) for c in columns], rotation=35, ha="left")
+        if named:
+            axes.set_yticks([i + 0.5 for i in range(len(rows))], [_label(label) for label, _ in rows], fontsize=8)
+        else:
+            axes.set_yticks([])
+            axes.set_ylabel(f"{len(rows)} students, the best on top")
+        axes.tick_params(length=0)
+        for side in axes.spines.values():
+            side.set_visible(False)
+        _legend(figure, left, 0.3 / total, 0.1 / total)
+        return _svg(figure, name, alt)
+
+
+def bars(shares: Mapping[str, float], name: str, alt: str) -> str:
+    """Horizontal bars, one for each label, of a share from 0 to 1; the label stands above its bar."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(7, len(shares) * 0.48 + 0.1))
+        axes = figure.add_axes((0.01, 0, 0.9, 1))
+        most = max(shares.values(), default=1.0) or 1.0
+        for i, (label, share) in enumerate(shares.items()):
+            axes.barh(i + 0.68, share, height=0.3, color=_BAR)
+            axes.text(0, i + 0.42, _label(label, 90), va="bottom")
+            axes.text(share + most * 0.01, i + 0.68, f"{share:.0%}" if share >= 0.1 else f"{share:.1%}", va="center")
+        axes.set_xlim(0, most)
+        axes.set_ylim(len(shares) + 0.05, 0)
+        axes.set_axis_off()
+        return _svg(figure, name, alt)
+
+
+def _legend(figure: Figure, left: float, bottom: float, height: float) -> None:
+    """What the colours mean, as plain rectangles: a colour bar would be a picture, and those a page could not show."""
+    shades = [(_SCALE(i / 4), label) for i, label in enumerate(["no points", "", "half", "", "all"])]
+    for i, (colour, label) in enumerate([*shades, (_NONE, "no mark")]):
+        x = left + i * 0.07 + (0.05 if colour == _NONE else 0)
+        axes = figure.add_axes((x, bottom, 0.07, height))
+        axes.set_axis_off()
+        axes.bar(0.5, 1, width=1, color=colour)
+        axes.set_xlim(0, 1)
+        axes.set_ylim(0, 1)
+        axes.text(0.5, -0.5, label, ha="center", va="top", fontsize=8)
+
+
+def _merged(rows: list[list[float | None]]) -> list[list[float | None]]:
+    """At most ``MAX_ROWS`` rows, each the means of as many neighbours as the others, one more or less."""
+    if len(rows) <= MAX_ROWS:
+        return rows
+    edges = [round(i * len(rows) / MAX_ROWS) for i in range(MAX_ROWS + 1)]
+    merged = []
+    for start, end in pairwise(edges):
+        known = [[v for v in column if v is not None] for column in zip(*rows[start:end], strict=True)]
+        merged.append([sum(values) / len(values) if values else None for values in known])
+    return merged
+
+
+def _label(text: str, limit: int = _MAX_LABEL) -> str:
+    return sanitize(text, limit)
+
+
+def _bare(axes: Any) -> None:
+    axes.spines["top"].set_visible(False)
+    axes.spines["right"].set_visible(False)
+
+
+def _svg(figure: Figure, name: str, alt: str) -> str:
+    """The figure as an element of a page, with names of its own for its parts: a page has several."""
+    file = io.StringIO()
+    FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    text = file.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    width, height = re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text)[0]
+    text = re.sub(
+        r"<svg[^>]*>",
+        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(alt)}" style="max-width:{float(width) * 1.35:.0f}px">',
+        text,
+        count=1,
+    )
+    text = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', text)
+    text = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", text)
+    text = re.sub(r'xlink:href="#([^"]+)"', rf'href="#{name}-\1"', text)
+    text = re.sub(r"font: ([\d.]+)px[^;\"]*", r"font: \1px system-ui, sans-serif", text)
+    for colour, own in _OF_THE_PAGE.items():
+        text = text.replace(colour, own)
+    return text.strip()

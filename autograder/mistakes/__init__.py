@@ -1,0 +1,1 @@
+"""Find the faulty line, and prove it."""

@@ -1,0 +1,300 @@
+"""Edits of calls: another function, other arguments, a call too many or one that is missing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autograder.mistakes.edits.operators import Change, Scope, call_of, name_of, operator
+from autograder.mistakes.edits.slips import TAKEN_FOR, numeral
+
+__all__ = ["REDUCTIONS"]
+
+REDUCTIONS = frozenset(
+    {"sum", "mean", "max", "min", "amax", "amin", "prod", "std", "var", "argmax", "argmin", "all", "any", "cumsum"}
+    | {"cumprod", "median", "argsort", "sort", "nansum", "nanmax", "nanmean", "logsumexp"}
+)  # fmt: skip
+_FLAT = frozenset({"argmax", "argmin", "argsort", "sort", "cumsum", "cumprod"})  # which take no keepdims
+_NEIGHBOURS = (
+    ("sum", "mean", "prod", "max", "min", "median"), ("max", "min", "argmax", "argmin"), ("amax", "amin"),
+    ("argmax", "argmin"), ("tril", "triu"), ("maximum", "minimum"), ("all", "any"), ("zeros", "ones", "empty", "full"),
+    ("log", "log2", "log10", "log1p"), ("exp", "exp2", "expm1", "log"), ("var", "std"), ("sqrt", "square", "abs", "log"),
+    ("hstack", "vstack", "concatenate", "stack", "dstack"), ("logical_and", "logical_or", "logical_xor"),
+    ("zeros_like", "ones_like", "empty_like", "full_like", "copy"), ("cumsum", "cumprod", "sum"), ("eye", "ones", "zeros", "diag"),
+    ("outer", "dot", "inner", "multiply", "matmul", "kron", "cross"), ("floor", "ceil", "round", "rint"),
+    ("standard_normal", "random", "uniform", "normal"), ("repeat", "tile"), ("add", "subtract"), ("multiply", "divide"),
+    ("diagonal", "diag", "trace"), ("sin", "cos", "tan"), ("sorted", "reversed", "list"), ("len", "sum", "max", "min"),
+    ("nonzero", "flatnonzero", "argwhere"), ("ravel", "flatten"), ("append", "extend"), ("float", "int", "round"),
+    ("swapaxes", "moveaxis"), ("less", "less_equal", "greater", "greater_equal"), ("tril_indices", "triu_indices"),
+    ("log", "sqrt", "exp"), ("isnan", "isinf", "isfinite"),
+)  # fmt: skip
+_TRUE = ast.Constant(value=True)
+_ELEMENTWISE = ("sqrt", "exp", "log", "abs")
+
+
+def _neighbours(name: str) -> list[str]:
+    others = [other for group in _NEIGHBOURS if name in group for other in group if other != name]
+    return list(dict.fromkeys([*([TAKEN_FOR[name]] if name in TAKEN_FOR else []), *others]))
+
+
+def _with(node: ast.Call, **parts: object) -> ast.Call:
+    whole: dict[str, object] = {"func": node.func, "args": node.args, "keywords": node.keywords, **parts}
+    return ast.Call(**whole)  # type: ignore[arg-type]
+
+
+@operator
+def other_function(node: ast.expr, scope: Scope) -> Iterator[Change]:
+    """A function beside the one that is called, or another one of the notebook's own."""
+    called = call_of(node, scope)
+    if called is None or not isinstance(node, ast.Call):
+        return
+    name, _method = called
+    for other in _neighbours(name):
+        if isinstance(node.func, ast.Attribute):
+            func: ast.expr = ast.Attribute(node.func.value, other, ast.Load())
+        else:
+            func = ast.Name(other, ast.Load())
+        yield Change(_with(node, func=func), "function", 1.0 if TAKEN_FOR.get(name) == other else 1.2)
+    if name in scope.functions:
+        for other in scope.functions:
+            if other != name:
+                yield Change(_with(node, func=ast.Name(other, ast.Load())), "function", 1.4)
+    if isinstance(node.func, ast.Name) and name in scope.variables:
+        for other in scope.variables:
+            if other != name:
+                yield Change(_with(node, func=ast.Name(other, ast.Load())), "variable", 1.1)
+
+
+@operator
+def without_the_call(node: ast.expr, scope: Scope) -> Iterator[Change]:
+    """One argument, or what a method was called on, without the call around it."""
+    called = call_of(node, scope)
+    if called is None or not isinstance(node, ast.Call):
+        return
+    name, method = called
+    if method and isinstance(node.func, ast.Attribute):
+        yield Change(node.func.value, "transpose" if name in _SWAPS else "extra", 1.0)
+    for i, argument in enumerate(node.args[:3]):
+        if not isinstance(argument, ast.Starred | ast.Constant):
+            yield Change(argument, "transpose" if name in _SWAPS else "extra", 1.0 + 0.3 * i + 0.3 * method)
+
+
+_SWAPS = frozenset({"transpose", "swapaxes", "moveaxis"})
+
+
+@operator
+def other_arguments(node: ast.expr, scope: Scope) -> Iterator[Change]:
+    """The arguments in another order, or one of them left out."""
+    if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
+        return
+    args = node.args
+    kind = "transpose" if (call_of(node, scope) or ("",))[0] in _SWAPS else "order"
+    for i in range(len(args)):
+        for j in range(i + 1, len(args)):
+            swapped = [*args]
+            swapped[i], swapped[j] = args[j], args[i]
+            yield Change(_with(node, args=swapped), kind, 1.0 if j == i + 1 else 1.2)
+    if len(args) > 1:
+        for i in range(len(args)):
+            yield Change(_with(node, args=args[:i] + args[i + 1 :]), "extra", 1.3)
+    if isinstance(node.func, ast.Attribute) and len(args) == 1 and name_of(node.func.value) in scope.variables:
+        func = ast.Attribute(args[0], node.func.attr, ast.Load())  # q.dot(k) for k.dot(q)
+        yield Change(_with(node, func=func, args=[node.func.value]), "order", 1.1)
+
+
+@operator
+def other_keywords(node: ast.expr, scope: Scope) -> Iterator[Change]:
+    """Another axis, ``keepdims`` put there or taken away, another diagonal, another type, a keyword less."""
+    called = call_of(node, scope)
+    if called is None or not isinstance(node, ast.Call):
+        return
+    name, method = called
+    given = {k.arg: i for i, k in enumerate(node.keywords) if k.arg}
+
+    def replaced(**new: ast.expr | None) -> ast.Call:
+        kept = [k for k in node.keywords if k.arg not in new]
+        return _with(node, keywords=kept + [ast.keyword(k, v) for k, v in new.items() if v is not None])
+
+    for word in given:
+        yield Change(replaced(**{word: None}), _KINDS.get(word, "extra"), 1.0)
+    if "axis" in given:
+        for axis in (*scope.axes(), ast.Constant(None), *map(numeral, (2, -3))):
+            yield Change(replaced(axis=axis), "axis", 1.0)
+        pair = node.keywords[given["axis"]].value
+        if not isinstance(pair, ast.Tuple) and name in REDUCTIONS:
+            yield Change(replaced(axis=ast.Tuple([numeral(-1), numeral(-2)], ast.Load())), "axis", 1.4)
+    if "keepdims" not in given and name in REDUCTIONS - _FLAT:
+        yield Change(replaced(keepdims=_TRUE), "keepdims", 1.0)
+        positional = len(node.args) > (0 if method else 1)
+        if "axis" not in given and not positional:
+            for axis in scope.axes():
+                yield Change(replaced(axis=axis, keepdims=_TRUE), "axis", 1.1)
+    if "axis" not in given and name in REDUCTIONS:
+        for axis in scope.axes():
+            yield Change(replaced(axis=axis), "axis", 1.0)
+    if "axis" not in given and name in {
+        "softmax",
+        "concatenate",
+        "stack",
+        "norm",
+        "repeat",
+        "take",
+        "flip",
+        *scope.functions,
+    }:
+        further = [numeral(-3)] if name in {"concatenate", "stack", "flip"} else []
+        for axis in (*scope.axes(), *further):
+            yield Change(replaced(axis=axis), "axis", 1.3)
+    if name in {"tril", "triu", "eye", "diagonal", "diag"} and "k" not in given:
+        word = "offset" if name == "diagonal" else "k"
+        for value in (1, -1):
+            yield Change(replaced(**{word: numeral(value)}), "number", 1.1)
+        for parameter in scope.variables:
+            yield Change(replaced(**{word: ast.Name(parameter, ast.Load())}), "missing", 1.8)
+    if name in {
+        "zeros",
+        "ones",
+        "full",
+        "zeros_like",
+        "ones_like",
+        "empty",
+        "array",
+        "asarray",
+        "eye",
+        "arange",
+        "tri",
+    }:
+        for dtype in ("float", "bool"):
+            yield Change(replaced(dtype=ast.Name(dtype, ast.Load())), "dtype", 1.3)
+    if name in {"var", "std"} and "ddof" not in given:
+        yield Change(replaced(ddof=ast.Constant(1)), "number", 1.4)
+    if "dtype" in given:
+        for dtype in ("float", "bool"):
+            yield Change(replaced(dtype=ast.Name(dtype, ast.Load())), "dtype", 1.0)
+
+
+_KINDS = {
+    "axis": "axis",
+    "axes": "transpose",
+    "keepdims": "keepdims",
+    "dtype": "dtype",
+    "k": "number",
+    "out": "inplace",
+}
+
+
+@operator
+def missing_argument(node: ast.expr, scope: Scope) -> Iterator[Change]:
+    """A variable handed to a function of the notebook, or to one of NumPy's, that was left out."""
+    called = call_of(node, scope)
+    if called is None or not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
+        return
+    name, _ = called
+    if name in scope.functions or len(node.args) == 1:
+        given = {name_of(a) for a in node.args}
+        for variable in scope.variables:
+            if variable not in given:
+                yield Change(_with(node, args=[*node.args, ast.Name(variable, ast.Load())]), "missing", 1.6)
+    if name in scope.functions:
+        for parameter in scope.parameters:
+            if all(k.arg != parameter for k in node.keywords):
+                word = ast.keyword(parameter, ast.Name(parameter, ast.Load()))
+                yield Change(_with(node, keywords=[*node.keywords, word]), "missing", 1.4)
+
+
+@operator
+def other_range(node: ast.expr, scope: Scope) -> Iterator[Change]:
+    """A range that begins or ends one sooner or later."""
+    called = call_of(node, scope)
+    if called is None or called[0] not in {"range", "arange"} or not isinstance(node, ast.Call):
+        return
+    one = ast.Constant(1)
+    if len(node.args) == 1:
+        [end] = node.args
+        starts: list[ast.expr] = [one]
+        for op in (ast.Add(), ast.Sub()):
+            yield Change(_with(node, args=[ast.BinOp(end, op, one)]), "range", 1.0)
+            yield Change(_with(node, args=[one, ast.BinOp(end, op, one)]), "range", 1.1)
+        yield Change(_with(node, args=[*starts, end]), "range", 1.0)
+        for size in ("len",):
+            yield Change(_with(node, args=[ast.Call(ast.Name(size, ast.Load()), [end], [])]), "range", 1.4)
+    elif len(node.args) in {2, 3}:
+        start, end, *step = node.args
+        for op in (ast.Add(), ast.Sub()):
+            yield Change(_with(node, args=[ast.BinOp(start, op, one), end, *step]), "range", 1.0)
+            yield Change(_with(node, args=[start, ast.BinOp(end, op, one), *step]), "range", 1.0)
+        yield Change(_with(node, args=[end, *step]), "range", 1.1)
+
+
+@operator
+def shift_before_exp(node: ast.expr, scope: Scope) -> Iterator[Change]:
+    """The maximum taken away before exp, along some axis."""
+    called = call_of(node, scope)
+    if called is None or called[0] != "exp" or not isinstance(node, ast.Call) or len(node.args) != 1:
+        return
+    [inside] = node.args
+    base = inside.left if isinstance(inside, ast.BinOp) and isinstance(inside.op, ast.Sub) else None
+    for what in filter(None, (inside, base)):
+        for axis in scope.axes():
+            top = scope.np("max", what, axis=axis, keepdims=_TRUE)
+            yield Change(_with(node, args=[ast.BinOp(what, ast.Sub(), top)]), "shift", 1.2)
+        yield Change(_with(node, args=[ast.BinOp(what, ast.Sub(), scope.np("max", what))]), "shift", 1.4)
+
+
+@operator
+def missing_call(node: ast.expr, scope: Scope) -> Iterator[Change]:
+    """A step that is missing: a root, a softmax, a sum, a transpose, a copy, a reshape to a column."""
+    if isinstance(node, ast.Constant | ast.Compare | ast.Tuple | ast.List | ast.Dict | ast.Lambda | ast.BoolOp):
+        return
+    for function in _ELEMENTWISE:
+        yield Change(scope.np(function, node), "missing", 1.5)
+    for function in scope.functions:
+        yield Change(ast.Call(ast.Name(function, ast.Load()), [node], []), "missing", 1.4)
+    yield Change(scope.np("swapaxes", node, numeral(-1), numeral(-2)), "transpose", 1.2)
+    yield Change(ast.Attribute(node, "T", ast.Load()), "transpose", 1.3)
+    if isinstance(node, ast.Name):
+        yield Change(scope.np("copy", node), "inplace", 1.2)
+    for reduction in ("sum", "mean", "max"):
+        yield Change(scope.np(reduction, node), "missing", 1.6)
+        for axis in scope.axes():
+            cost = 1.5 if reduction == "sum" else 1.7
+            yield Change(scope.np(reduction, node, axis=axis), "missing", cost)
+            yield Change(scope.np(reduction, node, axis=axis, keepdims=_TRUE), "missing", cost)
+    for reduction in ("argmax", "cumsum"):
+        yield Change(scope.np(reduction, node, axis=numeral(-1)), "missing", 1.8)
+    every, rest, new = ast.Slice(), ast.Constant(...), ast.Constant(None)
+    columns: tuple[list[ast.expr], ...] = ([rest, new], [every, new], [new, every])
+    for index in columns:
+        yield Change(ast.Subscript(node, ast.Tuple(index, ast.Load()), ast.Load()), "shape", 1.5)
+    for place in (0, -1, 1):
+        yield Change(ast.Subscript(node, numeral(place), ast.Load()), "index", 1.6)
+
+
+@operator
+def missing_step(node: ast.expr, scope: Scope) -> Iterator[Change]:
+    """An operand that is missing: divided by a size or its root, by a sum, times or plus another variable."""
+    if not isinstance(node, ast.BinOp | ast.Call | ast.Name | ast.Subscript | ast.Attribute):
+        return
+    for name in scope.variables:
+        if name == name_of(node):
+            continue
+        other = ast.Name(name, ast.Load())
+        for op in (ast.Mult, ast.Div, ast.Sub, ast.Add, ast.MatMult):
+            yield Change(ast.BinOp(node, op(), other), "missing", 1.7)
+    for name in scope.parameters:
+        width = ast.Subscript(ast.Attribute(ast.Name(name, ast.Load()), "shape", ast.Load()), numeral(-1), ast.Load())
+        yield Change(ast.BinOp(node, ast.Div(), scope.np("sqrt", width)), "missing", 1.6)
+        yield Change(
+            ast.BinOp(node, ast.Div(), ast.Call(ast.Name("len", ast.Load()), [ast.Name(name, ast.Load())], [])),
+            "missing",
+            1.8,
+        )
+    for axis in scope.axes()[:2]:
+        total = scope.np("sum", node, axis=axis, keepdims=_TRUE)
+        yield Change(ast.BinOp(node, ast.Div(), total), "missing", 1.7)
+    steps: tuple[tuple[ast.operator, int], ...]
+    steps = (ast.Add(), 1), (ast.Sub(), 1), (ast.Mult(), 2), (ast.Div(), 2), (ast.Pow(), 2)
+    for step, value in steps:
+        yield Change(ast.BinOp(node, step, ast.Constant(value)), "number", 1.5)
+    yield Change(ast.BinOp(ast.Constant(1), ast.Sub(), node), "missing", 1.8)
+    yield Change(ast.BinOp(ast.Constant(1), ast.Div(), node), "missing", 1.8)

@@ -1,0 +1,273 @@
+"""Expressions of right programs, as they may be put into a student's: the step that is missing there may stand here.
+
+The parameters are the contract's, so they are matched by their places. Any other variable of the right program is matched by
+what it holds where that is known, else by its name, or it is replaced by what it was assigned.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+from autograder.mistakes.edits.operators import Change, Operator, Scope
+
+__all__ = ["Donor", "grafting", "lent_lines"]
+
+_MAX_SIZE = 24  # nodes of what is taken over: more would be the whole solution in one place,
+_SHARE = 0.6  # and so would more than this share of what the right program returns
+_STEP = 4  # nodes that a step around a student's own expression may always have
+_MOST = 90  # expressions of each right program
+_MOST_LINES = 12
+HOLE = "_the_students_own_"
+_HOLE = ast.dump(ast.Name(HOLE, ast.Load()))
+
+
+N = TypeVar("N", bound=ast.AST)
+
+
+class Lent(NamedTuple):
+    """An expression of a right program, how large it is, and the variables in it."""
+
+    expression: ast.expr
+    size: int
+    variables: frozenset[str]
+
+
+class _Fitting(NamedTuple):
+    """An expression in the names of the student, what ``ast.dump`` makes of it, and its cost."""
+
+    expression: ast.expr
+    written: str
+    cost: float
+
+
+class Donor:
+    """A right program: its parameters and the expressions in it, the smallest first.
+
+    What it lends costs ``more`` than what others do.
+    """
+
+    def __init__(self, text: str, *, more: float = 0.0) -> None:
+        self.text, self.more = text, more
+
+    @cached_property
+    def _function(self) -> ast.FunctionDef | None:
+        body = ast.parse(self.text).body
+        functions = [statement for statement in body if isinstance(statement, ast.FunctionDef)]
+        return functions[-1] if functions else None
+
+    @cached_property
+    def functions(self) -> tuple[str, ...]:
+        """The functions that it calls by their bare names."""
+        calls = (n.func for n in ast.walk(ast.parse(self.text)) if isinstance(n, ast.Call))
+        names = (func.id for func in calls if isinstance(func, ast.Name))
+        return tuple(n for n in dict.fromkeys(names) if not hasattr(builtins, n) and n not in self.parameters)
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """The parameters, in order."""
+        return tuple(a.arg for a in self._function.args.args) if self._function else ()
+
+    @cached_property
+    def expressions(self) -> list[Lent]:
+        """Each expression as it stands and with its variables replaced."""
+        return self._lent(lambda node: [node], least=1)
+
+    @cached_property
+    def steps(self) -> list[Lent]:
+        """Each operation and each call with a hole where one operand or argument stands: what may be missing around one."""
+        return self._lent(lambda node: list(_with_a_hole(node)), least=_STEP)
+
+    @cached_property
+    def lines(self) -> list[Lent]:
+        """What it assigns to a name: a whole line of it may be missing, or be another one."""
+        if self._function is None:
+            return []
+        found: dict[str, Lent] = {}
+        for node in ast.walk(self._function):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                pair: ast.expr = ast.NamedExpr(node.targets[0], node.value)
+                used = {n.id for n in ast.walk(pair) if isinstance(n, ast.Name)} & self._variables
+                if (size := _size(node.value)) <= _MAX_SIZE:
+                    found.setdefault(ast.dump(pair), Lent(pair, size, frozenset(used)))
+        return sorted(found.values(), key=lambda lent: lent.size)[:_MOST_LINES]
+
+    @cached_property
+    def result(self) -> str:
+        """All that it returns, as one expression of its parameters; empty where it is more than an expression."""
+        whole = self._result(_assigned_once(self._function)) if self._function is not None else None
+        return ast.dump(whole) if whole is not None else ""
+
+    def _lent(self, parts: Callable[[ast.expr], list[ast.expr]], least: int) -> list[Lent]:
+        if self._function is None:
+            return []
+        assigned = _assigned_once(self._function)
+        whole = self._result(assigned)
+        size = _size(whole) if whole is not None else sum(_size(statement) for statement in self._function.body)
+        most = max(least, min(_MAX_SIZE, int(_SHARE * size)))
+        found: dict[str, Lent] = {}
+        for node in (n for statement in self._function.body for n in ast.walk(statement)):
+            if not isinstance(node, ast.expr) or isinstance(node, ast.Name | ast.Slice | ast.Starred):
+                continue
+            if isinstance(node, ast.Constant) and not isinstance(node.value, int | float):
+                continue
+            if isinstance(getattr(node, "ctx", ast.Load()), ast.Store):
+                continue
+            for part in parts(node):
+                for one in (part, _Inlined(assigned).visit(copy.deepcopy(part))):
+                    if (size := _size(one)) <= most:
+                        used = {n.id for n in ast.walk(one) if isinstance(n, ast.Name)} & self._variables
+                        found.setdefault(ast.dump(one), Lent(one, size, frozenset(used)))
+        return sorted(found.values(), key=lambda lent: lent.size)[:_MOST]
+
+    def _result(self, assigned: dict[str, ast.expr]) -> ast.expr | None:
+        assert self._function is not None  # noqa: S101 - asked for its expressions only
+        returned = [n.value for n in ast.walk(self._function) if isinstance(n, ast.Return) and n.value is not None]
+        if len(returned) != 1 or any(isinstance(s, ast.For | ast.While) for s in self._function.body):
+            return None
+        whole: ast.expr = _Inlined(assigned).visit(copy.deepcopy(returned[0]))
+        return whole
+
+    @cached_property
+    def _variables(self) -> frozenset[str]:
+        assert self._function is not None  # noqa: S101 - asked for its expressions only
+        stored = (n.id for n in ast.walk(self._function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        return frozenset(stored) | frozenset(self.parameters)
+
+
+def grafting(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] = ()) -> Operator:
+    """An operator that puts expressions of ``donors`` in the place of a student's.
+
+    ``called`` says what the student calls the variables of each donor, as far as that is known.
+    """
+    fitting: dict[Scope, tuple[list[_Fitting], list[_Fitting]]] = {}  # the same for every expression of a definition
+
+    def known(scope: Scope) -> tuple[list[_Fitting], list[_Fitting]]:
+        if scope not in fitting:
+            fitting[scope] = (
+                [
+                    _Fitting(e, ast.dump(e), c)
+                    for e, c in _fitting([d.expressions for d in donors], donors, called, scope)
+                ],
+                [_Fitting(e, ast.dump(e), c) for e, c in _fitting([d.steps for d in donors], donors, called, scope)],
+            )
+        return fitting[scope]
+
+    def grafted(node: ast.expr, scope: Scope) -> Iterator[Change]:
+        if isinstance(node, ast.Slice | ast.Lambda):
+            return
+        own = ast.dump(node)
+        seen = {own, *(donor.result for donor in donors)}  # the whole solution is no edit
+        expressions, steps = known(scope)
+        for expression, key, cost in expressions:
+            if key not in seen:
+                seen.add(key)
+                kind = "number" if isinstance(expression, ast.Constant) else "expression"
+                yield Change(expression, kind, 1.5 + cost)
+        if isinstance(node, ast.Constant | ast.Starred):
+            return
+        for step, written, cost in steps:
+            key = written.replace(_HOLE, own)
+            if key not in seen:
+                seen.add(key)
+                yield Change(_filled(step, node), "missing", 1.35 + cost)
+
+    return grafted
+
+
+def lent_lines(
+    donors: Sequence[Donor], called: Sequence[Mapping[str, str]], scope: Scope
+) -> Iterator[tuple[str, float]]:
+    """The assignments of ``donors`` whose variables the student has too, as a line in the student's names, and what it costs."""
+    seen: set[str] = set()
+    for line, cost in _fitting([d.lines for d in donors], donors, called, scope):
+        if isinstance(line, ast.NamedExpr):
+            text = f"{line.target.id} = {ast.unparse(line.value)}"
+            if text not in seen:
+                seen.add(text)
+                yield text, 1.6 + cost
+
+
+def _fitting(
+    lent: Sequence[Sequence[Lent]], donors: Sequence[Donor], called: Sequence[Mapping[str, str]], scope: Scope
+) -> Iterator[tuple[ast.expr, float]]:
+    for i, (donor, expressions) in enumerate(zip(donors, lent, strict=True)):
+        names = {
+            **(called[i] if i < len(called) else {}),
+            **dict(zip(donor.parameters, scope.parameters, strict=False)),
+        }
+        same = all(a == b for a, b in names.items())
+        for expression, size, variables in expressions:
+            if all(names.get(v, v) in scope.variables for v in variables):
+                renamed = expression if same else _Renamed(names).visit(copy.deepcopy(expression))
+                yield renamed, donor.more + 0.03 * size
+
+
+def _with_a_hole(node: ast.expr) -> Iterator[ast.expr]:
+    hole = ast.Name(HOLE, ast.Load())
+    if isinstance(node, ast.BinOp):
+        yield ast.BinOp(hole, node.op, node.right)
+        yield ast.BinOp(node.left, node.op, hole)
+    elif isinstance(node, ast.Call):
+        for i, argument in enumerate(node.args[:2]):
+            if not isinstance(argument, ast.Starred | ast.Constant):
+                yield ast.Call(node.func, [*node.args[:i], hole, *node.args[i + 1 :]], node.keywords)
+        if isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Name):
+            yield ast.Call(ast.Attribute(hole, node.func.attr, ast.Load()), node.args, node.keywords)
+    elif isinstance(node, ast.Subscript):
+        yield ast.Subscript(hole, node.slice, ast.Load())
+
+
+def _filled(tree: N, own: ast.expr) -> N | ast.expr:
+    """``tree`` with ``own`` in its hole; what lies beside the way there is shared, as nobody changes it."""
+    if isinstance(tree, ast.Name):
+        return own if tree.id == HOLE else tree
+    filled: Any = tree
+    for field, value in ast.iter_fields(tree):
+        if isinstance(value, list):
+            new: Any = [_filled(part, own) if isinstance(part, ast.AST) else part for part in value]
+            same = all(a is b for a, b in zip(new, value, strict=True))
+        else:
+            new = _filled(value, own) if isinstance(value, ast.AST) else value
+            same = new is value
+        if not same:
+            filled = copy.copy(tree) if filled is tree else filled
+            setattr(filled, field, new)
+    return filled  # type: ignore[no-any-return]
+
+
+def _assigned_once(function: ast.FunctionDef) -> dict[str, ast.expr]:
+    """What the variables hold that are assigned once, by name, outside of any loop."""
+    values: dict[str, ast.expr] = {}
+    stored = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    for statement in function.body:
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target = statement.targets[0]
+            if isinstance(target, ast.Name) and stored.count(target.id) == 1:
+                values[target.id] = _Inlined(values).visit(copy.deepcopy(statement.value))
+    return values
+
+
+class _Inlined(ast.NodeTransformer):
+    def __init__(self, values: dict[str, ast.expr]) -> None:
+        self.values = values
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        known = self.values.get(node.id) if isinstance(node.ctx, ast.Load) else None
+        return known if known is not None else node
+
+
+class _Renamed(ast.NodeTransformer):
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self.names.get(node.id, node.id), node.ctx)
+
+
+def _size(node: ast.AST) -> int:
+    return sum(isinstance(n, ast.expr) for n in ast.walk(node))

@@ -1,0 +1,234 @@
+"""Edits of whole lines: one left out, two exchanged, an array copied before it is changed, a result returned elsewhere."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from autograder.mistakes.edits.operators import Scope
+from autograder.mistakes.edits.text import Edit, Text
+
+__all__ = ["lines_before", "statement_edits"]
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_BLOCKS = ("body", "orelse", "finalbody")
+_SIMPLE = (
+    ast.Expr,
+    ast.AugAssign,
+    ast.Assign,
+    ast.AnnAssign,
+    ast.If,
+    ast.For,
+    ast.Continue,
+    ast.Break,
+    ast.Raise,
+    ast.Assert,
+)
+
+
+def statement_edits(function: Function, text: Text, scope: Scope) -> Iterator[Edit]:
+    """The edits of the statements of ``function``."""
+    for block, inside in _blocks(function):
+        body = _without_docstring(block)
+        for statement in body:
+            yield from _alone(statement, text, scope)
+        for one, other in pairwise(body):
+            yield from _exchanged(one, other, text)
+        if body:
+            yield from _end_of(body, inside, text)
+    yield from _copied_first(function, text)
+    yield from _returned_at_the_end(function, text, scope)
+
+
+def lines_before(function: Function, text: Text, lines: Sequence[tuple[str, float]]) -> Iterator[Edit]:
+    """The edits that put each of ``lines`` before a statement of ``function``, at which it is then missing."""
+    for statement in _without_docstring(function.body)[1:]:
+        where = text.span(statement)
+        if where is not None:
+            indent = " " * statement.col_offset
+            for line, cost in lines:
+                yield Edit(where[0], where[0], f"{line}\n{indent}", text.line(statement), "missing", cost)
+
+
+def _blocks(function: Function) -> Iterator[tuple[Sequence[ast.stmt], ast.stmt | None]]:
+    """Every block of statements, and the statement that it stands in, where that is not the function itself."""
+    for node in ast.walk(function):
+        for name in _BLOCKS:
+            block = getattr(node, name, None)
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                yield block, node if isinstance(node, ast.stmt) and node is not function else None
+
+
+def _without_docstring(block: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
+    first = block[0]
+    docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    return block[1:] if docstring else block
+
+
+def _edit(text: Text, statement: ast.stmt, new: str, kind: str, cost: float) -> Iterator[Edit]:
+    where = text.span(statement)
+    if where is not None:
+        yield Edit(*where, new, text.line(statement), kind, cost)
+
+
+def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
+    if isinstance(statement, _SIMPLE):
+        yield from _edit(text, statement, "pass", "lines", 1.1)
+    match statement:
+        case ast.AugAssign(target=target, op=op, value=value):
+            plain = ast.unparse(ast.Assign([target], ast.BinOp(_loaded(target), op, value), lineno=0))
+            yield from _edit(text, statement, plain, "inplace", 1.0)
+            assigned = ast.unparse(ast.Assign([target], value, lineno=0))
+            yield from _edit(text, statement, assigned, "operator", 1.2)
+            for other in (ast.Add, ast.Sub, ast.Mult, ast.Div):
+                if not isinstance(op, other):
+                    changed = ast.unparse(ast.AugAssign(target, other(), value))
+                    yield from _edit(text, statement, changed, "operator", 1.0)
+        case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=value):
+            if isinstance(target, ast.Name) and isinstance(value, ast.Name):
+                yield from _edit(text, statement, f"{value.id} = {target.id}", "order", 1.0)
+            for op in (ast.Add(), ast.Sub(), ast.Mult()):
+                yield from _edit(text, statement, ast.unparse(ast.AugAssign(target, op, value)), "operator", 1.4)
+            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                yield from _chosen(statement, target.value, target.slice, value, text, scope)
+            if isinstance(target, ast.Subscript):
+                for name in scope.variables:
+                    other_name = ast.Subscript(ast.Name(name, ast.Load()), target.slice, ast.Store())
+                    changed = ast.unparse(ast.Assign([other_name], value, lineno=0))
+                    yield from _edit(text, statement, changed, "variable", 1.3)
+                for index in _other_targets(target.slice):
+                    changed_target = ast.Subscript(target.value, index, ast.Store())
+                    changed = ast.unparse(ast.Assign([changed_target], value, lineno=0))
+                    yield from _edit(text, statement, changed, "index", 1.1)
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=value) if len(names) > 1:
+            swapped = ast.Tuple([names[1], names[0], *names[2:]], ast.Store())
+            yield from _edit(text, statement, ast.unparse(ast.Assign([swapped], value, lineno=0)), "order", 1.0)
+        case ast.If(test=test):
+            yield from _condition(test, text, scope)
+        case ast.While(test=test):
+            yield from _condition(test, text, scope)
+        case ast.Return(value=ast.expr() as value):
+            yield from _returns(statement, value, text, scope)
+        case _:
+            pass
+
+
+def _chosen(
+    statement: ast.stmt, array: ast.Name, mask: ast.expr, value: ast.expr, text: Text, scope: Scope
+) -> Iterator[Edit]:
+    """``where`` for an assignment under a mask: it broadcasts, and leaves the old array alone; the mask as it is, or turned round."""
+    if isinstance(mask, ast.UnaryOp) and isinstance(mask.op, ast.Invert):
+        mask = mask.operand
+    if isinstance(mask, ast.Name | ast.Compare):
+        old, new, under = array.id, ast.unparse(value), ast.unparse(mask)
+        for one, other in ((old, new), (new, old)):
+            changed = f"{old} = {scope.numpy}.where({under}, {one}, {other})"
+            yield from _edit(text, statement, changed, "expression", 1.3)
+
+
+def _condition(test: ast.expr, text: Text, scope: Scope) -> Iterator[Edit]:
+    where = text.span(test)
+    if where is None:
+        return
+    line = text.line(test)
+    whole = ast.unparse(test)
+    for new, cost in ((f"not ({whole})", 1.0), ("True", 1.2), ("False", 1.2)):
+        yield Edit(*where, new, line, "condition", cost)
+    for name in scope.parameters:
+        yield Edit(*where, f"({whole}) and {name} is not None", line, "condition", 1.6)
+
+
+def _other_targets(index: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(index, ast.Tuple):
+        for i in range(len(index.elts) - 1):
+            swapped = [*index.elts[:i], index.elts[i + 1], index.elts[i], *index.elts[i + 2 :]]
+            yield ast.Tuple(swapped, ast.Load())
+    yield ast.Tuple([ast.Constant(...), index], ast.Load())
+    yield ast.Tuple([ast.Slice(), index], ast.Load())
+    yield ast.UnaryOp(ast.Invert(), index)
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    return ast.parse(ast.unparse(target), mode="eval").body
+
+
+def _exchanged(one: ast.stmt, other: ast.stmt, text: Text) -> Iterator[Edit]:
+    """Two neighbouring statements in the other order."""
+    spans = text.span(one), text.span(other)
+    if spans[0] is None or spans[1] is None or isinstance(other, ast.Return):
+        return
+    between = text.between(spans[0][1], spans[1][0])
+    new = f"{text.of(other)}{between}{text.of(one)}"
+    if isinstance(one, ast.Assign | ast.AugAssign | ast.Expr | ast.If | ast.For):
+        yield Edit(spans[0][0], spans[1][1], new, text.line(other), "lines", 1.3)
+
+
+def _returns(statement: ast.Return, value: ast.expr, text: Text, scope: Scope) -> Iterator[Edit]:
+    """The result in another form: a part of a pair, a pair of it and another variable, a number, another shape."""
+    whole = ast.unparse(value)
+    if isinstance(value, ast.Tuple):
+        for part in value.elts:
+            yield from _edit(text, statement, f"return {ast.unparse(part)}", "returned", 1.1)
+    else:
+        for name in scope.variables:
+            if name != whole:
+                yield from _edit(text, statement, f"return ({whole}), {name}", "returned", 1.2)
+                yield from _edit(text, statement, f"return {name}, ({whole})", "returned", 1.3)
+                yield from _edit(text, statement, f"return {name}", "returned", 1.2)
+        for form in ("float({})", "({})[0]", "({}).T", f"{scope.numpy}.array({{}})", f"{scope.numpy}.squeeze({{}})"):
+            yield from _edit(text, statement, f"return {form.format(whole)}", "returned", 1.2)
+    for name in scope.parameters:
+        form = f"return {scope.numpy}.reshape({whole}, {name}.shape)"
+        yield from _edit(text, statement, form, "shape", 1.5)
+
+
+def _end_of(body: Sequence[ast.stmt], inside: ast.stmt | None, text: Text) -> Iterator[Edit]:
+    """A loop's last statement once after the loop, as with a result that is returned too early."""
+    last = body[-1]
+    where = text.span(last)
+    if where is None or inside is None or not isinstance(inside, ast.For | ast.While | ast.If | ast.With):
+        return
+    indent = " " * inside.col_offset
+    moved = textwrap.indent(textwrap.dedent(" " * last.col_offset + text.of(last)), indent)
+    early = isinstance(last, ast.Return)
+    if early or not isinstance(inside, ast.If):
+        yield Edit(*where, f"pass\n{moved}", text.line(last), "returned" if early else "lines", 1.0 if early else 1.4)
+
+
+def _copied_first(function: Function, text: Text) -> Iterator[Edit]:
+    """A parameter copied before the line that changes it."""
+    parameters = {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}
+    body = _without_docstring(function.body)
+    where = text.span(body[0]) if body else None
+    if where is None:
+        return
+    indent = " " * body[0].col_offset
+    for node in ast.walk(function):
+        target: ast.expr | None = node.target if isinstance(node, ast.AugAssign) else None
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target = node.targets[0]
+        if not isinstance(node, ast.stmt) or not isinstance(target, ast.Name | ast.Subscript | ast.Attribute):
+            continue
+        base: ast.expr = target
+        while isinstance(base, ast.Subscript | ast.Attribute):
+            base = base.value
+        bare = isinstance(node, ast.Assign) and base is target
+        if isinstance(base, ast.Name) and base.id in parameters and not bare:
+            copy = f"{base.id} = {base.id}.copy()\n{indent}"
+            yield Edit(where[0], where[0], copy, text.line(node), "inplace", 1.0)
+
+
+def _returned_at_the_end(function: Function, text: Text, scope: Scope) -> Iterator[Edit]:
+    """What the last line works out, or a variable, returned where nothing is."""
+    last = function.body[-1]
+    where = text.span(last)
+    if where is None or isinstance(last, ast.Return):
+        return
+    indent = " " * last.col_offset
+    if isinstance(last, ast.Expr) and not isinstance(last.value, ast.Constant):
+        yield from _edit(text, last, f"return {text.of(last)}", "returned", 1.0)
+    end = text.end_line(last)
+    for name in reversed(scope.variables):
+        yield Edit(where[1], where[1], f"\n{indent}return {name}", end, "returned", 1.1)

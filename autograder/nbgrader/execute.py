@@ -1,0 +1,198 @@
+"""Plain nbgrader courses, whose graded cells hold their own asserts: run in the jail, marked by nbgrader's own rules."""
+
+from __future__ import annotations
+
+import ast
+import atexit
+import functools
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.preprocessors import Execute
+from traitlets import Enum, Float, Integer, List, Unicode
+
+from autograder.grading.document import write_outcomes
+from autograder.sandbox import Worker, open_worker
+from autograder.sandbox.packages import PackageMissing, top_level_paths
+from autograder.sandbox.protocol import CodeCell, Limits
+
+__all__ = ["CannotExecuteError", "ExecuteConfined"]
+
+_HARMLESS = frozenset({"matplotlib", "config", "load_ext", "reload_ext", "autoreload", "precision"})  # left out
+_PYTHON_MAGICS = frozenset({"time", "timeit", "prun", "capture"})  # their rest is Python, and is run
+_MAX_FILES = 1000
+# White space in front stands in one alternative only: in two that follow each other, a long line of it takes its square.
+_GIVEN = r"(?:[\w\s,.*()\[\]]+=\s*|\s*)"
+_SHELL, _MAGIC = re.compile(_GIVEN + "!"), re.compile(_GIVEN + r"%(\w+)")
+
+
+class CannotExecuteError(Exception):
+    """A notebook cannot be run as its course means it; nbgrader logs the reason, goes on, and ends with an error."""
+
+
+class ExecuteConfined(Execute):
+    """Run a notebook's cells in the jail and record their outputs; in the place of nbgrader's ``Execute``.
+
+    What is configured for ``Execute`` (``timeout``, ``interrupt_on_timeout``, ``error_on_timeout``, ``enabled`` and so
+    ``--no-execute``) counts here too.
+    """
+
+    confinement = Enum(
+        ["auto", "bubblewrap", "landlock"], "auto", help="How students' code is confined. There is no unconfined way."
+    ).tag(config=True)
+    packages = List(
+        Unicode(),
+        ["numpy", "matplotlib"],
+        help="What notebooks may import besides the standard library and the files beside them; what these need comes along.",
+    ).tag(config=True)
+    notebook_seconds = Float(600.0, help="How long one notebook may take in all.").tag(config=True)
+    memory_mb = Integer(2048, help="How much memory a notebook may take, in MiB.").tag(config=True)
+    files_mb = Integer(64, help="How much the files beside a notebook, and what it writes, may take, in MiB.").tag(
+        config=True
+    )
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any], _manager: object = None
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """The notebook with what its cells put out.
+
+        Raises ``CannotExecuteError`` where it is not Python, or where a locked cell uses what the jail does not have;
+        ``SandboxUnavailable`` where there is no jail.
+        """
+        _require_python(nb, self.kernel_name)
+        _require_no_shell(nb)
+        cells = [
+            CodeCell(index, _name_of(index, cell), cell.source) for index, cell in _to_run(nb, self.skip_cells_with_tag)
+        ]
+        folder = Path(resources.get("metadata", {}).get("path") or ".")
+        files = _files_beside(folder, self.files_mb << 20)
+        worker = _worker(self.confinement, tuple(self.packages), self._limits())
+        if files and worker.sandbox == "bubblewrap" and not worker.nested:
+            raise CannotExecuteError(
+                "This kernel does not let a jail hold a second one, so the files beside the notebook cannot be offered "
+                "to it. `autograder doctor` says more; c.ExecuteConfined.confinement = 'landlock' may serve."
+            )
+        environment = {name: value for name, value in os.environ.items() if name.startswith("NBGRADER_")}
+        with closing(worker.open(cells, files=files, environment=environment)) as session:
+            outcomes = session.cells
+        write_outcomes(nb, outcomes)
+        for outcome in outcomes:
+            if outcome.stopped == "timeout":
+                self._say_timeout(nb, outcome.index)
+        return nbformat.from_dict(nb), resources
+
+    def _limits(self) -> Limits:
+        seconds = self.timeout if self.timeout and self.timeout > 0 else self.notebook_seconds
+        return Limits(
+            cell_seconds=min(float(seconds), self.notebook_seconds),
+            submission_seconds=self.notebook_seconds,
+            memory_mb=self.memory_mb,
+            disk_mb=self.files_mb,
+            output_kb=256,
+        )
+
+    def _say_timeout(self, nb: NotebookNode, index: int) -> None:
+        """End a cell's outputs with the error that nbgrader puts there; raise where it is set to stop instead."""
+        if not self.interrupt_on_timeout:
+            raise CannotExecuteError(
+                f"Cell {index + 1} ran longer than {self.timeout} seconds, and Execute.interrupt_on_timeout is off."
+            )
+        error = {"ename": "CellTimeoutError", "evalue": "", "traceback": []} | (self.error_on_timeout or {})
+        nb.cells[index].outputs[-1] = {"output_type": "error", **error}
+
+
+def _require_python(nb: NotebookNode, kernel: str) -> None:
+    spec, info = nb.metadata.get("kernelspec", {}), nb.metadata.get("language_info", {})
+    name = kernel or spec.get("name", "")
+    language = "" if kernel else spec.get("language", "") or info.get("name", "")
+    if (language or name or "python").lower().startswith(("python", "ipython")):
+        return
+    raise CannotExecuteError(
+        f"This notebook's kernel {name or '(unnamed)'!r} speaks {language or 'a language that is not named'}; only Python "
+        "can be run in the jail. Grade this assignment with nbgrader's own Execute, on a machine that you can spare."
+    )
+
+
+def _require_no_shell(nb: NotebookNode) -> None:
+    """Refuse a notebook whose own (locked) cells need what the jail leaves out: they would pass or fail by that."""
+    for index, cell in enumerate(nb.cells):
+        meta = cell.metadata.get("nbgrader", {})
+        locked = not meta.get("solution", False) and (meta.get("grade", False) or meta.get("locked", False))
+        if cell.cell_type == "code" and locked and (found := _beyond_python(cell.source)):
+            raise CannotExecuteError(
+                f"The locked {_name_of(index, cell)} uses {found}, which the jail does not run. Write it in plain Python, "
+                "or grade this assignment with nbgrader's own Execute."
+            )
+
+
+def _beyond_python(source: str) -> str:
+    """The first magic or shell escape of a cell that would not be run as it stands; "" for none."""
+    if found := re.match(r"\s*%%(\w*)", source):
+        return "" if found[1] in _PYTHON_MAGICS else f"%%{found[1]}"
+    try:
+        compile(source, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        for line in source.splitlines():
+            if _SHELL.match(line):
+                return f"the shell escape {line.strip()[:60]!r}"
+            magic = _MAGIC.match(line)
+            if magic and magic[1] not in _HARMLESS | _PYTHON_MAGICS:
+                return f"%{magic[1]}"
+        return ""
+    return ""
+
+
+def _to_run(nb: NotebookNode, skipped_tag: str) -> Iterator[tuple[int, NotebookNode]]:
+    """The cells that nbclient would execute, with their places."""
+    for index, cell in enumerate(nb.cells):
+        tags = cell.metadata.get("tags", [])
+        if cell.cell_type == "code" and cell.source.strip() and not (skipped_tag and skipped_tag in tags):
+            yield index, cell
+
+
+def _name_of(index: int, cell: NotebookNode) -> str:
+    grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+    return f"cell {grade_id!r}" if grade_id else f"cell {index + 1}"
+
+
+def _files_beside(folder: Path, room: int) -> dict[str, bytes]:
+    """The assignment's other files; no notebook (another one's hidden tests stand there) and nothing behind a link."""
+    files: dict[str, bytes] = {}
+    used = 0
+    for path in sorted(folder.rglob("*")):
+        if path.suffix == ".ipynb" or not path.is_file() or _linked(path, folder):
+            continue
+        used += path.stat().st_size
+        if used > room or len(files) >= _MAX_FILES:
+            raise CannotExecuteError(
+                f"The files beside the notebook in {folder} are more than {room >> 20} MiB or {_MAX_FILES} files. Take out "
+                "what is not needed, or raise c.ExecuteConfined.files_mb."
+            )
+        files[path.relative_to(folder).as_posix()] = path.read_bytes()
+    return files
+
+
+def _linked(path: Path, folder: Path) -> bool:
+    return any(part.is_symlink() for part in (path, *path.parents) if folder in part.parents)
+
+
+@functools.cache
+def _worker(confinement: Any, packages: Sequence[str], limits: Limits) -> Worker:
+    """A worker that stays for the whole command: starting one takes longer than most notebooks."""
+    try:
+        top_level_paths(packages)
+    except PackageMissing as error:
+        raise CannotExecuteError(
+            f"c.ExecuteConfined.packages lists {', '.join(packages)}, and one of these is not installed here: install it "
+            "beside nbgrader, or take it out of the list."
+        ) from error
+    # NumPy is always there: the jail itself speaks it.
+    worker = open_worker(limits, list(dict.fromkeys(["numpy", *packages])), confinement=confinement)
+    atexit.register(worker.close)
+    return worker

@@ -1,0 +1,289 @@
+"""Render a graded notebook and its verdict as one self-contained HTML page."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import string
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from autograder.base.formatting import number, pluralize, points
+from autograder.base.marks import CHECK, CellMark, SubmissionMarks, automatic_marks
+from autograder.base.sanitize import sanitize
+from autograder.base.verdict import ExerciseVerdict, Verdict
+from autograder.course.notebook import cell_of
+from autograder.pages import STYLE, Card, card_section, status_text
+from autograder.pages.prose import MAX_MARKDOWN, prose, verbatim
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from collections.abc import Set as AbstractSet
+
+    from autograder.base.marks import SubmissionMarks
+    from autograder.base.verdict import ExerciseVerdict, Verdict
+    from autograder.course.notebook import Cell
+
+__all__ = ["Marking", "append_hash", "feedback_page", "has_valid_hash", "marking_of", "notes_off_page", "reason_page"]
+
+
+WAITS = "waits for a person"
+AGAIN = "waits for a person to look once more"
+NO_RESPONSE = "left as it was handed out"
+
+
+@dataclass(frozen=True)
+class Marking:
+    """The part of a page that is about marks.
+
+    ``score`` is what counts, out of what there is, and ``by_person`` whether a person gave any of it; ``rows`` are the table's, one
+    for each cell with a mark; ``before`` and ``penalty`` are the sum and what is taken off it for being late, and ``waiting`` the sentence on what
+    a person still has to look at, each empty where there is nothing to say; ``notes`` is what a person gave or wrote, by cell.
+    """
+
+    score: str
+    rows: tuple[dict[str, str], ...]
+    before: str
+    penalty: str
+    waiting: str
+    notes: Mapping[str, Sequence[str | Markup]]
+    by_person: bool
+    given: bool
+
+    @cached_property
+    def anchors(self) -> frozenset[str]:
+        """The cells of which a page holds a place to go to: those with a mark, and those with a comment."""
+        return frozenset(row["anchor"] for row in self.rows) | self.notes.keys()
+
+
+def marking_of(verdict: Verdict, marks: SubmissionMarks) -> Marking:
+    """What the page of ``verdict`` (as the student may read it) says of ``marks``."""
+    exercises = {CHECK + exercise.name: exercise for exercise in verdict.exercises}
+    others = [cell.name for cell in marks.cells if cell.name not in exercises]
+    rows: list[dict[str, str]] = []
+    notes: dict[str, Sequence[str | Markup]] = {}
+    for name in [*(name for name in exercises if name in marks.by_cell), *others]:
+        mark, exercise = marks.by_cell[name], exercises.get(name)
+        rows.append(_row(mark, exercise))
+        # nbgrader keeps the comment on an exercise at the cell of its stub.
+        said = [marks.comments[at] for at in dict.fromkeys((_called(name), name)) if at in marks.comments]
+        waits = mark.waits and (mark.given or verdict.status == "graded")  # else the page says it of the whole notebook
+        if note := [*_note(mark, exercise, waits=waits), *map(_comment, said)]:
+            notes[name] = note
+    for name, text in marks.comments.items():
+        if name not in marks.by_cell and CHECK + name not in marks.by_cell:
+            notes[name] = [_comment(text)]
+    waiting = [_called(mark.name) for mark in marks.waiting]
+    return Marking(
+        points(marks.total, marks.max_score),
+        tuple(rows),
+        points(marks.score, marks.max_score) if marks.penalty else "",
+        number(marks.penalty) if marks.penalty else "",
+        f"A person still has to look at {' and '.join(filter(None, [', '.join(waiting[:-1]), waiting[-1]]))}, so these points may change."
+        if waiting
+        else "",
+        notes,
+        any(mark.by_hand is not None or mark.extra for mark in marks.cells),
+        marks.given,
+    )
+
+
+def _called(name: str) -> str:
+    return name.removeprefix(CHECK)
+
+
+def _row(mark: CellMark, exercise: ExerciseVerdict | None) -> dict[str, str]:
+    stands = [status_text(exercise)] if exercise is not None else []
+    if mark.by_hand is not None:
+        stands = ["marked by hand"]
+    elif exercise is None and mark.auto is not None:
+        stands = [NO_RESPONSE if mark.auto == 0 else ""]
+    if mark.extra:
+        stands.append(f"with {pluralize(mark.extra, 'point')} of extra credit")
+    if mark.waits:
+        stands.append(AGAIN if mark.given else WAITS)
+    return {
+        "name": _called(mark.name),
+        "anchor": mark.name,
+        "points": points(mark.score, mark.max_score) if mark.given else f"– of {pluralize(mark.max_score, 'point')}",
+        "standing": ", ".join(filter(None, stands)),
+    }
+
+
+def _note(mark: CellMark, exercise: ExerciseVerdict | None, *, waits: bool) -> list[str]:
+    """What stands at the cell itself of the mark that counts, where the checks' own is not the whole of it; one text, or none."""
+    said = []
+    if mark.by_hand is not None:
+        said.append(f"Marked by hand: {points(mark.by_hand, mark.max_score)}.")
+        if exercise is not None and mark.auto is not None and mark.auto != mark.by_hand:
+            said.append(f"The checks gave {number(mark.auto)}; the mark by hand is the one that counts.")
+    elif exercise is not None and mark.auto is not None and abs(mark.auto - exercise.score) > 1e-9:
+        said.append(f"In the gradebook, {points(mark.auto, mark.max_score)} count for this.")
+    if mark.extra and mark.given:
+        said.append(f"Extra credit: {pluralize(mark.extra, 'point')}.")
+    if waits:
+        said.append("A person will look at this once more." if mark.given else "A person will mark this.")
+    return [" ".join(said)] if said else []
+
+
+def _comment(text: str) -> Markup:
+    return Markup('<p class="label">Comment</p>{}').format(prose(text))
+
+
+def notes_off_page(marking: Marking, shown: Collection[str]) -> list[tuple[str, Sequence[str | Markup]]]:
+    """The names of the cells that are not on the page, with what a person gave or wrote there."""
+    return [(_called(name), note) for name, note in marking.notes.items() if name not in shown]
+
+
+MAX_PROSE = 200_000  # characters of a notebook's prose that are read as Markdown; what comes after is shown as typed
+MAX_TYPED = 4 << 20  # characters of it that are shown at all
+CUT = "… (the rest of this text is left out here)"
+_BASE64 = (string.ascii_letters + string.digits + "+/=").encode()
+
+
+def feedback_page(
+    course_title: str, verdict: Verdict, document: Mapping[str, Any], marks: SubmissionMarks | None = None
+) -> str:
+    """The page of a graded notebook.
+
+    Args:
+        course_title: what the course is called.
+        verdict: the outcome as the student may read it (see ``autograder.base.verdict``).
+        document: the notebook with its outputs, as it is kept in ``autograded/``.
+        marks: what the gradebook has; without it, what the checks give.
+    """
+    outcomes = {CHECK + exercise.name: exercise for exercise in verdict.exercises}
+    marking = marking_of(verdict, marks or automatic_marks(verdict))
+    marked: dict[str, set[int]] = {}
+    for located in (exercise.located for exercise in verdict.exercises):
+        if located is not None:
+            marked.setdefault(located.cell, set()).update(located.lines)
+    room, typed, code = MAX_PROSE, MAX_TYPED, 0
+    cells = []
+    for index, raw in enumerate(document["cells"]):
+        cell = cell_of(index, raw)
+        if cell.kind != "code":
+            length = len(cell.source)
+            cell = cell if length <= typed else replace(cell, source=cell.source[:typed] + CUT)
+            typed = max(typed - length, 0)
+        room -= len(cell.source) if cell.kind == "markdown" and len(cell.source) <= MAX_MARKDOWN else 0
+        code += cell.kind == "code"
+        lines = marked.get(cell.grade_id or f"cell {code}", set()) if cell.kind == "code" else set()
+        place = {"name": cell.grade_id, "notes": marking.notes.get(cell.grade_id or "", ())}
+        shown = place if cell.grade_id in marking.anchors else {"name": "", "notes": ()}
+        cells.append({**_cell(cell, raw, outcomes, lines, rendered=room >= 0), **shown})
+    return _render(course_title, verdict, marking, cells)
+
+
+def reason_page(course_title: str, verdict: Verdict, marks: SubmissionMarks | None = None) -> str:
+    """The page of a notebook that could not be graded: why, what happens now, and the marks that a person gave meanwhile."""
+    return _render(course_title, verdict, marking_of(verdict, marks or automatic_marks(verdict)), [])
+
+
+def _cell(
+    cell: Cell,
+    raw: Mapping[str, Any],
+    outcomes: Mapping[str, ExerciseVerdict],
+    marked: AbstractSet[int],
+    *,
+    rendered: bool,
+) -> dict[str, Any]:
+    outcome = outcomes.get(cell.grade_id or "") if cell.role == "check" else None
+    if outcome is not None:
+        return {"kind": "check", "outcome": Markup(card_section(Card(outcome, graded=True)))}  # noqa: S704 - escaped there
+    if cell.kind == "markdown":
+        return {"kind": "prose", "html": prose(cell.source) if rendered else verbatim(cell.source)}
+    if cell.kind != "code":
+        return {"kind": "raw", "source": sanitize(cell.source)}
+    return {
+        "kind": "code",
+        "source": _with_marks(sanitize(cell.source), marked),
+        "label": f"Your code for {cell.grade_id}" if cell.role == "stub" else "Code",
+        "yours": cell.role == "stub",
+        "outputs": list(_outputs(raw.get("outputs", []))),
+    }
+
+
+def _with_marks(source: str, lines: AbstractSet[int]) -> str | Markup:
+    """The code, with those of its lines marked in which a mistake is."""
+    if not lines:
+        return source
+    mark = Markup('<mark class="here" title="Look at this line">{}</mark>')
+    return Markup("\n").join(
+        mark.format(line) if number in lines else line for number, line in enumerate(source.split("\n"), start=1)
+    )
+
+
+def _outputs(outputs: Iterable[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
+    for output in outputs:
+        match output.get("output_type"):
+            case "stream":
+                yield {"kind": str(output["name"]), "text": sanitize(str(output["text"]))}
+            case "error":
+                lines = output["traceback"] or [f"{output['ename']}: {output['evalue']}"]
+                yield {"kind": "error", "text": sanitize("\n".join(lines))}
+            case "display_data" | "execute_result":
+                yield _shown(output["data"])
+
+
+def _shown(data: Mapping[str, str]) -> dict[str, Any]:
+    text = sanitize(data.get("text/plain", ""))
+    for mime in ("image/png", "image/jpeg"):
+        encoded = "".join(data.get(mime, "").split())
+        if encoded and not encoded.encode("ascii", "replace").translate(None, _BASE64):
+            source = Markup(f"data:{mime};base64,{encoded}")  # noqa: S704 - base64, as was just seen
+            return {"kind": "picture", "source": source, "text": text}
+    return {"kind": "result", "text": text or sanitize(data.get("text/latex", ""))}
+
+
+def _render(course_title: str, verdict: Verdict, marking: Marking, cells: list[dict[str, Any]]) -> str:
+    shown = {cell["name"] for cell in cells}
+    return _template().render(
+        card_style=Markup(STYLE),  # noqa: S704 - our own
+        course_title=course_title,
+        verdict=verdict,
+        marking=marking,
+        cells=cells,
+        shown=shown,
+        elsewhere=notes_off_page(marking, shown),
+    )
+
+
+def _finished(value: Any) -> Any:
+    # Names of files and folders are a student's as well: terminal codes go from all that is not markup made here.
+    return sanitize(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+@cache
+def _template() -> Template:
+    loader = PackageLoader("autograder.pages", "templates")
+    environment = Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finished,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html.j2")
+
+
+_SEAL = re.compile(rb"<!-- autograder ([0-9a-f]{64}) -->\n\Z")
+_LENGTH = len("<!-- autograder ") + 64 + len(" -->\n")
+
+
+def append_hash(html: str) -> bytes:
+    """The page as bytes that end in the hash of all that stands before."""
+    page = html.rstrip("\n").encode("utf-8", "replace") + b"\n"
+    return page + f"<!-- autograder {hashlib.sha256(page).hexdigest()} -->\n".encode()
+
+
+def has_valid_hash(page: bytes) -> bool:
+    """Whether not one byte of ``page`` has changed since ``sealed`` made it."""
+    found = _SEAL.search(page[-_LENGTH:])
+    return found is not None and hashlib.sha256(page[:-_LENGTH]).hexdigest().encode() == found[1]

@@ -1,0 +1,137 @@
+"""Cards as HTML for a notebook or a page: escaped throughout, readable aloud, and fit for a light and a dark theme."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from html import escape
+from textwrap import dedent
+
+from autograder.base.sanitize import sanitize
+from autograder.pages.card import (
+    OTHER_WAY,
+    OTHER_WAYS,
+    THE_CASE,
+    Card,
+    HintCard,
+    Row,
+    blocks,
+    footer,
+    headline,
+    intro,
+    rows,
+)
+
+__all__ = ["STYLE", "card_html", "card_section", "hint_html"]
+
+# JupyterLab's variables follow its theme; what stands after each comma serves everywhere else. Where a front end
+# strips the style (a notebook that is not trusted), the words and symbols alone still say everything.
+STYLE = """<style>
+.ag-card{border:1px solid var(--jp-border-color2,#8888);border-left-width:5px;border-radius:4px;padding:.6em .9em;
+margin:.2em 0;max-width:56em;color:var(--jp-content-font-color1,inherit);line-height:1.45;
+font-family:var(--jp-content-font-family,system-ui,sans-serif);font-size:var(--jp-content-font-size1,14px)}
+.ag-card.ag-good{border-left-color:var(--jp-success-color1,#2e7d32)}
+.ag-card.ag-bad{border-left-color:var(--jp-error-color1,#c62828)}
+.ag-card.ag-open{border-left-color:var(--jp-info-color1,#0277bd)}
+.ag-card .ag-head{margin:0 0 .3em;font-weight:400}
+.ag-card .ag-name{font-weight:600;margin-right:1em}
+.ag-card ul.ag-list{list-style:none;margin:0;padding:0}
+.ag-card ul.ag-list>li{margin:.25em 0;padding:0 0 0 1.6em}
+.ag-card .ag-sign{display:inline-block;width:1.6em;margin-left:-1.6em;font-weight:700;text-align:center}
+.ag-card .ag-passed>.ag-sign{color:var(--jp-success-color1,#2e7d32)}
+.ag-card .ag-failed>.ag-sign{color:var(--jp-error-color1,#c62828)}
+.ag-card .ag-quiet{font-style:italic}
+.ag-card p{margin:.35em 0}
+.ag-card pre.ag-case.ag-case{margin:.4em 0;padding:.5em .7em;overflow-x:auto;white-space:pre-wrap;word-break:normal;
+overflow-wrap:anywhere;border-radius:3px;
+background:var(--jp-layout-color2,#8881);color:inherit;line-height:1.4;
+font-family:var(--jp-code-font-family,ui-monospace,monospace);font-size:var(--jp-code-font-size,13px)}
+.ag-card .ag-advice{border-left:3px solid var(--jp-border-color1,#888);padding-left:.8em;margin:.5em 0}
+.ag-card code{font-family:var(--jp-code-font-family,ui-monospace,monospace);background:var(--jp-layout-color2,#8881);
+padding:0 .2em;border-radius:2px}
+.ag-card details{margin:.3em 0}
+.ag-card summary{cursor:pointer;color:var(--jp-content-link-color,inherit);width:fit-content}
+.ag-card summary:focus-visible{outline:2px solid currentColor;outline-offset:2px}
+.ag-card .ag-heard{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+</style>"""
+
+
+def card_html(card: Card) -> str:
+    """The card as one self-contained fragment that holds no script; every text in it is escaped."""
+    return STYLE + card_section(card)
+
+
+@lru_cache(maxsize=512)  # most of a class has most of an exercise in common
+def card_section(card: Card) -> str:
+    """The card without its style, for a page that holds ``STYLE`` once."""
+    verdict = card.verdict
+    items = "".join(map(_row, rows(card)))
+    body = _prose(intro(card)) + (f'<ul class="ag-list">{items}</ul>' if items else "")
+    body += _prose(" ".join(footer(card))) + _hints(card) + _other_ways(card)
+    look = {"passed": "ag-good", "not_attempted": "ag-open"}.get(verdict.status, "ag-bad")
+    return _section(look, verdict.name, headline(card), body)
+
+
+def hint_html(card: HintCard) -> str:
+    """A hint as one self-contained fragment."""
+    what = card.what or (f"hint {card.number} of {card.total}" if card.number else "hints")
+    return STYLE + _section("ag-open", card.exercise, what, _prose(card.text) + _code(card.code))
+
+
+def _section(look: str, name: str, what: str, body: str) -> str:
+    name = escape(sanitize(name))
+    # The classes keep MathJax away from a student's dollar signs.
+    return (
+        f'<section class="ag-card {look} mathjax_ignore tex2jax_ignore" role="group" aria-label="{name}: {what}">'
+        f'<p class="ag-head"><span class="ag-name">{name}</span> {what}</p>{body}</section>'
+    )
+
+
+def _hints(card: Card) -> str:
+    """A fold for each hint, which a click or a key opens: no script has to run for it."""
+    return "".join(
+        _fold(f"Hint {number} of {len(card.hints)}", _prose(text)) for number, text in enumerate(card.hints, 1)
+    )
+
+
+def _other_ways(card: Card) -> str:
+    ways = "".join(f"{_prose(note)}{_code(source)}" for note, source in card.other_ways)
+    return _fold(OTHER_WAY if len(card.other_ways) == 1 else OTHER_WAYS, ways) if ways else ""
+
+
+def _fold(summary: str, body: str) -> str:
+    return f"<details><summary>{escape(summary)}</summary>{body}</details>"
+
+
+def _code(source: str) -> str:
+    return f'<pre class="ag-case" tabindex="0" aria-label="Code">{escape(sanitize(source))}</pre>' if source else ""
+
+
+def _row(row: Row) -> str:
+    note = f' <span class="ag-quiet">{escape(row.note)}</span>' if row.note else ""
+    case = (
+        f'<pre class="ag-case" tabindex="0" aria-label="The case that shows it">{escape(row.case)}</pre>'
+        if row.case
+        else ""
+    )
+    look = {"✓": "ag-passed", "✗": "ag-failed"}.get(row.sign, "ag-waiting")
+    advice = f'<div class="ag-advice">{_prose(row.advice)}</div>' if row.advice else ""
+    below = f"{advice}{_fold(THE_CASE, case)}" if row.folds else f"{case}{advice}"
+    return (
+        f'<li class="{look}"><span class="ag-sign" aria-hidden="true">{row.sign}</span><span class="ag-heard"> {row.word}: </span>'
+        f"{_inline(row.title)}{note}{_prose(row.reason)}{below}</li>"
+    )
+
+
+def _prose(text: str) -> str:
+    html = ""
+    for block in blocks(text):
+        verbatim = f'<pre class="ag-case">{escape(dedent(block.text))}</pre>'
+        html += verbatim if block.kind == "verbatim" else f"<p>{_inline(block.text)}</p>"
+    return html
+
+
+def _inline(text: str) -> str:
+    """Escaped text in which what stands between backticks is code."""
+    parts = re.split(r"`([^`\n]+)`", text)
+    return "".join(f"<code>{escape(part)}</code>" if i % 2 else escape(part) for i, part in enumerate(parts))

@@ -1,0 +1,74 @@
+"""Cards as plain text, narrow enough for ``nbgrader validate`` to show every line whole."""
+
+from __future__ import annotations
+
+import textwrap
+from functools import lru_cache
+
+from autograder.base.sanitize import sanitize
+from autograder.pages.card import OTHER_WAY, Card, HintCard, Row, blocks, footer, headline, intro, rows
+
+__all__ = ["card_text", "hint_text", "wrapped"]
+
+WIDTH = 82  # nbgrader's Validate cuts lines at 87 columns, four of them its own indent
+
+
+@lru_cache(maxsize=512)  # most of a class has most of an exercise in common
+def card_text(card: Card, width: int = WIDTH) -> str:
+    """The card as a terminal of ``width`` columns shows it; no colour, no trailing line break."""
+    head = f"{sanitize(card.verdict.name)}   {headline(card)}"
+    lines = [_filled(head, "", "  ", width), wrapped(intro(card), "  ", width=width)]
+    for row in rows(card):
+        lines += _row(row, width)
+    lines.append(wrapped(" ".join(footer(card)).replace("`", ""), "  ", width=width))
+    if card.other_ways:
+        note, source = card.other_ways[0]
+        lines += [wrapped(f"{OTHER_WAY}. {note}", "  ", width=width), textwrap.indent(sanitize(source), "      ")]
+    return "\n".join(line for line in lines if line)
+
+
+def hint_text(card: HintCard, width: int = WIDTH) -> str:
+    """A hint as a terminal of ``width`` columns shows it."""
+    if not card.number:
+        code = f"\n\n{textwrap.indent(sanitize(card.code), '    ')}" if card.code else ""
+        return wrapped(card.text, "", width=width) + code
+    return f"{card.exercise}   hint {card.number} of {card.total}\n{wrapped(card.text, '  ', width=width)}"
+
+
+def wrapped(text: str, indent: str, first: str | None = None, width: int = WIDTH) -> str:
+    """Paragraphs filled to the width and indented, the first line by ``first``; what keeps its shape is only indented."""
+    filled: list[str] = []
+    for block in blocks(text):
+        start = indent if filled or first is None else first
+        verbatim = start + textwrap.indent(block.text, indent).removeprefix(indent)
+        filled.append(verbatim if block.kind == "verbatim" else _filled(block.text, start, indent, width))
+    return f"\n{indent}\n".join(filled)
+
+
+def _filled(text: str, indent: str, subsequent: str, width: int) -> str:
+    return textwrap.fill(
+        text, width, initial_indent=indent, subsequent_indent=subsequent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _row(row: Row, width: int) -> list[str]:
+    title = f"{row.sign} {row.title}"
+    if row.note:
+        title += " " + f"  {row.note}".replace(" ", "\1")  # the note is never broken over two lines
+    case = [_case_line(line, " " * 6, width) for line in row.case.splitlines()]
+    advice = [wrapped(row.advice, " " * 6, width=width)]
+    below = [*advice, *case] if row.folds else [*case, *advice]
+    return [
+        _filled(title, "  ", "    ", width).replace("\1", " "),
+        wrapped(row.reason, " " * 6, width=width),
+        *below,
+    ]
+
+
+def _case_line(line: str, indent: str, width: int) -> str:
+    """A line of a case, broken after commas where it is long: it can still be pasted as Python."""
+    if len(indent + line) <= width or ", " not in line:
+        return indent + line
+    # Two spaces align columns and are kept; a break may come after a comma only.
+    parts = line.replace(", ", ",\0").replace(" ", "\1").replace("\0", " ")
+    return _filled(parts, indent, indent + " " * 4, width).replace("\1", " ")

@@ -1,6 +1,0 @@
-"""The whole course as a JupyterLite site: notebooks, ``check`` and ``hint`` in a browser, with nothing installed."""
-
-from autograder.site.build import build_site
-from autograder.site.errors import SiteError
-
-__all__ = ["SiteError", "build_site"]

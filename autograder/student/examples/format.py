@@ -1,0 +1,394 @@
+"""The file ``examples.json``: its data types, and reading it with a readable message for every possible problem."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import zlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from autograder.sandbox.script import PLAY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+__all__ = [
+    "EXAMPLES_NAME",
+    "FORMAT",
+    "AlternativeSolution",
+    "AssertStep",
+    "CallStep",
+    "CheckExample",
+    "Examples",
+    "ExamplesError",
+    "ExerciseExamples",
+    "MisconceptionExample",
+    "RecordedAnswer",
+    "Ref",
+    "Step",
+    "VariableStep",
+    "WrongAnswer",
+    "deobfuscate",
+    "load_examples",
+    "obfuscate",
+    "parse_examples",
+]
+
+
+_BLOCK = 32  # bytes of a SHA-256
+_LARGEST = 2**22  # bytes that what is sealed may unpack to
+
+
+def obfuscate(value: Any, name: str) -> str:
+    """``value``, anything that JSON can hold, as a text in which nothing of it can be read; ``name`` is what it belongs to."""
+    packed = zlib.compress(json.dumps(value, ensure_ascii=False).encode(), 9)
+    return base64.b85encode(_covered(packed, name)).decode()
+
+
+def deobfuscate(text: str, name: str) -> Any:
+    """What was sealed; raises ``ValueError`` for a text that is damaged or belongs to something else."""
+    try:
+        unpacking = zlib.decompressobj()
+        return json.loads(unpacking.decompress(_covered(base64.b85decode(text), name), _LARGEST))
+    except zlib.error as error:
+        raise ValueError(f"what is sealed for {name} is damaged") from error
+
+
+def _covered(data: bytes, name: str) -> bytes:
+    """``data`` with a stream of bytes that follows from ``name`` over it; done twice, it is what it was."""
+    blocks = range(-(-len(data) // _BLOCK))
+    stream = b"".join(hashlib.sha256(f"{name}/{block}".encode()).digest() for block in blocks)
+    return bytes(a ^ b for a, b in zip(data, stream, strict=False))
+
+
+EXAMPLES_NAME = "examples.json"
+FORMAT = 1
+NOTHING = object()  # an assertion that expects no particular value: None is a value
+_MAX_BYTES = 64 * 2**20
+
+
+class ExamplesError(Exception):
+    """A file of examples is missing, unreadable or not of this version; the text says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """The result of an earlier step of the same check; ``path`` digs into tuples, lists and dicts."""
+
+    step: int
+    path: tuple[int | str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallStep:
+    """One call of a function; arguments are encoded values, or ``Ref`` for the result of an earlier step.
+
+    ``probe``, where there is one, is source text whose ``probe(function, *args, **kwargs)`` is run beside the function,
+    ``measured`` says that it measures, and ``memory_mb`` is what the call may take. ``planned`` holds arguments and keywords as a right solution makes them,
+    where some are results. ``parts`` is what a right result consists of, with nothing in it, where the check looks at its
+    parts; ``unpacked`` says that it takes all of them.
+    """
+
+    function: str
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    probe: str = ""
+    memory_mb: int | None = None
+    measured: bool = False
+    planned: tuple[tuple[Any, ...], Mapping[str, Any]] | None = None
+    parts: tuple[None, ...] | Mapping[str, None] | None = None
+    unpacked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VariableStep:
+    """Reading one variable of the notebook."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssertStep:
+    """One assertion, named as in ``autograder.checking.predicates``.
+
+    ``expected`` is a ``Ref``, an encoded value or ``NOTHING``; each of ``inputs`` a ``Ref`` or an encoded value.
+    """
+
+    name: str
+    actual: Ref
+    expected: Any = NOTHING
+    params: Mapping[str, Any] = field(default_factory=dict)
+    call: str = ""
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+
+
+Step = CallStep | VariableStep | AssertStep
+
+
+@dataclass(frozen=True, slots=True)
+class CheckExample:
+    """One visible check: its title, its points, the checks that must hold before it, and its steps."""
+
+    name: str
+    title: str
+    points: float
+    after: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAnswer:
+    """What one call or variable gave: an encoded ``value``, an ``error``'s type, how it ended, or nothing known (``skip``)."""
+
+    value: Any = None
+    error: str = ""
+    message: str = ""
+    skip: bool = False
+    stopped: str = ""
+    changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MisconceptionExample:
+    """A named mistake: one outcome for each call and variable, over all checks in order.
+
+    ``differs`` holds the positions of those that are not a right solution's; None where that was not recorded.
+    """
+
+    name: str
+    message: str
+    outcomes: tuple[RecordedAnswer, ...]
+    differs: frozenset[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WrongAnswer:
+    """What wrong answers to questions of a quiz mean: encoded by variable, the mistake's name, and the sentence for it."""
+
+    answers: Mapping[str, Any]
+    name: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class AlternativeSolution:
+    """A solution as a student reads it: its source, and a line on what is different in it."""
+
+    note: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExerciseExamples:
+    """Everything that a student's machine knows of one exercise.
+
+    ``right`` holds a right solution's outcomes, which tell where an answer is wrong; empty where that was not recorded.
+    ``stars`` and ``minutes`` say how hard it is and how long it takes, 0 where the notebook does not. ``sealed`` holds what
+    is not for everyone to read: see ``other_ways`` and ``solution``. ``wrong_answers`` are a quiz's, where it is judged at once.
+    """
+
+    name: str
+    kind: str
+    points: float
+    signature: str
+    hints: tuple[str, ...]
+    checks: tuple[CheckExample, ...]
+    misconceptions: tuple[MisconceptionExample, ...]
+    answers: tuple[str, ...] = ()
+    right: tuple[RecordedAnswer, ...] = ()
+    stars: int = 0
+    minutes: int = 0
+    sealed: str = ""
+    wrong_answers: tuple[WrongAnswer, ...] = ()
+
+    def other_ways(self) -> tuple[AlternativeSolution, ...]:
+        """Right solutions that are worth reading once one's own is right; none where none were handed out."""
+        return tuple(
+            AlternativeSolution(str(note), str(source)) for note, source in self._kept().get("other_ways") or ()
+        )
+
+    def solution(self) -> str:
+        """The source of a solution; empty where none was handed out."""
+        return str(self._kept().get("solution") or "")
+
+    def _kept(self) -> dict[str, Any]:
+        try:
+            kept = deobfuscate(self.sealed, self.name) if self.sealed else {}
+        except ValueError:  # nothing depends on it
+            return {}
+        return kept if isinstance(kept, dict) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """The visible examples of one chapter, exercise by exercise in the order in which they are taught.
+
+    ``course`` and ``title`` are what the course and the chapter are called, ``chapters`` all of the course in order.
+    ``audience`` is ``"class"``, or ``"self-learners"``, whom nobody marks. ``solutions`` says when a student may read them: see
+    ``Course.solutions``. ``call_seconds`` is how long one call may take in a notebook.
+    """
+
+    chapter: str
+    exercises: Mapping[str, ExerciseExamples]
+    course: str = ""
+    title: str = ""
+    chapters: tuple[str, ...] = ()
+    audience: str = "class"
+    solutions: str = "never"
+    call_seconds: float = 10.0
+
+
+def load_examples(path: Path) -> Examples:
+    """The examples in the file ``path``; raises ``ExamplesError`` with a sentence that says what to do."""
+    again = "Fetch the chapter again to get a fresh copy."
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise ExamplesError(f"{path} is larger than any file of examples should be. {again}")
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ExamplesError(f"There is no file {path}.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise ExamplesError(f"{path} cannot be read ({_short(error)}). {again}") from error
+    try:
+        return parse_examples(data)
+    except ExamplesError as error:
+        raise ExamplesError(f"{path}: {error} {again}") from error
+
+
+def parse_examples(data: Any) -> Examples:
+    """The examples that ``data``, the JSON of such a file, describes; raises ``ExamplesError``."""
+    if not isinstance(data, dict) or "format" not in data:
+        raise ExamplesError("This is no file of examples.")
+    if data["format"] != FORMAT:
+        raise ExamplesError(
+            f"The examples are of format {data['format']!r:.20}, and this autograder reads format {FORMAT}: "
+            "update it (pip install --upgrade nbautograder), or restart the kernel if you just did."
+        )
+    try:
+        exercises = {str(name): _exercise(str(name), entry) for name, entry in data["exercises"].items()}
+        return Examples(
+            str(data["chapter"]),
+            exercises,
+            course=str(data.get("course") or ""),
+            title=str(data.get("title") or ""),
+            chapters=tuple(str(chapter) for chapter in data.get("chapters") or ()),
+            audience=str(data.get("audience") or "class"),
+            solutions=str(data.get("solutions") or "never"),
+            call_seconds=float(data.get("call_seconds") or 10.0),
+        )
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+        raise ExamplesError(f"The examples are damaged ({_short(error)}).") from error
+
+
+def _short(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:160]
+
+
+def _exercise(name: str, data: dict[str, Any]) -> ExerciseExamples:
+    # How a quiz is judged is sealed, for the answers are in it, and needed at once.
+    judged = deobfuscate(data["judged"], name) if data.get("judged") else {}
+    return ExerciseExamples(
+        name=name,
+        kind=str(data["kind"]),
+        answers=tuple(str(answer) for answer in data.get("answers") or ()),
+        points=float(data["points"]),
+        signature=str(data.get("signature", "")),
+        hints=tuple(str(hint) for hint in data.get("hints") or ()),
+        checks=tuple(_check(check) for check in [*data["checks"], *judged.get("checks", ())]),
+        misconceptions=tuple(_misconception(entry) for entry in data.get("misconceptions") or ()),
+        right=tuple(_outcome(entry) for entry in data.get("right") or ()),
+        stars=int(data.get("stars") or 0),
+        minutes=int(data.get("minutes") or 0),
+        sealed=str(data.get("sealed") or ""),
+        wrong_answers=tuple(WrongAnswer(**wrong) for wrong in judged.get("wrong", ())),
+    )
+
+
+def _check(data: dict[str, Any]) -> CheckExample:
+    steps = tuple(_step(step) for step in data["steps"])
+    for index, step in enumerate(steps):
+        for ref in _refs(step):
+            # A reference to a later step, or to an assertion, would make the replay crash far from the cause.
+            if not 0 <= ref.step < index or isinstance(steps[ref.step], AssertStep):
+                raise ValueError(f"step {index} of {data['name']} refers to step {ref.step}")
+    return CheckExample(
+        name=str(data["name"]),
+        title=str(data["title"]),
+        points=float(data.get("points", 0)),
+        after=tuple(str(name) for name in data.get("after") or ()),
+        steps=steps,
+    )
+
+
+def _step(data: dict[str, Any]) -> Step:
+    # An assertion has a "call" too (the text that a student reads), so it is looked for first.
+    if "assert" in data:
+        params = dict(data.get("params") or {})
+        params.update({key: data[key] for key in ("rtol", "atol") if key in data})
+        return AssertStep(
+            name=str(data["assert"]),
+            actual=_ref(data["actual"]),
+            expected=_expected(data.get("expected")),
+            params=params,
+            call=str(data.get("call") or ""),
+            inputs={str(name): _argument(value) for name, value in (data.get("inputs") or {}).items()},
+        )
+    if "variable" in data:
+        return VariableStep(str(data["variable"]))
+    call = data["call"]
+    planned, parts = call.get("planned"), call.get("parts")
+    return CallStep(
+        function=str(call["function"]),
+        args=tuple(_argument(value) for value in call.get("args") or ()),
+        kwargs={str(name): _argument(value) for name, value in (call.get("kwargs") or {}).items()},
+        probe=PLAY if call.get("script") else str(call.get("probe") or ""),
+        memory_mb=int(call["memory_mb"]) if call.get("memory_mb") else None,
+        measured=bool(call.get("measured", False)),
+        planned=(tuple(planned["args"]), dict(planned["kwargs"])) if planned else None,
+        parts=dict.fromkeys(map(str, parts)) if isinstance(parts, list) else (None,) * int(parts or 0) or None,
+        unpacked=bool(call.get("unpacked", False)),
+    )
+
+
+def _argument(data: Any) -> Any:
+    return _ref(data) if isinstance(data, dict) and "step" in data else data
+
+
+def _expected(data: Any) -> Any:
+    if data is None:
+        return NOTHING
+    return _ref(data) if "step" in data else data["value"]
+
+
+def _ref(data: dict[str, Any]) -> Ref:
+    path = (part if isinstance(part, int) else str(part) for part in data.get("path") or ())
+    return Ref(int(data["step"]), tuple(path))
+
+
+def _refs(step: Step) -> list[Ref]:
+    values: tuple[Any, ...] = ()
+    if isinstance(step, CallStep):
+        values = (*step.args, *step.kwargs.values())
+    elif isinstance(step, AssertStep):
+        values = (step.actual, step.expected, *step.inputs.values())
+    return [value for value in values if isinstance(value, Ref)]
+
+
+def _misconception(data: dict[str, Any]) -> MisconceptionExample:
+    differs = frozenset(map(int, data["differs"])) if "differs" in data else None
+    outcomes = tuple(_outcome(o) for o in data["outcomes"])
+    return MisconceptionExample(str(data["name"]), str(data["message"]), outcomes, differs)
+
+
+def _outcome(data: dict[str, Any]) -> RecordedAnswer:
+    if data.get("skip"):
+        return RecordedAnswer(skip=True)
+    if "stopped" in data:
+        return RecordedAnswer(stopped=str(data["stopped"]))
+    changed = tuple(str(name) for name in data.get("changed") or ())
+    if "error" in data:
+        return RecordedAnswer(error=str(data["error"]), message=str(data.get("message", "")), changed=changed)
+    return RecordedAnswer(value=data["value"], changed=changed)

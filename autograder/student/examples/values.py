@@ -1,0 +1,154 @@
+"""Values as JSON: arrays, numbers, text and the tuples, lists and dicts made of them, there and back without loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from autograder.sandbox.guest.wire_tables import from_parts, is_pandas, to_parts
+from autograder.sandbox.protocol import NameReference, Opaque, Rng, Source
+from autograder.student.examples.plain_values import decode_plain_value, encode_plain_value
+
+__all__ = ["decode_value", "encode_value"]
+
+ARRAY_KINDS = "biufc"
+LONG = 1000  # entries from which on an array is looked through for a cycle,
+LONGEST_CYCLE = 60  # of so many entries at most
+MAX_NUMBERS = 10**7  # that such an array may have
+_PLAIN: dict[str, Any] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
+_NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+def encode_value(value: Any) -> Any:
+    """``value`` as JSON that ``decode_value`` reads back; raises ``TypeError`` for what has no such form."""
+    if (plain := encode_plain_value(value, encode_value)) is not None:
+        return plain
+    if value is None or isinstance(value, bool | str | int):
+        return value
+    if isinstance(value, np.ndarray):
+        return _encode_array(value)
+    if isinstance(value, np.generic) and value.dtype.kind in _PLAIN:
+        return encode_value(_PLAIN[value.dtype.kind](value))
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"float": str(value)}
+    if isinstance(value, complex):
+        return {"complex": [_encode_float(value.real), _encode_float(value.imag)]}
+    if isinstance(value, tuple):
+        return {"tuple": [encode_value(item) for item in value]}
+    if isinstance(value, list):
+        return {"list": [encode_value(item) for item in value]}
+    if isinstance(value, Mapping):
+        return {"dict": _encode_dict(value)}
+    if isinstance(value, Source):
+        return {"source": value.text, "name": value.name}
+    if isinstance(value, Rng):
+        return {"rng": value.seed}
+    if isinstance(value, NameReference):
+        return {"named": value.name}
+    if isinstance(value, Opaque):
+        return {"opaque": value.type}
+    if is_pandas(value):
+        return {"table": encode_value(to_parts(value))}
+    raise TypeError(f"A value of type {type(value).__name__} cannot be kept in an examples file: {value!r:.80}.")
+
+
+def decode_value(data: Any) -> Any:
+    """The value that ``encode_value`` wrote down, made again at each call; raises ``ValueError`` for anything else."""
+    if data is None or isinstance(data, bool | str | int | float):
+        return data
+    if isinstance(data, dict):
+        for key, decode in _DECODERS.items():
+            if key in data:
+                try:
+                    return decode(data)
+                except (KeyError, TypeError, AttributeError, OverflowError) as error:
+                    raise ValueError(f"This is no {key}: {data!r:.80}.") from error
+    raise ValueError(f"This is not a value that an examples file can hold: {data!r:.80}.")
+
+
+def _encode_float(number: float) -> float | str:
+    return number if math.isfinite(number) else str(number)
+
+
+def _decode_float(data: Any) -> float:
+    return _NON_FINITE[data] if isinstance(data, str) else float(data)
+
+
+def _encode_array(array: np.ndarray) -> dict[str, Any]:
+    if array.dtype.kind not in ARRAY_KINDS:
+        raise TypeError(f"An array of dtype {array.dtype} cannot be kept in an examples file.")
+    form = {"dtype": array.dtype.name, "shape": list(array.shape)}
+    if (cycle := _cycle(array)) is not None:
+        return {"cycle": _finite(cycle.tolist()), **form}
+    pairs = np.stack([array.real, array.imag], axis=-1) if array.dtype.kind == "c" else array
+    return {"array": _finite(pairs.tolist()), **form}
+
+
+def _cycle(array: np.ndarray) -> np.ndarray | None:
+    """The first numbers of a long array that is made of these again and again, bit for bit; None where it is not."""
+    if not LONG <= array.size <= MAX_NUMBERS or array.dtype.kind == "c":
+        return None
+    flat = array.ravel()
+    # The second time round alone refuses nearly every array that has no cycle.
+    lengths = (n for n in range(1, LONGEST_CYCLE + 1) if flat[n : 2 * n].tobytes() == flat[:n].tobytes())
+    return next((flat[:n] for n in lengths if flat[n:].tobytes() == flat[:-n].tobytes()), None)
+
+
+def _finite(nested: Any) -> Any:
+    if isinstance(nested, list):
+        return [_finite(item) for item in nested]
+    return _encode_float(nested) if isinstance(nested, float) else nested
+
+
+def _numbers(nested: Any) -> Any:
+    if isinstance(nested, list):
+        return [_numbers(item) for item in nested]
+    return _decode_float(nested) if isinstance(nested, str) else nested
+
+
+def _decode_array(data: dict[str, Any]) -> np.ndarray:
+    dtype = np.dtype(str(data["dtype"]))
+    if dtype.kind not in ARRAY_KINDS:
+        raise ValueError(f"An examples file holds no arrays of dtype {dtype}.")
+    shape = tuple(int(size) for size in data["shape"])
+    if dtype.kind == "c":
+        pairs = np.array(_numbers(data["array"]), dtype=np.float64).reshape(*shape, 2)
+        return pairs.view(np.complex128)[..., 0].astype(dtype)
+    return np.array(_numbers(data["array"]), dtype=dtype).reshape(shape)
+
+
+def _decode_cycle(data: dict[str, Any]) -> np.ndarray:
+    shape = tuple(int(size) for size in data["shape"])
+    if not data["cycle"] or math.prod(shape) > MAX_NUMBERS:
+        raise ValueError(f"An array of {shape} cannot be made of {data['cycle']!r:.80}.")
+    cycle = _decode_array({**data, "array": data["cycle"], "shape": [len(data["cycle"])]})
+    return np.resize(cycle, shape)
+
+
+def _encode_dict(mapping: Mapping[Any, Any]) -> dict[str, Any]:
+    for key in mapping:
+        if not isinstance(key, str):
+            raise TypeError(
+                f"A dict in an examples file cannot have the key {key!r:.40}: use texts, numbers, dates and tuples of them."
+            )
+    return {key: encode_value(item) for key, item in mapping.items()}
+
+
+_DECODERS: dict[str, Any] = {
+    "array": _decode_array,
+    "cycle": _decode_cycle,
+    "tuple": lambda data: tuple(decode_value(item) for item in data["tuple"]),
+    "list": lambda data: [decode_value(item) for item in data["list"]],
+    "dict": lambda data: {key: decode_value(item) for key, item in data["dict"].items()},
+    "float": lambda data: _NON_FINITE[data["float"]],
+    "complex": lambda data: complex(*(_decode_float(part) for part in data["complex"])),
+    "source": lambda data: Source(text=str(data["source"]), name=str(data["name"])),
+    "table": lambda data: from_parts(decode_value(data["table"])),
+    "rng": lambda data: Rng(seed=int(data["rng"])),
+    **dict.fromkeys(("plain", "pairs", "gives"), lambda data: decode_plain_value(data, decode_value)),
+    "named": lambda data: NameReference(name=str(data["named"])),
+    "opaque": lambda data: Opaque(type=str(data["opaque"])),
+}

@@ -1,0 +1,124 @@
+"""A proof that was made is kept as long as all that it depends on is the same, and no longer."""
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import autograder
+from autograder.authoring.audit import audit
+from autograder.authoring.audit.measure import CachedAudit
+from autograder.authoring.release.validation import validate
+from autograder.course.course import load_course
+from autograder.course.secret import VARIABLE
+from tests.support.mini import CHAPTER, change, copy_course
+
+
+@pytest.fixture(scope="module")
+def report():
+    """An audit of the mini course, for a place that wants one."""
+    course = load_course(Path(__file__).parents[2] / "fixtures" / "mini_course")
+    [found] = audit(course, [CHAPTER], mutants=False, draws=1)
+    return found
+
+
+@pytest.fixture
+def course(tmp_path):
+    """The mini course, to be changed."""
+    return copy_course(tmp_path / "mini")
+
+
+def append(path, more="\n# another line\n"):
+    """Write more below a file of the course."""
+    return lambda root, _monkeypatch: (root / path).write_text((root / path).read_text() + more)
+
+
+def new(path):
+    """Lay a new file beside others."""
+    return lambda root, _monkeypatch: (root / path).write_text("RATE = 2\n")
+
+
+def stub_begun(root, _monkeypatch):
+    """Have a stub hold more than it did when the audit found it blank."""
+    change(root / "source" / CHAPTER / f"{CHAPTER}.ipynb", "raise NotImplementedError", "return 0 * celsius")
+
+
+def another_framework(root, monkeypatch):
+    """Judge by other code, though it has the same version."""
+    copy = root.parent / "elsewhere"
+    shutil.copytree(Path(autograder.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    (copy / "checking" / "closeness.py").write_text((copy / "checking" / "closeness.py").read_text() + "\nRTOL = 1\n")
+    monkeypatch.setattr(autograder, "__file__", str(copy / "__init__.py"))
+
+
+def another_secret(_root, monkeypatch):
+    """Draw other hidden inputs."""
+    monkeypatch.setenv(VARIABLE, "another")
+
+
+def prose(root, _monkeypatch):
+    """Change what a chapter says, and nothing that is run."""
+    path = root / "source" / CHAPTER / f"{CHAPTER}.ipynb"
+    document = json.loads(path.read_text())
+    next(c for c in document["cells"] if c["cell_type"] == "markdown")["source"] = "# Other words"
+    path.write_text(json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    ("changed", "holds"),
+    [
+        (prose, True),
+        (append(f"tests/chapters/test_{CHAPTER}.py"), False),
+        (new("tests/chapters/inputs.py"), False),
+        (new("tests/chapters/rates.csv"), False),
+        (new(f"source/{CHAPTER}/rates.csv"), False),
+        (append(f"solutions/{CHAPTER}.py"), False),
+        (append(f"solutions/misconceptions/{CHAPTER}.py"), False),
+        (append(f"solutions/alternatives/{CHAPTER}.py"), False),
+        (new("solutions/ch0_before.py"), False),
+        (append("course_config.py", "\nc.Course.targets = {'hidden': 0.5}\n"), False),
+        (stub_begun, False),
+        (another_framework, False),
+        (another_secret, False),
+    ],
+)
+def test_what_a_proof_depends_on_takes_it_back(course, report, monkeypatch, changed, holds):
+    """Other words of the author's leave it; whatever the audit reads, runs or draws from does not."""
+    CachedAudit(course, CHAPTER, (True, 20)).save(report)
+    assert CachedAudit(course, CHAPTER, (True, 20)).load() == report
+    changed(course.root, monkeypatch)
+    assert (CachedAudit(load_course(course.root), CHAPTER, (True, 20)).load() == report) is holds
+    assert CachedAudit(load_course(course.root), CHAPTER, (False, 2)).load() is None  # a lesser proof is another
+
+
+@pytest.mark.parametrize("found", [{"rejected": {"by_hand": "it took too long"}}, {"misnamed": {"wrong_sign": ""}}])
+def test_what_falls_short_is_not_kept(course, report, found):
+    """A busy machine may have refused a right solution, or named no mistake, for slowness alone: the next release tries again."""
+    exercise = dataclasses.replace(report.exercises[0], **found)
+    CachedAudit(course, CHAPTER).save(dataclasses.replace(report, exercises=(exercise, *report.exercises[1:])))
+    assert CachedAudit(course, CHAPTER).load() is None
+
+
+def test_a_broken_file_is_no_proof(course, report):
+    """One that was cut short, or is of another version, counts as none."""
+    CachedAudit(course, CHAPTER).save(report)
+    path = course.state("audit", f"{CHAPTER}.json")
+    for text in (path.read_text()[:-20], path.read_text().replace('"by_heart"', '"by_head"'), "[]"):
+        path.write_text(text)
+        assert CachedAudit(course, CHAPTER).load() is None
+
+
+def test_a_second_release_rehearses_the_notebook_and_measures_no_check(course):
+    """After a change of prose the proof of the checks holds, and says so; a cell that fails is found all the same."""
+    first = validate(course, CHAPTER, mutants=False)
+    assert (first.refused, first.notes) == ("", ())
+    page = first.page.read_text()
+    prose(course.root, None)
+    second = validate(course, CHAPTER, mutants=False)
+    assert second.refused == ""
+    assert "nothing that its checks hang on has changed since they were proven" in second.notes[0]
+    assert second.page.read_text() == page
+    change(course.source(CHAPTER), "readings =", "readings = 1 / 0\\nreadings =")
+    assert "ZeroDivisionError" in validate(course, CHAPTER, mutants=False).refused

@@ -1,0 +1,361 @@
+"""One course for each mistake that an author makes: each is told in a sentence of its own, with its place."""
+
+import json
+import re
+
+import pytest
+
+from autograder.authoring.release import ReleaseError, release
+from autograder.authoring.release.inspection import inspect_chapter
+from autograder.authoring.release.validation import validate
+from autograder.base.errors import CourseError
+from autograder.course.course import TARGETS, load_course
+from tests.support.commands import python
+from tests.support.mini import CHAPTER, change, copy_course
+
+CHECKS = f"tests/chapters/test_{CHAPTER}.py"
+SOLUTIONS = f"solutions/{CHAPTER}.py"
+WRONG = f"solutions/misconceptions/{CHAPTER}.py"
+RIGHT = f"solutions/alternatives/{CHAPTER}.py"
+NOTEBOOK = f"source/{CHAPTER}/{CHAPTER}.ipynb"
+FREEZING = 'x = np.array([0.0])\n        assert_matches(student.to_kelvin(x), reference.to_kelvin(x), call="to_kelvin(x)", x=x)'
+
+
+def text(path, old, new):
+    """The mistake made by one change of a file."""
+    return lambda root: change(root / path, old, new)
+
+
+def end(path, more):
+    """The mistake made by what is written below a file."""
+    return lambda root: (root / path).write_text((root / path).read_text() + more)
+
+
+def book(edit):
+    """The mistake made by a change of the notebook's cells, which ``edit`` is given by their names."""
+
+    def made(root):
+        path = root / NOTEBOOK
+        document = json.loads(path.read_text())
+        cells = {c["metadata"].get("nbgrader", {}).get("grade_id", i): c for i, c in enumerate(document["cells"])}
+        edit(cells, document)
+        path.write_text(json.dumps(document))
+
+    return made
+
+
+def source(name, old, new):
+    """The mistake made by a change of one cell's code."""
+
+    def edit(cells, _document):
+        whole = "".join(cells[name]["source"])
+        assert old in whole
+        cells[name]["source"] = whole.replace(old, new)
+
+    return book(edit)
+
+
+def mark(name, **marks):
+    """The mistake made by another nbgrader mark of a cell."""
+    return book(lambda cells, _document: cells[name]["metadata"]["nbgrader"].update(marks))
+
+
+def without(name):
+    """The mistake of a cell that is not there."""
+    return book(lambda cells, document: document["cells"].remove(cells[name]))
+
+
+def setting(line):
+    """The mistake made by a line of the configuration."""
+    return end("course_config.py", f"\n{line}\n")
+
+
+def both(*mistakes):
+    """Several changes, which are one mistake together."""
+
+    def made(root):
+        for mistake in mistakes:
+            mistake(root)
+
+    return made
+
+
+def beside(name, content):
+    """A file that lies beside the notebook."""
+    return lambda root: (root / "source" / CHAPTER / name).write_text(content)
+
+
+def too_large(root):
+    """Data files beyond the limit, of which all is zero and nearly nothing is on the disk."""
+    with (root / "source" / CHAPTER / "all.npz").open("wb") as file:
+        file.truncate(65 << 20)
+
+
+def second_notebook(root):
+    """The mistake of a notebook beside the chapter's, with a graded cell in it."""
+    (root / "source" / CHAPTER / "more.ipynb").write_text((root / NOTEBOOK).read_text())
+
+
+def second_chapter(root):
+    """The mistake of an exercise that another chapter has too."""
+    for path in (NOTEBOOK, CHECKS, SOLUTIONS):
+        (root / path.replace("ch1", "ch2")).parent.mkdir(exist_ok=True)
+        (root / path.replace("ch1", "ch2")).write_text((root / path).read_text())
+    setting('c.Course.chapters = ["ch1_units", "ch2_units"]')(root)
+
+
+KELVIN = '"""The temperatures in kelvin, in the shape they came in: to_kelvin(0.0) is 273.15."""'
+CASES = {
+    "points that differ": (mark("check_to_kelvin", points=5), r"cell check_to_kelvin: it is worth 5 points, and the checks of to_kelvin are worth 2"),
+    "no points": (mark("check_to_kelvin", points=None), r"cell check_to_kelvin: it has no points; its checks are worth 2"),
+    "checks that do not add up": (text(CHECKS, '"to_kelvin", points=2', '"to_kelvin", points=3'), rf"{CHECKS}, line \d+: TestToKelvin: the checks' points add up to 2; the exercise 'to_kelvin' has 3"),
+    "negative points": (text(CHECKS, "points=1, after=", "points=-1, after="), r"points add up to 0"),
+    "unlisted package": (source(7, "readings =", "import scipy.special\nreadings ="), r"code cell 6, line 1: it imports scipy, and a student's code may import only numpy, matplotlib and the standard library"),
+    "package in several cells": (both(source(7, "readings =", "import scipy.special\nreadings ="), book(lambda _, document: document["cells"].append({"cell_type": "code", "metadata": {}, "source": "from scipy import special", "outputs": [], "execution_count": None}))), r"code cell 6, line 1: it imports scipy, as 1 cell below it does, and a student's code may import only numpy"),
+    "package that is not installed": (setting('c.Course.packages = ["numpy", "no_such_zzz"]'), r"'no_such_zzz', which is not installed here"),
+    "stub without checks": (mark("to_kelvin", grade_id="to_celsius"), r"cell to_celsius: to_celsius is a stub, and no class of the checks says @exercise\('to_celsius'"),
+    "checks without a stub": (without("to_kelvin"), rf"{NOTEBOOK}: to_kelvin is checked, and its stub is not there"),
+    "stub that is no stub": (mark("to_kelvin", solution=False), r"cell to_kelvin: to_kelvin is checked, and its stub is not marked as one"),
+    "no check cell": (without("check_mean_kelvin"), r"mean_kelvin has no check cell"),
+    "check of another exercise": (source("check_to_kelvin", "to_kelvin", "mean_kelvin"), r"cell check_to_kelvin, line 1: it checks mean_kelvin, and it is called after to_kelvin. It has to read check\(to_kelvin\)"),
+    "check of nothing": (source("check_to_kelvin", "check(to_kelvin)", "pass"), r"cell check_to_kelvin, line 1: it checks nothing. It has to read check\(to_kelvin\)"),
+    "quiz without quotes": (source("check_quiz_ch1_units", '"quiz_ch1_units"', "quiz_ch1_units"), r'cell check_quiz_ch1_units, line 1: quiz_ch1_units is no function of the notebook. It has to read check\("quiz_ch1_units"\)'),
+    "wrong id": (mark("check_to_kelvin", grade_id="chek_to_kelvin"), r"cell chek_to_kelvin: it checks to_kelvin, and its grade_id is chek_to_kelvin.*Call it check_to_kelvin"),
+    "graded cell of nothing": (book(lambda c, d: d["cells"].append({**c["check_to_kelvin"], "source": "1", "metadata": {"nbgrader": {**c["check_to_kelvin"]["metadata"]["nbgrader"], "grade_id": "extra"}}})), r"cell extra: it is graded, and belongs to no exercise that has checks"),
+    "not locked": (mark("check_to_kelvin", locked=False), r"cell check_to_kelvin: it is not locked"),
+    "check above its stub": (book(lambda c, d: (d["cells"].remove(c["check_to_kelvin"]), d["cells"].insert(2, c["check_to_kelvin"]))), r"cell check_to_kelvin: it stands above its stub"),
+    "check not imported": (source(1, "from autograder import check, hint", ""), r"cell check_to_kelvin, line 1: no cell above it imports check: put “from autograder import check, hint”"),
+    "misspelt def": (source("to_kelvin", "def to_kelvin", "def to_kelvim"), r"cell to_kelvin, line 1: it defines to_kelvim, and its checks ask for to_kelvin. Is to_kelvin or to_kelvim misspelt\?"),
+    "another def": (source("to_kelvin", "def to_kelvin", "def warm"), r"cell to_kelvin, line 1: it defines warm, and its checks ask for to_kelvin"),
+    "no def": (book(lambda c, _d: c["to_kelvin"].update(source="# write it here")), r"cell to_kelvin: it defines no function, and its checks ask for to_kelvin"),
+    "syntax error in a stub": (source("to_kelvin", "(celsius):", "(celsius:"), r"cell to_kelvin, line 1: Python cannot read it: '\(' was never closed"),
+    "syntax error in a cell": (source(7, "readings =", "readings = ="), r"code cell 6, line 1: Python cannot read it: invalid syntax"),
+    "marked by hand besides": (mark("to_kelvin", grade=True, points=1), r"cell to_kelvin: it is marked for grading by hand besides"),
+    "stub of text": (book(lambda c, _d: c["to_kelvin"].update(cell_type="markdown")), r"cell to_kelvin: it is a cell of text, and its exercise is checked as code"),
+    "no grade_id": (mark("to_kelvin", grade_id=None), r"code cell 2: it is marked as a stub and has no grade_id"),
+    "odd grade_id": (mark("check_to_kelvin", grade_id="check to_kelvin"), r"nbgrader takes letters, digits, _ and - in a grade_id"),
+    "same grade_id twice": (book(lambda c, d: d["cells"].append(c["to_kelvin"])), r"cell to_kelvin: the grade_id to_kelvin stands 2 times \(cells 3 and 12 of all\)"),
+    "not blank": (source("to_kelvin", "raise NotImplementedError", "return 0 * celsius"), r"cell to_kelvin, line 3: to_kelvin is not blank"),
+    "quiz answered rightly": (source("quiz_ch1_units", "q1 = None", 'q1 = "b"'), r"cell quiz_ch1_units, line 1: the stub gives the right answer of q1 away"),
+    "quiz answered wrongly": (source("quiz_ch1_units", "q1 = None", 'q1 = "c"'), r"cell quiz_ch1_units, line 1: the stub answers q1 already"),
+    "answer in another cell": (source(7, "readings =", 'q1 = "b"\nreadings ='), r"code cell 6, line 1: it gives the right answer of q1 away"),
+    "solution in another cell": (source(7, "readings =", "def to_kelvin(celsius):\n    return celsius + 273.15\nreadings ="), r"code cell 6, line 1: it defines to_kelvin, which is an exercise: its solution would be handed out"),
+    "quiz variable missing in the stub": (source("quiz_ch1_units", "q2 = None", "q3 = None"), r"cell quiz_ch1_units: the stub has no variable q2"),
+    "quiz variable missing in the table": (source("quiz_ch1_units", "q2 = None", "q2 = None\nq3 = None"), r"cell quiz_ch1_units, line 3: q3 is none of the questions of quiz_ch1_units, which are q1, q2"),
+    "quiz variable missing in the reference": (text(SOLUTIONS, ', "q2": 0.0', ""), r"the reference of quiz_ch1_units answers q1, and @exercise\(…, answers=…\) names q1, q2"),
+    "other parameters": (source("to_kelvin", "(celsius)", "(degrees)"), rf"cell to_kelvin, line 1: the stub is to_kelvin\(degrees\), and the reference in {SOLUTIONS}, line \d+ is to_kelvin\(celsius\)"),
+    "another default": (text(SOLUTIONS, "def to_kelvin(celsius)", "def to_kelvin(celsius, zero=273.15)"), r"the reference in .* is to_kelvin\(celsius, zero=273\.15\)"),
+    "another docstring": (text(SOLUTIONS, "def to_kelvin(celsius):", 'def to_kelvin(celsius):\n    """Something else."""'), r"cell to_kelvin, line 2: the stub's docstring and that of the reference .* differ in line 1"),
+    "wrong worked example": (source("to_kelvin", "is 273.15", "is about 273.2"), None),
+    "wrong worked example told": (source("to_kelvin", "is 273.15", "is about 275.2"), r"cell to_kelvin, line 2: the docstring says that to_kelvin\(0\.0\) is 275\.2, and the reference gives 273\.15"),
+    "wrong session": (source("to_kelvin", KELVIN, '"""Add.\n\n    >>> to_kelvin(0.0)\n    27.3\n    """'), r"cell to_kelvin, line 4: the docstring says that to_kelvin\(0\.0\) gives 27\.3, and the reference gives 273\.15"),
+    "example that raises": (source("to_kelvin", "to_kelvin(0.0) is", "to_kelvin(None) is"), r"cell to_kelvin, line 2: the docstring's example to_kelvin\(None\) cannot be worked out: the reference raises TypeError"),
+    "hints that are one text": (text(CHECKS, '"quiz_ch1_units", points=1,', '"quiz_ch1_units", points=1, hints="Think.",'), rf"{CHECKS}, line \d+: TestQuiz has hints='Think\.', one text: each letter of it would be one"),
+    "leans_on that is one text": (text(CHECKS, 'leans_on=("to_kelvin",)', 'leans_on="to_kelvin"'), r"TestMeanKelvin has leans_on='to_kelvin', one text"),
+    "unseeded generator": (text(CHECKS, "x = np.array([0.0])", "x = np.random.default_rng().normal(size=3)"), rf"{CHECKS}, line \d+: np\.random\.default_rng\(\) has no seed"),
+    "unseeded draw": (text(CHECKS, "x = np.array([0.0])", "x = np.random.rand(3)"), rf"{CHECKS}, line \d+: np\.random\.rand\(…\) has no seed"),
+    "unseeded at the top": (text(CHECKS, '@exercise("to_kelvin"', 'SOME = np.random.normal(size=3)\n\n\n@exercise("to_kelvin"'), rf"{CHECKS}, line \d+: np\.random\.normal\(…\) has no seed"),
+    "seeded in its place": (text(CHECKS, "x = np.array([0.0])", "np.random.seed(3)\n        x = np.random.rand(3)"), None),
+    "input from the clock": (text(CHECKS, "x = np.array([0.0])", "x = np.array([float(__import__('time').perf_counter())])"), r"TestToKelvin\.test_freezing: tried a second time, it asks something else"),
+    "visible example that fails": (text(CHECKS, FREEZING, 'assert student.to_kelvin(0.0) == 273, "0 °C is 273 K"'), rf"{CHECKS}, line \d+, TestToKelvin\.test_freezing: the reference fails it: 0 °C is 273 K"),
+    "misspelt function in a check": (text(CHECKS, "agrees.mean_kelvin(x)", "agrees.mean_kelvim(x)"), r"TestMeanKelvin\.test_many_stations: the reference cannot be tried by it\. .*no 'mean_kelvim'"),
+    "misspelt fixture": (text(CHECKS, "def test_freezing(self, student", "def test_freezing(self, studnet"), r"asks for the fixture 'studnet', which grading does not provide"),
+    "reference that does not come back": (both(setting("c.Course.call_seconds = 0.2"), text(SOLUTIONS, "return celsius + 273.15", "while True:\n        pass")), rf"{SOLUTIONS}, line 6: to_kelvin does not come back: it was stopped after 0\.2 s \(c\.Course\.call_seconds\), as the exercise to_kelvin was tried by {CHECKS}, line \d+, TestToKelvin\.test_freezing"),
+    "reference that prints megabytes": (text(SOLUTIONS, "return celsius + 273.15", 'print("x" * 3_000_000)\n    return celsius + 273.15'), r"to_kelvin prints [\d.]+ MB while test_freezing tries it"),
+    "reference that asks a person": (text(SOLUTIONS, "return celsius + 273.15", "input()\n    return celsius + 273.15"), r"test_freezing: the reference fails it: to_kelvin stopped with EOFError: .* the line `input\(\)`"),
+    "reference that is missing": (text(SOLUTIONS, "def to_kelvin", "def to_kelvim"), r"checks 'to_kelvin', but solutions/ch1_units\.py has no function of that name"),
+    "data file that is not there": (source(7, "readings =", 'weather = np.loadtxt("weather.txt")\nreadings ='), rf"code cell 6, line 1: it reads weather\.txt, and the release does not carry it: there is no such file in source/{CHAPTER}"),
+    "data file outside the chapter": (both(source(7, "readings =", 'weather = open("../weather.txt").read()\nreadings ='), lambda root: (root / "source" / "weather.txt").write_text("1")), rf"code cell 6, line 1: it reads \.\./weather\.txt, which lies outside source/{CHAPTER}: the release carries what lies beside the notebook, and nothing else\. Put the file there, and read 'weather\.txt'"),
+    "data file of one machine": (source(7, "readings =", 'weather = open("/data/weather.txt").read()\nreadings ='), r"code cell 6, line 1: it reads /data/weather\.txt, a place on your machine that no student has"),
+    "data file that a cell makes": (source(7, "readings =", 'np.savetxt("w.txt", [1.0])\nweather = np.loadtxt("w.txt")\nreadings ='), None),
+    "chapter before that the course lacks": (book(lambda _c, d: d["metadata"].update(autograder={"needs": ["ch0"]})), r'"needs" names ch0, no chapter before this one in c\.Course\.chapters'),
+    "exercise in two chapters": (second_chapter, rf"{CHECKS}, line \d+: to_kelvin is an exercise of ch2_units too"),
+    "chapter listed twice": (setting('c.Course.chapters = ["ch1_units", "ch1_units"]'), r"course_config\.py: ch1_units stands twice in c\.Course\.chapters"),
+    "another chapter's metadata": (book(lambda _c, d: d["metadata"].update(autograder={"chapter": "ch9"})), rf"{NOTEBOOK}: its metadata says that it is the notebook of ch9"),
+    "empty check class": (end(CHECKS, '\n\n@exercise("mean_kelvin2", points=0)\nclass TestNothing:\n    pass\n'), r"mean_kelvin2"),
+    "check class without checks": (both(end(CHECKS, '\n\n@exercise("warm", points=0)\nclass TestWarm:\n    pass\n'), end(SOLUTIONS, "\n\ndef warm(x):\n    return x\n")), rf"{CHECKS}, line \d+: the class of warm holds no check"),
+    "two classes of one exercise": (end(CHECKS, '\n\n@exercise("to_kelvin", points=1)\nclass TestAgain:\n    @check(points=1)\n    def test_it(self, agrees):\n        """it"""\n        agrees.to_kelvin(1.0)\n'), r"a second class holds the checks of to_kelvin, as that of line \d+"),
+    "two checks of one name": (text(CHECKS, "def test_hidden_marker_5519", "def test_freezing"), r"a second check of TestToKelvin is called test_freezing, as that of line \d+, which it replaces"),
+    "two classes of one name": (text(CHECKS, "class TestMeanKelvin", "class TestToKelvin"), r"a second class is called TestToKelvin, as that of line \d+, which it replaces"),
+    "class without @exercise": (end(CHECKS, '\n\nclass TestMore:\n    @check(points=1)\n    def test_it(self, agrees):\n        """it"""\n        agrees.to_kelvin(1.0)\n'), r"TestMore holds checks and is not marked with @exercise"),
+    "check in no class": (end(CHECKS, '\n\ndef test_it(agrees):\n    """it"""\n    agrees.to_kelvin(1.0)\n'), r"test_it stands in no class, so grading does not try it"),
+    "check with another name": (text(CHECKS, "def test_q1_is_answered", "def q1_is_answered"), r"q1_is_answered"),
+    "leans on what is not there": (text(CHECKS, 'leans_on=("to_kelvin",)', 'leans_on=("to_kelvim",)'), rf"{CHECKS}, line \d+: mean_kelvin leans on 'to_kelvim', which is no earlier exercise of this chapter\. They are: to_kelvin\. Is it to_kelvin misspelt\?"),
+    "a second notebook with graded cells": (second_notebook, rf"source/{CHAPTER}/more\.ipynb: it has graded cells \(check_to_kelvin, .*\), and of a chapter only {CHAPTER}\.ipynb is graded\. Move them there"),
+    "a second notebook to read": (beside("notes.ipynb", '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "markdown", "metadata": {}, "source": "x"}]}'), ""),
+    "a second notebook that is broken": (beside("notes.ipynb", "{"), r"notes\.ipynb: it lies beside the chapter's notebook and cannot be read: "),
+    "data files too large": (too_large, r"the files beside the notebook take 65 MiB, and 64 MiB is the limit, .* The largest is all\.npz with 65 MiB"),
+    "misconception of nothing": (text(WRONG, 'misconceptions_of("mean_kelvin")', 'misconceptions_of("mean_kelvim")'), r"mean_of_everything is about 'mean_kelvim', which is no function"),
+    "alternative of nothing": (text(RIGHT, 'alternatives_of("mean_kelvin")', 'alternatives_of("mean_kelvim")'), rf"{RIGHT}, line \d+: shift_after_the_mean is a solution of 'mean_kelvim', which is no exercise of this chapter\. Is it mean_kelvin misspelt\?"),
+    "notebook that is no JSON": (text(NOTEBOOK, '"cells"', "<<<<<<<"), r"The chapter's own notebook .* cannot be used: ch1_units\.ipynb is not JSON \(line \d+"),
+    "no source folder": (lambda root: (root / "source").rename(root / "sauce"), rf"there is no folder source/{CHAPTER}"),
+    "notebook with another name": (lambda root: (root / NOTEBOOK).rename(root / NOTEBOOK.replace("units.ipynb", "unit.ipynb")), r"There is no notebook source/ch1_units/ch1_units\.ipynb\. There is ch1_unit\.ipynb: is it to have that name\?"),
+    "no check file": (lambda root: (root / CHECKS).unlink(), rf"there is no {CHECKS}"),
+    "check file that is no Python": (text(CHECKS, "class TestQuiz:", "class TestQuiz"), rf"The checks in {CHECKS} cannot be run: line \d+: SyntaxError"),
+    "solutions that are no Python": (text(SOLUTIONS, "def to_kelvin(celsius):", "def to_kelvin(celsius)"), rf"{SOLUTIONS} cannot be imported: line \d+: SyntaxError"),
+    "check without a title": (text(CHECKS, '        """water freezes"""\n', ""), r"has no docstring: write there the title"),
+    "waits for what is not there": (text(CHECKS, 'after="test_freezing"', 'after="test_frezing"'), r"waits for 'test_frezing', which is no earlier check"),
+}  # fmt: skip
+IN_THE_JAIL = {
+    "stub that holds a solution": (source("to_kelvin", "raise NotImplementedError", "return celsius + 273.15"), r"^\S+, cell to_kelvin: to_kelvin: its stub holds a solution: as it is handed out, it passes all its checks"),
+    "cell that fails": (source(7, "readings =", "\nreadings = nothing +"), r"code cell 6, line 2: with the reference solutions in it, it fails\. NameError: name 'nothing' is not defined"),
+    "cell that never ends": (both(setting("c.Course.cell_seconds = 0.5"), source(7, "readings =", "while True:\n    pass\nreadings =")), r"code cell 6: with the reference solutions in it, it had not finished when its time was up \(0\.5 s\)"),
+    "figure that is not drawn": (book(lambda c, _d: (c[7].update(source="try:\n    import matplotlib.pyplot as plt\n    plt.plot(to_kelvin('x'))\nexcept Exception:\n    print('Nothing to see.')"), c[7]["metadata"].update(tags=["picture"]))), r"code cell 6: with the reference solutions in it, it is tagged picture and draws nothing\. It says: “Nothing to see\.”"),
+    "cell that is meant to fail": (book(lambda c, _d: (c[7].update(source="1 / 0"), c[7]["metadata"].update(tags=["raises-exception"]))), None),
+    "stub that cannot be run": (source("to_kelvin", "(celsius):", "(celsius) -> xarray.DataArray:"), r"cell to_kelvin, line 1: in the notebook as it is handed out, it fails\. NameError: name 'xarray' is not defined"),
+    "reference that needs what students lack": (text(SOLUTIONS, "return celsius + 273.15", "import hypothesis\n    return celsius + 273.15"), r"graded in the jail as a student's, the reference of to_kelvin earns 0 of 2 points"),
+    "reference that remembers": (text(SOLUTIONS, "return celsius + 273.15", "celsius = np.asarray(celsius)\n    celsius += 273.15\n    return celsius"), r"TestToKelvin\.test_care: the reference fails it: to_kelvin changes its input"),
+    "reference that is no def": (text(SOLUTIONS, "def to_kelvin(celsius):\n    return celsius + 273.15", "to_kelvin = lambda celsius: celsius + 273.15"), r"to_kelvin cannot be put into the notebook"),
+    "data file that is there": (both(source(7, "readings =", 'weather = np.loadtxt("weather.txt")\nreadings ='), beside("weather.txt", "1 2")), None),
+    "module beside the notebook": (both(source(7, "readings =", "from helpers import x\nreadings = x +"), beside("helpers.py", "x = 1")), None),
+}  # fmt: skip
+
+
+def told(mistakes):
+    """The mistakes as they are printed."""
+    return "\n".join(map(str, mistakes))
+
+
+def found_in(tmp_path, mistake, look):
+    """What is said of the course with one mistake in it, and that nothing of the machine's is."""
+    course = copy_course(tmp_path / "mini")
+    mistake(course.root)
+    course = load_course(course.root)
+    said = told(look(inspect_chapter(course, CHAPTER)))
+    assert str(tmp_path) not in said
+    assert "Traceback" not in said
+    return said
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_mistake_has_its_sentence(tmp_path, case):
+    """With its place; what is no mistake is let pass."""
+    mistake, expected = CASES[case]
+    said = found_in(tmp_path, mistake, lambda inspection: inspection.mistakes)
+    assert re.search(expected, said) if expected else said == ""
+
+
+@pytest.mark.parametrize("case", IN_THE_JAIL)
+def test_what_shows_only_where_the_notebook_is_played(tmp_path, case):
+    """The solved notebook and the blank one, graded as a student's are."""
+    mistake, expected = IN_THE_JAIL[case]
+    said = found_in(tmp_path, mistake, lambda inspection: inspection.rehearsed())
+    assert re.search(expected, said) if expected else said == ""
+
+
+def test_the_small_course_has_no_mistake(course):
+    """Nothing is said of a sound chapter, looked through or played."""
+    assert inspect_chapter(course, CHAPTER).rehearsed() == ()
+
+
+def test_the_command_tells_all_mistakes_at_once(course):
+    """With their number, status 1 and no traceback; nbgrader is not run, and nothing is recorded."""
+    for case in ("points that differ", "not locked", "unlisted package", "another docstring"):
+        CASES[case][0](course.root)
+    done = python("-m", "autograder", "release", CHAPTER, cwd=course.root, status=1)
+    assert f"{CHAPTER} is not released. There are 4 mistakes:\n  - " in done.stderr
+    for case in ("points that differ", "not locked", "unlisted package", "another docstring"):
+        assert re.search(CASES[case][1], done.stderr)
+    assert "Traceback" not in done.stderr
+    assert not (course.root / "release").exists()
+    assert not (course.root / "gradebook.db").exists()
+    audit = python("-m", "autograder", "audit", CHAPTER, "--json", cwd=course.root, status=1)
+    [report] = json.loads(audit.stdout)
+    assert len(report["mistakes"]) == 4
+    assert set(report["mistakes"]) <= set(report["problems"])
+
+
+def test_no_mistake_is_waited_for(tmp_path):
+    """A reference that never ends stops neither release nor audit: both say which it is."""
+    course = copy_course(tmp_path / "mini", config="\nc.Course.call_seconds = 0.2\n")
+    change(course.root / SOLUTIONS, "return celsius + 273.15", "while True:\n        pass")
+    for verb in ("release", "audit"):
+        done = python("-m", "autograder", verb, CHAPTER, cwd=course.root, status=1)
+        assert "to_kelvin does not come back" in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_draft_goes_out_with_targets_unmet_and_says_so(course):
+    """In what is printed, on the audit page and in the notebook's metadata; students are not told what no check sees."""
+    setting("c.Course.targets = {'by_heart': 0.0}")(course.root)
+    course = load_course(course.root)
+    with pytest.raises(ReleaseError, match="given to every question earns"):
+        release(course, [CHAPTER], mutants=False)
+    said = []
+    release(course, [CHAPTER], mutants=False, draft=True, say=said.append)
+    assert "this is a draft. Targets that are not met:" in said[-1]
+    assert "given to every question earns" in said[-1]
+    page = course.root / ".autograder" / "audit" / f"{CHAPTER}.html"
+    assert "released as a draft" in page.read_text()
+    assert str(page) in said[-1]
+    text = (course.root / "release" / CHAPTER / f"{CHAPTER}.ipynb").read_text()
+    assert json.loads(text)["metadata"]["autograder"]["draft"] is True
+    assert "every question" not in text
+
+
+def test_no_draft_goes_out_with_wrong_marks(course):
+    """A wrong solution that keeps full marks is no target that may be missed."""
+    change(course.root / WRONG, "return celsius - mis", "return celsius + mis")
+    with pytest.raises(ReleaseError, match="wrong_sign keeps full marks"):
+        release(course, [CHAPTER], mutants=False, draft=True)
+    assert not (course.root / "release").exists()
+
+
+@pytest.mark.parametrize(
+    ("targets", "told"),
+    [
+        ({"hiden": 0.9}, "'hiden' is none of them"),
+        ({"hidden": 99}, "shares from 0 to 1, and that of 'hidden' is 99"),
+        ({"hidden": "all"}, "that of 'hidden' is 'all'"),
+    ],
+)
+def test_a_target_that_is_none_is_refused(tmp_path, targets, told):
+    """What is misspelt or no share is not passed over; what is left out keeps its default."""
+    with pytest.raises(CourseError, match=re.escape(told)):
+        copy_course(tmp_path / "mini", config=f"\nc.Course.targets = {targets}\n")
+    assert copy_course(tmp_path / "other", config="\nc.Course.targets = {'visible': 0.5}\n").targets == {
+        **TARGETS,
+        "visible": 0.5,
+    }
+
+
+def test_what_a_course_asks_of_each_exercise_is_said_and_a_draft_may_lack_it(tmp_path):
+    """By default nothing is asked for, and no file has to be there; a quiz is asked for no alternative."""
+    course = copy_course(tmp_path / "mini")
+    for path in (WRONG, RIGHT):
+        (course.root / path).unlink()
+    assert validate(course, CHAPTER, mutants=False).refused == ""
+    asked = {"misconceptions": 1, "alternatives": 1, "hints": 4}
+    course = copy_course(tmp_path / "other", config=f"c.Course.at_least = {asked}\n")
+    assert validate(course, CHAPTER, mutants=False).refused.splitlines() == [
+        "to_kelvin: it has 0 alternatives, and c.Course.at_least asks for 1.",
+        "to_kelvin: it has 3 hints, and c.Course.at_least asks for 4.",
+        "mean_kelvin: it has 3 hints, and c.Course.at_least asks for 4.",
+        "quiz_ch1_units: it has 0 hints, and c.Course.at_least asks for 4.",
+    ]
+    draft = validate(course, CHAPTER, mutants=False, draft=True)
+    assert (draft.refused, draft.draft, len(draft.unmet)) == ("", True, 4)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("{'hint': 1}", "'hint' is none of them"),
+        ("{'hints': -1}", "that of 'hints' is -1"),
+        ("{'hints': 1.5}", "is 1.5"),
+    ],
+)
+def test_a_number_of_hints_that_cannot_be_is_refused(tmp_path, asked, told):
+    """As a target is."""
+    with pytest.raises(CourseError, match=re.escape(told)):
+        copy_course(tmp_path / "mini", config=f"\nc.Course.at_least = {asked}\n")
+
+
+@pytest.mark.parametrize("path", [SOLUTIONS, CHECKS])
+def test_a_module_that_never_ends_is_given_up(course, monkeypatch, path):
+    """Importing it is waited for as long as anything takes, and then told."""
+    monkeypatch.setattr("autograder.authoring.release.dry_run._MODULE_SECONDS", 0.5)
+    change(course.root / path, "import numpy as np\n", "import numpy as np\nwhile True:\n    pass\n")
+    [mistake] = [str(m) for m in inspect_chapter(course, CHAPTER).mistakes]
+    assert "does not come back: it was stopped after 0.5 s" in mistake
+    assert path in mistake

@@ -1,0 +1,64 @@
+"""The chains of nbgrader's commands: where they come from, what a course may change, and what is said where they are missing."""
+
+import pytest
+from nbgrader.converters import Autograde, GenerateAssignment
+
+from autograder.authoring.release.run import ReleaseError, generate
+from autograder.base.nbgrader_steps import USE, chains, grades_confined, records_examples
+from autograder.classroom.gradebook.entries import nbgrader_config
+from autograder.classroom.readiness import probe_course
+from tests.support.mini import spell_out
+
+
+def names(steps):
+    """What the steps of a chain are called."""
+    return [step.rpartition(".")[2] if isinstance(step, str) else step.__name__ for step in steps]
+
+
+def test_they_are_nbgraders_own_with_the_changes_that_are_named():
+    """Each is the chain of the nbgrader that is installed, a step left out, put in the place of another, or added."""
+    ours = chains()
+    stock = names(GenerateAssignment.preprocessors.default_args[0])
+    stock = [step for step in stock if step not in {"ClearSolutions", "InstantiateTests"}]
+    assert names(ours.GenerateAssignment.preprocessors) == [*stock, "RecordExamples"]
+    clean = names(Autograde.sanitize_preprocessors.default_args[0])
+    clean[clean.index("DeduplicateIds")] = "RestoreCells"
+    assert names(ours.Autograde.sanitize_preprocessors) == clean
+    graded = names(Autograde.autograde_preprocessors.default_args[0])
+    graded[graded.index("Execute")] = "GradeConfined"
+    graded.insert(graded.index("SaveAutoGrades") + 1, "SaveOutcome")
+    assert names(ours.Autograde.autograde_preprocessors) == graded
+
+
+def test_a_course_gets_them_as_if_it_had_spelled_them_out_and_may_have_its_own(course):
+    """Two lines and the long form are one configuration; what the course's own file says counts."""
+    asked = nbgrader_config(course)
+    written = nbgrader_config(spell_out(course))
+    for section, chain in (
+        ("GenerateAssignment", "preprocessors"), ("Autograde", "sanitize_preprocessors"), ("Autograde", "autograde_preprocessors"),
+    ):  # fmt: skip
+        assert names(asked[section][chain]) == names(written[section][chain])
+    assert asked.Course == written.Course
+    (course.root / "nbgrader_config.py").write_text("\n".join(USE))
+    with (course.root / "course_config.py").open("a") as config:
+        config.write('c.Autograde.sanitize_preprocessors = ["late.Own"]\n')
+    assert nbgrader_config(course).Autograde.sanitize_preprocessors == ["late.Own"]
+    assert grades_confined(nbgrader_config(course))
+
+
+@pytest.mark.parametrize("left", [None, 'load_subconfig("course_config.py")\n'])
+def test_a_course_without_them_is_told_before_its_stubs_are_wiped(course, left):
+    """Nothing is released by nbgrader's own chain, and doctor says that nbgrader autograde would run code unconfined."""
+    path = course.root / "nbgrader_config.py"
+    path.unlink() if left is None else path.write_text(left)
+    with pytest.raises(
+        ReleaseError, match=r"There is no \S+/nbgrader_config\.py\.|does not have nbgrader release"
+    ) as told:
+        generate(course.root, "ch1_units")
+    [probe] = [one for one in probe_course(course) if one.name == "nbgrader's own commands"]
+    assert not probe.holds
+    assert "unconfined" in probe.detail
+    assert all(line in str(told.value) and line in probe.remedy for line in USE)
+    path.write_text("\n".join(USE))
+    assert records_examples(nbgrader_config(course))
+    assert grades_confined(nbgrader_config(course))

@@ -1,0 +1,85 @@
+"""A course folder's configuration and modules: what is wrong in one is told in a sentence, with its place."""
+
+import re
+
+import pytest
+
+from autograder.base.errors import CourseError
+from autograder.course.course import load_course
+from autograder.judging.loader import load_checks
+from tests.support.mini import CHAPTER, copy_course
+
+
+def refused(tmp_path, line):
+    """What is said of the mini course with ``line`` in its configuration."""
+    with pytest.raises(CourseError) as error:
+        copy_course(tmp_path / "mini", config=f"\n{line}\n")
+    return str(error.value)
+
+
+@pytest.mark.parametrize("name", ["call_seconds", "cell_seconds", "submission_seconds"])
+@pytest.mark.parametrize("value", ["-1.0", "0", "float('inf')", "float('nan')", "1e9"])
+def test_a_limit_that_ends_all_code_is_refused(tmp_path, name, value):
+    """No clock and no kernel takes such a number of seconds: everybody's code would be stopped before its first line."""
+    words = rf"^c\.Course\.{name} in /\S+/course_config\.py is \S+: it has to be a number of seconds above 0,"
+    assert re.search(words, refused(tmp_path, f"c.Course.{name} = {value}"))
+
+
+@pytest.mark.parametrize("value", [-1, 0, 2, 2**40])
+def test_memory_that_is_none_or_meant_as_gigabytes_is_refused(tmp_path, value):
+    """The unit is MiB, and said."""
+    told = refused(tmp_path, f"c.Course.memory_mb = {value}")
+    assert told.endswith(f"course_config.py is {value}: it has to be a number of MiB from 64 to 1048576.")
+
+
+def test_limits_at_their_edges_are_taken(tmp_path):
+    """What is unusual but can be kept to is no error, and neither is a list that is added to."""
+    lines = ["c.Course.call_seconds = 0.01", "c.Course.memory_mb = 64", "c.Course.chapters.append('ch2_more')"]
+    course = copy_course(tmp_path / "mini", config="\n" + "\n".join(lines) + "\n")
+    assert (course.limits.call_seconds, course.limits.memory_mb) == (0.01, 64)
+    assert course.chapters == ["ch1_units", "ch2_more"]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            "c.Course.call_secnds = 3",
+            "sets c.Course.call_secnds, and there is no such setting. Did you mean call_seconds",
+        ),
+        ("c.Course.xyz = 3", "The settings are: at_least, audience, call_seconds, cell_seconds, chapters,"),
+        ("c.Corse.call_seconds = 3", "sets c.Corse, which nothing reads. Did you mean c.Course?"),
+        ("c.course.call_seconds = 3", "sets c.course, which nothing reads. Did you mean c.Course?"),
+        ("c.Course.packages = 5", "course_config.py cannot be used: The 'packages' trait"),
+    ],
+)
+def test_a_misspelt_setting_is_refused(tmp_path, line, told):
+    """A setting that nothing reads would leave the course graded by another limit than its author thinks."""
+    assert told in refused(tmp_path, line)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("import nosuch", "ModuleNotFoundError: No module named 'nosuch'."),
+        ("1 / 0", "ZeroDivisionError: division by zero."),
+        ("raise ValueError", "ValueError."),
+        ("def f(:", "SyntaxError: invalid syntax."),
+    ],
+)
+def test_code_of_the_course_that_fails_is_told_with_its_line(tmp_path, line, told):
+    """Configuration, solutions and checks: the file, the line and the error, on one line."""
+    course = copy_course(tmp_path / "mini")
+    for path, verb, read in (
+        (course.root / f"solutions/{CHAPTER}.py", "imported", lambda: course.references(CHAPTER)),
+        (course.root / f"solutions/misconceptions/{CHAPTER}.py", "imported", lambda: course.misconceptions(CHAPTER)),
+        (course.checks(CHAPTER), "run", lambda: load_checks(course, CHAPTER)),
+        (course.root / "course_config.py", "read", lambda: load_course(course.root)),
+    ):
+        kept = path.read_text()
+        number = kept.count("\n") + 1
+        path.write_text(f"{kept}{line}\n")
+        with pytest.raises(CourseError) as error:
+            read()
+        assert str(error.value).endswith(f"{path} cannot be {verb}: line {number}: {told}")
+        path.write_text(kept)

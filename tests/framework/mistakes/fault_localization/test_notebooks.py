@@ -1,0 +1,143 @@
+"""The line of a mistake in a notebook that is handed in: in the verdict, on the page and in the comment, and never in the marks."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from autograder.base.errors import CourseError
+from autograder.base.verdict import ExerciseVerdict, LocatedMistake, Verdict, redact_verdict
+from autograder.classroom.delivery import Pages
+from autograder.classroom.gradebook.entries import comment_on
+from autograder.course.course import load_course
+from autograder.grading.batch import grade, grade_notebooks
+from autograder.grading.submission import Job
+from autograder.pages.card import location_text
+from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
+
+PATIENT = "c.Course.locate_seconds = 30\n"
+SCALED = "# My own way\ndef to_kelvin(celsius):\n    offset = 273.15\n    return celsius * offset"
+HELPED = "def mean_kelvin(celsius):\n    return row_means(to_kelvin(celsius))"
+HELPER = "def row_means(table):\n    return np.mean(table, axis=0)"
+
+
+def hand_in_all(course, **students):
+    """Hand in a right notebook of each student but for what they wrote, and the jobs of grading them."""
+    return [Job(hand_in(course, s, document(course, **{**RIGHT, **own})), s, CHAPTER) for s, own in students.items()]
+
+
+@pytest.fixture
+def patient(tmp_path):
+    """The mini course with time enough on a busy machine."""
+    return copy_course(tmp_path / "mini", config=PATIENT)
+
+
+def test_an_unnamed_mistake_gets_its_line_and_everything_else_stays(patient, tmp_path):
+    """The same verdicts but for the new key: in the JSON, and read back from it; the second of two alike is proven too."""
+    lower = SCALED.replace("    return", "\n    # lower down\n    return")
+    students = {"ada": {"to_kelvin": SCALED}, "bob": {"to_kelvin": SCALED}, "eve": {}, "cy": {"to_kelvin": lower}}
+    found = grade_notebooks(patient, hand_in_all(patient, **students))
+    side_by_side = grade_notebooks(patient, hand_in_all(patient, **students), workers=2)
+    assert [v.to_json() for v in side_by_side] == [v.to_json() for v in found]
+    without = copy_course(tmp_path / "without")
+    before = grade_notebooks(without, hand_in_all(without, **students))
+    for verdict, was in zip(found, before, strict=True):
+        bare = [replace(e, located=None) for e in verdict.exercises]
+        assert [e.to_json() for e in bare] == [e.to_json() for e in was.exercises]
+        assert Verdict.from_json(json.loads(json.dumps(verdict.to_json()))) == verdict
+    for verdict in found[:2]:
+        here = {"cell": "to_kelvin", "lines": [4], "kind": "operator", "edits": 1}
+        assert verdict.exercise("to_kelvin").to_json()["located"] == here
+        assert "located" not in verdict.exercise("mean_kelvin").to_json()
+    assert "located" not in found[2].exercise("to_kelvin").to_json()
+    assert found[3].exercise("to_kelvin").located.lines == (6,), "each as its own cell counts its lines"
+
+
+def test_a_helper_in_a_cell_of_its_own_below_a_wrong_earlier_exercise(patient):
+    """The line is that of the helper's cell; what the exercise leans on is answered by the reference meanwhile."""
+    code = {"to_kelvin": "def to_kelvin(celsius):\n    return celsius / 7", "mean_kelvin": HELPED}
+    [job] = hand_in_all(patient, ada=code)
+    notebook = json.loads(job.path.read_text())
+    own = {"cell_type": "code", "metadata": {}, "source": f"import numpy as np\n\n{HELPER}", "outputs": []}
+    notebook["cells"].insert(1, own)
+    job.path.write_text(json.dumps(notebook))
+    [verdict] = grade_notebooks(patient, [job])
+    located = verdict.exercise("mean_kelvin").located
+    assert (located.cell, located.lines, located.kind) == ("cell 1", (4,), "axis")
+
+
+def test_the_page_marks_the_line_and_the_comment_names_it(patient):
+    """The student's own code with that line marked; nothing of the edit, of a right value or of hidden inputs is told."""
+    [outcome] = grade(patient, hand_in_all(patient, ada={"to_kelvin": SCALED}), deliver=Pages.of(patient, CHAPTER))
+    page = (patient.root / "feedback" / "ada" / CHAPTER / f"{CHAPTER}.html").read_text()
+    assert '<mark class="here" title="Look at this line">    return celsius * offset</mark>' in page
+    sentence = (
+        "The mistake is in line 4 of its cell: look at the operator. One small change there makes every check hold."
+    )
+    comment = comment_on(outcome.verdict.exercise("to_kelvin"), "message")
+    assert sentence in page
+    assert sentence in comment.replace("\\", "")
+    for text in (page, comment):
+        assert "+ offset" not in text
+        assert "hidden_input_marker" not in text
+
+
+def test_how_much_is_told_is_a_setting(patient):
+    """Nothing, the line, or the line and what to look at; with titles alone, only where a visible check failed too."""
+    exercise = ExerciseVerdict("f", 0.0, 1.0, "failed", located=LocatedMistake("f", (3,), "axis"))
+    verdict = Verdict("n", None, None, "graded", None, 0.0, 1.0, None, (exercise,))
+
+    def told(*settings):
+        return location_text(redact_verdict(verdict, *settings).exercises[0])
+
+    assert told("message", "nothing") == ""
+    assert (
+        told("message", "line")
+        == "The mistake is in line 3 of its cell. One small change there makes every check hold."
+    )
+    assert "look at the axis" in told("message", "kind")
+    assert told("title", "kind") == ""
+    with (patient.root / "course_config.py").open("a") as config:
+        config.write("c.Course.locate_seconds = -1\n")
+    with pytest.raises(
+        CourseError, match=r"locate_seconds in .* is -1.0: it has to be a number of seconds, 0 for none"
+    ):
+        load_course(patient.root)
+
+
+def test_two_lines_or_two_edits_are_said_as_what_they_are():
+    """Either of two lines is enough where one edit is; one line that takes two says so; another cell is called by its name."""
+    exercise = ExerciseVerdict("f", 0.0, 1.0, "failed")
+    either = location_text(replace(exercise, located=LocatedMistake("f", (3, 5))))
+    assert (
+        either == "The mistake is in line 3 or in line 5 of its cell. A small change in either makes every check hold."
+    )
+    both = location_text(replace(exercise, located=LocatedMistake("cell 7", (2,), "number", 2)))
+    assert both.startswith(
+        "The mistake is in line 2 of cell 7: look at the number. No single small change there is enough"
+    )
+
+
+def test_of_two_mistakes_the_one_that_has_a_name_is_told(patient):
+    """With one of the two edits made, the code answers as a misconception does: its message is told, and both lines."""
+    two = "def to_kelvin(celsius):\n    celsius = celsius * 7\n    return celsius - 273.15"
+    other = two.replace("    celsius =", "    # warmer\n    celsius =")
+    both = two.replace("- 273.15", "+ 274.15")
+    codes = {"ada": {"to_kelvin": two}, "bob": {"to_kelvin": other}, "cy": {"to_kelvin": both}}
+    ada, bob, cy = (v.exercise("to_kelvin") for v in grade_notebooks(patient, hand_in_all(patient, **codes)))
+    assert (ada.located.lines, bob.located.lines) == ((2, 3), (3, 4)), "one search, told in the lines of each"
+    assert ada.misconception == bob.misconception == "wrong_sign"
+    assert ada.message.startswith("Two things at once.")
+    assert "You subtracted the offset." in ada.message
+    assert ada.score == cy.score
+    assert (cy.misconception, cy.located.lines) == (None, (2, 3))
+
+
+def test_a_classmates_right_answer_lends_an_expression(patient):
+    """Its text is read and tried in the jail: what stands in no right program of the course may stand in one of the class."""
+    right = "def mean_kelvin(celsius):\n    kelvin = to_kelvin(celsius)\n    return np.einsum('...t->...', kelvin) / np.shape(kelvin)[-1]"
+    wrong = right.replace("np.shape(kelvin)[-1]", "np.hypot(3, 4)")
+    students = {"ada": {"mean_kelvin": wrong}, "bob": {"mean_kelvin": right}, "cy": {"mean_kelvin": f"# Mine\n{wrong}"}}
+    ada, _, cy = (v.exercise("mean_kelvin") for v in grade_notebooks(patient, hand_in_all(patient, **students)))
+    assert ada.located is None
+    assert cy.located.lines == (4,)

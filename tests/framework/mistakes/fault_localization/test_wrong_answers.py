@@ -1,0 +1,115 @@
+"""Wrong answers as students write them, none of which the course has a name for: each has its line, and it is the line."""
+
+import inspect
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from autograder.course.course import load_course
+from autograder.judging.functions import FunctionSession
+from autograder.judging.loader import load_checks
+from autograder.mistakes.edits.grafts import Donor
+from autograder.mistakes.fault_localization.program import program_of
+from autograder.mistakes.fault_localization.solutions import SolutionLocator
+from autograder.mistakes.fault_localization.values import Lender, called_by, held_by
+from autograder.sandbox.protocol import Call
+from tests.support import ROOT
+
+THREE_TIMES = """\
+def project_qkv(X_q, X_kv, W_Q, W_K, W_V):
+    Q = np.einsum("nd,dk->nk", X_q, W_Q)
+    K = np.einsum("nd,dk->nk", X_kv, W_K)
+    V = np.einsum("nd,dk->nk", X_kv, W_V)
+    return Q, K, V
+"""
+HELPER = """\
+def dot(u, v):
+    s = 0
+    for a, b in zip(u, v):
+        s += a * b
+        return s
+
+def pairwise_dot(X, Y):
+    return np.array([[dot(x, y) for y in Y] for x in X])
+"""
+WRONG_WAY_ROUND = """\
+def hard_lookup(q, K, V):
+    best, out = -np.inf, None
+    for k, v in zip(K, V):
+        score = q @ k
+        if score > best:
+            score = best
+            out = v
+    return out
+"""
+BY_VALUE = """\
+def soft_lookup(q, K, V, temperature=1.0):
+    s = K @ q
+    t = s / temperature
+    w = softmax(t)
+    return softmax(t + w) @ V
+"""
+TWO_SLIPS = """\
+def project_qkv(X_q, X_kv, W_Q, W_K, W_V):
+    Q = X_kv @ W_Q
+    K = X_kv @ W_K
+    return Q, K, X_q @ W_V
+"""
+
+
+@pytest.fixture(scope="module")
+def locate():
+    """Look for the line in an answer of the course, everything before it being right."""
+    course, known = load_course(ROOT), {}
+
+    def located(chapter, exercise, source):
+        if chapter not in known:
+            checks = load_checks(course, chapter)
+            known[chapter] = checks, SolutionLocator(checks, seconds=20.0)
+        checks, locator = known[chapter]
+        names = {"np": np, **checks.right_names()}
+        exec(source, names)  # noqa: S102 - our own text
+        return locator.locate(exercise, [(exercise, source)], names)
+
+    return located
+
+
+@pytest.mark.parametrize(
+    ("chapter", "exercise", "source", "lines", "edits"),
+    [
+        ("ch2_query_key_value", "project_qkv", THREE_TIMES, [2, 3, 4], 3),
+        ("ch2_query_key_value", "project_qkv", TWO_SLIPS, [2, 4], 2),
+        ("ch0_orientation", "pairwise_dot", HELPER, [5], 1),
+        ("ch1_weighted_averaging", "hard_lookup", WRONG_WAY_ROUND, [6], 1),
+        ("ch1_weighted_averaging", "soft_lookup", BY_VALUE, [5], 1),
+    ],
+    ids=["one slip in three lines", "two slips", "a helper", "an assignment the wrong way round", "a step too many"],
+)
+def test_the_line_is_found(locate, chapter, exercise, source, lines, edits):
+    """The line that is wrong is the one that is named."""
+    found = locate(chapter, exercise, source)
+    assert [line for _, line in found.places] == lines
+    assert found.edits == edits
+
+
+def spread(x, width):
+    """A right program with variables of its own."""
+    middle = x.mean()
+    away = x - middle
+    return away / width
+
+
+def test_a_variable_of_a_right_program_is_known_by_what_it_holds():
+    """By its values, whatever the student calls it, and although the student's own code stops; a parameter by its place."""
+    own = "def spread(values, w):\n    m = values.mean()\n    d = values - m\n    return d @ nothing"
+    call = Call("spread", (np.array([1.0, 2.0, 6.0]), 2.0))
+    text = inspect.getsource(spread)
+    lender = Lender(Donor(text), held_by(spread, text, call))
+    names = {"np": np}
+    exec(own, names)  # noqa: S102 - our own text
+    program = program_of("spread", [("spread", own)], donors=[lender.donor])
+    [called] = called_by(program, [lender], call, FunctionSession(names), 1.0)
+    assert called == {"x": "values", "width": "w", "middle": "m", "away": "d"}
+    changed = {edit.text for variant in replace(program, called=(called,)).singles() for _, edit in variant.edits}
+    assert "(d / w)" in changed

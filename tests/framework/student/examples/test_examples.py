@@ -1,0 +1,433 @@
+"""Examples as data: values there and back, files read with care, and the replay that judges and names mistakes."""
+
+# ruff: noqa: ARG001, ARG005 - a wrong solution often ignores what it is given
+
+from __future__ import annotations
+
+import copy
+import json
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from autograder.judging.functions import FunctionSession, FunctionSubject
+from autograder.sandbox.protocol import Answer, Call, Opaque, Rng, Source
+from autograder.student.examples import ExamplesError, decode_value, encode_value, load_examples, parse_examples, replay
+from tests.support import examples_by_hand as by_hand
+from tests.support.examples_by_hand import (
+    FAR_APART,
+    call_step,
+    chapter_data,
+    check_entry,
+    exercise_entry,
+    holds,
+    matches,
+    misconception,
+    outcome,
+)
+
+VALUES = [
+    np.array([[1.5, np.nan], [np.inf, -np.inf]]), np.array([0.1, 1 / 3], dtype=np.float32), np.array([[True, False]]),
+    np.resize([1.5, np.nan, -0.0], (700, 2)), np.resize([True, False], 1001), np.append(np.zeros(2000), -0.0),
+    np.array([1, -2], dtype=np.int64), np.array([1 + 2j, complex(np.nan, np.inf)]), np.array(2.5), np.zeros((0, 3)),
+    3, 0.1, float("inf"), 1 + 2j, True, "text", None, (np.ones(2), [1.0, (2,)]), {"weights": {"W_Q": np.eye(2)}, "h": 3},
+    Source("def f(x):\n    return x", "f"), Rng(7), Opaque("Axes"),
+]  # fmt: skip
+
+
+SOFTMAX, QUIZ = by_hand.softmax_entry(), by_hand.quiz_entry()
+
+
+def exercise_of(entry, name="softmax"):
+    """One exercise, parsed."""
+    return parse_examples({"format": 1, "chapter": "c", "exercises": {name: entry}}).exercises[name]
+
+
+def verdict_on(function, entry=None, name="softmax"):
+    """The verdict on a function by the visible checks of ``entry`` (by default softmax's)."""
+    return verdict_in({name: function}, entry or by_hand.softmax_entry(), name)
+
+
+def verdict_in(names, entry, name):
+    """The verdict on a notebook that defines ``names`` by the visible checks of ``entry``."""
+    [verdict] = replay({name: exercise_of(entry, name)}, FunctionSubject("notebook", names))
+    return verdict
+
+
+def statuses(verdict):
+    """The checks' statuses, in order."""
+    return [check.status for check in verdict.checks]
+
+
+def one_check(*steps, wrong=()):
+    """An exercise that asks for ``f``, with a check of these steps."""
+    return exercise_entry("f(x)", [check_entry("test_a", "a", list(steps))], list(wrong))
+
+
+class TestValues:
+    @pytest.mark.parametrize("value", VALUES, ids=lambda v: type(v).__name__)
+    def test_a_value_comes_back_as_it_was(self, value):
+        """Through strict JSON and back, a value keeps its type, dtype, shape and every bit of its numbers."""
+        back = decode_value(json.loads(json.dumps(encode_value(value), allow_nan=False)))
+        assert type(back) is type(value)
+        if isinstance(value, np.ndarray):
+            assert (back.dtype, back.shape) == (value.dtype, value.shape)
+        np.testing.assert_equal(back, value)
+
+    @pytest.mark.parametrize("number", [np.float32(0.5), np.float64(0.5), np.longdouble(0.5)])
+    def test_a_numpy_number_becomes_a_plain_one(self, number):
+        """A NumPy scalar is written down as the number that it is."""
+        assert encode_value(number) == 0.5
+
+    def test_a_long_array_of_the_same_few_numbers_is_short(self):
+        """Thousands of rows, for an example that is about their number, take one line of the file."""
+        assert encode_value(np.resize([1.0, 2.0, 3.0], (5000, 2))) == {
+            "cycle": [1.0, 2.0, 3.0], "dtype": "float64", "shape": [5000, 2]
+        }  # fmt: skip
+        assert "array" in encode_value(np.append(np.zeros(2000), -0.0))
+
+    def test_each_decoding_is_a_new_array(self):
+        """What one call writes into its inputs reaches no other call."""
+        data = encode_value(np.ones(2))
+        decode_value(data)[:] = 7
+        assert decode_value(data).tolist() == [1, 1]
+
+    @pytest.mark.parametrize("value", [object(), np.array([object()]), {object(): 2}, {object()}, [{3, object()}]])
+    def test_what_has_no_form_is_refused_in_a_sentence(self, value):
+        """A value that the file cannot hold is named, not written down wrongly."""
+        with pytest.raises(TypeError, match="examples file"):
+            encode_value(value)
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            {}, [1], {"float": "much"}, {"dict": 3}, {"array": [1], "dtype": "O", "shape": [1]},
+            {"array": [1, 2], "dtype": "float64", "shape": [3]}, {"array": ["one"], "dtype": "float64", "shape": [1]},
+            {"cycle": [], "dtype": "bool", "shape": [9]}, {"cycle": [1], "dtype": "float64", "shape": [10**9, 10**9]},
+        ],
+    )  # fmt: skip
+    def test_damaged_data_is_a_value_error(self, data):
+        """Whatever stands in a damaged file, decoding it raises nothing but ValueError."""
+        with pytest.raises(ValueError, match=r"\w"):
+            decode_value(data)
+
+
+class TestReadingTheFile:
+    def test_a_whole_chapter_is_read(self, tmp_path):
+        """Exercises keep their order, their checks, hints and misconceptions."""
+        examples = load_examples(by_hand.write_chapter(tmp_path))
+        assert examples.chapter == by_hand.CHAPTER
+        assert list(examples.exercises) == ["softmax", "mean_of", "quiz_ch9"]
+        assert examples.exercises["softmax"].checks[3].after == ("test_far_apart",)
+        assert len(examples.exercises["softmax"].misconceptions) == 4
+        assert examples.exercises["quiz_ch9"].answers == ("q1", "q2")
+
+    @pytest.mark.parametrize(
+        "text", ["", "{", "\x00", '{"format": 1}', '{"format": 1, "chapter": "c", "exercises": 3}']
+    )
+    def test_a_missing_file_is_named_and_a_damaged_one_says_how_to_get_another(self, tmp_path, text):
+        """Broken JSON and missing parts both end in the same advice."""
+        path = tmp_path / "examples.json"
+        with pytest.raises(ExamplesError, match=r"There is no file .*examples\.json"):
+            load_examples(path)
+        path.write_text(text)
+        with pytest.raises(ExamplesError, match=r"(cannot be read|damaged).*Fetch the chapter again"):
+            load_examples(path)
+
+    @pytest.mark.parametrize(
+        ("data", "words"),
+        [
+            ({"format": 2}, r"format 2, and this autograder reads format 1: update it"),
+            ([1, 2], "no file of examples"),
+        ],
+    )
+    def test_something_else_is_not_guessed_at(self, data, words):
+        """A file from a newer release asks for an update; a JSON file of another kind is told apart."""
+        with pytest.raises(ExamplesError, match=words):
+            parse_examples(data)
+
+    @pytest.mark.parametrize("step", [1, 0, -1])
+    def test_a_step_cannot_point_at_itself_or_ahead(self, step):
+        """A file whose steps are out of order is refused when it is read, not in the midst of a check."""
+        with pytest.raises(ExamplesError, match=r"damaged.*refers to step"):
+            exercise_of(one_check(matches(step, 1.0)), "f")
+
+
+class TestJudging:
+    def test_the_right_function_gets_every_point(self):
+        """All visible checks hold for the reference."""
+        verdict = verdict_on(by_hand.softmax)
+        assert (verdict.status, verdict.score, verdict.max_score) == ("passed", 3, 3)
+        assert statuses(verdict) == ["passed"] * 4
+        assert all(check.visible and not check.message for check in verdict.checks)
+
+    def test_a_failure_carries_reason_and_case(self):
+        """What was found and the case that shows it are kept apart, and the message has both; what waits is not tried."""
+        verdict = verdict_on(by_hand.one_maximum)
+        assert statuses(verdict) == ["passed", "passed", "failed", "not_tried"]
+        assert (verdict.status, verdict.score) == ("partial", 1)
+        check = verdict.checks[2]
+        assert check.reason == "2 of its 4 entries are NaN (not a number)."
+        assert check.example.splitlines()[0] == "x = np.array([[0.0, 1.0], [2000.0, 2001.0]])"
+        assert check.message == f"{check.reason}\n{check.example}"
+
+    def test_an_exception_is_explained_with_its_line(self):
+        """A student's error is a finding with the line and the meaning, and the call that caused it."""
+
+        def softmax(x, axis=-1):
+            return x @ x
+
+        verdict = verdict_on(softmax)
+        check = verdict.checks[0]
+        assert (verdict.status, check.status) == ("failed", "error")  # where the shapes fit, the values are wrong
+        assert "softmax stopped with ValueError" in check.reason
+        assert "In the line `return x @ x`" in check.reason
+        assert check.example.endswith("softmax(x)")
+
+    def test_the_shape_comes_before_the_values(self):
+        """A function that forgot to return is told so, one that returns another shape is told that first."""
+        forgot = verdict_on(lambda x, axis=-1: None).checks[0].reason
+        assert forgot.startswith("softmax(x) returned None. Does it end in a `return`?")
+        assert "shape (2,)" in verdict_on(lambda x, axis=-1: x.sum(axis=-1)).checks[0].reason
+
+    def test_nan_equals_nan(self):
+        """Where NaN is right, NaN passes."""
+        right = np.array([np.nan, 1.0])
+        assert verdict_on(lambda x: right, one_check(call_step("f", 1.0), matches(0, right)), "f").status == "passed"
+
+    def test_a_result_can_be_held_against_another_call(self):
+        """An expected value may be the student's own answer to another call, and a result an argument."""
+        steps = [call_step("f", np.array([1.0, 2.0])), call_step("f", np.zeros(2))]
+        steps[1]["call"]["args"] = [{"step": 0, "path": []}]
+        steps.append({"assert": "matches", "actual": {"step": 1, "path": []}, "expected": {"step": 0, "path": []}})
+        assert verdict_on(abs, one_check(*steps), "f").status == "passed"
+        assert verdict_on(lambda x: x + 1, one_check(*steps), "f").status == "failed"
+
+    def test_a_missing_part_of_a_pair_is_a_finding(self):
+        """A single array where a pair is asked for is explained in words, with the call."""
+        steps = [call_step("f", 1.0), matches(0, 2.0, path=(1,))]
+        steps[0]["call"] |= {"parts": 2, "unpacked": True}
+        single, one_part, pair = (
+            verdict_on(lambda x, v=v: v, one_check(*steps), "f") for v in (3.0, (3.0,), (3.0, 2.0))
+        )
+        assert single.message == "f(1.0) is a single number; a pair is asked for.\nf(1.0)"
+        assert "f(1.0) has 1 part; a pair is asked for." in one_part.message
+        assert pair.status == "passed"
+
+    def test_a_function_given_as_an_argument_is_made_from_its_source(self):
+        """A callable argument arrives as something to call."""
+        source = Source("def square(x):\n    return x * x", "square")
+        entry = one_check(call_step("f", source, 3.0), matches(0, 9.0, "f(square, 3.0)", g=source))
+        assert verdict_on(lambda g, x: g(x), entry, "f").status == "passed"
+        assert "def square(x):" in verdict_on(lambda g, x: x, entry, "f").checks[0].example
+
+    def test_a_probe_looks_where_the_value_lives(self):
+        """A probe runs beside the function, for results that cannot be written down."""
+        step = call_step("f", 2.0)
+        step["call"]["probe"] = "def probe(function, x):\n    return function(x).label"
+        labelled = lambda x: SimpleNamespace(label=str(x))  # noqa: E731 - a student's function
+        assert verdict_on(labelled, one_check(step, matches(0, "2.0")), "f").status == "passed"
+
+    def test_a_changed_input_is_told_once_and_costs_no_visible_check(self):
+        """A function that writes into its input gives right values, and is told which input it changed."""
+
+        def softmax(x, axis=-1):
+            x -= x.max(axis=axis, keepdims=True)
+            return by_hand.softmax(x, axis)
+
+        verdict = verdict_on(softmax)
+        assert statuses(verdict) == ["passed"] * 4 + ["failed"]
+        assert (verdict.status, verdict.score) == ("partial", 3)
+        assert "softmax changes its input `x`" in verdict.checks[-1].reason
+
+
+class TestNothingToJudge:
+    def test_the_blank_stub_is_not_attempted(self):
+        """A stub that still raises is told gently, with nothing failed."""
+
+        def softmax(x, axis=-1):
+            raise NotImplementedError
+
+        verdict = verdict_on(softmax)
+        assert (verdict.status, verdict.misconception) == ("not_attempted", None)
+        assert statuses(verdict) == ["not_tried"] * 4
+        assert "not written yet" in verdict.message
+
+    def test_another_stub_that_is_called_is_named(self):
+        """A function that leans on an unwritten one is sent there first, and is not called blank itself."""
+
+        def weights_of(x):
+            raise NotImplementedError
+
+        def softmax(x, axis=-1):
+            return weights_of(x)
+
+        verdict = verdict_on(softmax)
+        assert verdict.status == "error"
+        words = "`softmax` calls `weights_of`, and the `weights_of` that was run last is still an empty stub"
+        assert words in verdict.checks[0].reason
+
+    @pytest.mark.parametrize(
+        ("names", "entry", "status", "words"),
+        [
+            ({}, SOFTMAX, "error", "There is no function called softmax: its cell is missing or was not run"),
+            ({"q1": None, "q2": None}, QUIZ, "not_attempted", "Nothing is answered yet: give `q1` and `q2` a value"),
+            ({"q1": ..., "q2": None}, QUIZ, "not_attempted", "Nothing is answered yet: give `q1` and `q2` a value"),
+            ({}, QUIZ, "not_attempted", "no variable `q1` or `q2` yet: run the cell"),
+        ],
+        ids=["no function", "no answer", "dots for an answer", "a quiz that was not run"],
+    )
+    def test_what_is_missing_is_told_with_what_to_do(self, names, entry, status, words):
+        """One sentence says what is not there and what may have happened to it; a quiz without an answer is not begun."""
+        verdict = verdict_in(names, entry, "quiz_ch9" if entry is QUIZ else "softmax")
+        assert verdict.status == status
+        assert words in verdict.message
+
+    def test_each_missing_answer_is_its_own_finding(self):
+        """One answer given and one not: the missing one is named."""
+        verdict = verdict_in({"q1": "b", "q2": None}, QUIZ, "quiz_ch9")
+        assert statuses(verdict) == ["passed", "failed"]
+        assert verdict.checks[1].reason == "q2 is still None: write your answer there."
+
+
+class TestDiagnosis:
+    @pytest.mark.parametrize("function", list(by_hand.MESSAGES), ids=lambda f: f.__name__)
+    def test_each_misconception_is_named_as_itself(self, function):
+        """A student who made that mistake hears its message."""
+        verdict = verdict_on(function)
+        assert verdict.misconception == function.__name__
+        assert verdict.message == by_hand.MESSAGES[function]
+
+    @pytest.mark.parametrize(
+        "function",
+        [
+            lambda x, axis=-1: x * 0,
+            lambda x, axis=-1: by_hand.one_maximum(x, axis) + (x.shape == (3, 2)),
+            lambda x, axis=-1: 1 / 0,
+            lambda x, axis=-1: None,
+        ],
+        ids=["another mistake", "only alike on one input", "always an error", "always None"],
+    )
+    def test_what_is_not_known_is_not_named(self, function):
+        """A mistake that no misconception explains on every input is met with silence."""
+        verdict = verdict_on(function)
+        assert verdict.misconception is None
+        assert verdict.message == next(c.message for c in verdict.checks if c.status in {"failed", "error"})
+
+    def test_two_that_cannot_be_told_apart_are_not_named(self):
+        """Where two messages fit equally well, neither is guessed."""
+        entry = by_hand.softmax_entry()
+        twin = copy.deepcopy(entry["misconceptions"][0])
+        entry["misconceptions"].append({**twin, "name": "twin", "message": "Another story."})
+        assert verdict_on(by_hand.one_maximum, entry).misconception is None
+
+    def test_a_skipped_outcome_neither_agrees_nor_disagrees(self):
+        """A step that was not recorded is left out, unless the mistake shows there."""
+        entry = by_hand.softmax_entry()
+        outcomes = entry["misconceptions"][0]["outcomes"]
+        entry["misconceptions"][0]["differs"] = [2]
+        outcomes[0] = {"skip": True}
+        assert verdict_on(by_hand.one_maximum, entry).misconception == "one_maximum"
+        outcomes[2] = {"skip": True}
+        assert verdict_on(by_hand.one_maximum, entry).misconception is None
+
+    def test_the_same_error_is_recognised_and_another_is_not(self):
+        """An error counts as the same by its type and what it says, numbers aside."""
+
+        def fixed_axes(x):
+            return x.transpose(0, 2, 1)
+
+        def crashes_otherwise(x):
+            if x.ndim < 3:
+                raise ValueError("something else")
+            return fixed_axes(x)
+
+        deep, flat = np.ones((2, 3, 4)), np.ones((3, 4))
+        steps = [call_step("f", deep), matches(0, np.swapaxes(deep, -1, -2)), call_step("f", flat), matches(2, flat.T)]
+        wrong = misconception("fixed_axes", "You fixed them.", [outcome(fixed_axes, x) for x in (deep, flat)])
+        entry = one_check(*steps, wrong=[wrong])
+        assert verdict_on(fixed_axes, entry, "f").misconception == "fixed_axes"
+        assert verdict_on(crashes_otherwise, entry, "f").misconception is None
+
+    def test_a_change_of_inputs_is_named_only_by_a_mistake_that_changes_them(self):
+        """Right values from a function that writes into its input match no misconception that leaves it alone."""
+        x = np.array([1.0, 3.0])
+
+        def in_place(x):
+            x /= x.sum()
+            return x
+
+        same = {"value": encode_value(x / 4)}
+        steps = [call_step("f", x), matches(0, x / 4)]
+        for changed, named in [([], None), (["0"], "m")]:
+            wrong = misconception("m", "You wrote into x.", [{**same, "changed": changed}])
+            wrong["differs"] = [0] if changed else []
+            entry = one_check(*steps, wrong=[wrong])
+            assert verdict_on(in_place, entry, "f").misconception == named
+
+
+class TestOtherSessions:
+    def test_an_endless_loop_ends_one_check_and_a_new_session_goes_on(self):
+        """Where the session had to be stopped the check says so; another exercise is judged in a new session."""
+
+        def loops(x, axis=-1):
+            while x.shape == FAR_APART.shape and x[1, 0] == 2000:
+                pass
+            return by_hand.softmax(x, axis)
+
+        subject = FunctionSubject("notebook", {"softmax": loops, "mean_of": np.mean}, call_seconds=0.2)
+        verdict, mean, _quiz = replay(parse_examples(chapter_data()).exercises, subject)
+        assert statuses(verdict) == ["passed", "passed", "timeout", "not_tried"]
+        assert "was still running" in verdict.checks[2].reason
+        assert mean.status == "passed"
+
+    def test_a_limit_on_memory_holds_in_a_notebook_too(self):
+        """A table as large as both sizes together is seen where the call has a limit."""
+        steps = [call_step("f", 1000), holds("is_number", 0)]
+        steps[0]["call"]["memory_mb"] = 1
+        verdict = verdict_on(lambda n: float(np.ones((n, n)).sum()), one_check(*steps), "f")
+        assert verdict.checks[0].reason.startswith("f takes more than the 1 MiB")
+        assert verdict_on(lambda n: float(n * n), one_check(*steps), "f").status == "passed"
+
+
+class TestFunctionSession:
+    def test_arguments_are_copied_and_changes_noticed(self):
+        """A call gets its own copies; the caller's array stays as it was, and the change is told."""
+
+        def halve(x):
+            x /= 2
+            return x
+
+        x = np.ones(2)
+        answer = FunctionSession({"halve": halve}).call(Call("halve", (x,)))
+        assert answer.changed == ("0",)
+        assert answer.value.tolist() == [0.5, 0.5]
+        assert x.tolist() == [1, 1]
+
+    def test_what_ends_or_is_no_function_is_an_error_of_the_students(self):
+        """exit() does not end the notebook; a missing name is a NameError, a number under that name a TypeError."""
+        session = FunctionSession({"softmax": 3, "leave": sys.exit})
+        errors = {name: session.call(Call(name)).error.type for name in ("leave", "softmax", "other")}
+        assert errors == {"leave": "SystemExit", "softmax": "TypeError", "other": "NameError"}
+        assert session.value("other").error.type == "NameError"
+        assert session.value("softmax") == Answer(3)
+
+    def test_a_message_is_capped_and_cleaned(self):
+        """A huge message, one with control characters and one that raises are all told in a short text."""
+
+        class Rude(Exception):  # noqa: N818
+            def __str__(self):
+                raise RuntimeError
+
+        def fails(error):
+            raise error
+
+        session = FunctionSession(
+            {"huge": lambda: fails(ValueError("\x1b[31m" + "x" * 10_000)), "rude": lambda: fails(Rude())}
+        )
+        message = session.call(Call("huge")).error.message
+        assert len(message) <= 500
+        assert "\x1b" not in message
+        assert session.call(Call("rude")).error.message == ""

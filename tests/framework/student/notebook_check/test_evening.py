@@ -1,0 +1,311 @@
+"""What ``check`` does around the answer: it guards, notes, helps, shows the way on, and puts up with what is not as it should be."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from autograder.base import files
+from autograder.pages.text import WIDTH
+from autograder.student import notebook_check
+from autograder.student.examples import encode_value
+from autograder.student.examples.format import deobfuscate, obfuscate
+from autograder.student.notebook_check import checking
+from autograder.student.notebook_check.progress import PROGRESS_NAME, ExerciseProgress, read
+from tests.support import examples_by_hand as by_hand
+
+RIGHT = """
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+"""
+WRONG = RIGHT.replace("x.max(axis=axis, keepdims=True)", "x.max()")
+ENDLESS = """
+def softmax(x, axis=-1):
+    i = 2 * len(x) + 1
+    while i != 0:
+        try:
+            i -= 2
+        except:
+            pass
+"""
+WAY = ("logaddexp is safe by itself.", "def softmax(x, axis=-1):\n    return 'another way'")
+SOLUTION = "def softmax(x, axis=-1):\n    e = 1\n\n    return 'the solution'"
+
+
+@pytest.fixture
+def alone(beside_the_notebook):
+    """The chapter as somebody gets it who learns alone: solutions sealed, the quiz judged at once, three chapters in all."""
+    data = by_hand.chapter_data() | {"audience": "self-learners", "solutions": "after passing", "title": "9 · By hand"}
+    data["chapters"] = [by_hand.CHAPTER]
+    softmax, quiz = data["exercises"]["softmax"], data["exercises"]["quiz_ch9"]
+    softmax |= {"stars": 2, "minutes": 15, "sealed": obfuscate({"other_ways": [WAY], "solution": SOLUTION}, "softmax")}
+    chosen = {"assert": "chosen", "actual": {"step": 0, "path": []}, "params": {"right": "b"}, "call": "q1"}
+    judged = by_hand.check_entry("test_q1", "question 1: who asks", [{"variable": "q1"}, chosen], 2, ("test_q1_given",))
+    wrong = [{"answers": {"q1": encode_value("a")}, "name": "key", "message": "A key is looked at; it does not ask."}]
+    quiz["judged"] = obfuscate({"checks": [judged], "wrong": wrong}, "quiz_ch9")
+    text = json.dumps(data)
+    (beside_the_notebook / "examples.json").write_text(text)
+    return text
+
+
+def said(kind, run, code):
+    """The text of the exception that ``code`` raises, on one line."""
+    with pytest.raises(kind) as raised:
+        run(code)
+    return " ".join(str(raised.value).split())
+
+
+class TestGuard:
+    def test_a_loop_without_end_is_stopped_and_its_line_named(self, notebook):
+        """Though it swallows everything; nothing of the guard is left behind, and the next check is as always."""
+        before = signal.getsignal(signal.SIGALRM), sys.gettrace(), sys.stdout, sys.stderr
+        text = said(notebook_check.CheckFailed, notebook, f"{ENDLESS}\ncheck(softmax, seconds=0.2)")
+        assert "softmax was still running after 0.2 seconds on x = np.array([[1.0, 2.0, 3.0]" in text
+        assert "and was stopped: which loop never ends" in text
+        assert "It was in line" in text
+        assert (signal.getsignal(signal.SIGALRM), sys.gettrace(), sys.stdout, sys.stderr) == before
+        assert threading.active_count() == 1 or not any("Timer" in t.name for t in threading.enumerate())
+        assert "3 of 3" in notebook(f"{RIGHT}\ncheck(softmax)")
+
+    def test_the_course_says_how_long_a_call_may_take(self, notebook, beside_the_notebook):
+        """What travels in examples.json counts where the notebook says nothing, and small inputs stand in the sentence."""
+        path = beside_the_notebook / "examples.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"call_seconds": 0.1}))
+        code = "def mean_of(x):\n    while True:\n        pass\ncheck(mean_of)"
+        text = said(notebook_check.CheckFailed, notebook, code)
+        assert "mean_of was still running after 0.1 seconds on x = np.array([1.0, 2.0, 6.0]), and was stopped" in text
+
+    @pytest.mark.parametrize("seconds", ["0", "-1", "'long'", "True", "float('nan')"])
+    def test_seconds_that_make_no_sense_are_told(self, notebook, seconds):
+        """Nothing is run then."""
+        assert "it has to be a number above 0" in said(
+            notebook_check.CheckProblem, notebook, f"{RIGHT}\ncheck(softmax, seconds={seconds})"
+        )
+
+    def test_thirty_lines_are_shown_and_the_rest_counted(self, notebook):
+        """The call in which it became too much says how much more it printed, and stderr is no way round."""
+        loop = "for i in range(20000):\n        print('line', i, file=[None, sys.stderr][i % 2])\n    return"
+        out = notebook(f"import sys\n{RIGHT.replace('return', loop)}\ncheck(softmax)").splitlines()
+        assert out[:31] == [*(f"line {i}" for i in range(30)), "… and 19,970 more"]
+        assert out[31] == "… and 60,000 more in the calls after that"
+        assert out[32].startswith("softmax   3 of 3")
+
+    def test_a_line_without_end_is_cut(self, notebook):
+        """A million characters on a line are as much as a thousand lines."""
+        out = notebook(RIGHT.replace("return", "print('x' * 10**6, end='')\n    return") + "check(softmax)")
+        assert f"{'x' * 1000}… and 3,999,000 more characters\nsoftmax" in out
+
+    def test_an_interrupt_is_one_sentence(self, notebook):
+        """With the line in which it came, and not one frame of the guard's or the judge's."""
+        threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            notebook(f"{ENDLESS}\ncheck(softmax, seconds=30)")
+        assert str(stopped.value).startswith("You stopped it in line ")
+        assert str(stopped.value).endswith("Nothing is lost: run the cell again when you like.")
+        assert stopped.value._render_traceback_() == [str(stopped.value)]
+        assert not [frame for frame in stopped.traceback if "judging" in str(frame.path)]
+
+
+class TestCases:
+    def test_a_case_leaves_the_notebooks_names_alone(self, notebook):
+        """An input that is called as something of the notebook's gets a name of its own; what is pasted runs and shows the same."""
+        text = said(notebook_check.CheckFailed, notebook, f"x = 'mine'\n{WRONG}\ncheck(softmax)")
+        assert "case_x = np.array([[0.0, 1.0], [2000.0, 2001.0]]) softmax(case_x) gave [[nan, nan]" in text
+        with pytest.raises(notebook_check.CheckFailed) as failed:
+            notebook("check(softmax)")
+        lines = [line.strip() for line in str(failed.value).splitlines()]
+        assigned = next(line for line in lines if line.startswith("case_x = "))
+        assert (
+            notebook(f"{assigned}\nwith np.errstate(all='ignore'):\n    print(softmax(case_x)[1], x)").strip()
+            == "[0.26894142 0.73105858] mine"
+        )
+
+    def test_keywords_and_texts_keep_their_names(self):
+        """Only where the name stands for the value."""
+        from autograder.base.verdict import CheckResult, ExerciseVerdict  # noqa: PLC0415
+        from autograder.student.notebook_check.checking import with_unique_names  # noqa: PLC0415 - one test's
+
+        case = "W = {'W': np.array([1.0])}\nf(W, W=W, x.W)[0] gave  1\nit should be   2"
+        check = CheckResult("t", "t", "failed", f"f(W) is 1.\n{case}", True, 1, "f(W) is 1.", case)  # noqa: FBT003
+        verdict = ExerciseVerdict("f", 0, 1, "failed", message=check.message, checks=(check,))
+        found = with_unique_names(verdict, {"W": 1})
+        assert found.checks[0].example == (
+            "case_W = {'W': np.array([1.0])}\nf(case_W, W=case_W, x.W)[0] gave  1\nit should be   2"
+        )
+        assert found.message == f"f(case_W) is 1.\n{found.checks[0].example}"
+        assert with_unique_names(verdict, {"V": 1}) == verdict
+
+
+class TestAfterTheAnswer:
+    def test_a_pass_shows_another_way_and_where_to_go_on(self, notebook, alone):
+        """Not before, and nothing of it can be read in the file."""
+        assert "another way" not in said(notebook_check.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)")
+        out = notebook(f"{RIGHT}\ncheck(softmax)")
+        assert "Another way to write it. logaddexp is safe by itself." in out
+        assert "      def softmax(x, axis=-1):\n          return 'another way'" in out
+        assert "when it is graded" not in out
+        assert all(words not in alone for words in ("another way", "the solution", "does not ask", "who asks"))
+
+    @pytest.mark.usefixtures("alone")
+    def test_a_solution_comes_after_the_hints(self, notebook):
+        """And at once where the exercise is done; the code keeps its shape."""
+        assert (
+            "A solution comes after hint 3, and you have read none so far: `hint(softmax)` gives the next one."
+            in said(notebook_check.CheckProblem, notebook, f"{WRONG}\nsolution(softmax)")
+        )
+        third = [notebook("hint(softmax)") for _ in range(3)][-1]
+        assert "`solution(softmax)`" in " ".join(third.split())
+        out = notebook("solution(softmax)")
+        assert out.startswith("You learn it by writing it")
+        assert "    def softmax(x, axis=-1):\n        e = 1\n" in out
+
+    def test_in_a_course_there_is_none(self, notebook):
+        """A sentence says why, and what helps."""
+        told = said(notebook_check.CheckProblem, notebook, f"{RIGHT}\ncheck(softmax)\nsolution(softmax)")
+        assert told.startswith("`solution` is for people who learn by themselves")
+        assert "another way" not in notebook("check(softmax)")
+
+    @pytest.mark.usefixtures("alone")
+    def test_a_quiz_is_judged_at_once_for_who_learns_alone(self, notebook):
+        """The wrong choice's sentence stands at its own question."""
+        text = said(notebook_check.CheckFailed, notebook, "q1, q2 = '(A)', 0.5\ncheck('quiz_ch9')")
+        assert "✗ question 1: who asks '(A)' is not the answer. A key is looked at; it does not ask." in text
+        assert notebook("q1 = 'b'\ncheck('quiz_ch9')").startswith("quiz_ch9   2 of 2 points")
+
+    def test_a_damaged_seal_costs_nothing_but_what_is_in_it(self):
+        """What cannot be opened is not there."""
+        assert deobfuscate(obfuscate({"a": 1}, "softmax"), "softmax") == {"a": 1}
+        for text, name in (
+            ("!", "softmax"),
+            (obfuscate({}, "softmax"), "mean_of"),
+            (obfuscate({"a": "b" * 99}, "softmax")[:-9], "softmax"),
+        ):
+            with pytest.raises(ValueError):  # noqa: PT011 - of many kinds
+                deobfuscate(text, name)
+
+
+class TestHintsByTries:
+    @pytest.mark.parametrize(("tries", "number"), [(1, 1), (2, 1), (3, 2), (5, 3), (9, 3)])
+    def test_the_more_was_tried_the_more_is_said(self, notebook, tries, number):
+        """Every second try that failed is worth a hint; what was passed over can be had."""
+        for _ in range(tries):
+            said(notebook_check.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)")
+        out = notebook("hint(softmax)")
+        assert out.startswith(f"softmax   hint {number} of 3")
+        assert (f"You have tried {tries} times, so this is hint {number}" in out) == (number > 1)
+
+    def test_what_was_read_is_remembered(self, notebook, beside_the_notebook):
+        """In the file: another kernel goes on from there."""
+        notebook(f"{RIGHT}\nhint(softmax)")
+        assert read(beside_the_notebook).of(by_hand.CHAPTER, "softmax") == ExerciseProgress("begun", hints=1)
+        assert notebook("hint(softmax)").startswith("softmax   hint 2 of 3")
+
+
+class TestMap:
+    def test_the_map_tells_what_is_done_and_what_comes_next(self, notebook, alone, beside_the_notebook):
+        """Chapters with exercises and stars; a check in between changes it, and an unknown chapter is on it too."""
+        (beside_the_notebook / "examples.json").write_text(
+            alone.replace(f'["{by_hand.CHAPTER}"]', f'["{by_hand.CHAPTER}", "ch10"]')
+        )
+        notebook(f"{RIGHT}\ncheck(softmax)")
+        said(notebook_check.CheckFailed, notebook, "q1, q2 = 'a', 1\ncheck('quiz_ch9')")
+        out = notebook("check()")
+        assert "9 · By hand (1 of 3 done)" in out
+        assert "  ✓ softmax  ★★\n  · mean_of\n  … quiz_ch9\n" in out
+        assert "ch10 (not opened yet)" in out
+        assert out.endswith("Next: mean_of in ch9_by_hand.\n")
+
+    @pytest.mark.usefixtures("alone")
+    def test_the_last_pass_is_an_ending(self, notebook):
+        """Said once all of the course holds, in the card and on the map."""
+        notebook(f"{RIGHT}\ncheck(softmax)")
+        notebook("q1, q2 = 'b', 1\ncheck('quiz_ch9')")
+        out = " ".join(notebook("def mean_of(x):\n    return x.mean()\ncheck(mean_of)").split())
+        assert "This is the end of by hand: 3 exercises in 1 chapter, and every one of them holds." in out
+        assert "This is the end of by hand" in notebook("check()")
+
+    @pytest.mark.usefixtures("alone")
+    def test_from_the_folder_of_the_chapters(self, notebook, beside_the_notebook, monkeypatch):
+        """A notebook above the chapters sees them all; where nothing lies around, it says what is missing."""
+        chapter = beside_the_notebook / by_hand.CHAPTER
+        chapter.mkdir()
+        (beside_the_notebook / "examples.json").rename(chapter / "examples.json")
+        assert "9 · By hand (0 of 3 done)" in notebook("check()")
+        monkeypatch.chdir(chapter)
+        notebook(f"{RIGHT}\ncheck(softmax)")
+        monkeypatch.chdir(beside_the_notebook)
+        assert "9 · By hand (1 of 3 done)" in notebook("check()")
+        (chapter / "examples.json").unlink()
+        assert "There is no examples.json in" in said(notebook_check.CheckProblem, notebook, "check()")
+
+
+class TestNotAsItShouldBe:
+    def test_after_a_restart_it_says_which_cell_to_run(self, notebook, beside_the_notebook):
+        """The cell that makes the missing name, by how it begins, as the notebook on the disk has it."""
+        cell = {
+            "cell_type": "code",
+            "metadata": {},
+            "source": ["# the data\n", "rng = np.random.default_rng(0)\n", "W_Q = 3"],
+        }
+        (beside_the_notebook / f"{by_hand.CHAPTER}.ipynb").write_text(json.dumps({"cells": [{}, "?", cell]}))
+        text = said(
+            notebook_check.CheckFailed, notebook, "def softmax(x, axis=-1):\n    return x * W_Q\ncheck(softmax)"
+        )
+        assert "`W_Q` is made in the cell that begins `rng = np.random.default_rng(0)`, which was not run since" in text
+        assert text.count("is made in the cell") == 1
+        assert "Run › Run All Above Selected Cell" in text
+
+    def test_a_notebook_of_another_release_is_told(self, notebook, beside_the_notebook):
+        """An exercise that only the notebook knows: which file to fetch, and that nothing is lost."""
+        about = {"nbgrader": {"grade_id": "check_entropy"}}
+        cells = [{"cell_type": "code", "metadata": about, "source": "check(entropy)"}]
+        (beside_the_notebook / f"{by_hand.CHAPTER}.ipynb").write_text(json.dumps({"cells": cells}))
+        text = said(notebook_check.CheckProblem, notebook, "def entropy(p):\n    return p\ncheck(entropy)")
+        assert "the examples.json beside it does not know it: the two are from different releases." in text
+        assert "your notebook stays as it is" in text
+
+    def test_a_full_disk_costs_one_sentence(self, notebook, monkeypatch):
+        """The card comes, the progress is remembered, and nothing is raised."""
+
+        def refuse(path):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+        monkeypatch.setattr(files, "_created", refuse)
+        first, second = (notebook(f"{RIGHT}\ncheck(softmax)") for _ in range(2))
+        assert first.startswith("softmax   3 of 3")
+        assert f"could not be noted in {os.getcwd()}/{PROGRESS_NAME}: the disk is full." in first  # noqa: PTH109
+        assert "could not be noted" not in second
+        assert "✓ softmax" in notebook("check()")
+
+    def test_a_narrow_terminal_gets_narrow_lines(self, notebook, monkeypatch):
+        """No prose is wider than the terminal, and none wider than reads well."""
+        monkeypatch.setattr(checking, "line_width", lambda: 44)
+        notebook(WRONG)
+        with pytest.raises(notebook_check.CheckFailed) as failed:
+            notebook("check(softmax)")
+        assert max(map(len, str(failed.value).splitlines())) <= 60 < WIDTH
+        assert all(
+            len(line) <= 44 for line in str(failed.value).splitlines() if "gave" not in line and "be  " not in line
+        )
+
+    @pytest.mark.parametrize("variable", ["NBGRADER_VALIDATING", "NBGRADER_EXECUTION"])
+    def test_nbgraders_own_runs_leave_no_note(self, notebook, beside_the_notebook, monkeypatch, variable):
+        """It runs what students hand in, and nobody's progress is that."""
+        monkeypatch.setenv(variable, "1")
+        notebook(f"{RIGHT}\ncheck(softmax)")
+        assert not (beside_the_notebook / PROGRESS_NAME).exists()
+
+
+def test_numpy_is_left_as_it_was(notebook):
+    """A check that is stopped in the middle of a computation leaves no setting behind."""
+    before = np.geterr()
+    said(notebook_check.CheckFailed, notebook, f"{ENDLESS}\ncheck(softmax, seconds=0.1)")
+    assert np.geterr() == before

@@ -1,0 +1,376 @@
+"""``check`` and ``hint`` where students call them: in a script, in IPython, in a kernel, under ``nbgrader validate``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+
+from autograder.student import notebook_check
+from autograder.student.notebook_check import lookup
+from tests.support import ROOT
+from tests.support.commands import python
+
+SETUP = "import numpy as np\nfrom autograder import check, hint\n"
+RIGHT = """
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis, keepdims=True)
+"""
+WRONG = RIGHT.replace("x.max(axis=axis, keepdims=True)", "x.max()")
+BLANK = "def softmax(x, axis=-1):\n    raise NotImplementedError\n"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_done_yet(beside_the_notebook):
+    """Everyone here is a student beside a chapter's examples."""
+
+
+def process(folder, *command):
+    """A real process in ``folder``, with settings of its own."""
+    return python(*command, cwd=folder, IPYTHONDIR=str(folder / ".ipython"), HOME=str(folder))
+
+
+def said(kind, run, code):
+    """The text of the exception that ``code`` raises."""
+    with pytest.raises(kind) as raised:
+        run(code)
+    return str(raised.value)
+
+
+def script(folder, code):
+    """What becomes of a script that defines softmax and checks it."""
+    (folder / "cells.py").write_text(f"{SETUP}{code}\ncheck(softmax)\n")
+    return process(folder, "cells.py")
+
+
+class TestCheck:
+    def test_a_right_function_passes_with_praise(self, notebook):
+        """Nothing is raised, and the card is printed."""
+        out = notebook(f"{RIGHT}\ncheck(softmax)")
+        assert out.startswith("softmax   3 of 3 points here")
+        assert "Next comes mean_of." in out
+
+    def test_a_wrong_function_raises_with_the_whole_card(self, notebook):
+        """Where nothing is displayed, the exception's text is the card; what knows about failing asserts knows about it."""
+        assert issubclass(notebook_check.CheckFailed, AssertionError)
+        text = said(notebook_check.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)")
+        assert text.startswith("softmax   1 of 3 points here, 1 more when it is graded\n  ✓ the example")
+        assert "You subtracted one maximum for the whole array." in text
+
+    @pytest.mark.parametrize(
+        "code",
+        [
+            "check('softmax')",
+            "mine = softmax\ncheck(mine)",
+            "softmax = lambda *a, f=softmax, **k: f(*a, **k)\ncheck(softmax)",
+            f"{RIGHT.replace('def softmax', 'def stable')}\nsoftmax = stable\ncheck(softmax)",
+        ],
+        ids=["by its name", "under another name", "a lambda bound to its name", "a def of another name bound to it"],
+    )
+    def test_the_exercise_is_found(self, notebook, code):
+        """A name, another name for the function, and whatever is bound to the name all lead to the exercise."""
+        assert notebook(f"{RIGHT}\n{code}").startswith("softmax ")
+
+    def test_the_object_given_is_the_one_tried(self, notebook):
+        """An older function that is handed over is tried, not the newer one of that name."""
+        notebook(f"{RIGHT}\nold = softmax\n{WRONG}")
+        assert notebook("check(old)").startswith("softmax   3 of 3")
+        assert "1 of 3" in said(notebook_check.CheckFailed, notebook, "check(softmax)")
+
+    @pytest.mark.parametrize("body", ["raise NotImplementedError", "pass", "...", '"""Says."""'])
+    def test_a_stub_is_not_attempted(self, beside_the_notebook, body):
+        """With or without its raise, an empty function is told gently that it is still to be written."""
+        done = script(beside_the_notebook, f"def softmax(x, axis=-1):\n    {body}")
+        assert done.returncode == 1
+        assert "CheckFailed: softmax   not attempted yet" in done.stderr
+        assert 'hint("softmax") has 3 hints left.' in done.stderr
+        assert "✗" not in done.stderr
+
+    @pytest.mark.parametrize(
+        ("run", "words"),
+        [
+            ([BLANK, RIGHT + ")"], "Python could not read your `softmax` when its cell was run last (a SyntaxError)"),
+            ([BLANK, RIGHT + ")", BLANK], "`softmax` is not written yet, or was not run since"),
+            ([BLANK, "print(softmax))"], "`softmax` is not written yet, or was not run since"),
+        ],
+    )
+    def test_code_that_python_could_not_read_is_not_called_unwritten(self, notebook, run, words):
+        """IPython keeps the cells that were run, and after one with a slip in it the stub is still what stands there."""
+        notebook(BLANK)
+        notebook(f"In = {run!r}")
+        text = said(notebook_check.CheckFailed, notebook, "check(softmax)")
+        assert words in " ".join(text.split())
+        assert ("not attempted yet" in text) == ("not written yet" in text)
+
+    def test_prints_stay_and_warnings_go(self, notebook, capsys):
+        """What a student prints to see what happens is seen; what goes to stderr would cost marks under nbgrader."""
+        looks = "print('looking', x.shape)\n    np.log(-1.0)\n    sys.stderr.write('oh')\n    return"
+        out = notebook(f"import sys\n{RIGHT.replace('return', looks)}\ncheck(softmax)")
+        assert "looking (2, 3)" in out
+        assert capsys.readouterr().err == ""
+
+    def test_what_is_asked_only_to_compare_prints_nothing(self, notebook, capsys):
+        """Checks that are not tried are asked quietly, so prints belong to what the card shows."""
+        code = WRONG.replace("return", "print('axis', axis)\n    return")
+        said(notebook_check.CheckFailed, notebook, f"{code}\ncheck(softmax)")
+        assert "axis 0" not in capsys.readouterr().out
+
+    def test_an_interrupt_is_left_alone(self, notebook):
+        """The stop button stops: a student whose loop never ends gets the notebook back."""
+        with pytest.raises(KeyboardInterrupt):
+            notebook("def softmax(x, axis=-1):\n    raise KeyboardInterrupt\ncheck(softmax)")
+
+    def test_new_examples_are_read_again(self, notebook, beside_the_notebook):
+        """A file that was fetched anew counts without a restart."""
+        notebook(f"{RIGHT}\ncheck(softmax)")
+        path = beside_the_notebook / "examples.json"
+        path.write_text(path.read_text().replace("the example worked by hand", "another example"))
+        os.utime(path, ns=(1, 1))
+        assert "another example" in notebook("check(softmax)")
+
+
+class TestQuiz:
+    def test_well_formed_answers_pass_and_are_not_judged(self, notebook):
+        """Every answer in form: no raise, and no word on right or wrong."""
+        out = notebook("q1, q2 = 'b', 0.5\ncheck('quiz_ch9')")
+        assert out.startswith("quiz_ch9   every answer is well formed")
+        assert "marked when graded" in out
+
+    @pytest.mark.parametrize(
+        ("answers", "finding"),
+        [
+            ("q1, q2 = 'b', None", "q2 is still None: write your answer there."),
+            ("q1, q2 = 'z', 1.0", "q1 is 'z'; write one of 'a', 'b', 'c'."),
+            ("q1, q2 = 'b', 'much'", "q2 is 'much'; write a number."),
+            ("q1, q2 = None, None", "Nothing is answered yet"),
+            ("", "There is no variable `q1` or `q2` yet"),
+        ],
+    )
+    def test_what_is_missing_or_of_the_wrong_kind_raises(self, notebook, answers, finding):
+        """An unfinished quiz is not finished, and says which answer to look at."""
+        assert finding in said(notebook_check.CheckFailed, notebook, f"{answers}\ncheck('quiz_ch9')")
+
+
+class TestHints:
+    def test_hints_come_one_by_one_and_then_end(self, notebook):
+        """Each call gives the next; after the last, where to look."""
+        notebook(RIGHT)
+        outs = [notebook("hint(softmax)") for _ in range(4)]
+        assert outs[0].startswith("softmax   hint 1 of 3\n  First hint.")
+        assert "`hint(softmax)` gives the next one." in outs[0]
+        assert outs[1].startswith("softmax   hint 2 of 3\n  Second hint")
+        assert outs[2].startswith("softmax   hint 3 of 3\n  Third hint.")
+        assert "looks at your own code next" in outs[2]
+        assert "You have seen all 3 hints for `softmax`" in outs[3]
+
+    def test_a_hint_can_be_asked_for_by_number(self, notebook):
+        """An earlier one again, or a later one at once; counting goes on from the furthest."""
+        assert "Second hint" in notebook("hint('softmax', 2)")
+        assert "First hint" in notebook("hint('softmax', 1)")
+        assert "Third hint" in notebook("hint('softmax')")
+
+    @pytest.mark.parametrize("number", ["0", "4", "-1", "'2'", "True"])
+    def test_a_number_without_a_hint_is_told(self, notebook, number):
+        """Numbers out of range and things that are no numbers get a sentence."""
+        text = said(notebook_check.CheckProblem, notebook, f"hint('softmax', {number})")
+        assert "softmax has 3 hints, numbered from 1" in text
+
+    def test_a_failing_check_counts_the_hints_left(self, notebook):
+        """The card knows how many were taken."""
+        notebook("hint('softmax')")
+        assert 'hint("softmax") has 2 hints left' in said(
+            notebook_check.CheckFailed, notebook, f"{WRONG}\ncheck(softmax)"
+        )
+
+
+class TestUnhelpfulSituations:
+    @pytest.mark.parametrize(
+        ("code", "sentence"),
+        [
+            ("check('softmx')", "No exercise of ch9_by_hand is called `softmx`. Did you mean check(softmax)?"),
+            ("check('quiz_ch1')", 'Did you mean check("quiz_ch9")?'),
+            ("check(len)", "called `len`. The exercises here are: softmax, mean_of, quiz_ch9."),
+            ("check(softmax(np.ones(3)))", "given a value of type ndarray, not a function. Name the function itself, without"),
+            ("check(None)", "given None, which is what a function without a `return` gives"),
+            ("check(int)", "given the class int, not a function"),
+            ("softmax = np.ones(3)\ncheck(softmax)", "`softmax` is now a value of type ndarray, and no function any more."),
+            ("q1 = 'b'\ncheck(q1)", 'given the text of an answer. Write check("quiz_ch9")'),
+            ("hint('softmx')", "Did you mean hint(softmax)?"),
+            ("hint()", "hint needs to be told which exercise"),
+        ],
+    )  # fmt: skip
+    def test_each_gets_a_sentence_that_says_what_to_do(self, notebook, code, sentence):
+        """A slip in the call is answered with what was given and what to write."""
+        assert sentence in said(notebook_check.CheckProblem, notebook, f"{RIGHT}\n{code}")
+
+    @pytest.mark.parametrize(
+        ("content", "words"),
+        [
+            (None, ["There is no examples.json in {folder}", "beside the notebook"]),
+            ("{", ["examples.json cannot be read", "Fetch the chapter again"]),
+        ],
+        ids=["none there", "broken"],
+    )
+    def test_examples_that_cannot_be_had_say_what_to_do(self, notebook, beside_the_notebook, content, words):
+        """A notebook that was moved without its examples says which file to bring; a damaged file is named."""
+        path = beside_the_notebook / "examples.json"
+        path.unlink() if content is None else path.write_text(content)
+        text = said(notebook_check.CheckProblem, notebook, "check('softmax')")
+        assert [word for word in words if word.format(folder=path.parent) not in text] == []
+
+    def test_the_notebooks_folder_is_found_after_a_chdir(self, notebook, beside_the_notebook, monkeypatch):
+        """A student who changed folder in a cell still has examples, where the front end says the notebook is."""
+        elsewhere = beside_the_notebook / "data"
+        elsewhere.mkdir()
+        monkeypatch.chdir(elsewhere)
+        monkeypatch.setenv("JPY_SESSION_NAME", str(beside_the_notebook / "chapter.ipynb"))
+        assert notebook(f"{RIGHT}\ncheck(softmax)").startswith("softmax")
+
+
+class TestSelfLearners:
+    """A clone of the course has no examples.json beside its notebooks: it is recorded on demand."""
+
+    CHAPTER = "ch1_weighted_averaging"
+
+    @pytest.fixture
+    def clone(self, tmp_path, monkeypatch):
+        """A copy of this course's first chapter, as git would check it out."""
+        course = tmp_path / "clone"
+        for folder in (f"source/{self.CHAPTER}", "solutions", "tests/chapters"):
+            ignore = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
+            shutil.copytree(ROOT / folder, course / folder, ignore=ignore)
+        shutil.copy(ROOT / "course_config.py", course)
+        monkeypatch.chdir(course / "source" / self.CHAPTER)
+        monkeypatch.setenv("PYTHONPATH", str(ROOT))
+        monkeypatch.setattr(lookup, "_made", {})
+        return course
+
+    @pytest.mark.slow
+    def test_examples_are_made_once_and_again_when_the_checks_change(self, notebook, clone):
+        """The first check prepares them and says so, the next is quick; newer checks are recorded anew."""
+        first = notebook(f"{RIGHT}\ncheck(softmax)")
+        assert first.startswith(f"Preparing the examples of {self.CHAPTER}")
+        assert "softmax " in first
+        assert "Preparing" not in notebook("check(softmax)")
+        made = clone / ".autograder" / "examples" / f"{self.CHAPTER}.json"
+        lookup._made.clear()
+        assert "Preparing" not in notebook("check(softmax)")
+        later = made.stat().st_mtime + 10
+        os.utime(clone / "source" / self.CHAPTER / f"{self.CHAPTER}.ipynb", (later, later))
+        assert "Preparing" not in notebook("check(softmax)"), "a student's own notebook changes all the time"
+        os.utime(clone / "tests" / "chapters" / f"test_{self.CHAPTER}.py", (later, later))
+        assert "Preparing" in notebook("check(softmax)")
+
+    @pytest.mark.slow
+    def test_a_failure_to_make_them_says_why_and_how_to_see_more(self, notebook, clone):
+        """A course that cannot be recorded is told in a sentence, with the command to run by hand."""
+        (clone / "course_config.py").write_text("c = get_config()\nthis is no python\n")
+        text = said(notebook_check.CheckProblem, notebook, "check('softmax')")
+        assert f"The examples of {self.CHAPTER} could not be made" in text
+        assert f"`python -m autograder examples {self.CHAPTER}`" in text
+
+
+class TestFrontEnds:
+    def test_importing_it_needs_numpy_and_the_standard_library_only(self, beside_the_notebook):
+        """Nothing else is loaded, and nothing that a browser's Python lacks."""
+        code = (
+            "import sys\nfrom autograder import check, hint\n"
+            "extra = {m.partition('.')[0] for m in sys.modules} - sys.stdlib_module_names - {'__main__', 'autograder', 'numpy'}\n"
+            "print(sorted(m for m in extra if not m.startswith(('_', 'sitecustomize', 'numpy'))))\n"
+            "print(sorted({'subprocess', 'multiprocessing', 'fcntl', 'asyncio', 'pytest'} & set(sys.modules)))"
+        )
+        packages = [str(Path(np.__file__).parents[1])]
+        done = process(beside_the_notebook, "-S", "-c", f"import sys; sys.path[:0] = {packages}\n{code}")
+        assert done.stdout.split("\n")[:2] == ["[]", "[]"], done.stderr
+
+    def test_a_script_ends_with_the_card_after_two_frames(self, beside_the_notebook):
+        """In plain Python the traceback shows the student's line and the call, then the card."""
+        done = script(beside_the_notebook, WRONG)
+        assert done.stdout == ""
+        assert done.stderr.count('  File "') == 2
+        assert "\nautograder.CheckFailed: softmax   1 of 3 points here" in done.stderr
+
+    @pytest.mark.slow
+    def test_an_ipython_terminal_shows_the_card_and_no_frames(self, beside_the_notebook):
+        """In IPython's terminal the card stands alone."""
+        (beside_the_notebook / "cells.ipy").write_text(f"{SETUP}{WRONG}\ncheck(softmax)\n")
+        done = process(beside_the_notebook, "-m", "IPython", "--colors=NoColor", "cells.ipy")
+        both = done.stdout + done.stderr
+        assert "softmax   1 of 3 points here" in both
+        assert "You subtracted one maximum" in both
+        assert "Traceback" not in both
+        assert "selfcheck/__init__.py" not in both
+
+    @pytest.mark.slow
+    def test_a_kernel_gets_a_card_and_a_short_error(self, beside_the_notebook):
+        """In a notebook a failure is an HTML card (with text beside it) and one sentence; a pass is the card alone."""
+        sources = [SETUP + WRONG, "check(softmax)", RIGHT, "check(softmax)", "hint(softmax)"]
+        sources += [BLANK, RIGHT + ")", "check(softmax)"]
+        cells = run_notebook(beside_the_notebook, sources)
+        card, error = cells[1].outputs
+        assert card.output_type == "display_data"
+        assert "<section" in card.data["text/html"]
+        assert card.data["text/plain"].startswith("softmax   1 of 3")
+        assert (error.output_type, error.ename) == ("error", "CheckFailed")
+        assert error.traceback == ["softmax is not right yet: the card above says what to look at."]
+        [passed] = cells[3].outputs
+        assert "Well done" in passed.data["text/html"]
+        assert "Python could not read your" in cells[7].outputs[0].data["text/plain"]
+        [given] = cells[4].outputs
+        assert "First hint." in given.data["text/html"]
+
+
+@pytest.mark.slow
+class TestValidate:
+    def test_nbgrader_reports_the_failing_cell_with_its_card(self, beside_the_notebook):
+        """A real `nbgrader validate` names the cell and prints every line of the card."""
+        told = validated(beside_the_notebook, WRONG)
+        assert "VALIDATION FAILED ON 1 CELL(S)!" in told
+        assert "    check(softmax)" in told
+        card = told[told.index("    softmax   1 of 3 points here") :]
+        assert "You subtracted one maximum for the whole array." in card
+        assert "..." not in card
+        assert "Traceback" not in told
+
+    def test_nbgrader_is_content_with_a_right_notebook(self, beside_the_notebook):
+        """A right function passes, though it warns and prints to stderr."""
+        warns = RIGHT.replace("return", "np.log(np.zeros(1))\n    return")
+        assert "Success! Your notebook passes all the tests." in validated(beside_the_notebook, warns)
+
+    def test_a_blank_notebook_does_not_validate(self, beside_the_notebook):
+        """A stub is no pass."""
+        told = validated(beside_the_notebook, BLANK)
+        assert "VALIDATION FAILED" in told
+        assert "softmax   not attempted yet" in told
+
+
+def run_notebook(folder, sources):
+    """The cells of a notebook after a real kernel ran them."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    nbformat.write(notebook, folder / "chapter.ipynb")
+    done = process(folder, "-m", "jupyter", "execute", "--allow-errors", "--inplace", "chapter.ipynb")
+    assert done.returncode == 0, done.stderr
+    return nbformat.read(folder / "chapter.ipynb", as_version=4).cells
+
+
+def validated(folder, answer):
+    """What ``nbgrader validate`` says of a notebook with one stub, filled in, and its graded cell, as it is released."""
+
+    def cell(source, grade_id, *, grade):
+        about = {"grade_id": grade_id, "grade": grade, "solution": not grade, "locked": grade, "schema_version": 3}
+        about |= {"task": False, "cell_type": "code", **({"points": 4} if grade else {})}
+        return nbformat.v4.new_code_cell(source, metadata={"nbgrader": about})
+
+    cells = [
+        nbformat.v4.new_code_cell(SETUP),
+        cell(answer.strip(), "softmax", grade=False),
+        cell("check(softmax)", "check_softmax", grade=True),
+    ]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), folder / "chapter.ipynb")
+    return process(folder, "-m", "nbgrader", "validate", "chapter.ipynb").stdout
