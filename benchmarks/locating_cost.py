@@ -30,7 +30,7 @@ from autograder.authoring.simulate import reference_code, solved_notebook, write
 from autograder.classroom.run import handed_in
 from autograder.course.course import Course, load_course
 from autograder.grading.batch import grade
-from autograder.grading.outcome import verdict_only
+from autograder.grading.submission import verdict_only
 from autograder.judging.functions import FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import known_alternatives, load_checks

@@ -20,7 +20,7 @@ from autograder.course.notebook import NotebookError, document_bytes, load_docum
 from autograder.extras.demo.run import copy_course
 from autograder.extras.demo.students import class_of, hand_in
 from autograder.grading.document import write_outcomes
-from autograder.grading.options import GradingOptions
+from autograder.grading.task import GradingOptions
 from autograder.grading.verdict_cache import VerdictCache
 from autograder.sandbox import open_worker
 
@@ -65,7 +65,7 @@ def join_in(course: Course, graded: Sequence[Path], students: int, chapter: str 
 
     Its verdict is kept as if it had been run: that of the notebook it is taken from, as a name in a comment changes none.
     """
-    cache = VerdictCache.of(course, chapter, GradingOptions().bearing)
+    cache = VerdictCache.of(course, chapter, GradingOptions().cache_inputs)
     known = []
     for path in graded:
         data = path.read_bytes()

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from simulated import CHAPTER, HERE, course_in, fill
 
-from autograder.classroom.delivery import Pages
+from autograder.classroom.delivery import FeedbackWriter
 from autograder.classroom.run import handed_in
 from autograder.course.course import load_course
 from autograder.grading.batch import grade
@@ -45,7 +45,7 @@ STAGES = {
     "opening jails and sending the notebook's cells": (Worker, "open"),
     "sending calls and reading the answers": (ChildSession, "batch"),
     "questions about values that stay in the jail": (ChildSession, "probe"),
-    "graded notebook and feedback page": (Pages, "__call__"),
+    "graded notebook and feedback page": (FeedbackWriter, "__call__"),
     "keeping the verdict": (VerdictCache, "save"),
 }
 REST = "checks, comparison, diagnosis, verdict"
@@ -85,7 +85,7 @@ def _costs(course: Course, chapter: str) -> tuple[dict[str, float], float]:
     ours = jail = 0.0
     jobs = handed_in(course, chapter)
     with _clocked(spent):
-        for _outcome in grade(course, jobs, keep=True, deliver=Pages.of(course, chapter)):
+        for _outcome in grade(course, jobs, keep=True, deliver=FeedbackWriter.of(course, chapter)):
             now = time.process_time()
             rows.append({**spent, REST: now - ours - sum(spent.values())})
             if len(rows) == FIRST:

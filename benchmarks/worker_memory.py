@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from clocks import row
 from simulated import CHAPTER, course_in, fill
 
-from autograder.classroom.delivery import Pages
+from autograder.classroom.delivery import FeedbackWriter
 from autograder.grading.batch import grade
 from autograder.grading.submission import Job
 
@@ -33,7 +33,7 @@ def main() -> None:
         course = course_in(Path(folder) / "course")
         paths = fill(course, min(options.submissions, 60))
         jobs = [Job(paths[n % len(paths)], f"s{n}", CHAPTER) for n in range(options.submissions)]
-        readings = [_both_sides() for _outcome in grade(course, jobs, deliver=Pages.of(course, CHAPTER))]
+        readings = [_both_sides() for _outcome in grade(course, jobs, deliver=FeedbackWriter.of(course, CHAPTER))]
     for side, name in enumerate(("the trusted side", "the jail's warm process")):
         early, middle, last = (readings[at][side] for at in (len(readings) // 4, len(readings) // 2, -1))
         print(f"{name}: {early:.0f} MB after a quarter, {middle:.0f} half way, {last:.0f} at the end")

@@ -1,4 +1,4 @@
-"""The mark of a student's work on a chapter as a gradebook has it: cell by cell, given by checks or by a person, and what counts."""
+"""The marks of a student's work on a chapter, cell by cell, as they are in a gradebook."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ from autograder.base.verdict import Verdict
 
 __all__ = ["CHECK", "CellMark", "SubmissionMarks", "automatic_marks"]
 
-CHECK = "check_"  # what the name of an exercise's graded cell begins with
+CHECK = "check_"  # prefix of the grade id of an exercise's check cell
 
 
 @dataclass(frozen=True, slots=True)
 class CellMark:
-    """The mark of one cell: what checks gave (``auto``), what a person gave (``by_hand``), and extra credit; each None where not given.
+    """The mark of one cell.
 
-    ``waits`` says that a person has to look at it, for the first time or again.
+    Attributes:
+        auto: the points that the checks gave, or None.
+        by_hand: the points that were given manually, or None.
+        extra: the extra credit, or None.
+        needs_manual_grade: whether the cell has to be graded manually, for the first time or again.
     """
 
     name: str
@@ -27,26 +31,30 @@ class CellMark:
     auto: float | None
     by_hand: float | None
     extra: float | None
-    waits: bool
+    needs_manual_grade: bool
 
     @property
-    def given(self) -> bool:
-        """Whether there is a mark at all."""
+    def is_graded(self) -> bool:
+        """Whether the cell has a mark."""
         return self.auto is not None or self.by_hand is not None
 
     @property
     def score(self) -> float:
-        """What counts, by nbgrader's rule: the mark by hand before that of the checks, and extra credit on top of either."""
+        """The points that count, by nbgrader's rule: manual points replace automatic ones, and extra credit is added."""
         base = self.by_hand if self.by_hand is not None else self.auto
         return 0.0 if base is None else base + (self.extra or 0.0)
 
 
 @dataclass(frozen=True)
 class SubmissionMarks:
-    """What a gradebook holds of one student's work on a chapter.
+    """The marks of one student's work on a chapter.
 
-    ``comments`` are those that a person wrote, by cell. ``timestamp`` says when it came in, in UTC without its zone, and ``extension``
-    how much longer this student had. ``reason`` says why it could not be graded, empty where it could.
+    Attributes:
+        comments: manual comments by cell.
+        penalty: the points taken off for a late submission.
+        timestamp: when the work was submitted, in UTC without a time zone.
+        extension: how much more time this student had.
+        reason: why the work could not be graded, or "".
     """
 
     cells: tuple[CellMark, ...] = ()
@@ -63,49 +71,49 @@ class SubmissionMarks:
 
     @property
     def score(self) -> float:
-        """The sum of its cells, before any penalty."""
+        """The sum of the cells' points, before any penalty."""
         return round(math.fsum(cell.score for cell in self.cells), 9)
 
     @property
     def max_score(self) -> float:
-        """What its cells are worth."""
+        """The points that all cells can earn."""
         return round(math.fsum(cell.max_score for cell in self.cells), 9)
 
     @property
     def total(self) -> float:
-        """What counts in the end: the sum without the late penalty, and never less than nothing."""
+        """The final mark: the score minus the late penalty, at least 0."""
         return max(0.0, round(self.score - self.penalty, 9))
 
     @property
-    def given(self) -> bool:
-        """Whether it has any mark: a notebook that could not be graded has none until a person gives one."""
-        return any(cell.given for cell in self.cells)
+    def is_graded(self) -> bool:
+        """Whether any cell has a mark. A notebook that could not be graded has none until it is graded manually."""
+        return any(cell.is_graded for cell in self.cells)
 
     @property
     def complete(self) -> bool:
-        """Whether every cell that is worth something has a mark; one worth 0 points keeps nobody's mark back."""
-        return bool(self.cells) and all(cell.given or not cell.max_score for cell in self.cells)
+        """Whether every cell with points has a mark. Cells of 0 points are not needed."""
+        return bool(self.cells) and all(cell.is_graded or not cell.max_score for cell in self.cells)
 
     @property
     def waiting(self) -> list[CellMark]:
-        """The cells that a person has to look at."""
-        return [cell for cell in self.cells if cell.waits]
+        """The cells that need manual grading."""
+        return [cell for cell in self.cells if cell.needs_manual_grade]
 
     @property
-    def has_more(self) -> bool:
-        """Whether it holds anything that the checks did not give."""
+    def has_manual_entries(self) -> bool:
+        """Whether there is anything that the checks did not give."""
         return bool(self.comments or self.penalty) or any(
-            cell.by_hand is not None or cell.extra or cell.waits for cell in self.cells
+            cell.by_hand is not None or cell.extra or cell.needs_manual_grade for cell in self.cells
         )
 
     def seconds_late(self, due: dt.datetime | None) -> float:
-        """How long after ``due``, and after the student's extension, it came in; 0 where that is not known."""
+        """Return how long after ``due`` and the student's extension the work was submitted; 0 if that is not known."""
         if due is None or self.timestamp is None:
             return 0.0
         return max((self.timestamp - due - self.extension).total_seconds(), 0.0)
 
-    def same_as(self, other: SubmissionMarks) -> bool:
-        """Whether the two say the same of every cell, in whatever order."""
+    def equals(self, other: SubmissionMarks) -> bool:
+        """Return whether both have the same marks, comments and penalty, in any order."""
         mine, theirs = (
             (self.by_cell, dict(self.comments), self.penalty),
             (other.by_cell, dict(other.comments), other.penalty),
@@ -114,7 +122,10 @@ class SubmissionMarks:
 
 
 def automatic_marks(verdict: Verdict) -> SubmissionMarks:
-    """The marks that the checks alone give."""
+    """Return the marks that the checks alone give."""
     return SubmissionMarks(
-        tuple(CellMark(CHECK + e.name, e.max_score, e.score, None, None, waits=False) for e in verdict.exercises)
+        tuple(
+            CellMark(CHECK + e.name, e.max_score, e.score, None, None, needs_manual_grade=False)
+            for e in verdict.exercises
+        )
     )

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from traitlets.config import Config
 
-__all__ = ["USE", "chains", "configure", "grades_confined", "records_examples"]
+__all__ = ["USE", "configure", "grades_confined", "preprocessor_steps", "records_examples"]
 
 # What a course's nbgrader_config.py reads.
 USE = ("from autograder.base.nbgrader_steps import configure", "configure(get_config(), load_subconfig)")
@@ -54,7 +54,7 @@ _AUTOGRADE = (
 )
 
 
-def chains() -> Config:
+def preprocessor_steps() -> Config:
     """The three chains, as settings of nbgrader's."""
     return Config(
         GenerateAssignment={"preprocessors": list(_RELEASE)},
@@ -68,7 +68,7 @@ def configure(config: Config, load_subconfig: Callable[[str], None]) -> None:
     ``config`` and ``load_subconfig`` are those of the configuration file. What the course's own file says counts: a course may
     have a chain of its own.
     """
-    config.merge(chains())
+    config.merge(preprocessor_steps())
     load_subconfig("course_config.py")
 
 

@@ -1,39 +1,48 @@
-"""What a student gets back, written in the process that graded it: the graded notebook and the feedback page."""
+"""Write what students get back: the graded notebook and the feedback page."""
 
 from __future__ import annotations
 
-import os
 import stat
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from autograder.base.files import write_atomically
-from autograder.base.marks import SubmissionMarks
+from autograder.base.marks import SubmissionMarks, automatic_marks
 from autograder.base.verdict import Disclosure, Place, Verdict, redact_verdict
+from autograder.classroom.gradebook.database import require_version
+from autograder.classroom.gradebook.entries import gradebook_url
+from autograder.classroom.gradebook.people import read_marks
+from autograder.classroom.incremental import RunState
 from autograder.course.course import Course
 from autograder.course.notebook import NotebookError, document_bytes, load_document, read_bytes, text_of
 from autograder.grading.document import write_outcomes, write_verdict
-from autograder.grading.outcome import Outcome
-from autograder.grading.submission import Job
+from autograder.grading.submission import BESIDE, Job, Outcome, beside
+from autograder.grading.task import GradingOptions
+from autograder.grading.verdict_cache import VerdictCache
 from autograder.pages.feedback import append_hash, has_valid_hash
 
-__all__ = ["BESIDE", "PageStatus", "Pages", "beside", "folder_of"]
+__all__ = [
+    "FeedbackWriter",
+    "PageResult",
+    "PageStatus",
+    "folder_of",
+    "make_pages",
+    "refresh_pages",
+]
 
-# "kept": there is a page that was not made here, or was changed since, and it stands.
+# "kept": the page was not made by autograder, or was changed since, so it is left as it is.
 PageStatus = Literal["made", "unchanged", "kept"]
-
-# What nbgrader keeps beside a submission and needs again to hand its feedback back to the right student.
-BESIDE = ("timestamp.txt", "submission_secret.txt")
-MAX_BESIDE = 4096  # bytes of such a file that are read
 
 
 @dataclass(frozen=True, slots=True)
-class Pages:
-    """Writes what the students of a chapter get back; it holds little, so that it can go to any process.
+class FeedbackWriter:
+    """Writes what the students of a chapter get back. It is small, so that it can be sent to other processes.
 
-    ``marks`` are those of the students for whom the gradebook has more than the checks gave. With ``dry`` nothing is written.
+    Attributes:
+        marks: the marks of the students for whom the gradebook has more than the checks gave.
+        dry: whether nothing is written.
     """
 
     chapter: str
@@ -46,13 +55,13 @@ class Pages:
     dry: bool = False
 
     @classmethod
-    def of(cls, course: Course, chapter: str) -> Pages:
-        """The pages of a course's chapter."""
+    def of(cls, course: Course, chapter: str) -> FeedbackWriter:
+        """Return the writer for a chapter of a course."""
         autograded, feedback = folder_of(course, "autograded"), folder_of(course, "feedback")
         return cls(chapter, course.title, course.disclosure, course.located, autograded, feedback)
 
     def __call__(self, outcome: Outcome) -> Outcome:
-        """Write the graded notebook and the page of one submission: a ``Deliver``."""
+        """Write the graded notebook and the page of one submission. This makes the writer a ``Deliver``."""
         document = outcome.document if outcome.verdict.status == "graded" else {}
         if document:
             write_outcomes(document, outcome.cells)
@@ -63,19 +72,23 @@ class Pages:
         texted = replace(outcome, document=by_hand, cells=(), timestamp=texts[BESIDE[0]], rewritten=rewritten)
         return replace(texted, page_kept=page == "kept")
 
+    def with_marks(self, marks: Mapping[str, SubmissionMarks]) -> FeedbackWriter:
+        """Return a writer whose pages show the manual marks, comments and late penalties in ``marks``."""
+        return replace(self, marks={student: mine for student, mine in marks.items() if mine.has_manual_entries})
+
     def files(self, job: Job) -> list[Path]:
-        """The files that a student gets back: the graded notebook, the page, and what lies beside each."""
+        """Return the paths that a student gets back: the graded notebook, the page, and nbgrader's files next to each."""
         return [Path(name) for name in self.names(job)]
 
     def names(self, job: Job) -> list[str]:
-        """The same as texts, which cost less: a large class has tens of thousands."""
+        """Return the same paths as text, which is faster for the tens of thousands of a large class."""
         autograded = f"{self.autograded}/{job.student}/{self.chapter}/"
         feedback = f"{self.feedback}/{job.student}/{self.chapter}/"
         copies = [f"{folder}{name}" for folder in (autograded, feedback) for name in BESIDE]
         return [f"{autograded}{self.chapter}.ipynb", f"{feedback}{self.chapter}.html", *copies]
 
     def _rewritten(self, outcome: Outcome, document: Mapping[str, Any]) -> frozenset[str]:
-        """The cells marked by a person whose text is another than in the graded notebook that is there already."""
+        """Return the manually graded cells whose text differs from the text in the present graded notebook."""
         if not document["cells"]:
             return frozenset()
         path = self.files(outcome.job)[0]
@@ -88,10 +101,9 @@ class Pages:
     def write_page(
         self, job: Job, verdict: Verdict, marks: SubmissionMarks | None = None, *, force: bool = False
     ) -> PageStatus:
-        """Make the page of a notebook that was graded before, with what the gradebook has.
+        """Write the page of a notebook that was graded before, with ``marks`` from the gradebook.
 
-        The graded notebook is read from its file; raises ``NotebookError`` where there is none. With ``force`` a page that was not made
-        here is replaced.
+        With ``force``, a page that was not made by autograder is replaced. Raises ``NotebookError`` if there is no graded notebook.
         """
         notebook, page, *_ = self.files(job)
         document = load_document(read_bytes(notebook), notebook) if verdict.status == "graded" else {}
@@ -124,7 +136,7 @@ class Pages:
             write_verdict(document, redact_verdict(outcome.verdict, self.disclosure, self.place).exercises)
             write_atomically(notebook, document_bytes(document), 0o444)
         else:
-            # An old page must not pass for the outcome of this submission.
+            # An old graded notebook must not be taken for the result of this submission.
             notebook.unlink(missing_ok=True)
         status = self._write_page(page, outcome.verdict, document, self.marks.get(str(outcome.job.student)))
         for copy in copies:
@@ -135,37 +147,107 @@ class Pages:
 
 
 def _bytes_of(page: Path) -> bytes | None:
-    """What stands in the page's file; nothing of what is no file, which is no page made here; None where there is nothing."""
+    """Return the content of a page; empty if it is not a regular file, None if it does not exist."""
     try:
         return page.read_bytes() if stat.S_ISREG(page.lstat().st_mode) else b""
     except FileNotFoundError:
         return None
 
 
-def beside(path: Path, name: str) -> str | None:
-    """What stands in the small file ``name`` beside a submission, or None."""
-    found = f"{path.parent}/{name}"
-    try:
-        if not stat.S_ISREG(os.lstat(found).st_mode):  # a link may lead anywhere; a pipe or a device would never end
-            return None
-        with open(found, "rb") as file:  # noqa: PTH123 - asked for every student of a class
-            start = file.read(MAX_BESIDE)  # never the whole: a file may claim a terabyte and take no room
-    except OSError:
-        return None
-    return start.decode("utf-8", "replace")[:1000]
-
-
 def folder_of(course: Course, kind: str) -> Path:
-    """The course's folder for ``kind`` ("submitted", "autograded", "feedback"), as nbgrader's configuration has it."""
+    """Return the folder of a course that nbgrader's configuration gives for ``kind`` ("submitted", "autograded", "feedback")."""
     configured = course.config.get("CourseDirectory", {}).get(f"{kind}_directory", kind)
     return course.root / str(configured)
 
 
 def _marked_by_hand(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The cells that a person marks: all that the gradebook asks the notebook for, and small enough to send home."""
+    """Return the manually graded cells. The gradebook needs no others, and they are small enough to send to another process."""
     metas = ((cell, cell["metadata"].get("nbgrader", {})) for cell in document.get("cells", []))
     return {"cells": [cell for cell, meta in metas if meta.get("grade") and meta.get("solution")]}
 
 
 def _texts(document: Mapping[str, Any]) -> dict[str, str]:
     return {cell["metadata"]["nbgrader"]["grade_id"]: text_of(cell["source"]) for cell in document["cells"]}
+
+
+NOT_GRADED = "It is not graded yet: run `autograder grade {chapter}` first."
+GONE = "Its graded notebook cannot be read ({why}) Run `autograder grade {chapter}` first."
+AGAIN = "Another notebook was handed in since it was graded: run `autograder grade {chapter}` for its marks."
+KEPT = "It was not made by autograder, or was changed since, and was left as it is: --force replaces it."
+
+
+@dataclass(frozen=True, slots=True)
+class PageResult:
+    """The result for one student's page. The status is ``"not graded"`` if there is nothing to make it from."""
+
+    student: str
+    path: Path
+    status: PageStatus | Literal["not graded"]
+    reason: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the page as JSON for the command line."""
+        return {**asdict(self), "path": str(self.path)}
+
+
+def make_pages(
+    course: Course,
+    chapter: str,
+    jobs: Sequence[Job],
+    *,
+    force: bool = False,
+    on_page: Callable[[PageResult], None] | None = None,
+) -> list[PageResult]:
+    """Write the pages of ``jobs`` from the stored verdicts and the current gradebook. Nothing is run, and no mark is entered.
+
+    With ``force``, pages that were not made by autograder are replaced. Raises ``GradebookError`` if another nbgrader version made
+    the gradebook.
+    """
+    url, pages = gradebook_url(course), FeedbackWriter.of(course, chapter)
+    require_version(url)
+    cache = VerdictCache.of(course, chapter, GradingOptions().cache_inputs)
+    state = RunState(course, chapter, cache, pages.names, url)
+    marks = read_marks(url, chapter) or {}
+    made = []
+    for job in jobs:
+        page = _made(pages, job, state, marks.get(str(job.student)), force=force)
+        if page.status == "made":
+            state.note_page(job)
+        made.append(page)
+        if on_page is not None:
+            on_page(page)
+    return made
+
+
+def refresh_pages(pages: FeedbackWriter, outcomes: Iterable[Outcome], marks: Mapping[str, SubmissionMarks]) -> None:
+    """Write the pages again for which ``marks`` differ from what grading knew."""
+    for one in outcomes:
+        student = str(one.verdict.student)
+        shown = pages.marks.get(student) or automatic_marks(one.verdict)
+        found = marks.get(student, shown)
+        if not one.page_kept and not found.equals(shown):
+            pages.write_page(one.job, one.verdict, found)
+
+
+def _made(
+    pages: FeedbackWriter, job: Job, state: RunState, marks: SubmissionMarks | None, *, force: bool
+) -> PageResult:
+    student, path, chapter = str(job.student), pages.files(job)[1], pages.chapter
+    verdict = state.last(student) or _kept_verdict(state.cache, job)
+    if verdict is None:
+        return PageResult(student, path, "not graded", NOT_GRADED.format(chapter=chapter))
+    verdict = verdict.relabelled(notebook=str(job.path), student=student)
+    try:
+        status = pages.write_page(job, verdict, marks, force=force)
+    except NotebookError as error:
+        return PageResult(student, path, "not graded", GONE.format(why=error, chapter=chapter))
+    again = AGAIN.format(chapter=chapter) if state.was_replaced(job) else ""
+    return PageResult(student, path, status, " ".join(filter(None, [KEPT if status == "kept" else "", again])))
+
+
+def _kept_verdict(cache: VerdictCache, job: Job) -> Verdict | None:
+    """Return the verdict of a notebook that nbgrader's own commands graded."""
+    try:
+        return cache.load(cache.key(read_bytes(job.path)))
+    except NotebookError:
+        return None

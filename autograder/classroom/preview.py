@@ -1,4 +1,4 @@
-"""What grading a class would do to its marks, found out without writing anything: the marks are entered in a copy of the gradebook."""
+"""Preview what grading a class would change, by entering the marks in a copy of the gradebook. Nothing else is written."""
 
 from __future__ import annotations
 
@@ -10,30 +10,24 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from autograder.base.marks import SubmissionMarks, automatic_marks
 from autograder.base.verdict import Verdict
-from autograder.classroom.delivery import Pages
-from autograder.classroom.entering import reason_of
-from autograder.classroom.gradebook.copying import copy_gradebook
+from autograder.classroom.delivery import FeedbackWriter
+from autograder.classroom.gradebook.database import copy_gradebook, require_version
 from autograder.classroom.gradebook.entries import gradebook_url, write_entries
-from autograder.classroom.gradebook.errors import require_version
-from autograder.classroom.gradebook.marks import read_marks
-from autograder.classroom.moves import Move, differing_checks, mark_of
-from autograder.classroom.run import broken_names, refusals_of
-from autograder.classroom.running import is_running
-from autograder.classroom.uptodate import UpToDateFile
+from autograder.classroom.gradebook.people import read_marks
+from autograder.classroom.incremental import RunState, is_running
+from autograder.classroom.mark_changes import MarkChange, mark_of
+from autograder.classroom.run import outcomes_of, undecodable_paths
+from autograder.classroom.watchers import change_of
 from autograder.course.course import Course
 from autograder.course.notebook import load_source
 from autograder.course.secret import VARIABLE
-from autograder.grading.batch import grade
-from autograder.grading.options import GradingOptions
-from autograder.grading.outcome import Outcome, delivered, points_of, ungradable
-from autograder.grading.submission import Job
-from autograder.grading.task import Executor
+from autograder.grading.submission import Job, Outcome, points_of
+from autograder.grading.task import Executor, GradingOptions
 from autograder.grading.verdict_cache import VerdictCache
 from autograder.judging.validated import unvalidated_checks
 from autograder.sandbox.confinement import Confinement
@@ -43,15 +37,22 @@ __all__ = ["Preview", "preview_class"]
 
 @dataclass(frozen=True)
 class Preview:
-    """What a run would do: the marks that would move, and by exercise the points that all of them would gain or lose together.
+    """What a run would do.
 
-    ``named`` counts students by exercise and by the mistake that is named there before and after, where the two differ.
-    ``first`` are those who would get their first mark; ``run`` and ``unchanged`` count notebooks; ``unproven`` has exercise and title of the
-    checks that changed since the last release, None where none is known; ``in_progress`` says that a run is grading just now.
+    Attributes:
+        moves: the marks that would change.
+        by_exercise: for each exercise, how many students would gain or lose points, and how many points in all.
+        named: how many students have each change of the diagnosed mistake, by exercise, mistake before and mistake after.
+        first: the students who would get their first mark.
+        ungradable: why a notebook could not be graded, by student.
+        run: the number of notebooks that were graded for this preview.
+        unchanged: the number of notebooks that need no grading.
+        unproven: exercise and title of the checks that changed since the last release; None if no release is known.
+        in_progress: whether a run is grading the chapter now.
     """
 
     chapter: str
-    moves: tuple[Move, ...]
+    moves: tuple[MarkChange, ...]
     by_exercise: Mapping[str, tuple[int, float]]
     named: Mapping[tuple[str, str | None, str | None], int]
     first: tuple[str, ...]
@@ -62,7 +63,7 @@ class Preview:
     in_progress: bool
 
     def to_json(self) -> dict[str, Any]:
-        """The preview as the command line's JSON."""
+        """Return the preview as JSON for the command line."""
         moves = [{name: value for name, value in move.to_json().items() if name != "when"} for move in self.moves]
         unproven = None if self.unproven is None else [{"exercise": e, "title": t} for e, t in self.unproven]
         exercises = {name: {"students": n, "points": points} for name, (n, points) in self.by_exercise.items()}
@@ -93,37 +94,35 @@ def preview_class(
     executor: Executor | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> Preview:
-    """Grade ``jobs`` as ``grade_class`` would, and say what would move; gradebook, folders and stored verdicts stay as they are.
+    """Grade ``jobs`` as ``grade_class`` would, and return what would change.
 
-    Only what a change touches is run. Raises what ``grade_class`` raises.
+    The gradebook, the folders and the stored verdicts stay as they are. Unchanged submissions are not graded. Raises what
+    ``grade_class`` raises.
     """
     url, options = gradebook_url(course), GradingOptions(confinement)
     require_version(url)
-    pages = replace(Pages.of(course, chapter), dry=True)
+    pages = replace(FeedbackWriter.of(course, chapter), dry=True)
     report = on_verdict or (lambda _verdict: None)
     with _nothing_left_behind(course), tempfile.TemporaryDirectory(prefix="autograder-preview-") as folder:
-        cache = VerdictCache.of(course, chapter, options.bearing)
-        uptodate = UpToDateFile(course, chapter, cache, pages, url, may_tidy=False)
+        cache = VerdictCache.of(course, chapter, options.cache_inputs)
+        state = RunState(course, chapter, cache, pages.names, url, may_tidy=False)
         in_progress = is_running(course, chapter)
-        released = load_source(course.source(chapter))[1]
-        worth = points_of(released)
-        verdicts = broken_names(jobs, chapter, worth)
-        verdicts |= uptodate.unchanged([job for job in jobs if job not in verdicts])
+        verdicts = undecodable_paths(jobs, chapter, points_of(load_source(course.source(chapter))[1]))
+        verdicts |= state.unchanged([job for job in jobs if job not in verdicts])
         for verdict in verdicts.values():
             report(verdict)
         new = [job for job in jobs if job not in verdicts]
-        refusals = refusals_of(new, chapter)
-        refused = (delivered(Outcome(j, ungradable(j, why, chapter, worth)), pages) for j, why in refusals.items())
-        sound = [job for job in new if job not in refusals]
         outcomes = []
-        graded = grade(course, sound, options, workers=workers, executor=executor, keep="read", deliver=pages)
+        graded = outcomes_of(
+            course, chapter, new, options, workers=workers, executor=executor, keep="read", deliver=pages
+        )
         with closing(graded):
-            for outcome in chain(refused, graded):
-                contested = course.resubmissions == "best" and uptodate.is_another(outcome.job)
-                outcomes.append(replace(outcome, contested=contested))
+            for outcome in graded:
+                replaced = course.resubmissions == "best" and state.was_replaced(outcome.job)
+                outcomes.append(replace(outcome, may_be_superseded=replaced))
                 report(outcome.verdict)
         before, after, kept = _entered(course, chapter, outcomes, url, Path(folder))
-        found = _Difference(uptodate, before, after, kept)
+        found = _Difference(state, before, after, kept)
         moves = [move for one in outcomes if (move := found.move(one)) is not None]
         changed = unvalidated_checks(course, chapter)
     students = {str(one.job.student): one.verdict for one in outcomes}
@@ -131,7 +130,7 @@ def preview_class(
         chapter,
         tuple(sorted(moves, key=lambda move: move.student)),
         found.by_exercise({move.student for move in moves}),
-        _named(uptodate, outcomes),
+        _named(state, outcomes),
         tuple(sorted(s for s in students if s not in before and mark_of(after.get(s)) is not None)),
         {s: verdict.reason or "" for s, verdict in sorted(students.items()) if verdict.status == "ungradable"},
         len(outcomes),
@@ -144,12 +143,12 @@ def preview_class(
 def _entered(
     course: Course, chapter: str, outcomes: Sequence[Outcome], url: str, folder: Path
 ) -> tuple[dict[str, SubmissionMarks], dict[str, SubmissionMarks], dict[str, tuple[float, float]]]:
-    """The marks before and after entering ``outcomes`` in a copy of the gradebook, and who would keep an earlier mark."""
+    """Enter ``outcomes`` in a copy of the gradebook. Return the marks before and after, and who would keep an earlier mark."""
     kept: dict[str, tuple[float, float]] = {}
     if not outcomes:
         return {}, {}, kept
     copy = copy_gradebook(url, folder)
-    if not copy:  # all of them would be first marks
+    if not copy:  # there is no gradebook, so all would be first marks
         return {}, {str(one.job.student): automatic_marks(one.verdict) for one in outcomes}, kept
     students = [str(one.job.student) for one in outcomes]
     before = read_marks(copy, chapter, students) or {}
@@ -157,12 +156,12 @@ def _entered(
     return before, read_marks(copy, chapter, students) or {}, kept
 
 
-def _named(uptodate: UpToDateFile, outcomes: Sequence[Outcome]) -> dict[tuple[str, str | None, str | None], int]:
-    """How often another mistake is named in a notebook that is still the same."""
+def _named(state: RunState, outcomes: Sequence[Outcome]) -> dict[tuple[str, str | None, str | None], int]:
+    """Count the diagnosed mistakes that differ from before, in notebooks that are still the same."""
     counts: Counter[tuple[str, str | None, str | None]] = Counter()
     for one in outcomes:
-        before = uptodate.last(str(one.job.student))
-        if before is None or uptodate.is_another(one.job):
+        before = state.last(str(one.job.student))
+        if before is None or state.was_replaced(one.job):
             continue
         was = {exercise.name: exercise.misconception for exercise in before.exercises}
         for exercise in one.verdict.exercises:
@@ -172,32 +171,26 @@ def _named(uptodate: UpToDateFile, outcomes: Sequence[Outcome]) -> dict[tuple[st
 
 
 class _Difference:
-    """What differs between the marks ``before`` and ``after``."""
+    """The difference between the marks ``before`` and ``after``."""
 
     def __init__(
         self,
-        uptodate: UpToDateFile,
+        state: RunState,
         before: Mapping[str, SubmissionMarks],
         after: Mapping[str, SubmissionMarks],
         kept: Mapping[str, tuple[float, float]],
     ) -> None:
-        self._uptodate, self._before, self._after, self._kept = uptodate, before, after, kept
+        self._state, self._before, self._after, self._kept = state, before, after, kept
 
-    def move(self, outcome: Outcome) -> Move | None:
-        """How the mark of one submission would move; None where it would not, or had none to move."""
+    def move(self, outcome: Outcome) -> MarkChange | None:
+        """Return how the mark of one submission would change; None if it would not, or if it is the first mark."""
         student = str(outcome.job.student)
-        before, after = self._before.get(student), self._after.get(student)
-        old, new = mark_of(before), mark_of(after)
-        if before is None or after is None or student in self._kept or old == new:
+        if student in self._kept:
             return None
-        if old is not None and new is not None and abs(old - new) <= 1e-9:
-            return None
-        why = reason_of(self._uptodate, student, before, after, another=self._uptodate.is_another(outcome.job))
-        checks = differing_checks(self._uptodate.last(student), outcome.verdict)
-        return Move(student, self._uptodate.chapter, old, new, after.max_score, why, checks)
+        return change_of(self._state, outcome, self._before.get(student), self._after.get(student))
 
     def by_exercise(self, students: set[str]) -> dict[str, tuple[int, float]]:
-        """How many of ``students`` gain or lose points in each cell, and how many points together."""
+        """Return for each cell how many ``students`` gain or lose points, and how many points in all."""
         found: dict[str, list[float]] = defaultdict(list)
         for student in students:
             was = self._before[student].by_cell
@@ -210,7 +203,7 @@ class _Difference:
 
 @contextmanager
 def _nothing_left_behind(course: Course) -> Iterator[None]:
-    """Keep Python from writing down compiled modules, and a course without a secret from getting one."""
+    """Keep Python from writing compiled modules, and keep a course without a secret from getting one."""
     settings = {"PYTHONDONTWRITEBYTECODE": "1"}
     if not os.environ.get(VARIABLE) and not (course.root / course.secret_file).exists():
         settings[VARIABLE] = secrets.token_hex(32)

@@ -1,43 +1,46 @@
-"""A class's submissions of one chapter: found, graded, entered in the gradebook, and given back as pages."""
+"""Grade a class: find the submissions of a chapter, grade them, enter the marks and write the pages."""
 
 from __future__ import annotations
 
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from types import FrameType
+from typing import Literal
 
 from autograder.base.errors import CourseError
 from autograder.base.verdict import Verdict
-from autograder.classroom.delivery import Pages, folder_of
-from autograder.classroom.doubts import Doubts
-from autograder.classroom.entering import Entering
+from autograder.classroom.delivery import FeedbackWriter, folder_of
 from autograder.classroom.gradebook.entries import gradebook_url
-from autograder.classroom.gradebook.writer import GradebookWriter
-from autograder.classroom.running import running
-from autograder.classroom.uptodate import UpToDateFile
+from autograder.classroom.incremental import RunState, hold_run_lock
+from autograder.classroom.watchers import (
+    MarkChangeLog,
+    MarkEntry,
+    PageRefresh,
+    Resubmissions,
+    ReviewWarnings,
+    Watcher,
+    marks_of,
+)
 from autograder.course.course import Course
 from autograder.course.notebook import load_source, other_notebooks
 from autograder.grading.batch import grade
-from autograder.grading.options import GradingOptions
-from autograder.grading.outcome import Outcome, delivered, points_of, ungradable
-from autograder.grading.submission import Job
-from autograder.grading.task import Executor
+from autograder.grading.submission import Deliver, Job, Outcome, delivered, points_of, ungradable
+from autograder.grading.task import Executor, GradingOptions
 from autograder.grading.verdict_cache import VerdictCache
 from autograder.sandbox.confinement import Confinement
 
-__all__ = ["Terminated", "broken_names", "grade_class", "handed_in", "refusals_of"]
+__all__ = ["Terminated", "grade_class", "handed_in", "outcomes_of", "rejections_of", "undecodable_paths"]
 
 _MAX_NAMES = 10  # of other files, in the sentence that says a notebook is missing
 
 
 class Terminated(KeyboardInterrupt):
-    """The run was asked to end by a signal; ``status`` is what the program is to end with."""
+    """A signal asked the run to end. ``status`` is the exit status for the program."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -45,9 +48,12 @@ class Terminated(KeyboardInterrupt):
 
 
 def handed_in(course: Course, chapter: str, students: Sequence[str] | None = None) -> list[Job]:
-    """What was handed in for ``chapter``, by student; raises ``CourseError`` where that is nothing."""
+    """Return the submissions of ``chapter``, sorted by student or in the order of ``students``.
+
+    Raises ``CourseError`` if there is none, or if one of ``students`` has none.
+    """
     folder = folder_of(course, "submitted")
-    # A link that leads nowhere and a file instead of a folder get a reason that says what they are.
+    # A broken link, or a file instead of a folder, gets a verdict with the reason.
     found = sorted(path.name for path in folder.glob("*") if os.path.lexists(path / chapter))
     missing = [student for student in students or () if student not in found]
     if missing:
@@ -72,77 +78,101 @@ def grade_class(
     executor: Executor | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> list[Verdict]:
-    """Grade ``jobs`` and write the gradebook, ``autograded/`` and ``feedback/``; the verdicts in the order of the jobs.
+    """Grade ``jobs`` and write the gradebook, ``autograded/`` and ``feedback/``. Return the verdicts in the order of the jobs.
 
-    What is unchanged since it was last graded is not run again. A notebook that could not be graded has no mark in the
-    gradebook and waits there for a person. Without confinement nothing goes into the gradebook. An interruption (Ctrl-C,
-    SIGTERM) is raised here once what was graded until then is entered. An ``executor`` may grade elsewhere; gradebook and
-    pages are still written here.
+    Unchanged submissions are not graded again. A notebook that could not be graded gets no mark in the gradebook and needs manual
+    grading. Without confinement nothing is entered in the gradebook. After an interruption (Ctrl-C, SIGTERM), the marks made so
+    far are entered before it is raised. An ``executor`` grades elsewhere; the gradebook is still written by this process.
     """
-    pages = Pages.of(course, chapter)
+    pages = FeedbackWriter.of(course, chapter)
     options = GradingOptions(confinement)
     url = gradebook_url(course) if confinement != "local" else None
-    uptodate = UpToDateFile(course, chapter, VerdictCache.of(course, chapter, options.bearing), pages, url)
-
+    cache = VerdictCache.of(course, chapter, options.cache_inputs)
+    state = RunState(course, chapter, cache, pages.names, url)
     released = load_source(course.source(chapter))[1]
-    worth = points_of(released)
-    verdicts = broken_names(jobs, chapter, worth)
-    verdicts |= uptodate.unchanged([job for job in jobs if job not in verdicts])
-    new = [job for job in jobs if job not in verdicts]
-    entering = Entering(course, pages, uptodate, url, new)
-    pages = entering.pages
-    gradebook = GradebookWriter(course, url, after=lambda outcomes: entering.entered(outcomes, gradebook.kept))
-    report = on_verdict or (lambda _verdict: None)
+
+    verdicts = undecodable_paths(jobs, chapter, points_of(released))
+    verdicts |= state.unchanged([job for job in jobs if job not in verdicts])
+    report = on_verdict or _ignore
     for verdict in verdicts.values():
         report(verdict)
-    with (
-        _ending_well() as ending,
-        running(course, chapter),
-        closing(gradebook),
-    ):  # what was graded before an interruption is not lost
-        doubts = Doubts(chapter, released, pages, url, new)
-        refusals = refusals_of(new, chapter)
-        refused = (
-            delivered(Outcome(job, ungradable(job, why, chapter, worth)), pages) for job, why in refusals.items()
-        )
-        sound = [job for job in new if job not in refusals]
-        if sound:
-            gradebook.begin(wait=workers == 1 and executor is None)
-        graded = grade(course, sound, options, workers=workers, executor=executor, keep=True, deliver=pages)
-        with closing(graded):  # its processes and jails end before the last marks are entered
-            for outcome in map(entering.resubmissions.noted, map(doubts.noted, chain(refused, graded))):
-                gradebook.enter(outcome)
-                verdicts[outcome.job] = outcome.verdict
-                report(outcome.verdict)
-                ending.check()
-    verdicts = entering.told(verdicts)
-    return doubts.at_the_end([verdicts[job] for job in jobs], None if new else uptodate.book)
+    new = [job for job in jobs if job not in verdicts]
+    with _ending_well() as ending, hold_run_lock(course, chapter):
+        before = marks_of(url, chapter, [str(job.student) for job in new])
+        pages = pages.with_marks(before)
+        watchers: list[Watcher] = [
+            Resubmissions(course, pages, state, url, new),
+            PageRefresh(pages),
+            MarkChangeLog(course, chapter, state, before, new),
+            ReviewWarnings(chapter, released, pages, url, new, None if new else state.book),
+        ]
+        # What was graded before an interruption is entered.
+        with closing(MarkEntry(course, chapter, state, url, watchers)) as entry:
+            if new:
+                entry.prepare(wait=workers == 1 and executor is None)
+            outcomes = outcomes_of(
+                course, chapter, new, options, workers=workers, executor=executor, keep=True, deliver=pages
+            )
+            with closing(outcomes):  # the grading processes end before the last marks are entered
+                for outcome in outcomes:
+                    for watcher in (*watchers, entry):
+                        outcome = watcher.seen(outcome)  # noqa: PLW2901 - each passes on what the next one sees
+                    verdicts[outcome.job] = outcome.verdict
+                    report(outcome.verdict)
+                    ending.check()
+    for watcher in watchers:
+        verdicts = watcher.end(verdicts)
+    return [verdicts[job] for job in jobs]
+
+
+def outcomes_of(
+    course: Course,
+    chapter: str,
+    jobs: Sequence[Job],
+    options: GradingOptions,
+    *,
+    workers: int,
+    executor: Executor | None,
+    keep: bool | Literal["read"],
+    deliver: Deliver,
+) -> Generator[Outcome, None, None]:
+    """Yield the outcome of each job of a chapter, with the arguments of ``grade``. Submissions that must not be opened come first."""
+    max_score = points_of(load_source(course.source(chapter))[1])
+    rejections = rejections_of(jobs, chapter)
+    for job, reason in rejections.items():
+        yield delivered(Outcome(job, ungradable(job, reason, chapter, max_score)), deliver)
+    sound = [job for job in jobs if job not in rejections]
+    yield from grade(course, sound, options, workers=workers, executor=executor, keep=keep, deliver=deliver)
+
+
+def _ignore(_verdict: Verdict) -> None:
+    """Report nothing."""
 
 
 class _Ending:
-    """Whether a signal has asked the run to end.
+    """Records whether a signal has asked the run to end.
 
-    It is raised where it comes, and kept besides: a callback that runs just then, of the collector or of a destructor,
-    has nobody to raise it to, and Python passes over it.
+    The handler raises at once, and records the signal too. If it runs inside a destructor or a callback of the garbage collector,
+    Python ignores what it raises.
     """
 
     def __init__(self) -> None:
-        self._asked: int | None = None
+        self._signal: int | None = None
 
     def end(self, number: int, _frame: FrameType | None) -> None:
-        """The handler of the signals."""
-        self._asked = number
+        """Handle a signal."""
+        self._signal = number
         raise Terminated(number)
 
     def check(self) -> None:
-        """Raise ``Terminated`` where a signal has come: called between one notebook and the next."""
-        if self._asked is not None:
-            raise Terminated(self._asked)
+        """Raise ``Terminated`` if a signal has come. Called after each notebook."""
+        if self._signal is not None:
+            raise Terminated(self._signal)
 
 
 @contextmanager
 def _ending_well() -> Iterator[_Ending]:
-    """Let the signals that ask a program to end do so the way Ctrl-C does."""
+    """Handle SIGTERM and SIGHUP like Ctrl-C."""
     ending = _Ending()
     numbers = (signal.SIGTERM, signal.SIGHUP) if threading.current_thread() is threading.main_thread() else ()
     before = {number: signal.signal(number, ending.end) for number in numbers}
@@ -155,22 +185,22 @@ def _ending_well() -> Iterator[_Ending]:
 
 
 def _written(path: str) -> str:
-    """A path with what is no text in it spelled out: a name on disk is any bytes, and not all can be written down."""
+    """Escape the bytes of a path that are not UTF-8."""
     return path.encode("utf-8", "backslashreplace").decode()
 
 
-def broken_names(jobs: Sequence[Job], chapter: str, worth: float) -> dict[Job, Verdict]:
-    """The verdicts on those of ``jobs`` whose paths are no text."""
+def undecodable_paths(jobs: Sequence[Job], chapter: str, worth: float) -> dict[Job, Verdict]:
+    """Return the verdicts on the ``jobs`` whose paths are not UTF-8."""
     return {job: _unnamed(job, chapter, worth) for job in jobs if _written(str(job.path)) != str(job.path)}
 
 
-def refusals_of(jobs: Sequence[Job], chapter: str) -> dict[Job, str]:
-    """Those of ``jobs`` that are not even opened, each with the reason."""
-    return {job: why for job in jobs if (why := _refusal(job, chapter))}
+def rejections_of(jobs: Sequence[Job], chapter: str) -> dict[Job, str]:
+    """Return the ``jobs`` that must not be opened, each with the reason."""
+    return {job: why for job in jobs if (why := _rejection(job, chapter))}
 
 
 def _unnamed(job: Job, chapter: str, worth: float) -> Verdict:
-    """The verdict on what lies in a folder with such a name. No gradebook and no page can name its student."""
+    """Return the verdict on a submission with such a path. No gradebook and no page can name its student."""
     path, student = _written(str(job.path)), _written(str(job.student))
     reason = (
         f"The name of the folder {student} is not UTF-8 text, so no mark can be entered. Rename it and grade again."
@@ -178,8 +208,8 @@ def _unnamed(job: Job, chapter: str, worth: float) -> Verdict:
     return replace(ungradable(job, reason, chapter, worth), notebook=path, student=student)
 
 
-def _refusal(job: Job, chapter: str) -> str:
-    """Why a submission is not even opened: a link may point at any file of the grader's, such as another's answers."""
+def _rejection(job: Job, chapter: str) -> str:
+    """Return why a submission must not be opened. For example, a link may point at another student's answers."""
     try:
         for path in (job.path.parent.parent, job.path.parent, job.path):
             if path.is_symlink():

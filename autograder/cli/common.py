@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import click
 
 from autograder.base.errors import CourseError
-from autograder.classroom.gradebook.errors import GradebookError, disk_error
+from autograder.classroom.gradebook.database import GradebookError, disk_error
 from autograder.cli.progress import say
 from autograder.cli.verbs import PATH, errors_in_sentences
 from autograder.course.course import Course

@@ -61,7 +61,7 @@ def config(*, as_json: bool, course_folder: Path | None) -> None:
 @course_option
 def roster(file: Path, *, course_folder: Path | None) -> None:
     """Enter a class list in the gradebook, once it is checked: nothing of a file with a mistake is entered."""
-    from autograder.classroom.roster import enter_roster, read_roster
+    from autograder.classroom.gradebook.people import enter_roster, read_roster
 
     with told_in_sentences():
         course = load_course(course_folder)

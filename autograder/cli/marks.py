@@ -48,7 +48,7 @@ def feedback(
     course_folder: Path | None,
 ) -> None:
     """Make the pages that students get back, with marks and comments as the gradebook has them now; nothing is graded."""
-    from autograder.classroom.feedback import make_pages
+    from autograder.classroom.delivery import make_pages
     from autograder.classroom.run import handed_in
 
     with told_in_sentences():
@@ -76,13 +76,13 @@ def feedback(
 @course_option
 def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, course_folder: Path | None) -> None:
     """Show which marks moved since they were first entered: whose, from what to what, why and when."""
-    from autograder.classroom.moves import LOG_NAME, read_moves
+    from autograder.classroom.mark_changes import LOG_NAME, read_changes
 
     with told_in_sentences():
         course = load_course(course_folder)
         for chapter in chapters:
             course.require_chapter(chapter)
-        moves = read_moves(course, chapters, students)
+        moves = read_changes(course, chapters, students)
         if as_json:
             click.echo(json.dumps([move.to_json() for move in moves], ensure_ascii=False, indent=1))
         for move in [] if as_json else moves:
@@ -125,8 +125,8 @@ def export(
     course_folder: Path | None,
 ) -> None:
     """Write the marks in the gradebook as a file for Canvas, Moodle or a spreadsheet; what waits for a person is blank."""
+    from autograder.classroom.export.formats import export_marks
     from autograder.classroom.export.gradebook import Policy, chapters_in
-    from autograder.classroom.export.run import export_marks
     from autograder.classroom.gradebook.entries import gradebook_url
 
     with told_in_sentences():

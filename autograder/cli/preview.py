@@ -41,7 +41,7 @@ def preview_text(found: Preview) -> str:
     if found.in_progress:
         lines.append(f"A run is grading {found.chapter} just now: what it has not entered yet is not counted here.")
     moves = found.moves
-    falls = sum(move.falls for move in moves)
+    falls = sum(move.is_drop for move in moves)
     total = f"{pluralize(len(moves), 'mark')} would move, {falls} of them down:" if moves else "No mark would move."
     lines += ["", total]
     lines += [wrapped(move.text, "    ", f"  - {sanitize(move.student)}: ") for move in moves[:_MOST]]

@@ -11,12 +11,10 @@ from autograder.base.errors import CourseError
 from autograder.base.verdict import Verdict, crash
 from autograder.course.course import Course
 from autograder.course.notebook import Notebook, NotebookError, chapter_of, load_document, read_bytes, read_notebook
-from autograder.grading.document import Released, restored
-from autograder.grading.grader import grade_here
-from autograder.grading.options import GradingOptions
-from autograder.grading.outcome import Deliver, Outcome, delivered, points_of, ungradable, verdict_only
-from autograder.grading.submission import Job
-from autograder.grading.task import Executor, Task
+from autograder.grading.document import ReleasedNotebook, restore_cells
+from autograder.grading.grader import grade_serially
+from autograder.grading.submission import Deliver, Job, Outcome, delivered, points_of, ungradable, verdict_only
+from autograder.grading.task import Executor, GradingOptions, Task
 from autograder.grading.verdict_cache import VerdictCache
 from autograder.sandbox.confinement import Confinement
 
@@ -76,9 +74,9 @@ def grade(
             reason = str(error) if isinstance(error, NotebookError) else crash("Reading this notebook", error)
             yield delivered(Outcome(job, ungradable(job, reason)), deliver)
     for chapter in sorted(by_chapter, key=list(course.chapters).index):
-        released = Released.of(course, chapter)
+        released = ReleasedNotebook.of(course, chapter)
         _require_exercises(chapter, released.notebook, options.only)
-        cache = VerdictCache.of(course, chapter, options.bearing) if keep else None
+        cache = VerdictCache.of(course, chapter, options.cache_inputs) if keep else None
         if cache is not None and keep == "read":
             cache = replace(cache, read_only=True)
         task = Task(chapter, points_of(released.notebook, options.only), options, cache, deliver)
@@ -117,7 +115,7 @@ def _require_exercises(chapter: str, released: Notebook, only: frozenset[str] | 
         )
 
 
-def _known(task: Task, released: Released, job: Job) -> Outcome | None:
+def _known(task: Task, released: ReleasedNotebook, job: Job) -> Outcome | None:
     """The outcome of a job whose verdict is stored; None where it is to be graded."""
     if task.cache is None:
         return None
@@ -128,7 +126,7 @@ def _known(task: Task, released: Released, job: Job) -> Outcome | None:
         cells = task.cache.load_cells(key) if verdict is not None else None
         if verdict is None or cells is None:
             return None
-        document = restored(load_document(data, job.path), released)
+        document = restore_cells(load_document(data, job.path), released)
     except Exception:  # noqa: BLE001 - what is wrong with it shows when it is graded
         return None
     return Outcome(job, verdict.relabelled(notebook=str(job.path), student=job.student), document, cells, key)
@@ -136,7 +134,7 @@ def _known(task: Task, released: Released, job: Job) -> Outcome | None:
 
 def _executor(workers: int) -> Executor:
     if workers == 1:  # no second process for a single notebook
-        return grade_here
-    from autograder.grading.pool import grade_side_by_side  # noqa: PLC0415 - where there is more than one notebook
+        return grade_serially
+    from autograder.grading.pool import grade_in_parallel  # noqa: PLC0415 - where there is more than one notebook
 
-    return partial(grade_side_by_side, workers)
+    return partial(grade_in_parallel, workers)

@@ -1,15 +1,17 @@
-"""The notebook that is graded and kept: the student's cells, the course's locked cells, and what running them gave.
+"""Build the graded notebook from the student's cells, the course's locked cells and the outputs.
 
-nbgrader's own steps do this too, but stop the whole batch at a copied cell and pass over a check cell that was deleted.
+nbgrader's own steps do this too. However, they stop the whole batch at a copied cell, and they ignore a deleted check cell.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import copy
 import hashlib
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +31,17 @@ from autograder.course.notebook import (
     text_of,
 )
 from autograder.pages import Card, card_html, card_text
-from autograder.sandbox.protocol import CellOutcome
+from autograder.sandbox.protocol import CellOutcome, CodeCell
 
-__all__ = ["Released", "checksum", "restored", "write_outcomes", "write_verdict"]
+__all__ = [
+    "ReleasedNotebook",
+    "checksum",
+    "kept_pictures",
+    "restore_cells",
+    "without_picture",
+    "write_outcomes",
+    "write_verdict",
+]
 
 # What a student's output may bring into an instructor's browser: text and pixels, nothing that can act.
 _SAFE = {"text/plain", "text/latex", "image/png", "image/jpeg"}
@@ -46,7 +56,7 @@ _STOPPED = {
 }
 
 
-class Released:
+class ReleasedNotebook:
     """A chapter's notebook as it was handed out, read once for a class.
 
     ``cells`` holds its cells and their JSON by grade id, ``pictures`` the sources of those that only draw, ``files`` what lies
@@ -67,7 +77,7 @@ class Released:
         self.pictures = frozenset(cell.source for cell, _ in parsed if PICTURE in cell.tags)
 
     @classmethod
-    def of(cls, course: Course, chapter: str) -> Released:
+    def of(cls, course: Course, chapter: str) -> ReleasedNotebook:
         """The notebook of a course's chapter; raises ``CourseError`` where it cannot be used."""
         path = course.source(chapter)
         document, notebook = load_source(path)
@@ -83,7 +93,7 @@ def _mentioned(path: Path, notebook: Notebook) -> list[Path]:
     return [p for p in files_beside(path) if p.name in text or (p.suffix == ".py" and p.stem in code)]
 
 
-def restored(submitted: Mapping[str, Any], released: Released) -> dict[str, Any]:
+def restore_cells(submitted: Mapping[str, Any], released: ReleasedNotebook) -> dict[str, Any]:
     """A well-formed notebook with the student's cells, the released metadata, and no outputs.
 
     Locked cells get their released source back. Of a cell that was copied the last one keeps its grade id. A check cell
@@ -251,3 +261,88 @@ def _output(kind: str, data: dict[str, str], **more: Any) -> dict[str, Any]:
 
 def _error(name: str, message: str, traceback: list[str]) -> dict[str, Any]:
     return {"output_type": "error", "ename": name, "evalue": message, "traceback": traceback}
+
+
+NOT_DRAWN = "What this cell shows is not here: the notebook was handed in without it, and grading does not run it. Run it to see it."
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_MAX_BYTES = 1 << 20
+_MAX_SIDE = 4096  # pixels; a small file may else unpack into gigabytes in a reader's browser
+_MAX_OUTPUTS = 24
+
+
+def kept_pictures(
+    submitted: Mapping[str, Any], pictures: Collection[CodeCell], max_text: int
+) -> dict[int, CellOutcome]:
+    """The stored outcomes of ``pictures``, by their places in the notebook that is to be run.
+
+    Args:
+        submitted: the notebook as it was handed in, with its outputs.
+        pictures: cells that draw what the course's author wrote and nothing else needs.
+        max_text: how many characters of text a cell may have put out.
+    """
+    if not pictures:
+        return {}
+    wanted = {cell.source for cell in pictures}
+    stored: dict[str, deque[Any]] = defaultdict(deque)
+    for index, raw in enumerate(submitted["cells"]):
+        if not isinstance(raw, dict) or not raw.get("outputs"):
+            continue
+        cell = cell_of(index, raw)
+        if cell.kind == "code" and cell.source in wanted:
+            stored[cell.source].append(raw.get("outputs"))
+    kept = {}
+    for picture in pictures:
+        found = stored[picture.source]
+        outputs = _sane(found.popleft(), max_text) if found else None
+        if outputs is not None:
+            kept[picture.index] = CellOutcome(picture.index, outputs)
+    return kept
+
+
+def without_picture(index: int) -> CellOutcome:
+    """What a picture cell shows that brought nothing along, or nothing that may be shown."""
+    return CellOutcome(index, ({"output_type": "stream", "name": "stdout", "text": f"{NOT_DRAWN}\n"},))
+
+
+def _sane(outputs: Any, max_text: int) -> tuple[dict[str, Any], ...] | None:
+    """Stored outputs as they may be shown, images and text; None where there is anything else."""
+    if not isinstance(outputs, list) or not 0 < len(outputs) <= _MAX_OUTPUTS:
+        return None
+    sane: list[dict[str, Any]] = []
+    for output in outputs:
+        kind = output.get("output_type") if isinstance(output, dict) else None
+        if kind == "stream":
+            text = sanitize(text_of(output.get("text")))
+            name = "stderr" if output.get("name") == "stderr" else "stdout"
+            sane.append({"output_type": "stream", "name": name, "text": text})
+        elif kind in {"display_data", "execute_result"} and isinstance(output.get("data"), dict):
+            text = sanitize(text_of(output["data"].get("text/plain")))
+            data = {"text/plain": text}
+            picture = "".join(text_of(output["data"].get("image/png")).split())
+            if picture:
+                if not _is_png(picture):
+                    return None
+                data["image/png"] = picture
+            sane.append({"output_type": "display_data", "data": data, "metadata": {}})
+        else:
+            return None
+        max_text -= len(text)
+    return tuple(sane) if max_text >= 0 else None
+
+
+def _is_png(encoded: str) -> bool:
+    if len(encoded) > _MAX_BYTES * 4 // 3 + 4:
+        return False
+    try:
+        data = base64.b64decode(encoded.encode("ascii"), validate=True)
+    except (binascii.Error, UnicodeError):
+        return False
+    width, height = (int.from_bytes(data[at : at + 4], "big") for at in (16, 20))
+    return (
+        data.startswith(_SIGNATURE)
+        and data[12:16] == b"IHDR"
+        and 0 < width <= _MAX_SIDE
+        and 0 < height <= _MAX_SIDE
+        and data[-8:-4] == b"IEND"
+    )

@@ -14,10 +14,9 @@ from autograder.base.files import DISK
 from autograder.base.verdict import ExerciseVerdict, Verdict, crash
 from autograder.course.course import Course
 from autograder.course.notebook import NotebookError, grade_ids, metadata_of, read_bytes
-from autograder.grading.document import Released
-from autograder.grading.imports import Importable
-from autograder.grading.outcome import Outcome
-from autograder.grading.submission import Job, Submission
+from autograder.grading.document import ReleasedNotebook
+from autograder.grading.imports import AllowedImports
+from autograder.grading.submission import Job, Outcome, Submission
 from autograder.grading.task import Task
 from autograder.mistakes.fault_localization.budget import Budget
 from autograder.mistakes.fault_localization.classmates import Classmates
@@ -27,12 +26,14 @@ if TYPE_CHECKING:
     from autograder.mistakes.fault_localization.notebooks import NotebookLocator
     from autograder.sandbox.worker import Worker
 
-__all__ = ["NotebookGrader", "grade_here"]
+__all__ = ["NotebookGrader", "grade_serially"]
 
 _MAX_WITHOUT_JAIL = 3  # notebooks in a row for which none could be had: more than one of them can have brought about
 
 
-def grade_here(course: Course, task: Task, jobs: Iterable[Job], *, worker: Worker | None = None) -> Iterator[Outcome]:
+def grade_serially(
+    course: Course, task: Task, jobs: Iterable[Job], *, worker: Worker | None = None
+) -> Iterator[Outcome]:
     """Grade ``jobs`` in this process, each taken once the outcome of the one before has been used: an ``Executor``.
 
     They run in the jail of ``worker``, where one is open already.
@@ -56,10 +57,10 @@ class NotebookGrader:
         from autograder.judging.loader import load_checks  # noqa: PLC0415
 
         self._course, self._task, self._worker = course, task, worker
-        self._released = Released.of(course, task.chapter)
+        self._released = ReleasedNotebook.of(course, task.chapter)
         # Without a jail, all that is installed can be imported.
         confined = task.options.confinement != "local"
-        self._importable = Importable.of(course, task.chapter, self._released) if confined else None
+        self._importable = AllowedImports.of(course, task.chapter, self._released) if confined else None
         worker.prepare(self._released.notebook.code_cells())  # the jail gets ready while the checks are read
         self._judge = Judge(load_checks(course, task.chapter))
         # Data that the notebook reads is there for a student too.
@@ -91,7 +92,7 @@ class NotebookGrader:
                 return self._task.ungradable(job, why)
             exercises = self._located(submission, exercises)
         except NotebookError as error:
-            return self._task.ungradable(job, str(error), settled=not isinstance(error.__cause__, OSError))
+            return self._task.ungradable(job, str(error), is_final=not isinstance(error.__cause__, OSError))
         except CourseError:
             raise
         except Exception as error:  # our crash is one notebook's reason, never its zero nor the end of the run
@@ -138,7 +139,7 @@ class NotebookGrader:
         other = metadata_of(submission.submitted).get("chapter")
         if other == self._task.chapter or other not in self._course.finished_chapters():
             return
-        ours, theirs = self._released.cells.keys(), Released.of(self._course, other).cells.keys()
+        ours, theirs = self._released.cells.keys(), ReleasedNotebook.of(self._course, other).cells.keys()
         found = grade_ids(submission.submitted)
         if found & (theirs - ours) and not found & (ours - theirs):
             raise NotebookError(

@@ -18,10 +18,10 @@ from autograder.course.notebook import Cell
 from autograder.sandbox.packages import top_level_paths
 
 if TYPE_CHECKING:
-    from autograder.grading.document import Released
+    from autograder.grading.document import ReleasedNotebook
     from autograder.grading.submission import Submission
 
-__all__ = ["Importable", "imported", "modules_of"]
+__all__ = ["AllowedImports", "imported", "modules_of"]
 
 _ALWAYS = frozenset({"autograder", "IPython"})  # which the jail has by itself
 _MISSING = re.compile(r"No module named '(\w+)")
@@ -64,7 +64,7 @@ def imported(source: str) -> Iterator[tuple[int, str]]:
 
 
 @dataclass(frozen=True)
-class Importable:
+class AllowedImports:
     """What a chapter's notebooks can import, and what is said where one imports something else."""
 
     course: Course
@@ -72,7 +72,7 @@ class Importable:
     names: frozenset[str]
 
     @classmethod
-    def of(cls, course: Course, chapter: str, released: Released) -> Importable:
+    def of(cls, course: Course, chapter: str, released: ReleasedNotebook) -> AllowedImports:
         """That of a chapter; raises ``CourseError`` where a cell that the course gives imports something else: every student's would fail."""
         beside = {PurePosixPath(path).stem for path in released.files if path.endswith(".py")}
         found = cls(course, chapter, modules_of(course) | beside)

@@ -24,33 +24,32 @@ from typing import Self
 from autograder.base.errors import CourseError
 from autograder.course.course import Course, load_course
 from autograder.course.secret import VARIABLE
-from autograder.grading.grader import grade_here
-from autograder.grading.outcome import Outcome
-from autograder.grading.submission import Job
+from autograder.grading.grader import grade_serially
+from autograder.grading.submission import Job, Outcome
 from autograder.grading.task import Executor, Task
 
-__all__ = ["Pool", "grade_side_by_side", "kept_processes", "serve"]
+__all__ = ["Pool", "grade_in_parallel", "reusable_pool", "serve"]
 
 _MAX_AHEAD = 2  # notebooks that a process has: the one it grades and the next
 _MAX_DEATHS = 2  # processes that a notebook may end
 _PATIENCE = 5  # seconds in which a process may end by itself
 
 
-def grade_side_by_side(workers: int, course: Course, task: Task, jobs: Sequence[Job]) -> Iterator[Outcome]:
+def grade_in_parallel(workers: int, course: Course, task: Task, jobs: Sequence[Job]) -> Iterator[Outcome]:
     """Grade ``jobs`` in ``workers`` processes: with a number of workers, an ``Executor``."""
     with Pool(course.root, task, workers) as pool:
         yield from pool.grade(jobs)
 
 
 @contextmanager
-def kept_processes(workers: int) -> Iterator[Executor]:
+def reusable_pool(workers: int) -> Iterator[Executor]:
     """An executor whose ``workers`` processes, with their jails, go on from one chapter of a course to the next."""
     pools: list[Pool] = []
 
     def graded(course: Course, task: Task, jobs: Sequence[Job], /) -> Iterator[Outcome]:
         if not pools:
             pools.append(Pool(course.root, task, workers))
-        pools[0].take_up(task)
+        pools[0].switch_task(task)
         yield from pools[0].grade(jobs)
 
     with ExitStack() as stack:
@@ -74,7 +73,7 @@ class Pool:
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
         self._cores = cores if workers >= len(cores) else []
 
-    def take_up(self, task: Task) -> None:
+    def switch_task(self, task: Task) -> None:
         """Let what is graded from now on be ``task``, another chapter of the same course; nothing may be waiting."""
         if task != self._task:
             self._task = task
@@ -214,7 +213,7 @@ def serve(descriptor: int) -> None:
         with open_worker(course.limits, list(course.packages), confinement=task.options.confinement) as worker:
             tasks: list[Task] = [task]
             while tasks:
-                for outcome in grade_here(course, tasks.pop(), _jobs(pipe, tasks), worker=worker):
+                for outcome in grade_serially(course, tasks.pop(), _jobs(pipe, tasks), worker=worker):
                     pipe.send(outcome)
     except BaseException as error:  # noqa: BLE001 - carried home and raised there
         with suppress(OSError):

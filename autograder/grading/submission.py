@@ -1,24 +1,43 @@
-"""One submission: a notebook file on its way to a verdict."""
+"""A submitted notebook and the result of grading it."""
 
 from __future__ import annotations
 
+import math
+import os
+import stat
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from autograder.base.attempt import defines, last_definition_is_blank
+from autograder.base.verdict import Verdict, crash
 from autograder.course.notebook import Cell, Notebook, blank_exercises, load_document, metadata_of, notebook_of
-from autograder.grading.document import Released, restored
-from autograder.grading.pictures import kept_pictures, without_picture
+from autograder.grading.document import ReleasedNotebook, kept_pictures, restore_cells, without_picture
 from autograder.sandbox.protocol import CellOutcome, CodeCell, EditableSession, Session, TimeBudget
 
 if TYPE_CHECKING:
     from autograder.judging.exercise_session import Subject
     from autograder.sandbox.session import AnswerCache
 
-__all__ = ["Job", "Submission"]
+__all__ = [
+    "BESIDE",
+    "Deliver",
+    "Job",
+    "Outcome",
+    "Submission",
+    "beside",
+    "crash",
+    "delivered",
+    "points_of",
+    "ungradable",
+    "verdict_only",
+]
+
+# What nbgrader keeps beside a submission and needs again to hand its feedback back to the right student.
+BESIDE = ("timestamp.txt", "submission_secret.txt")
+MAX_BESIDE = 4096  # bytes of such a file that are read
 
 COPIED = (
     "The cell of {name} stands more than once in this notebook. Both were run, in order, "
@@ -54,7 +73,7 @@ class Submission:
         self,
         job: Job,
         data: bytes,
-        released: Released,
+        released: ReleasedNotebook,
         open_session: Callable[..., EditableSession],
         *,
         pictures: bool = True,
@@ -72,7 +91,7 @@ class Submission:
         if not any(isinstance(raw, dict) and raw.get("cell_type") == "code" for raw in submitted["cells"]):
             notebook_of(submitted, job.path)  # refuses a file without code, before anything is put back into it
         self.submitted = submitted
-        self.document = restored(submitted, released)
+        self.document = restore_cells(submitted, released)
         self.notebook = notebook_of(self.document, job.path)
         self.label = f"{job.student} · {job.path.name}" if job.student else str(job.path)
         self.blank = blank_exercises(self.notebook, released.notebook)
@@ -174,3 +193,83 @@ def _notes(notebook: Notebook, released: Notebook, blank: frozenset[str], twice:
         if parts:
             notes[name] = " ".join(parts)
     return notes
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one job, from the process that graded it to the gradebook.
+
+    ``document`` is the notebook that was run (none where it is ungradable), ``cells`` what its cells put out. Delivering
+    writes both into what the student gets back: then ``cells`` is empty, ``document`` holds only the cells that a person
+    marks, ``timestamp`` is the text of nbgrader's ``timestamp.txt``, if there is one, and ``rewritten`` names those of the cells
+    that a person marks whose text is another than when they were graded before; ``page_kept`` says that a page stands there which
+    somebody else made. ``contested`` means that an earlier notebook counts where that has the better mark, and ``lost`` that it has:
+    then ``verdict`` is the earlier one's.
+    ``key`` is that of the stored verdict ("" where none is stored); ``settled`` is false where the same bytes may fare
+    better another time.
+    """
+
+    job: Job
+    verdict: Verdict
+    document: dict[str, Any] = field(default_factory=dict)
+    cells: tuple[CellOutcome, ...] = ()
+    key: str = ""
+    is_final: bool = True
+    timestamp: str | None = None
+    rewritten: frozenset[str] = frozenset()
+    page_kept: bool = False
+    may_be_superseded: bool = False
+    was_superseded: bool = False
+
+
+Deliver = Callable[[Outcome], Outcome]
+
+
+def delivered(outcome: Outcome, deliver: Deliver | None) -> Outcome:
+    """What ``deliver`` makes of ``outcome``; the same where there is nothing to deliver.
+
+    Where it fails over what stands in this notebook, that one is ungradable, and delivered as such: no student's text may
+    end a class's run. An ``OSError`` is about our own disk, and raised.
+    """
+    if deliver is None:
+        return outcome
+    try:
+        return deliver(outcome)
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is about this one notebook
+        verdict, job = outcome.verdict, outcome.job
+        reason = crash("Writing what the student gets back", error)
+        return deliver(Outcome(job, ungradable(job, reason, verdict.chapter, verdict.max_score), is_final=False))
+
+
+def verdict_only(outcome: Outcome) -> Outcome:
+    """The outcome without the notebook, which nobody will look at: a ``Deliver``."""
+    return replace(outcome, document={}, cells=())
+
+
+def ungradable(job: Job, reason: str, chapter: str | None = None, max_score: float = 0.0) -> Verdict:
+    """The verdict on a notebook that could not be judged: never a zero, always with its reason."""
+    return Verdict.ungradable(str(job.path), reason, job.student, chapter or job.chapter, max_score)
+
+
+def points_of(released: Notebook, only: frozenset[str] | None = None) -> float:
+    """What the exercises of a chapter (``only`` some of them) are worth together."""
+    return math.fsum(
+        cell.points or 0.0
+        for cell in released.cells
+        if cell.role == "check" and (only is None or (cell.grade_id or "").removeprefix("check_") in only)
+    )
+
+
+def beside(path: Path, name: str) -> str | None:
+    """What stands in the small file ``name`` beside a submission, or None."""
+    found = f"{path.parent}/{name}"
+    try:
+        if not stat.S_ISREG(os.lstat(found).st_mode):  # a link may lead anywhere; a pipe or a device would never end
+            return None
+        with open(found, "rb") as file:  # noqa: PTH123 - asked for every student of a class
+            start = file.read(MAX_BESIDE)  # never the whole: a file may claim a terabyte and take no room
+    except OSError:
+        return None
+    return start.decode("utf-8", "replace")[:1000]

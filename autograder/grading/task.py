@@ -1,4 +1,4 @@
-"""What is to be done with the notebooks of one chapter, and who can do it."""
+"""Describe how the notebooks of a chapter are graded, and who can grade them."""
 
 from __future__ import annotations
 
@@ -7,20 +7,43 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from autograder.course.course import Course
-from autograder.grading.options import GradingOptions
-from autograder.grading.outcome import Deliver, Outcome, delivered, ungradable
-from autograder.grading.submission import Job
+from autograder.grading.submission import Deliver, Job, Outcome, delivered, ungradable
 from autograder.grading.verdict_cache import VerdictCache
+from autograder.sandbox.confinement import Confinement
 
-__all__ = ["Executor", "Task"]
+__all__ = ["Executor", "GradingOptions", "Task"]
+
+
+@dataclass(frozen=True, slots=True)
+class GradingOptions:
+    """How the notebooks of a run are graded, in whichever process.
+
+    Attributes:
+        only: the exercises that are graded, or None for all.
+        visible_only: whether only the checks are run that students can run themselves.
+        pictures: whether the course's picture cells are run. No mark depends on them, so they are skipped if nobody will look at
+            the notebooks.
+    """
+
+    confinement: Confinement = "auto"
+    only: frozenset[str] | None = None
+    visible_only: bool = False
+    pictures: bool = True
+
+    @property
+    def cache_inputs(self) -> tuple[object, ...]:
+        """The options that a stored verdict depends on."""
+        return (self.confinement, sorted(self.only or ()), self.only is None, self.visible_only)
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Grading one chapter: how, where verdicts are kept, and what delivers each outcome in the process that graded it.
+    """The task of grading one chapter. It can be sent to another process if ``deliver`` can be pickled.
 
-    ``max_score`` is what the chapter's exercises, or those asked for, are worth. A task can go to another process where its
-    ``deliver`` can be pickled.
+    Attributes:
+        max_score: the points of the exercises that are graded.
+        cache: where verdicts are stored, if anywhere.
+        deliver: applied to each outcome in the process that graded it.
     """
 
     chapter: str
@@ -30,7 +53,7 @@ class Task:
     deliver: Deliver | None = None
 
     def finish(self, outcome: Outcome, data: bytes) -> Outcome:
-        """The outcome of grading a notebook's bytes, once its verdict is kept and it is delivered."""
+        """Store the verdict on a notebook with the bytes ``data``, and return the delivered outcome."""
 
         def keep_and_deliver(one: Outcome) -> Outcome:
             if self.cache is not None and one.verdict.status == "graded":
@@ -41,18 +64,18 @@ class Task:
 
         return delivered(outcome, keep_and_deliver)
 
-    def ungradable(self, job: Job, reason: str, *, settled: bool = False) -> Outcome:
-        """The outcome, delivered, of a job that cannot be graded."""
+    def ungradable(self, job: Job, reason: str, *, is_final: bool = False) -> Outcome:
+        """Return the delivered outcome of a job that cannot be graded."""
         verdict = ungradable(job, reason, self.chapter, self.max_score)
-        return delivered(Outcome(job, verdict, settled=settled), self.deliver)
+        return delivered(Outcome(job, verdict, is_final=is_final), self.deliver)
 
 
 class Executor(Protocol):
-    """Grades ``jobs`` of the task's chapter somewhere: one outcome for each of them, delivered, in any order.
+    """Grades ``jobs`` of the task's chapter and yields a delivered outcome for each, in any order.
 
-    Nothing is raised for the sake of one notebook. What is raised ends the run: ``CourseError`` where the course is wrong,
-    ``SandboxUnavailable`` where there is no jail, ``OSError`` where the disk takes no more.
+    A problem with one notebook is never raised. Other errors end the run: ``CourseError`` if the course is wrong,
+    ``SandboxUnavailable`` if there is no sandbox, ``OSError`` if the disk is full.
     """
 
     def __call__(self, course: Course, task: Task, jobs: Sequence[Job], /) -> Iterator[Outcome]:
-        """The outcomes, each as it is there."""
+        """Yield each outcome as it is made."""

@@ -17,9 +17,9 @@ from autograder.base.verdict import redact_verdict
 from autograder.classroom.gradebook.entries import write_entries
 from autograder.course.course import Course
 from autograder.grading.batch import grade
-from autograder.grading.document import Released, restored, write_outcomes, write_verdict
-from autograder.grading.options import GradingOptions
+from autograder.grading.document import ReleasedNotebook, restore_cells, write_outcomes, write_verdict
 from autograder.grading.submission import Job
+from autograder.grading.task import GradingOptions
 
 __all__ = ["GradeConfined", "RecordExamples", "RestoreCells", "SaveOutcome", "UngradableError"]
 
@@ -39,7 +39,9 @@ class RestoreCells(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """The submitted notebook with the course's locked cells and metadata put back."""
         course, chapter = _course(self), resources["nbgrader"]["assignment"]
-        return nbformat.from_dict(restored(nb, Released.of(course, course.require_chapter(chapter)))), resources
+        return nbformat.from_dict(
+            restore_cells(nb, ReleasedNotebook.of(course, course.require_chapter(chapter)))
+        ), resources
 
 
 class GradeConfined(NbGraderPreprocessor):

@@ -72,7 +72,9 @@ def marking_of(verdict: Verdict, marks: SubmissionMarks) -> Marking:
         rows.append(_row(mark, exercise))
         # nbgrader keeps the comment on an exercise at the cell of its stub.
         said = [marks.comments[at] for at in dict.fromkeys((_called(name), name)) if at in marks.comments]
-        waits = mark.waits and (mark.given or verdict.status == "graded")  # else the page says it of the whole notebook
+        waits = mark.needs_manual_grade and (
+            mark.is_graded or verdict.status == "graded"
+        )  # else the page says it of the whole notebook
         if note := [*_note(mark, exercise, waits=waits), *map(_comment, said)]:
             notes[name] = note
     for name, text in marks.comments.items():
@@ -89,7 +91,7 @@ def marking_of(verdict: Verdict, marks: SubmissionMarks) -> Marking:
         else "",
         notes,
         any(mark.by_hand is not None or mark.extra for mark in marks.cells),
-        marks.given,
+        marks.is_graded,
     )
 
 
@@ -105,12 +107,14 @@ def _row(mark: CellMark, exercise: ExerciseVerdict | None) -> dict[str, str]:
         stands = [NO_RESPONSE if mark.auto == 0 else ""]
     if mark.extra:
         stands.append(f"with {pluralize(mark.extra, 'point')} of extra credit")
-    if mark.waits:
-        stands.append(AGAIN if mark.given else WAITS)
+    if mark.needs_manual_grade:
+        stands.append(AGAIN if mark.is_graded else WAITS)
     return {
         "name": _called(mark.name),
         "anchor": mark.name,
-        "points": points(mark.score, mark.max_score) if mark.given else f"– of {pluralize(mark.max_score, 'point')}",
+        "points": points(mark.score, mark.max_score)
+        if mark.is_graded
+        else f"– of {pluralize(mark.max_score, 'point')}",
         "standing": ", ".join(filter(None, stands)),
     }
 
@@ -124,10 +128,10 @@ def _note(mark: CellMark, exercise: ExerciseVerdict | None, *, waits: bool) -> l
             said.append(f"The checks gave {number(mark.auto)}; the mark by hand is the one that counts.")
     elif exercise is not None and mark.auto is not None and abs(mark.auto - exercise.score) > 1e-9:
         said.append(f"In the gradebook, {points(mark.auto, mark.max_score)} count for this.")
-    if mark.extra and mark.given:
+    if mark.extra and mark.is_graded:
         said.append(f"Extra credit: {pluralize(mark.extra, 'point')}.")
     if waits:
-        said.append("A person will look at this once more." if mark.given else "A person will mark this.")
+        said.append("A person will look at this once more." if mark.is_graded else "A person will mark this.")
     return [" ".join(said)] if said else []
 
 

@@ -120,10 +120,6 @@ def test_no_two_classes_share_a_name():
 # --- what imports what ---------------------------------------------------------------------------------------------
 
 
-# Old addresses, which configurations of existing courses name: they import from where the code is now.
-OLD_ADDRESSES = {"autograder.grading.preprocessor", "autograder.grading.plain"}
-
-
 def _table() -> dict[str, set[str]]:
     """docs/architecture.md's table, from the ground up: the modules of each room by its name (``a.b``, or ``c`` for ``c.py``)."""
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -184,7 +180,7 @@ def test_the_table_of_rooms_is_the_tree():
     found: dict[str, set[str]] = {}
     for module, path in _modules().items():
         room = _room_of(module)
-        if room is None or module == "autograder.__main__" or module in OLD_ADDRESSES:
+        if room is None or module == "autograder.__main__":
             continue
         here = found.setdefault(room, set())
         if path.stem != "__init__" and path.parent != PACKAGE:
@@ -198,7 +194,7 @@ def test_imports_run_downward():
     upward = []
     for module, path in _modules().items():
         here = _room_of(module)
-        if here not in order or module in OLD_ADDRESSES:
+        if here not in order:
             continue
         for imported in sorted(_imports(path)):
             there = _room_of(imported) if imported.startswith("autograder.") else None

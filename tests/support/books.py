@@ -15,8 +15,7 @@ from nbgrader.api import Gradebook
 
 from autograder.base.verdict import Verdict
 from autograder.course.course import Course
-from autograder.grading.outcome import Outcome
-from autograder.grading.submission import Job
+from autograder.grading.submission import Job, Outcome
 
 
 def outcome(verdict: Verdict, timestamp: str | None = None) -> Outcome:

@@ -64,7 +64,7 @@ def hand_in(course: Course, student: str, notebook: dict[str, Any] | bytes, time
     return path
 
 
-# How courses wrote their chains out before `configure` was there, with the addresses that the steps had then.
+# A configuration that lists all steps instead of calling `configure`.
 SPELLED_OUT = """
 c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.IncludeHeaderFooter",
@@ -77,22 +77,22 @@ c.GenerateAssignment.preprocessors = [
     "nbgrader.preprocessors.ClearMarkScheme",
     "nbgrader.preprocessors.ComputeChecksums",
     "nbgrader.preprocessors.CheckCellMetadata",
-    "autograder.grading.preprocessor.RecordExamples",
+    "autograder.nbgrader.grade.RecordExamples",
 ]
 c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.ClearOutput",
-    "autograder.grading.preprocessor.RestoreCells",
+    "autograder.nbgrader.grade.RestoreCells",
     "nbgrader.preprocessors.OverwriteKernelspec",
     "nbgrader.preprocessors.OverwriteCells",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 c.Autograde.autograde_preprocessors = [
-    "autograder.grading.preprocessor.GradeConfined",
+    "autograder.nbgrader.grade.GradeConfined",
     "nbgrader.preprocessors.IgnorePattern",
     "nbconvert.preprocessors.ClearMetadataPreprocessor",
     "nbgrader.preprocessors.LimitOutput",
     "nbgrader.preprocessors.SaveAutoGrades",
-    "autograder.grading.preprocessor.SaveOutcome",
+    "autograder.nbgrader.grade.SaveOutcome",
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
@@ -100,7 +100,7 @@ c.Autograde.autograde_preprocessors = [
 
 
 def spell_out(course: Course) -> Course:
-    """Give the course its configuration as it was once written: the chains in full, and one line that loads them."""
+    """Give the course a configuration that lists all steps, and one line that loads it."""
     with (course.root / "course_config.py").open("a") as configuration:
         configuration.write(SPELLED_OUT)
     (course.root / "nbgrader_config.py").write_text('load_subconfig("course_config.py")\n')

@@ -16,7 +16,7 @@ from autograder.base.formatting import number, points
 from autograder.base.verdict import ExerciseVerdict
 from autograder.course.course import Course
 from autograder.course.notebook import PICTURE, Cell, NotebookError, document_bytes
-from autograder.grading.document import Released
+from autograder.grading.document import ReleasedNotebook
 from autograder.grading.submission import Job, Submission
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
@@ -52,7 +52,7 @@ def trial_run(
     solved, mistakes = _solved(checks, source, told)
     course = checks.course
     with open_worker(course.limits, list(course.packages), confinement=confinement) as worker:
-        released = Released.of(course, checks.chapter)
+        released = ReleasedNotebook.of(course, checks.chapter)
         worker.prepare(source.notebook.code_cells())
         judge = Judge(checks)
         for document, look in ((solved, _solved_mistakes), (source.document, _blank_mistakes)):
@@ -66,7 +66,7 @@ def trial_run(
 
 
 def _submission(
-    document: Mapping[str, Any], course: Course, chapter: str, released: Released, worker: Worker
+    document: Mapping[str, Any], course: Course, chapter: str, released: ReleasedNotebook, worker: Worker
 ) -> Submission:
     job, output_kb = Job(course.source(chapter), chapter=chapter), course.limits.output_kb
     opened = partial(worker.open, files=released.files)

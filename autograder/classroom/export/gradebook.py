@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from autograder.base.errors import CourseError
-from autograder.base.marks import SubmissionMarks
-from autograder.classroom.gradebook.errors import GradebookError, require_version
-from autograder.classroom.gradebook.marks import ChapterBook, read_book
-from autograder.classroom.gradebook.people import Person, read_class_list
-from autograder.classroom.gradebook.reading import ask
+from autograder.base.formatting import number, points
+from autograder.base.marks import CHECK, SubmissionMarks
+from autograder.base.spreadsheets import format_points
+from autograder.classroom.gradebook.database import GradebookError, require_version
+from autograder.classroom.gradebook.people import ChapterBook, Person, read_book, read_class_list
+from autograder.classroom.gradebook.reading import query
 
-__all__ = ["BLANK", "ClassMarks", "Policy", "chapters_in", "read_class"]
+__all__ = ["BLANK", "POINTS_POSSIBLE", "ClassMarks", "Policy", "chapters_in", "feedback_text", "read_class", "shown"]
 
 _CHAPTERS = """
     SELECT DISTINCT assignment.name FROM assignment
@@ -23,6 +24,8 @@ _CHAPTERS = """
     JOIN base_cell ON base_cell.notebook_id = notebook.id
     ORDER BY assignment.name
 """
+
+POINTS_POSSIBLE = "    Points Possible"  # as Canvas itself writes it
 
 State = Literal["graded", "waits", "missing"]
 
@@ -65,7 +68,7 @@ class ClassMarks:
         marks = self.of(chapter, student)
         if marks is None:
             return 0.0 if self.policy.missing == "zero" else None
-        return marks.total if marks.complete or (self.policy.partial and marks.given) else None
+        return marks.total if marks.complete or (self.policy.partial and marks.is_graded) else None
 
     def waiting(self) -> list[tuple[str, str]]:
         """Chapter and student of every mark that waits for a person."""
@@ -87,7 +90,7 @@ class ClassMarks:
 
 def chapters_in(url: str) -> list[str]:
     """The chapters that the gradebook at ``url`` has; none where it does not answer."""
-    return [str(name) for rows in ask(url, [(_CHAPTERS, {})]) or [] for (name,) in rows]
+    return [str(name) for rows in query(url, [(_CHAPTERS, {})]) or [] for (name,) in rows]
 
 
 def read_class(url: str, chapters: Sequence[str], students: Sequence[str] = (), policy: Policy = BLANK) -> ClassMarks:
@@ -123,3 +126,19 @@ def read_class(url: str, chapters: Sequence[str], students: Sequence[str] = (), 
         {chapter: book.marks for chapter, book in books.items()},
         policy,
     )
+
+
+def shown(score: float | None) -> str:
+    """A mark, or a blank cell where there is none to send."""
+    return "" if score is None else format_points(score)
+
+
+def feedback_text(marks: SubmissionMarks) -> str:
+    """The marks in a sentence for each cell, with a person's comments: what fits into a field of another system."""
+    parts = []
+    for cell in marks.cells:
+        name = cell.name.removeprefix(CHECK)
+        said = marks.comments.get(name) or marks.comments.get(cell.name) or ""
+        parts.append(f"{name}: {points(cell.score, cell.max_score)}." + (f" {' '.join(said.split())}" if said else ""))
+    late = [f"Late: {number(marks.penalty)} taken off."] if marks.penalty else []
+    return " ".join([*parts, *late])

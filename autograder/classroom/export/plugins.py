@@ -9,9 +9,9 @@ from nbgrader.plugins import ExportPlugin
 from traitlets import Bool, Enum, Unicode
 
 from autograder.base.errors import CourseError
+from autograder.classroom.export.formats import export_marks
 from autograder.classroom.export.gradebook import Policy
-from autograder.classroom.export.run import export_marks
-from autograder.classroom.gradebook.errors import GradebookError
+from autograder.classroom.gradebook.database import GradebookError
 
 __all__ = ["CanvasExport", "CsvExport", "MoodleExport"]
 

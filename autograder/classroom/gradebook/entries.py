@@ -1,6 +1,7 @@
-"""Verdicts into nbgrader's own gradebook: one writer, one transaction, and nothing that a person entered is touched.
+"""Enter verdicts in nbgrader's gradebook.
 
-nbgrader is imported by the functions, not by the module: that takes seconds, and grading starts without it.
+Each batch is one transaction. Manual scores and comments are never changed. Functions import nbgrader when they run, because
+that takes seconds and grading can start without it.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import os
 import re
 import sys
 import sysconfig
+import threading
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from queue import SimpleQueue
 from typing import Any
 
 from traitlets import TraitError
@@ -25,41 +28,47 @@ from traitlets.config.loader import LazyConfigValue
 from autograder.base.errors import CourseError
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import Disclosure, ExerciseVerdict, Place, crash, disclosed_exercise
-from autograder.classroom.gradebook.errors import gradebook_errors, require_address
-from autograder.classroom.gradebook.locking import exclusive_lock, retry_conflicts
+from autograder.classroom.gradebook.database import (
+    exclusive_lock,
+    gradebook_errors,
+    require_address,
+    require_gradebook,
+    retry_conflicts,
+)
 from autograder.course.course import Course, load_config
 from autograder.grading.document import checksum
-from autograder.grading.outcome import Outcome
+from autograder.grading.submission import Outcome
 from autograder.pages import summary_blocks
 
 __all__ = [
     "UNGRADED",
+    "GradebookWriter",
     "comment_on",
     "gradebook_url",
     "load_nbgrader",
-    "moment_of",
     "nbgrader_config",
-    "own_commands",
+    "parse_timestamp",
+    "patch_command_path",
     "write_entries",
 ]
 
 UNGRADED = "This notebook could not be graded: {reason}"
-NO_RESPONSE = "No response."  # nbgrader's own words for a cell that was left as it was
+NO_RESPONSE = "No response."  # nbgrader's own comment on an unchanged cell
 UNCONFINED = {"local", "in-process"}
-# What comes before the address of a link or picture, and what opens a formula that has no dollars.
+# The start of a link's or picture's address, and of a formula without dollar signs.
 _ACTIVE = re.compile(r"\](?=[(:])|\\(?=[(\[]|begin\{)")
 
 
 def nbgrader_config(course: Course) -> Config:
-    """The configuration that nbgrader itself would read in the course folder."""
+    """Return the configuration that nbgrader itself would read in the course folder."""
     path = course.root / "nbgrader_config.py"
     return load_config(path) if path.is_file() else Config(course.config)
 
 
 def gradebook_url(course: Course) -> str:
-    """The address of the course's gradebook, as nbgrader would have it, without asking nbgrader.
+    """Return the address of the course's gradebook, as nbgrader would choose it, without loading nbgrader.
 
-    Raises ``CourseError`` where what is configured is no address.
+    Raises ``CourseError`` if the configured value is not an address.
     """
     configured = nbgrader_config(course).get("CourseDirectory", {}).get("db_url")
     if configured is None or isinstance(configured, LazyConfigValue):
@@ -69,9 +78,8 @@ def gradebook_url(course: Course) -> str:
 
 
 def load_nbgrader() -> None:
-    """Import what entering marks needs; it takes seconds."""
-    # Of those, more than a second goes into a grammar by which jsonschema checks addresses. No notebook has any, and
-    # jsonschema does without.
+    """Import what entering marks needs. This takes seconds."""
+    # More than a second of that goes into a grammar for addresses. No notebook has addresses, and jsonschema works without it.
     name = "rfc3987_syntax"
     loaded = {"jsonschema", name} & sys.modules.keys()
     if not loaded:
@@ -92,13 +100,16 @@ def write_entries(
     db_url: str | None = None,
     kept: dict[str, tuple[float, float]] | None = None,
 ) -> int:
-    """Write the marks of ``outcomes`` to the gradebook; returns how many submissions changed in it.
+    """Write the marks of ``outcomes`` to the gradebook, and return how many submissions changed in it.
 
-    Manual scores, extra credit and manual comments stay as they are, and so does everything of a submission whose
-    scores are already there. ``db_url`` is the configured one by default. Raises ``CourseError`` for a verdict that
-    was reached without confinement (unless ``allow_unsafe``), and where the chapter has cells the gradebook lacks.
-    Several may write at once: where another one came between, the whole is done again. Of an outcome that is ``contested`` nothing is
-    written where the mark would fall; ``kept`` then gets the mark that it would have, and the one that stays, by student.
+    Manual scores, extra credit and manual comments stay as they are. So does a submission that already has these scores. Several
+    processes may write at once: if another one interferes, the whole transaction is repeated.
+
+    If the mark of an outcome that ``may_be_superseded`` would drop, nothing is written for its student. Instead ``kept`` gets the
+    new and the earlier mark. ``db_url`` is the configured address by default.
+
+    Raises ``CourseError`` for a verdict that was made without confinement, unless ``allow_unsafe``, and if the gradebook lacks a
+    cell of the chapter.
     """
     unsafe = [one.verdict.notebook for one in outcomes if one.verdict.sandbox in UNCONFINED]
     if unsafe and not allow_unsafe:
@@ -120,7 +131,7 @@ def write_entries(
             by_chapter[outcome.verdict.chapter].append(outcome)
 
     def write() -> int:
-        with own_commands(), exclusive_lock(db_url), Gradebook(db_url, coursedir.course_id) as gradebook:
+        with patch_command_path(), exclusive_lock(db_url), Gradebook(db_url, coursedir.course_id) as gradebook:
             try:
                 changed = 0
                 lost: dict[str, tuple[float, float]] = {}
@@ -140,8 +151,8 @@ def write_entries(
         return retry_conflicts(write)
 
 
-def moment_of(timestamp: str) -> dt.datetime | None:
-    """What nbgrader takes the text of a ``timestamp.txt`` for, in UTC; None where that is no time."""
+def parse_timestamp(timestamp: str) -> dt.datetime | None:
+    """Return the time in a ``timestamp.txt`` as nbgrader reads it, in UTC; None if the text is not a time."""
     from nbgrader.utils import parse_utc  # noqa: PLC0415
 
     try:
@@ -151,20 +162,20 @@ def moment_of(timestamp: str) -> dt.datetime | None:
 
 
 def comment_on(exercise: ExerciseVerdict, disclosure: Disclosure, place: Place = "kind") -> str | None:
-    """The comment on the stub's cell, as Markdown that holds no markup of the student's making."""
+    """Return the comment on the stub's cell, as Markdown without any markup from the student."""
     exercise = disclosed_exercise(exercise, disclosure, place)
     if exercise.status == "not_attempted":
         return NO_RESPONSE
-    # In Markdown two spaces at a line's end keep the break, and so the lines of a case apart.
+    # In Markdown, two spaces at the end of a line keep the line break.
     found = (b.text if b.kind == "prose" else b.text.replace("\n", "  \n") for b in summary_blocks(exercise))
     return _inert("\n\n".join(found)) or None
 
 
 def _inert(text: str) -> str:
-    """``text`` in which Markdown finds no markup, link or picture, and MathJax no formula.
+    """Return ``text`` without Markdown markup, links, pictures or MathJax formulas.
 
-    nbgrader's feedback renders a comment; formgrader shows it as it stands, so no sign is escaped that reads as well set
-    apart by a space. Of dollars it takes two to make a formula, and those become wide ones.
+    nbgrader's feedback renders a comment, but formgrader shows it unchanged. So a space is added instead of an escape if that is
+    enough. Two or more dollar signs could make a formula, so they become fullwidth ones.
     """
     text = sanitize(text).replace("&", "&amp;").replace("<", "&lt;")
     if text.count("$") > 1:
@@ -173,8 +184,8 @@ def _inert(text: str) -> str:
 
 
 @contextmanager
-def own_commands() -> Iterator[None]:
-    """Let nbgrader find ``alembic``, which it calls for a new gradebook, where no virtual environment is active."""
+def patch_command_path() -> Iterator[None]:
+    """Let nbgrader find ``alembic`` for a new gradebook if no virtual environment is active."""
     path = os.environ.get("PATH", os.defpath)
     os.environ["PATH"] = os.pathsep.join([path, sysconfig.get_path("scripts")])
     try:
@@ -184,7 +195,7 @@ def own_commands() -> Iterator[None]:
 
 
 def _ensure_assignment(gradebook: Any, course: Course, chapter: str, config: Config, db_url: str) -> None:
-    """Enter the chapter as ``nbgrader generate_assignment`` does, where that has not been run."""
+    """Enter the chapter as ``nbgrader generate_assignment`` does, if that has not been run."""
     from nbgrader.api import MissingEntry  # noqa: PLC0415
 
     try:
@@ -202,7 +213,7 @@ def _ensure_assignment(gradebook: Any, course: Course, chapter: str, config: Con
 
 
 class _ChapterWriter:
-    """Writes the entries of one chapter with a handful of queries, however many there are."""
+    """Writes the entries of one chapter. The number of queries does not depend on the number of entries."""
 
     def __init__(self, gradebook: Any, course: Course, chapter: str, config: Config, students: Sequence[str]) -> None:
         from nbgrader import api  # noqa: PLC0415
@@ -213,7 +224,7 @@ class _ChapterWriter:
         self.notebook = gradebook.find_notebook(chapter, chapter)
         self.grade_cells = {cell.name: cell for cell in self.notebook.grade_cells}
         self.solution_cells = {cell.name: cell for cell in self.notebook.solution_cells}
-        self.task_cells = {cell.name: cell for cell in self.notebook.task_cells}  # a person gives all their marks
+        self.task_cells = {cell.name: cell for cell in self.notebook.task_cells}  # graded manually
         try:
             self.penalties = AssignLatePenalties(config=config)
             self.penalties.init_plugin()
@@ -225,7 +236,7 @@ class _ChapterWriter:
             ) from error
         known = self.db.query(api.Student).filter(api.Student.id.in_(students)).all()
         self.students = {student.id: student for student in known}
-        # Of these students only: with the whole class, a large one would be read once for every batch of it.
+        # Only these students: otherwise each batch would read the whole class.
         of_assignment = api.SubmittedAssignment.assignment_id == self.assignment.id
         theirs = api.SubmittedNotebook.assignment.has(of_assignment & api.SubmittedAssignment.student_id.in_(students))
         of_notebook = (api.SubmittedNotebook.notebook_id == self.notebook.id) & theirs
@@ -235,12 +246,12 @@ class _ChapterWriter:
         self.comments = self._by_cell(api.Comment, of_notebook)
 
     def write(self, outcomes: Iterable[Outcome], lost: dict[str, tuple[float, float]]) -> int:
-        """Enter every outcome; returns how many submissions changed. What an earlier notebook was better than goes into ``lost``."""
+        """Enter every outcome and return how many submissions changed. Marks worse than earlier ones go into ``lost``."""
         with self.db.no_autoflush:
-            return sum(self._contest(one, lost) if one.contested else self._write(one) for one in outcomes)
+            return sum(self._contest(one, lost) if one.may_be_superseded else self._write(one) for one in outcomes)
 
     def _contest(self, outcome: Outcome, lost: dict[str, tuple[float, float]]) -> bool:
-        """Enter an outcome, and take it back where the mark falls by it."""
+        """Enter an outcome, and undo that if the mark drops."""
         student = str(outcome.verdict.student)
         before = self._state(student)
         changed = self._write(outcome)
@@ -256,7 +267,7 @@ class _ChapterWriter:
         return False
 
     def _state(self, student: str) -> list[tuple[Any, dict[str, Any]]] | None:
-        """The rows of a student's work, each with what ``_write`` may change of it; None for a student without any."""
+        """Return the rows of a student's work, each with the values that ``_write`` may change; None if there are none."""
         if student not in self.submitted:
             return None
         submission, submitted = self.submitted[student]
@@ -293,7 +304,7 @@ class _ChapterWriter:
         return self._penalise(submission, submitted) or changed
 
     def _submission(self, student: str) -> tuple[Any, Any, bool]:
-        """The student's submission, their notebook in it, and whether they are new to the gradebook."""
+        """Return the student's submission, the notebook in it, and whether both are new."""
         if student in self.submitted:
             return *self.submitted[student], False
         if student not in self.students:
@@ -313,13 +324,13 @@ class _ChapterWriter:
         return rows[key]
 
     def _new(self, kind: Any, **fields: Any) -> Any:
-        # With its id at once, rows can be distinguished before anything is written.
+        # An id at once, so that rows can be distinguished before anything is written.
         row = kind(**{"id": self.api.new_uuid(), **fields})
         self.db.add(row)
         return row
 
     def _marks(self, outcome: Outcome) -> tuple[dict[str, float | None], dict[str, str | None]]:
-        """The score of each graded cell, None where a person must give it, and the comment on each answered cell."""
+        """Return the score of each graded cell (None if it needs manual grading) and the comment on each answered cell."""
         verdict = outcome.verdict
         if verdict.status == "ungradable":
             first = list(self.solution_cells)[:1]
@@ -337,7 +348,7 @@ class _ChapterWriter:
             comments[exercise.name] = comment_on(exercise, self.course.disclosure, self.course.located)
         for cell in outcome.document.get("cells", []):
             meta = cell["metadata"].get("nbgrader", {})
-            if meta.get("grade") and meta.get("solution"):  # marked by a person, unless it was left as it was
+            if meta.get("grade") and meta.get("solution"):  # graded manually, unless it is unchanged
                 untouched = meta.get("checksum") == checksum(cell)
                 scores[meta["grade_id"]] = 0.0 if untouched else None
                 comments[meta["grade_id"]] = NO_RESPONSE if untouched else None
@@ -346,20 +357,20 @@ class _ChapterWriter:
     @staticmethod
     def _grade(grade: Any, score: float | None, *, new: bool, rewritten: bool) -> bool:
         if not new and grade.id is not None and grade.auto_score == score and not rewritten:
-            return False  # the same as before: whatever a person has since decided about it stands
+            return False  # the same score as before, so manual decisions stay
         grade.auto_score = score
         grade.needs_manual_grade = score is None or grade.manual_score is not None
         return True
 
     def _stamp(self, submission: Any, timestamp: str | None) -> bool:
-        moment = moment_of(timestamp or "")
+        moment = parse_timestamp(timestamp or "")
         if moment is None or moment == submission.timestamp:
             return False
         submission.timestamp = moment
         return True
 
     def _penalise(self, submission: Any, submitted: Any) -> bool:
-        """The late penalty as nbgrader's ``AssignLatePenalties`` has it, by whatever plugin the course configures."""
+        """Set the late penalty as nbgrader's ``AssignLatePenalties`` does, with the course's plugin. Return whether it changed."""
         before, submitted.late_submission_penalty = submitted.late_submission_penalty, None
         late = submission.total_seconds_late
         if late > 0:
@@ -378,9 +389,98 @@ class _ChapterWriter:
 
 
 def _total(state: Sequence[tuple[Any, dict[str, Any]]]) -> float:
-    """What counts in the end of the rows of a student's work, each with what it held: the rows themselves may hold other values now."""
+    """Return the final mark from a ``state``. The rows themselves may have other values by now."""
     grades = [(row, values["auto_score"]) for row, values in state if "auto_score" in values]
     given = [(auto if row.manual_score is None else row.manual_score, row.extra_credit) for row, auto in grades]
     score = math.fsum(mark + (extra or 0.0) for mark, extra in given if mark is not None)
     penalty = math.fsum(values.get("late_submission_penalty") or 0.0 for _row, values in state)
     return max(0.0, score - penalty)
+
+
+BATCH = 200  # outcomes in one transaction
+
+
+class GradebookWriter:
+    """Enters outcomes in the gradebook at ``url``, in batches and in a thread of its own, so that grading does not wait.
+
+    Without a ``url`` nothing is entered, and ``close`` prints that. An error in the thread is raised by the next method call.
+
+    Args:
+        after: called in the thread after each transaction, with its outcomes. The second argument holds, by student, the new and
+            the earlier mark if the earlier one is better and was kept.
+    """
+
+    def __init__(
+        self,
+        course: Course,
+        url: str | None,
+        after: Callable[[list[Outcome], Mapping[str, tuple[float, float]]], object],
+    ) -> None:
+        self._course, self._url, self._after = course, url, after
+        self._waiting: list[Outcome] = []
+        self._unentered = 0
+        self._ready = threading.Event()
+        self._batches: SimpleQueue[list[Outcome] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._error: BaseException | None = None
+
+    def begin(self, *, wait: bool) -> None:
+        """Start the thread, which loads nbgrader for seconds. With ``wait``, return once the gradebook is known to be usable."""
+        if self._url is not None:
+            self._start()
+            if wait:
+                self._ready.wait()
+            self._check()
+
+    def enter(self, outcome: Outcome) -> None:
+        """Enter ``outcome``, together with others."""
+        self._check()  # if the gradebook is unusable, do not grade the rest of the class
+        self._waiting.append(outcome)
+        if len(self._waiting) >= BATCH:
+            self._flush()
+
+    def close(self) -> None:
+        """Wait until everything is written."""
+        self._flush()
+        if self._thread is not None:
+            self._batches.put(None)
+            self._thread.join()
+            self._thread = None
+        self._check()
+        if self._unentered:
+            sys.stderr.write("Graded without confinement: these marks are not entered in the gradebook.\n")
+
+    def _flush(self) -> None:
+        batch, self._waiting = self._waiting, []
+        if batch and self._url is None:
+            self._unentered += len(batch)
+            self._after(batch, {})
+        elif batch:
+            self._check()
+            self._batches.put(batch)
+            self._start()
+
+    def _start(self) -> None:
+        if self._thread is None:
+            # A daemon, so that a second Ctrl-C can end the program during a transaction, which is then rolled back.
+            self._thread = threading.Thread(target=self._write, daemon=True, name="gradebook")
+            self._thread.start()
+
+    def _write(self) -> None:
+        try:
+            load_nbgrader()
+            require_gradebook(str(self._url), nbgrader_config(self._course))
+            self._ready.set()
+            while (batch := self._batches.get()) is not None:
+                kept: dict[str, tuple[float, float]] = {}
+                write_entries(self._course, batch, kept=kept)
+                self._after(batch, kept)
+        except BaseException as error:  # noqa: BLE001 - raised where the outcomes came from
+            self._error = error
+        finally:
+            self._ready.set()
+
+    def _check(self) -> None:
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error

@@ -1,22 +1,57 @@
-"""The students of a gradebook: who they are, and whether they are a class that somebody entered."""
+"""Read the students of a gradebook and their marks, and enter a class list."""
 
 from __future__ import annotations
 
+import datetime as dt
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from autograder.classroom.gradebook.errors import require_answers
-from autograder.classroom.gradebook.reading import Question, ask
+from autograder.base.errors import CourseError
+from autograder.base.marks import CellMark, SubmissionMarks
+from autograder.base.spreadsheets import read_sheet
+from autograder.classroom.gradebook.database import gradebook_errors, require_answers, require_version
+from autograder.classroom.gradebook.entries import (
+    UNGRADED,
+    gradebook_url,
+    load_nbgrader,
+    nbgrader_config,
+    patch_command_path,
+)
+from autograder.classroom.gradebook.reading import (
+    DUE_DATE,
+    POINTS,
+    Query,
+    parse_utc,
+    points_by_cell,
+    query,
+    student_queries,
+)
+from autograder.course.course import Course
 
-__all__ = ["PEOPLE", "ClassList", "Person", "class_list", "double_entries", "known_students", "read_class_list"]
+__all__ = [
+    "PEOPLE",
+    "ChapterBook",
+    "ClassList",
+    "Person",
+    "class_list",
+    "duplicate_students",
+    "enter_roster",
+    "known_students",
+    "read_book",
+    "read_class_list",
+    "read_marks",
+    "read_roster",
+]
 
 _STUDENTS = "SELECT id, first_name, last_name, email, lms_user_id FROM student ORDER BY id"
-_SUBMISSIONS = """
+_STUDENTS_BY_CHAPTER = """
     SELECT DISTINCT submitted.student_id, assignment.name FROM submitted_assignment AS submitted
     JOIN assignment ON assignment.id = submitted.assignment_id
 """
-PEOPLE: tuple[Question, Question] = ((_STUDENTS, {}), (_SUBMISSIONS, {}))  # `class_list` takes the answers
+PEOPLE: tuple[Query, Query] = ((_STUDENTS, {}), (_STUDENTS_BY_CHAPTER, {}))  # `class_list` takes their rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +97,7 @@ class ClassList:
 
 def known_students(url: str, chapter: str) -> ClassList | None:
     """Who is in the gradebook at ``url``, before ``chapter`` is graded; None where it is not there or does not answer."""
-    found = ask(url, PEOPLE)
+    found = query(url, PEOPLE)
     return None if found is None else class_list(found[0], found[1], chapter)
 
 
@@ -80,7 +115,7 @@ def class_list(students: Sequence[Any], submissions: Sequence[Any], chapter: str
     return ClassList(people, entered or any(name != chapter for _student, name in submissions), entered)
 
 
-def double_entries(people: Iterable[Person]) -> list[str]:
+def duplicate_students(people: Iterable[Person]) -> list[str]:
     """A sentence on each two students who are probably one: their ids differ in case or blanks only, or an id is shared."""
     found: list[str] = []
     by_id: dict[str, list[str]] = {}
@@ -92,3 +127,200 @@ def double_entries(people: Iterable[Person]) -> list[str]:
     found += [f"{' and '.join(map(repr, ids))} differ in case or blanks only" for ids in by_id.values() if len(ids) > 1]
     found += [f"{' and '.join(ids)} have one LMS id, {lms}" for lms, ids in by_lms.items() if len(ids) > 1]
     return found
+
+
+_SUBMISSIONS = """
+    SELECT submitted.student_id, submitted.timestamp, submitted.extension, part.late_submission_penalty
+    FROM assignment
+    JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
+    JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
+    WHERE assignment.name = :chapter {only}
+"""
+_GRADES = """
+    SELECT submitted.student_id, base_cell.name, grade.auto_score, grade.manual_score, grade.extra_credit,
+        grade.needs_manual_grade, grade_cells.max_score, task_cells.max_score
+    FROM assignment
+    JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
+    JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
+    JOIN base_cell ON base_cell.notebook_id = part.notebook_id
+    LEFT JOIN grade ON grade.notebook_id = part.id AND grade.cell_id = base_cell.id
+    LEFT JOIN grade_cells ON grade_cells.id = base_cell.id
+    LEFT JOIN task_cells ON task_cells.id = base_cell.id
+    WHERE assignment.name = :chapter AND (grade_cells.id IS NOT NULL OR task_cells.id IS NOT NULL) {only}
+    ORDER BY base_cell.name
+"""
+_COMMENTS = """
+    SELECT submitted.student_id, base_cell.name, comment.manual_comment, comment.auto_comment
+    FROM assignment
+    JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
+    JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
+    JOIN comment ON comment.notebook_id = part.id
+    JOIN base_cell ON base_cell.id = comment.cell_id
+    WHERE assignment.name = :chapter AND (comment.manual_comment IS NOT NULL OR comment.auto_comment LIKE :ungraded) {only}
+    ORDER BY base_cell.name
+"""
+_OPENING = UNGRADED.partition("{")[0]  # of the comment on a notebook that could not be graded; the reason follows
+
+
+@dataclass(frozen=True)
+class ChapterBook:
+    """A chapter in a gradebook: the class, the marks of who handed in, what each cell is worth, and when it was due (UTC, no zone)."""
+
+    class_list: ClassList = field(default_factory=ClassList)
+    marks: Mapping[str, SubmissionMarks] = field(default_factory=dict)
+    worth: Mapping[str, float] = field(default_factory=dict)
+    due: dt.datetime | None = None
+
+
+def read_marks(url: str, chapter: str, students: Sequence[str] = ()) -> dict[str, SubmissionMarks] | None:
+    """The marks of ``chapter`` by student (of ``students`` only, if any) in the gradebook at ``url``; None where it does not answer."""
+    found = query(url, _questions(chapter, students))
+    return None if found is None else _marks(*found)
+
+
+def read_book(url: str, chapter: str) -> ChapterBook | None:
+    """What the gradebook at ``url`` holds of ``chapter``; None where there is no gradebook yet.
+
+    Raises ``GradebookError`` where there is one that cannot be read: a report must not pass for one on an empty class.
+    """
+    values = {"chapter": chapter}
+    found = require_answers(url, [*PEOPLE, (POINTS, values), (DUE_DATE, values), *_questions(chapter)])
+    if found is None:
+        return None
+    students, submissions, points, due, *marks = found
+    return ChapterBook(
+        class_list(students, submissions, chapter),
+        _marks(*marks),
+        points_by_cell(points),
+        parse_utc(due[0][0]) if due else None,
+    )
+
+
+def _questions(chapter: str, students: Sequence[str] = ()) -> list[Query]:
+    asked = student_queries(chapter, students, _SUBMISSIONS, _GRADES, _COMMENTS)
+    return [*asked[:2], (asked[2][0], {**asked[2][1], "ungraded": f"{_OPENING}%"})]
+
+
+def _marks(submissions: Sequence[Any], grades: Sequence[Any], comments: Sequence[Any]) -> dict[str, SubmissionMarks]:
+    cells: dict[str, list[CellMark]] = {}
+    for student, name, auto, by_hand, extra, waits, worth, task in grades:
+        # A cell without any entry, such as one that came with a later release, waits as well: nobody gave a 0 for it.
+        mark = CellMark(name, float(worth or task or 0.0), auto, by_hand, extra or None, waits is None or bool(waits))
+        cells.setdefault(student, []).append(mark)
+    said: dict[str, dict[str, str]] = {}
+    reasons: dict[str, str] = {}
+    for student, name, text, auto in comments:
+        if str(text or "").strip():
+            said.setdefault(student, {})[name] = str(text)
+        if str(auto or "").startswith(_OPENING):
+            reasons[student] = str(auto).removeprefix(_OPENING)
+    penalties: dict[str, list[float]] = {}
+    times: dict[str, tuple[Any, Any]] = {}
+    for student, timestamp, extension, penalty in submissions:
+        penalties.setdefault(student, []).append(penalty or 0.0)
+        times[student] = timestamp, extension
+    return {
+        student: SubmissionMarks(
+            tuple(cells.get(student, ())),
+            said.get(student, {}),
+            math.fsum(late),
+            parse_utc(times[student][0]),
+            _duration(times[student][1]),
+            reasons.get(student, ""),
+        )
+        for student, late in penalties.items()
+    }
+
+
+def _duration(value: Any) -> dt.timedelta:
+    """A duration: a server gives one, SQLite the moment that is so long after 1970."""
+    if isinstance(value, dt.timedelta):
+        return value
+    end = parse_utc(value)
+    return dt.timedelta() if end is None else end - dt.datetime(1970, 1, 1)  # noqa: DTZ001 - of a moment without a zone
+
+
+_COLUMNS = ("id", "first_name", "last_name", "email", "lms_user_id")
+_MAX_ID = 128  # characters, in nbgrader's tables
+_MAX_TOLD = 5  # mistakes that are told at once
+
+
+def read_roster(path: Path) -> tuple[list[Person], tuple[str, ...]]:
+    """The students in the CSV file ``path``, and the names of the columns that nothing reads.
+
+    The columns are those of ``nbgrader db student import``: id, and any of first_name, last_name, email, lms_user_id. Raises
+    ``CourseError`` with the lines that are wrong: nothing of such a file is to be entered.
+    """
+    rows = read_sheet(path, windows=True).rows
+    heads = [head.strip() for head in rows[0]] if rows else []
+    heads = [head.casefold() if head.casefold() in _COLUMNS else head for head in heads]
+    if "id" not in heads:
+        shown = ", ".join(heads[:10]) or "nothing"
+        raise CourseError(
+            f"{path} has no column called id. Its first line holds {shown}; it should hold id and any of {', '.join(_COLUMNS[1:])}."
+        )
+    if twice := sorted({head for head in heads if heads.count(head) > 1 and head}):
+        raise CourseError(f"{path} has the column {twice[0]} twice.")
+    people, lines = [], []
+    for number, row in enumerate(rows[1:], start=2):
+        if any(cell.strip() for cell in row):
+            fields = dict(zip(heads, (cell.strip() for cell in row), strict=False))
+            people.append(Person(**{name: fields.get(name, "") for name in _COLUMNS}))
+            lines.append(number)
+    if not people:
+        raise CourseError(f"{path} holds no student: there is no line below its first.")
+    mistakes = _mistakes(people, lines)
+    if mistakes:
+        told = "; ".join(mistakes[:_MAX_TOLD]) + (
+            f"; and {len(mistakes) - _MAX_TOLD} more" if len(mistakes) > _MAX_TOLD else ""
+        )
+        raise CourseError(f"{path} is not entered: {told}. Mend the file and give the same command again.")
+    return people, tuple(head for head in heads if head and head not in _COLUMNS)
+
+
+def _mistakes(people: Sequence[Person], lines: Sequence[int]) -> list[str]:
+    found, first = [], dict[str, int]()
+    for person, line in zip(people, lines, strict=True):
+        if not person.id:
+            found.append(f"line {line} has no id")
+        elif person.id in first:
+            found.append(f"the id {person.id} stands in line {first[person.id]} and in line {line}")
+        elif len(person.id) > _MAX_ID:
+            found.append(f"the id in line {line} is longer than {_MAX_ID} characters")
+        elif not person.id.isprintable():
+            found.append(f"the id {person.id!r} in line {line} holds a line break or another sign that nobody sees")
+        elif any(sign in person.id for sign in "/\\+\0") or person.id in {".", ".."}:
+            found.append(
+                f"the id {person.id} in line {line} cannot be the name of a folder (/, \\ and + are not allowed)"
+            )
+        first.setdefault(person.id, line)
+    distinct = {person.id: person for person in people if person.id}
+    return found + duplicate_students(distinct.values())
+
+
+def enter_roster(course: Course, people: Sequence[Person]) -> tuple[int, int]:
+    """Enter ``people`` in the gradebook, in one transaction; returns how many are new, and how many are changed.
+
+    A field that is empty here stays what it is there, and nobody is removed. Raises ``GradebookError``.
+    """
+    load_nbgrader()
+    from nbgrader.api import Gradebook, Student  # noqa: PLC0415
+
+    url, new, changed = gradebook_url(course), 0, 0
+    require_version(url)
+    course_id = nbgrader_config(course).get("CourseDirectory", {}).get("course_id") or course.course_id
+    with gradebook_errors(url), patch_command_path(), Gradebook(url, str(course_id)) as book:
+        known = {student.id: student for student in book.db.query(Student).all()}
+        for person in people:
+            student = known.get(person.id)
+            if student is None:
+                student = Student(id=person.id)
+                book.db.add(student)
+                new += 1
+            before = [getattr(student, name) for name in _COLUMNS[1:]]
+            for name in _COLUMNS[1:]:
+                if value := getattr(person, name):
+                    setattr(student, name, value)
+            changed += person.id in known and before != [getattr(student, name) for name in _COLUMNS[1:]]
+        book.db.commit()
+    return new, changed

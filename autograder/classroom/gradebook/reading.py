@@ -1,6 +1,6 @@
-"""What a gradebook holds, asked without nbgrader, whose import takes longer than an unchanged class.
+"""Read a gradebook without nbgrader, because importing nbgrader takes longer than grading an unchanged class.
 
-Of SQLite by Python's own module, of a server by SQLAlchemy; in words that SQLite and PostgreSQL share.
+SQLite is read with Python's own module, a server with SQLAlchemy. The SQL works in SQLite and PostgreSQL.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ __all__ = [
     "POINTS",
     "SQLITE",
     "ChapterInBook",
-    "Question",
-    "about",
-    "answers",
-    "ask",
+    "Query",
     "file_of",
-    "moment",
+    "parse_utc",
     "points_by_cell",
+    "query",
+    "query_existing",
     "read_chapter",
     "read_due_date",
+    "student_queries",
 ]
 
-SQLITE = "sqlite:///"  # what the address of a gradebook in a file begins with
-Question = tuple[str, Mapping[str, str]]
+SQLITE = "sqlite:///"  # prefix of the address of a gradebook in a file
+Query = tuple[str, Mapping[str, str]]
 
-# Gathered first and joined then: nothing here has an index to be looked up by.
+# Aggregated before they are joined, because the columns have no index.
 _ROWS = """
     WITH scores AS (
         SELECT notebook_id, COUNT(*) AS cells, COUNT(auto_score) AS scored, SUM(auto_score) AS score,
@@ -51,7 +51,7 @@ _ROWS = """
     LEFT JOIN remarks ON remarks.notebook_id = part.id
     WHERE assignment.name = :chapter {only}
 """
-_CELLS, _HAND, _EXTRA, _BY_HAND, _WAITING = 4, 8, 9, 7, 10  # where these stand in what a row holds besides its student
+_CELLS, _HAND, _EXTRA, _BY_HAND, _WAITING = 4, 8, 9, 7, 10  # indexes in a row without its student
 POINTS = """
     SELECT base_cell.name, grade_cells.max_score, task_cells.max_score FROM assignment
     JOIN notebook ON notebook.assignment_id = assignment.id
@@ -86,37 +86,37 @@ _REMARKS_BY_PERSON = """
 
 @dataclass(frozen=True)
 class ChapterInBook:
-    """What a gradebook holds of one chapter: of each student's submission, and the points of each graded cell.
+    """One chapter in a gradebook: a row for each student's submission, and the points of each graded cell.
 
-    A row ends with the digest of what a person gave or wrote, cell by cell: sums alone would hide a point moved from one to another.
+    A row ends with the digest of the manual entries of each cell. Sums alone would not show a point moved to another cell.
     """
 
     rows: Mapping[str, list[Any]] = field(default_factory=dict)
     points: Mapping[str, float] = field(default_factory=dict)
 
     def by_hand(self, student: str) -> float:
-        """The points that a person has given ``student``, extra credit included."""
+        """Return the manual points of ``student``, including extra credit."""
         row = self.rows.get(student)
         return (row[_HAND] or 0.0) + (row[_EXTRA] or 0.0) if row else 0.0
 
     def is_marked_by_hand(self, student: str) -> bool:
-        """Whether a person has given every mark of ``student``'s."""
+        """Return whether every mark of ``student`` was given manually."""
         row = self.rows.get(student)
         return bool(row and row[_CELLS] and row[_BY_HAND] == row[_CELLS])
 
     def may_be_stale(self, student: str) -> bool:
-        """Whether a mark that a person gave ``student`` may wait for another look."""
+        """Return whether a manual mark of ``student`` may need another look."""
         row = self.rows.get(student)
         return bool(row and row[_BY_HAND] and row[_WAITING])
 
 
 def read_chapter(url: str, chapter: str, students: Sequence[str] = ()) -> ChapterInBook | None:
-    """What the gradebook at ``url`` holds of ``chapter`` (of ``students`` only, if any).
+    """Return ``chapter`` in the gradebook at ``url``, for all students or for ``students``.
 
-    None where that is not known: there is no gradebook yet, or it does not answer.
+    None if there is no gradebook yet, or if the database is unavailable.
     """
-    questions = about(chapter, students, _ROWS, _BY_PERSON, _REMARKS_BY_PERSON)
-    found = ask(url, [*questions, (POINTS, {"chapter": chapter})])
+    questions = student_queries(chapter, students, _ROWS, _BY_PERSON, _REMARKS_BY_PERSON)
+    found = query(url, [*questions, (POINTS, {"chapter": chapter})])
     if found is None:
         return None
     rows, marks, remarks, cells = found
@@ -129,22 +129,22 @@ def read_chapter(url: str, chapter: str, students: Sequence[str] = ()) -> Chapte
     )
 
 
-def about(chapter: str, students: Sequence[str], *queries: str) -> list[Question]:
-    """Questions with ``{only}`` in their texts, about ``students`` only, if any."""
+def student_queries(chapter: str, students: Sequence[str], *queries: str) -> list[Query]:
+    """Return queries for all students or for ``students``. Each text has a ``{only}`` for the condition."""
     names = {f"s{number}": student for number, student in enumerate(students)}
-    # Nothing but names of parameters is put in.
+    # Only parameter names are inserted.
     only = f"AND submitted.student_id IN ({','.join(f':{name}' for name in names)})" if names else ""
-    return [(query.format(only=only), {"chapter": chapter, **names}) for query in queries]
+    return [(text.format(only=only), {"chapter": chapter, **names}) for text in queries]
 
 
 def read_due_date(url: str, chapter: str) -> dt.datetime | None:
-    """When ``chapter`` is due, in UTC without its zone, as nbgrader keeps it; None where nothing says."""
-    found = ask(url, [(DUE_DATE, {"chapter": chapter})])
-    return moment(found[0][0][0]) if found and found[0] else None
+    """Return when ``chapter`` is due, in UTC without a time zone; None if that is not known."""
+    found = query(url, [(DUE_DATE, {"chapter": chapter})])
+    return parse_utc(found[0][0][0]) if found and found[0] else None
 
 
-def ask(url: str, questions: Sequence[Question]) -> list[list[Any]] | None:
-    """The rows that answer each question, by one connection; None where the gradebook is not there or does not answer."""
+def query(url: str, questions: Sequence[Query]) -> list[list[Any]] | None:
+    """Return the rows of each query. None if there is no gradebook, or if the database is unavailable."""
     if url.startswith(SQLITE):
         try:
             return _answers_of_file(url, questions, patience=5)
@@ -154,32 +154,32 @@ def ask(url: str, questions: Sequence[Question]) -> list[list[Any]] | None:
 
     try:
         return _answers_of_server(url, questions)
-    except (SQLAlchemyError, ImportError):  # what is wrong is said when marks are written
+    except (SQLAlchemyError, ImportError):  # reported when marks are written
         return None
 
 
-def answers(url: str, questions: Sequence[Question]) -> list[list[Any]] | None:
-    """As ``ask``, but None only where there is no gradebook yet.
+def query_existing(url: str, questions: Sequence[Query]) -> list[list[Any]] | None:
+    """Return the rows of each query. None only if there is no gradebook yet.
 
-    Raises what the database says: ``sqlite3.Error`` of a file, an error of SQLAlchemy's of a server.
+    Raises ``sqlite3.Error`` for a file and an SQLAlchemy error for a server.
     """
     if url.startswith(SQLITE):
         return _answers_of_file(url, questions, patience=20)
     return _answers_of_server(url, questions)
 
 
-def _answers_of_file(url: str, questions: Sequence[Question], *, patience: float) -> list[list[Any]] | None:
-    """By Python's own module, at once: an unchanged class costs less than an import of SQLAlchemy."""
+def _answers_of_file(url: str, questions: Sequence[Query], *, patience: float) -> list[list[Any]] | None:
+    """Read with Python's own module. Importing SQLAlchemy takes longer than grading an unchanged class."""
     path = file_of(url)
     if not path.exists():
         return None
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=patience)) as book:
         if not book.execute("SELECT 1 FROM sqlite_master").fetchone():
-            return None  # a database without tables, as nbgrader's own commands leave one that they did not need
-        return [book.execute(query, values).fetchall() for query, values in questions]
+            return None  # nbgrader's own commands may leave a database without tables
+        return [book.execute(text, values).fetchall() for text, values in questions]
 
 
-def _answers_of_server(url: str, questions: Sequence[Question]) -> list[list[Any]] | None:
+def _answers_of_server(url: str, questions: Sequence[Query]) -> list[list[Any]] | None:
     from sqlalchemy import create_engine, inspect, text  # noqa: PLC0415
     from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
     from sqlalchemy.pool import NullPool  # noqa: PLC0415
@@ -195,12 +195,12 @@ def _answers_of_server(url: str, questions: Sequence[Question]) -> list[list[Any
 
 
 def file_of(url: str) -> Path:
-    """The file of an SQLite gradebook."""
+    """Return the file of an SQLite gradebook."""
     return Path(url.removeprefix(SQLITE).partition("?")[0])
 
 
-def moment(value: Any) -> dt.datetime | None:
-    """A moment in UTC without its zone, as nbgrader keeps it: a server gives one, SQLite its text."""
+def parse_utc(value: Any) -> dt.datetime | None:
+    """Return a timestamp in UTC without a time zone, as nbgrader stores it. SQLite returns its text."""
     if isinstance(value, str):
         try:
             value = dt.datetime.fromisoformat(value)
@@ -212,7 +212,7 @@ def moment(value: Any) -> dt.datetime | None:
 
 
 def points_by_cell(rows: Sequence[Any]) -> dict[str, float]:
-    """What each cell is worth, of the answer to ``POINTS``: a graded cell and a task have their points in different tables."""
+    """Return the points of each cell from the rows of ``POINTS``. Graded cells and tasks are in different tables."""
     return {name: float(graded or task or 0.0) for name, graded, task in rows}
 
 
@@ -221,5 +221,5 @@ def _digest(entries: Sequence[Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value as it stands in a line of JSON: a server gives moments, SQLite the texts of them."""
+    """Return a value that JSON can hold. A server returns timestamps, SQLite their texts."""
     return value if value is None or isinstance(value, str | int | float) else str(value)

@@ -21,15 +21,14 @@ from typing import Any
 
 from autograder.base.errors import CourseError
 from autograder.base.files import write_atomically
-from autograder.classroom.delivery import BESIDE, Pages, beside
+from autograder.classroom.delivery import FeedbackWriter
 from autograder.course.course import Course
 from autograder.course.notebook import NotebookError, files_beside, read_bytes
 from autograder.course.secret import VARIABLE, course_secret
 from autograder.extras.cluster import ClusterError
 from autograder.extras.cluster import worker as on_worker
 from autograder.extras.cluster.worker import Bundle, Chunk, Graded, Refused, Unit
-from autograder.grading.outcome import Outcome
-from autograder.grading.submission import Job
+from autograder.grading.submission import BESIDE, Job, Outcome, beside
 from autograder.grading.task import Task
 from autograder.sandbox.protocol import SandboxUnavailable
 
@@ -167,8 +166,8 @@ class _Run:
         try:
             data = read_bytes(job.path)
         except NotebookError as error:
-            settled = not isinstance(error.__cause__, OSError)
-            self._unreadable.append(self.task.ungradable(job, str(error), settled=settled))
+            is_final = not isinstance(error.__cause__, OSError)
+            self._unreadable.append(self.task.ungradable(job, str(error), is_final=is_final))
             return None
         texts = {name: text for name in BESIDE if (text := beside(job.path, name)) is not None}
         return Unit(position, job.student, job.path.name, data, texts)
@@ -221,7 +220,7 @@ class _Run:
         verdict = graded.outcome.verdict.relabelled(notebook=str(job.path), student=job.student)
         outcome = replace(graded.outcome, job=job, verdict=verdict)
         deliver = self.task.deliver
-        if isinstance(deliver, Pages):
+        if isinstance(deliver, FeedbackWriter):
             deliver = partial(_put_in_place, deliver, graded.files)
         return replace(self.task, deliver=deliver).finish(outcome, unit.data)
 
@@ -232,7 +231,7 @@ class _Run:
         )
 
 
-def _put_in_place(pages: Pages, files: Sequence[tuple[bytes, int] | None], outcome: Outcome) -> Outcome:
+def _put_in_place(pages: FeedbackWriter, files: Sequence[tuple[bytes, int] | None], outcome: Outcome) -> Outcome:
     """Put the files that a worker wrote for ``pages`` where they belong."""
     notebook, *_others = paths = pages.files(outcome.job)
     for path, packed in zip(paths, files, strict=True):

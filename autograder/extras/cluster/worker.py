@@ -21,10 +21,9 @@ from shutil import rmtree
 
 import autograder
 from autograder.base.errors import CourseError
-from autograder.classroom.delivery import Pages
-from autograder.grading.outcome import Outcome
+from autograder.classroom.delivery import FeedbackWriter
 from autograder.grading.pool import Pool
-from autograder.grading.submission import Job
+from autograder.grading.submission import Job, Outcome
 from autograder.grading.task import Task
 from autograder.sandbox.protocol import SandboxUnavailable
 
@@ -166,7 +165,7 @@ class _Workspace:
             archive.extractall(root)
         self._unit = Path(self._folder.name) / "unit"
         self._pages, task = None, bundle.task
-        if isinstance(task.deliver, Pages):
+        if isinstance(task.deliver, FeedbackWriter):
             autograded, feedback = self._unit / "autograded", self._unit / "feedback"
             self._pages = replace(task.deliver, autograded=autograded, feedback=feedback)
             task = replace(task, deliver=functools.partial(_deliver_here, self._pages))
@@ -193,7 +192,7 @@ class _Workspace:
         self._folder.cleanup()
 
 
-def _deliver_here(pages: Pages, outcome: Outcome) -> Outcome:
+def _deliver_here(pages: FeedbackWriter, outcome: Outcome) -> Outcome:
     """Write the pages on the worker; what the cells put out goes home with the outcome, where the verdict is kept."""
     return replace(pages(outcome), cells=outcome.cells)
 

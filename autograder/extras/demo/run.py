@@ -17,7 +17,7 @@ from autograder.classroom.run import grade_class, handed_in
 from autograder.course.course import load_course
 from autograder.extras.demo.report import ClassReport, class_table, next_steps, recognised
 from autograder.extras.demo.students import class_of, hand_in
-from autograder.grading.pool import kept_processes
+from autograder.grading.pool import reusable_pool
 from autograder.sandbox import SandboxUnavailable, open_worker
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def run_demo(
     begun = time.monotonic()
     _released(report, chapters, workers, say)
     released = time.monotonic()
-    with kept_processes(workers) if workers > 1 else nullcontext() as executor:
+    with reusable_pool(workers) if workers > 1 else nullcontext() as executor:
         for chapter in report.chapters:
             for student in students:
                 report.work[chapter, student.id] = work = hand_in(demo, chapter, student, len(students))

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.base.verdict import Verdict
-from autograder.classroom.delivery import BESIDE, beside
-from autograder.classroom.shared_outcomes import SharedOutcomes
+from autograder.classroom.incremental import SharedOutcomes
 from autograder.course.course import Course
+from autograder.grading.submission import BESIDE, beside
 
 __all__ = ["KeptVerdict", "kept_verdicts"]
 

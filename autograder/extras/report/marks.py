@@ -11,12 +11,11 @@ from typing import Literal
 from autograder.base.errors import CourseError
 from autograder.base.marks import CHECK, SubmissionMarks
 from autograder.base.verdict import Verdict
-from autograder.classroom.delivery import Pages, folder_of
-from autograder.classroom.doubts import Doubts
+from autograder.classroom.delivery import FeedbackWriter, folder_of
+from autograder.classroom.gradebook.database import require_version
 from autograder.classroom.gradebook.entries import gradebook_url
-from autograder.classroom.gradebook.errors import require_version
-from autograder.classroom.gradebook.marks import ChapterBook, read_book
-from autograder.classroom.gradebook.people import Person
+from autograder.classroom.gradebook.people import ChapterBook, Person, read_book
+from autograder.classroom.watchers import ReviewWarnings
 from autograder.course.course import Course
 from autograder.course.notebook import load_source
 from autograder.extras.report.kept import KeptVerdict, kept_verdicts
@@ -140,9 +139,8 @@ def _warned(course: Course, chapter: str, url: str | None, kept: Mapping[str, Ke
     if not kept:
         return {}
     released = load_source(course.source(chapter))[1]
-    doubts = Doubts(chapter, released, Pages.of(course, chapter), url, [])
-    verdicts = [one.verdict for one in kept.values()]
-    return dict(zip(kept, doubts.at_the_end(verdicts, None), strict=True))
+    warnings = ReviewWarnings(chapter, released, FeedbackWriter.of(course, chapter), url)
+    return warnings.end({student: one.verdict for student, one in kept.items()})
 
 
 def _mark(
@@ -166,7 +164,7 @@ def _mark(
         exercises = {name: found.get(name) for name in worth}
         return StudentMark(student, "graded", verdict.score, exercises, verdict=verdict, doubts=tuple(doubts))
     cells = {name: entry.by_cell.get(CHECK + name) or entry.by_cell.get(name) for name in worth}
-    scores = {name: cell.score if cell is not None and cell.given else None for name, cell in cells.items()}
+    scores = {name: cell.score if cell is not None and cell.is_graded else None for name, cell in cells.items()}
     given = [score for score in scores.values() if score is not None]
     by_hand = sum(cell is not None and cell.by_hand is not None for cell in cells.values())
     waits = [name for name, score in scores.items() if score is None and worth[name]]  # 0 points keep no mark back

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from autograder.base.formatting import number, pluralize, points
 from autograder.base.sanitize import sanitize
-from autograder.classroom.gradebook.people import double_entries
+from autograder.classroom.gradebook.people import duplicate_students
 from autograder.extras.report.content import ChapterReport
 from autograder.extras.report.marks import STANDINGS, StudentMark
 from autograder.extras.report.names import Names
@@ -39,7 +39,7 @@ def report_page(title: str, reports: Sequence[ChapterReport], names: Names, made
         students=pluralize(len(everybody.marks), "student"),
         hidden=names.hidden,
         unknown_class=unknown,
-        doubles=[names.clean(sentence) for sentence in double_entries(everybody.people.values())],
+        doubles=[names.clean(sentence) for sentence in duplicate_students(everybody.people.values())],
         several=len(reports) > 1,
         chapters=chapters,
         behind=_behind(reports, names) if len(reports) > 1 else [],

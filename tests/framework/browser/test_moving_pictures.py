@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 
 from autograder.authoring.simulate import reference_code, solved_notebook
 from autograder.course.course import load_course
-from autograder.grading.pictures import kept_pictures
+from autograder.grading.document import kept_pictures
 from autograder.sandbox.protocol import CodeCell
 from solutions.ch1_weighted_averaging import soft_lookup
 from tests.framework.browser.hand import open_notebook, reach, run, serious, set_theme

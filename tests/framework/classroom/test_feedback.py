@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from autograder.classroom.feedback import make_pages
+from autograder.classroom.delivery import make_pages
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course.course import load_course
 from autograder.pages.feedback import has_valid_hash

@@ -19,7 +19,9 @@ from tests.support.books import with_book
 from tests.support.mini import CHAPTER, copy_course
 
 # Marks go in after every five notebooks here, so that a small class has many moments in which to be interrupted.
-COMMAND = "from autograder.classroom.gradebook import writer; writer.BATCH = 5; from autograder.cli import main; main()"
+COMMAND = (
+    "from autograder.classroom.gradebook import entries; entries.BATCH = 5; from autograder.cli import main; main()"
+)
 # A shell that puts the tests into the background has them, and all that they start, ignore Ctrl-C.
 COMMAND = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {COMMAND}"
 SIZE = 24

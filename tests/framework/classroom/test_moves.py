@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from autograder.classroom.entering import _warned
-from autograder.classroom.moves import read_moves
+from autograder.classroom.mark_changes import read_changes
 from autograder.classroom.run import grade_class, handed_in
+from autograder.classroom.watchers import _drop_warning
 from autograder.course.course import load_course
 from tests.framework.classroom.conftest import cells, given_back
 from tests.support.books import book_of, with_book
@@ -36,7 +36,7 @@ def regrade(course):
 
 def moves(course):
     """What the log has, without the times."""
-    return [(m.student, m.before, m.after, m.why) for m in read_moves(course)]
+    return [(m.student, m.before, m.after, m.why) for m in read_changes(course)]
 
 
 def score(course, student):
@@ -65,8 +65,8 @@ def test_first_marks_are_no_moves_and_a_mark_that_falls_is_said_once(course):
 
 def test_falls_by_the_dozen_are_said_in_one_sentence(course):
     """Of many, the reason alone, which is the same for all, so that they are listed together; the log has their marks."""
-    [move] = read_moves(course)
-    said = _warned(regrade(course)["bob"], move, many=True).warning
+    [move] = read_changes(course)
+    said = _drop_warning(move, many=True)
     assert said == "The mark fell: handed in again. `autograder log ch1_units` has what it was and is."
 
 
@@ -96,7 +96,7 @@ def test_a_person_a_changed_check_and_a_penalty_are_told_apart(course):
     ]
     assert not any(move[0] == "ada" for move in found[1:])
     assert told["cyd"].warning is None
-    moved = next(m for m in read_moves(course, students=["cyd"]))
+    moved = next(m for m in read_changes(course, students=["cyd"]))
     assert next((check.exercise, check.title, check.before, check.after) for check in moved.checks) == (
         "to_kelvin", "any shape", "failed", "passed",
     )  # fmt: skip
@@ -135,7 +135,7 @@ def test_a_run_that_was_stopped_loses_no_better_notebook(course, monkeypatch):
     back = given_back(course)
     hand_in(course, "bob", document(course, **HALF))
     with monkeypatch.context() as patch:
-        patch.setattr("autograder.classroom.gradebook.writer.write_entries", lambda *_args, **_more: 1 / 0)
+        patch.setattr("autograder.classroom.gradebook.entries.write_entries", lambda *_args, **_more: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             regrade(course)
     assert given_back(course) != back

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from autograder.classroom.incremental import hold_run_lock
 from autograder.classroom.preview import preview_class
 from autograder.classroom.run import grade_class, handed_in
-from autograder.classroom.running import running
 from autograder.cli.preview import preview_text
 from autograder.course.course import load_course
 from autograder.grading.submission import Submission
@@ -85,7 +85,7 @@ def test_a_changed_check_is_told_with_whom_it_moves_and_then_does_just_that(cour
     assert "2 marks would move, 2 of them down: - cyd: 4.5 → 3 of 6 points" in text
     assert "to_kelvin: 1 student, +1.5 points in all “any shape”: failed → passed (2)" in text
     assert "Not proven since the last release: to_kelvin, “any shape”." in text
-    with running(course, CHAPTER):
+    with hold_run_lock(course, CHAPTER):
         assert "A run is grading ch1_units just now" in preview_text(preview(course))
     assert grade(course) == {"ada": 6.0, "cyd": 3.0, "dot": 3.0, "new": 6.0}
 

@@ -11,12 +11,11 @@ import threading
 import pytest
 
 from autograder.base.errors import CourseError
-from autograder.classroom.delivery import beside
-from autograder.classroom.gradebook.errors import disk_error
-from autograder.classroom.gradebook.writer import GradebookWriter
+from autograder.classroom.gradebook.database import disk_error
+from autograder.classroom.gradebook.entries import GradebookWriter
 from autograder.classroom.run import Terminated, grade_class, handed_in
 from autograder.course.course import load_course
-from autograder.grading.submission import Submission
+from autograder.grading.submission import Submission, beside
 from tests.support.books import book_of
 from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, document, hand_in
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.base.verdict import CheckResult, ExerciseVerdict, Verdict, json_lines
-from autograder.classroom.shared_outcomes import SharedOutcomes
+from autograder.classroom.incremental import SharedOutcomes
 
 EXERCISE = ExerciseVerdict(
     "softmax", 1.0, 2.0, "partial", message="“Rows” 雪", checks=(CheckResult("test_a", "sums to 1", "passed"),)

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from autograder.classroom.gradebook import writer
+from autograder.classroom.gradebook import entries
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course.course import load_course
 from autograder.grading.verdict_cache import VerdictCache
@@ -35,13 +35,13 @@ def graded(shared):
 def entered(monkeypatch):
     """The students whose marks are written to the gradebook, in order."""
     students = []
-    whole = writer.write_entries
+    whole = entries.write_entries
 
-    def noted(course, outcomes):
+    def noted(course, outcomes, **more):
         students.extend(outcome.verdict.student for outcome in outcomes)
-        return whole(course, outcomes)
+        return whole(course, outcomes, **more)
 
-    monkeypatch.setattr(writer, "write_entries", noted)
+    monkeypatch.setattr(entries, "write_entries", noted)
     return students
 
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import autograder
 from autograder.authoring.release import record_examples
 from autograder.base.verdict import CheckResult, ExerciseVerdict, Verdict
-from autograder.classroom.gradebook.errors import GradebookError
+from autograder.classroom.gradebook.database import GradebookError
 from autograder.cli import grading, student
 from autograder.cli.app import app
 from autograder.cli.text import needs_a_person, summary, verdict_text

@@ -7,8 +7,7 @@ import pytest
 
 from autograder.base.errors import CourseError
 from autograder.grading.batch import grade, grade_notebooks
-from autograder.grading.outcome import ungradable
-from autograder.grading.submission import Job, Submission
+from autograder.grading.submission import Job, Submission, ungradable
 from autograder.sandbox.protocol import SandboxStartError, TimeBudget
 from autograder.sandbox.session import ChildSession
 from autograder.sandbox.worker import Worker
@@ -275,7 +274,7 @@ def test_a_page_that_cannot_be_made_costs_one_notebook(course, workers):
     assert [outcome.verdict.status for outcome in (ada, bob, eve)] == ["graded", "ungradable", "graded"]
     assert "UnicodeEncodeError" in bob.verdict.reason
     assert "not the student's fault" in bob.verdict.reason
-    assert (bob.verdict.max_score, bob.settled) == (MAX_SCORE, False)
+    assert (bob.verdict.max_score, bob.is_final) == (MAX_SCORE, False)
 
 
 def breaks_over_bob(outcome):

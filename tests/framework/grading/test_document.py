@@ -8,7 +8,7 @@ import pytest
 from nbgrader.utils import compute_checksum, determine_grade
 
 from autograder.base.verdict import CheckResult, ExerciseVerdict
-from autograder.grading.document import Released, checksum, restored, write_outcomes, write_verdict
+from autograder.grading.document import ReleasedNotebook, checksum, restore_cells, write_outcomes, write_verdict
 from autograder.sandbox.protocol import CellOutcome, StudentError
 from tests.support.mini import CHAPTER, RIGHT, cell, document
 
@@ -24,7 +24,7 @@ def restore(released):
     """Makes the notebook that is graded of one that was handed in; it has to be one."""
 
     def run(submitted):
-        result = restored(submitted, Released(released))
+        result = restore_cells(submitted, ReleasedNotebook(released))
         nbformat.validate(nbformat.from_dict(result))
         return result
 
@@ -90,7 +90,7 @@ class TestRestored:
 class TestOutcomes:
     def shown(self, released, *outputs, **more):
         """The outputs that a first code cell is given."""
-        result = restored(released, Released(released))
+        result = restore_cells(released, ReleasedNotebook(released))
         write_outcomes(result, [CellOutcome(index=1, outputs=outputs, **more)])
         nbformat.validate(nbformat.from_dict(result))
         return result["cells"][1]["outputs"]

@@ -10,7 +10,7 @@ import pytest
 from autograder.course.course import load_course
 from autograder.course.notebook import load_document
 from autograder.grading.batch import grade
-from autograder.grading.pictures import NOT_DRAWN
+from autograder.grading.document import NOT_DRAWN
 from autograder.grading.submission import Job
 from tests.support.mini import CHAPTER, RIGHT, document, hand_in
 

@@ -8,9 +8,8 @@ from dataclasses import replace
 import pytest
 
 from autograder.classroom.run import handed_in
-from autograder.grading.options import GradingOptions
-from autograder.grading.pool import Pool, kept_processes
-from autograder.grading.task import Task
+from autograder.grading.pool import Pool, reusable_pool
+from autograder.grading.task import GradingOptions, Task
 from tests.framework.classroom.conftest import class_of_many
 from tests.support.mini import CHAPTER, MAX_SCORE
 
@@ -58,7 +57,7 @@ def test_the_same_processes_go_on_with_another_task(course):
     (jobs[1].path.with_name("been here")).touch()
     whole = Task(CHAPTER, MAX_SCORE, GradingOptions(), deliver=where)
     part = replace(whole, options=GradingOptions(visible_only=True))
-    with kept_processes(2) as executor:
+    with reusable_pool(2) as executor:
         found = [list(executor(course, task, jobs)) for task in (whole, part, whole)]
     worth = [{outcome.verdict.max_score for outcome in outcomes} for outcomes in found]
     assert worth[0] == worth[2] == {MAX_SCORE}

@@ -11,7 +11,7 @@ from nbgrader.api import Gradebook
 from nbgrader.utils import get_username
 
 from autograder.authoring.simulate import reference_code, solved_notebook, write_notebook
-from autograder.classroom.feedback import make_pages
+from autograder.classroom.delivery import make_pages
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course.course import load_course
 from autograder.extras.demo.run import copy_course as copy_whole

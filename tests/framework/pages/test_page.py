@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.base.verdict import CheckResult, ExerciseVerdict, Verdict, redact_verdict
-from autograder.grading.document import Released, restored, write_outcomes, write_verdict
+from autograder.grading.document import ReleasedNotebook, restore_cells, write_outcomes, write_verdict
 from autograder.pages.feedback import feedback_page, reason_page
 from autograder.pages.prose import prose
 from autograder.sandbox.protocol import CellOutcome
@@ -43,7 +43,7 @@ def graded(prose="# Softmax", code="x = 1", outputs=(), exercise=EXERCISE, **ver
         nb_cell("code", "check(softmax)", **marked),
     ]
     released = {"metadata": {}, "cells": cells}
-    document = restored(released, Released(released))
+    document = restore_cells(released, ReleasedNotebook(released))
     write_outcomes(document, [CellOutcome(1, tuple(outputs))])
     whole = Verdict("a.ipynb", "ada", "ch1", "graded", None, 1.0, 2.0, "bubblewrap", (exercise,))
     write_verdict(document, [exercise])

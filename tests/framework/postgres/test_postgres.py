@@ -20,14 +20,12 @@ from sqlalchemy.pool import NullPool
 
 from autograder.base.marks import CellMark
 from autograder.base.verdict import ExerciseVerdict, Verdict
-from autograder.classroom.export.run import export_marks
-from autograder.classroom.feedback import make_pages
-from autograder.classroom.gradebook import locking
+from autograder.classroom.delivery import make_pages
+from autograder.classroom.export.formats import export_marks
+from autograder.classroom.gradebook import database
+from autograder.classroom.gradebook.database import GradebookError, exclusive_lock, retry_conflicts
 from autograder.classroom.gradebook.entries import gradebook_url, write_entries
-from autograder.classroom.gradebook.errors import GradebookError
-from autograder.classroom.gradebook.locking import exclusive_lock, retry_conflicts
-from autograder.classroom.gradebook.marks import read_book
-from autograder.classroom.gradebook.people import known_students
+from autograder.classroom.gradebook.people import known_students, read_book
 from autograder.classroom.gradebook.reading import read_chapter
 from autograder.classroom.preview import preview_class
 from autograder.classroom.run import grade_class, handed_in
@@ -167,7 +165,7 @@ def test_what_a_person_entered_is_never_touched(course, book):
     assert (known.students, known.is_known) == ({"ada"}, False)
     assert read_chapter(book, CHAPTER).by_hand("ada") == 1.25
     whole = read_book(book, CHAPTER)
-    assert whole.marks["ada"].waiting == [CellMark("check_to_kelvin", 2.0, 1.0, 1.25, None, waits=True)]
+    assert whole.marks["ada"].waiting == [CellMark("check_to_kelvin", 2.0, 1.0, 1.25, None, needs_manual_grade=True)]
     assert (whole.marks["ada"].timestamp, whole.worth["check_to_kelvin"]) == (dt.datetime(2030, 1, 2), 2.0)  # noqa: DTZ001
     with create_engine(book, poolclass=NullPool).begin() as connection:
         connection.execute(text("ALTER TABLE student DROP COLUMN lms_user_id"))
@@ -236,9 +234,9 @@ def test_turns_are_taken(book):
 
 def test_what_is_no_conflict_is_raised_at_once(monkeypatch):
     """Only a meeting of two writers is tried again, and not for ever."""
-    monkeypatch.setattr(locking, "_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(database, "_WAIT_SECONDS", 0.0)
     conflict = IntegrityError("INSERT", {}, Exception("duplicate key"))
-    for error, tries in ((ZeroDivisionError(), 1), (conflict, locking._MAX_TRIES)):
+    for error, tries in ((ZeroDivisionError(), 1), (conflict, database._MAX_TRIES)):
         write = mock.Mock(side_effect=error)
         with pytest.raises(type(error)):
             retry_conflicts(write)

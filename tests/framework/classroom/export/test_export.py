@@ -7,10 +7,10 @@ import sqlite3
 import pytest
 
 from autograder.base.errors import CourseError
+from autograder.classroom.export.formats import export_marks
 from autograder.classroom.export.gradebook import Policy
-from autograder.classroom.export.run import export_marks
+from autograder.classroom.gradebook.database import GradebookError
 from autograder.classroom.gradebook.entries import gradebook_url, write_entries
-from autograder.classroom.gradebook.errors import GradebookError
 from tests.framework.classroom.gradebook.test_entries import ungradable, verdict
 from tests.support.books import book_of, outcome, with_book
 from tests.support.commands import python

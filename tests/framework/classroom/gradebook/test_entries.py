@@ -13,6 +13,7 @@ from sqlalchemy.exc import OperationalError
 from autograder.base.errors import CourseError
 from autograder.base.verdict import CheckResult, ExerciseVerdict, Verdict
 from autograder.classroom.gradebook import entries as gradebook_module
+from autograder.classroom.gradebook.database import GradebookError, gradebook_errors, require_gradebook
 from autograder.classroom.gradebook.entries import (
     comment_on,
     gradebook_url,
@@ -20,8 +21,7 @@ from autograder.classroom.gradebook.entries import (
     nbgrader_config,
     write_entries,
 )
-from autograder.classroom.gradebook.errors import GradebookError, gradebook_errors, require_gradebook
-from autograder.classroom.gradebook.marks import read_marks
+from autograder.classroom.gradebook.people import read_marks
 from autograder.course.course import load_course
 from tests.support.books import book_of, outcome, with_book
 from tests.support.mini import CHAPTER, MAX_SCORE, copy_course

@@ -24,8 +24,7 @@ from autograder.extras.cluster import ClusterError
 from autograder.extras.cluster import client as on_cluster
 from autograder.extras.cluster import worker as on_worker
 from autograder.extras.cluster.client import grade_on_cluster, pack_course
-from autograder.grading.options import GradingOptions
-from autograder.grading.task import Task
+from autograder.grading.task import GradingOptions, Task
 from autograder.sandbox.protocol import SandboxUnavailable
 from tests.support.books import marks
 from tests.support.mini import CHAPTER, MAX_SCORE

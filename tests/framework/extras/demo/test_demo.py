@@ -18,8 +18,7 @@ from autograder.extras.demo.hostile import ATTACKS
 from autograder.extras.demo.report import ClassReport, recognised
 from autograder.extras.demo.run import fresh_folder, run_demo
 from autograder.extras.demo.students import KINDS, class_of, hand_in
-from autograder.grading.outcome import ungradable
-from autograder.grading.submission import Job
+from autograder.grading.submission import Job, ungradable
 from autograder.judging.loader import known_alternatives, known_misconceptions
 from tests.support import ROOT
 from tests.support.mini import change, copy_course

@@ -5,8 +5,7 @@ import datetime as dt
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom.gradebook.people import Person
-from autograder.classroom.roster import enter_roster
+from autograder.classroom.gradebook.people import Person, enter_roster
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course.course import load_course
 from tests.support.books import book_of, with_book

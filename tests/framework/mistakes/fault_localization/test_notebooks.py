@@ -7,7 +7,7 @@ import pytest
 
 from autograder.base.errors import CourseError
 from autograder.base.verdict import ExerciseVerdict, LocatedMistake, Verdict, redact_verdict
-from autograder.classroom.delivery import Pages
+from autograder.classroom.delivery import FeedbackWriter
 from autograder.classroom.gradebook.entries import comment_on
 from autograder.course.course import load_course
 from autograder.grading.batch import grade, grade_notebooks
@@ -68,7 +68,9 @@ def test_a_helper_in_a_cell_of_its_own_below_a_wrong_earlier_exercise(patient):
 
 def test_the_page_marks_the_line_and_the_comment_names_it(patient):
     """The student's own code with that line marked; nothing of the edit, of a right value or of hidden inputs is told."""
-    [outcome] = grade(patient, hand_in_all(patient, ada={"to_kelvin": SCALED}), deliver=Pages.of(patient, CHAPTER))
+    [outcome] = grade(
+        patient, hand_in_all(patient, ada={"to_kelvin": SCALED}), deliver=FeedbackWriter.of(patient, CHAPTER)
+    )
     page = (patient.root / "feedback" / "ada" / CHAPTER / f"{CHAPTER}.html").read_text()
     assert '<mark class="here" title="Look at this line">    return celsius * offset</mark>' in page
     sentence = (

@@ -15,7 +15,7 @@ from autograder.base.marks import SubmissionMarks
 from autograder.base.verdict import CheckResult, Verdict
 from autograder.course.course import Course
 
-__all__ = ["LOG_NAME", "Move", "MovedCheck", "append_moves", "differing_checks", "mark_of", "read_moves"]
+__all__ = ["LOG_NAME", "ChangedCheck", "MarkChange", "append_changes", "differing_checks", "mark_of", "read_changes"]
 
 LOG_NAME = "moved_marks.jsonl"
 FIRST = "graded for the first time, or before this log was kept"
@@ -27,7 +27,7 @@ OTHERWISE = "graded again, with another outcome"
 
 
 @dataclass(frozen=True, slots=True)
-class MovedCheck:
+class ChangedCheck:
     """A check whose outcome is another now; ``before`` or ``after`` is empty where it was not there."""
 
     exercise: str
@@ -41,7 +41,7 @@ class MovedCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class MarkChange:
     """The mark of a student in a chapter, before and after, without what is taken off for being late; None where there was none."""
 
     student: str
@@ -50,11 +50,11 @@ class Move:
     after: float | None
     worth: float
     why: str
-    checks: tuple[MovedCheck, ...] = ()
+    checks: tuple[ChangedCheck, ...] = ()
     when: str = ""
 
     @property
-    def falls(self) -> bool:
+    def is_drop(self) -> bool:
         """Whether the mark is lower than before, or gone."""
         return self.before is not None and (self.after is None or self.after < self.before - 1e-9)
 
@@ -80,19 +80,19 @@ class Move:
         }
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Move:
+    def from_json(cls, data: dict[str, Any]) -> MarkChange:
         """The move that ``to_json`` described; raises ``KeyError`` or ``TypeError`` for anything else."""
-        checks = tuple(MovedCheck(**check) for check in data["checks"])
+        checks = tuple(ChangedCheck(**check) for check in data["checks"])
         rest = {name: data[name] for name in ("student", "chapter", "worth", "why", "when")}
         return cls(before=data["from"], after=data["to"], checks=checks, **rest)
 
 
 def mark_of(marks: SubmissionMarks | None) -> float | None:
     """What counts of ``marks``; None where no mark was given at all."""
-    return marks.total if marks is not None and marks.given else None
+    return marks.total if marks is not None and marks.is_graded else None
 
 
-def differing_checks(before: Verdict | None, after: Verdict) -> tuple[MovedCheck, ...]:
+def differing_checks(before: Verdict | None, after: Verdict) -> tuple[ChangedCheck, ...]:
     """The checks whose outcomes differ between two verdicts on one student; none where the first is not known."""
     if before is None:
         return ()
@@ -103,7 +103,7 @@ def differing_checks(before: Verdict | None, after: Verdict) -> tuple[MovedCheck
         if was is None or now is None or was.status != now.status or was.points != now.points:
             some = now or was
             assert some is not None  # noqa: S101 - the key came from one of the two
-            found.append(MovedCheck(*key, some.title, _standing(was, now), _standing(now, was)))
+            found.append(ChangedCheck(*key, some.title, _standing(was, now), _standing(now, was)))
     return tuple(found)
 
 
@@ -118,7 +118,7 @@ def _standing(check: CheckResult | None, other: CheckResult | None) -> str:
     return words if other is None or check.points == other.points else f"{words} for {pluralize(check.points, 'point')}"
 
 
-def append_moves(course: Course, moves: Iterable[Move]) -> None:
+def append_changes(course: Course, moves: Iterable[MarkChange]) -> None:
     """Add ``moves`` to the course's log, with the time as it is now; nothing that stands there is touched."""
     now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     lines = [json.dumps({**move.to_json(), "when": now}, ensure_ascii=False) + "\n" for move in moves]
@@ -127,7 +127,7 @@ def append_moves(course: Course, moves: Iterable[Move]) -> None:
             log.write("".join(lines))
 
 
-def read_moves(course: Course, chapters: Sequence[str] = (), students: Sequence[str] = ()) -> list[Move]:
+def read_changes(course: Course, chapters: Sequence[str] = (), students: Sequence[str] = ()) -> list[MarkChange]:
     """The moves in the course's log, oldest first; of some chapters and students only, where they are named.
 
     A line that is not whole, as a power cut may leave it, is passed over.
@@ -135,7 +135,7 @@ def read_moves(course: Course, chapters: Sequence[str] = (), students: Sequence[
     found = []
     for line in _lines(course.root / LOG_NAME):
         with suppress(ValueError, KeyError, TypeError):
-            found.append(Move.from_json(json.loads(line)))
+            found.append(MarkChange.from_json(json.loads(line)))
     return [m for m in found if (not chapters or m.chapter in chapters) and (not students or m.student in students)]
 
 

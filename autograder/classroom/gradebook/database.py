@@ -1,34 +1,38 @@
-"""What keeps marks out of a gradebook, found before a class is graded and said in a sentence that holds no password."""
+"""Access to the database of a gradebook: locks, retries, copies, and errors as readable messages."""
 
 from __future__ import annotations
 
 import errno
 import os
+import random
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from traitlets import TraitError
 from traitlets.config import Config
 
 from autograder.base.errors import CourseError
 from autograder.base.files import DISK, FULL
-from autograder.classroom.gradebook.locking import retry_conflicts
-from autograder.classroom.gradebook.reading import SQLITE, Question, answers, ask, file_of
+from autograder.classroom.gradebook.reading import SQLITE, Query, file_of, query, query_existing
 
 __all__ = [
     "GradebookError",
+    "copy_gradebook",
     "disk_error",
+    "exclusive_lock",
     "gradebook_errors",
     "require_address",
     "require_answers",
     "require_gradebook",
     "require_version",
+    "retry_conflicts",
 ]
 
 AGAIN = "What was graded is kept: once that is mended, the same command goes on from here."
@@ -95,12 +99,12 @@ def require_gradebook(db_url: str, config: Config) -> None:
             return
     question = text("PRAGMA schema_version" if db_url.startswith(SQLITE) else "SELECT 1")
 
-    def ask() -> None:
+    def probe() -> None:
         with create_engine(db_url, poolclass=NullPool).connect() as connection:
             connection.execute(question)
 
     with gradebook_errors(db_url):
-        retry_conflicts(ask)  # another grader may be writing just now
+        retry_conflicts(probe)  # another grader may be writing just now
     require_version(db_url)
 
 
@@ -109,7 +113,7 @@ def require_version(db_url: str) -> None:
 
     One that does not answer, or is not there yet, is nothing to tell here. nbgrader is not loaded.
     """
-    found = ask(db_url, [("SELECT version_num FROM alembic_version", {})])
+    found = query(db_url, [("SELECT version_num FROM alembic_version", {})])
     versions = [str(version) for rows in found or [] for (version,) in rows]
     ours = _schemas()
     head = next(iter(ours.keys() - set(ours.values())), None)
@@ -123,21 +127,21 @@ def require_version(db_url: str) -> None:
     raise GradebookError(f"The gradebook {shown} was made by {what}. Nothing was changed.")
 
 
-def require_answers(db_url: str, questions: Sequence[Question]) -> list[list[Any]] | None:
+def require_answers(db_url: str, questions: Sequence[Query]) -> list[list[Any]] | None:
     """The rows that answer each question; None where there is no gradebook yet.
 
     Raises ``GradebookError`` where there is one that cannot be read, or that another version of nbgrader has made.
     """
     if db_url.startswith(SQLITE):
         try:
-            return answers(db_url, questions)
+            return query_existing(db_url, questions)
         except sqlite3.Error as error:
             raise GradebookError(_unreadable(str(file_of(db_url)), str(error))) from error
     from sqlalchemy.exc import DBAPIError  # noqa: PLC0415
 
     with gradebook_errors(db_url):
         try:
-            return answers(db_url, questions)
+            return query_existing(db_url, questions)
         except DBAPIError as error:
             said = " ".join(str(error.orig).split())
             if "does not exist" not in said:
@@ -199,3 +203,106 @@ def disk_error(error: OSError) -> str:
     if error.filename is None or error.errno not in DISK | {errno.EACCES, errno.EPERM}:
         return ""
     return f"Cannot use {error.filename}: {error.strerror}. Put the course where you may write, or mend its rights. {AGAIN}"
+
+
+Result = TypeVar("Result")
+
+_LOCK = 0x6175746F67726164  # any number that no other program takes: "autograd"
+_MAX_TRIES = 8
+_WAIT_SECONDS = 0.05  # before the second try; twice as long before each further one
+# Serialization failure, deadlock, lock not available; a table or type that another writer has just made.
+_STATES = {"40001", "40P01", "55P03", "42P07", "42710"}
+
+
+@contextmanager
+def exclusive_lock(db_url: str) -> Iterator[None]:
+    """Keep other graders out of the database while this one writes; nothing to do where it is not PostgreSQL."""
+    if not db_url.startswith("postgresql"):
+        yield
+        return
+    from sqlalchemy import create_engine, text  # noqa: PLC0415 - loaded with nbgrader, which is
+    from sqlalchemy.pool import NullPool  # noqa: PLC0415
+
+    # Held by a transaction: it ends with the connection, however this program ends.
+    with create_engine(db_url, poolclass=NullPool).connect() as connection, connection.begin():
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        yield
+
+
+def retry_conflicts(write: Callable[[], Result]) -> Result:
+    """What ``write`` returns; where another writer came between, it is called again.
+
+    ``write`` has to leave nothing behind when it raises. Raises what it raises, once it has been tried often enough.
+    """
+    for attempt in range(_MAX_TRIES - 1):
+        try:
+            return write()
+        except Exception as error:
+            if not _met_another(error):
+                raise
+        # Not for equal times, or two writers might meet again and again.
+        time.sleep(_WAIT_SECONDS * 2**attempt * random.uniform(0.5, 1.5))  # noqa: S311 - nothing secret
+    return write()
+
+
+def _met_another(error: BaseException) -> bool:
+    from sqlalchemy.exc import DBAPIError, IntegrityError  # noqa: PLC0415
+    from sqlalchemy.orm.exc import StaleDataError  # noqa: PLC0415
+
+    seen: BaseException | None = error
+    while seen is not None:  # nbgrader raises an error of its own from some of these
+        if isinstance(seen, IntegrityError | StaleDataError):
+            return True
+        if isinstance(seen, DBAPIError):
+            message = str(seen.orig)
+            locked = "database is locked" in message or "already exists" in message  # as SQLite puts it
+            return locked or getattr(seen.orig, "sqlstate", None) in _STATES
+        seen = seen.__cause__ or seen.__context__
+    return False
+
+
+_FILE = "sqlite:///"
+
+
+def copy_gradebook(url: str, folder: Path) -> str:
+    """The address of a copy in ``folder`` of the gradebook at ``url``, as it is at this moment; empty where there is none yet.
+
+    Raises ``GradebookError`` where it cannot be read.
+    """
+    copy = folder / "gradebook.db"
+    with gradebook_errors(url):
+        if not url.startswith(_FILE):
+            _copy_from_server(url, copy)
+        else:
+            path = Path(url.removeprefix(_FILE).partition("?")[0])
+            if not path.is_file():
+                return ""
+            with (
+                closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=30)) as book,
+                closing(sqlite3.connect(copy)) as target,
+            ):
+                book.backup(target)
+    return f"{_FILE}{copy}"
+
+
+def _copy_from_server(url: str, copy: Path) -> None:
+    from nbgrader.api import Base  # noqa: PLC0415 - nbgrader takes seconds, and few gradebooks lie on a server
+    from sqlalchemy import create_engine, inspect, select, text  # noqa: PLC0415
+    from sqlalchemy.pool import NullPool  # noqa: PLC0415
+
+    server = create_engine(url, poolclass=NullPool)
+    target = create_engine(f"{_FILE}{copy}", poolclass=NullPool)
+    with server.connect() as source:
+        there = set(inspect(source).get_table_names())
+        if not there & set(Base.metadata.tables):
+            return  # nbgrader makes its tables in the copy, as it would there
+        with target.begin() as sink:
+            Base.metadata.create_all(sink)
+            versions = source.execute(text("SELECT version_num FROM alembic_version")).all()
+            sink.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
+            for (version,) in versions:
+                sink.execute(text("INSERT INTO alembic_version (version_num) VALUES (:version)"), {"version": version})
+            for table in Base.metadata.sorted_tables:
+                rows = [dict(row) for row in source.execute(select(table)).mappings()]
+                if rows:
+                    sink.execute(table.insert(), rows)

@@ -1,60 +1,106 @@
-"""What has been entered and given back already, so that an unchanged class costs next to nothing to grade again.
+"""Skip the submissions that have not changed since they were last graded.
 
-One line of JSON a submission, appended when its marks are in the gradebook, after the lines of those outcomes that no
-line before it has. A line is believed where the course, the submission, the files that the student got back and the
-gradebook's row are all as they were when it was written; whatever is in doubt is written again.
+The run state of a chapter is a file of JSON lines. One line per submission is appended once its marks are in the gradebook. A
+line counts only if the course, the submission, the returned files and the row in the gradebook are as they were when it was
+written. Otherwise the submission is graded and entered again.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import autograder
 from autograder.base.files import write_atomically
-from autograder.base.verdict import Verdict
-from autograder.classroom.delivery import BESIDE, Pages, beside
-from autograder.classroom.doubts import MAX_OTHER, MAX_OTHERS
+from autograder.base.verdict import ExerciseVerdict, Verdict
 from autograder.classroom.gradebook.reading import ChapterInBook, read_chapter
-from autograder.classroom.shared_outcomes import SharedOutcomes
 from autograder.course.course import Course
 from autograder.course.notebook import NotebookError, other_notebooks, read_bytes
-from autograder.grading.outcome import Outcome
-from autograder.grading.submission import Job
+from autograder.grading.submission import BESIDE, Job, Outcome, beside
 from autograder.grading.verdict_cache import VerdictCache
 
-__all__ = ["UpToDateFile"]
+__all__ = ["MAX_OTHER", "MAX_OTHERS", "RunState", "SharedOutcomes", "hold_run_lock", "is_running"]
 
-# A file system's clock may stand still for this long: a file this young may change without its time telling.
+# The clock of a file system may be this coarse. A younger file may change without a change of its time.
 _YOUNG_NS = 1_000_000_000
+MAX_OTHERS = 20  # other notebooks in a submission that are read; a student may hand in thousands
+MAX_OTHER = 16 << 20  # bytes of one of them
 
 Signature = list[list[int] | None]
 
 
-@dataclass
-class UpToDateFile:
-    """The file of one chapter; ``url`` is the gradebook's, or None where marks are not entered.
+class SharedOutcomes:
+    """The exercise verdicts of a file of JSON lines, each under the hash of its content.
 
-    ``book`` is what the gradebook held of the chapter when it was last asked for all students, None before. Without ``may_tidy`` the
-    file is only read.
+    Verdicts that are read back share equal exercise verdicts. A class of a thousand has a few hundred different ones, and each is
+    decoded once.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[str, ExerciseVerdict] = {}
+
+    def read(self, line: dict[str, Any]) -> bool:
+        """Store the exercise verdict in a line that ``condense`` made. Return false for any other line.
+
+        Raises ``KeyError`` or ``TypeError`` if the line comes from another version.
+        """
+        if "outcome" not in line:
+            return False
+        self._found[line["outcome"]] = ExerciseVerdict.from_json(line["exercise"])
+        return True
+
+    def condense(self, verdict: Verdict) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Return the lines that must be written before a verdict, and the verdict with names instead of exercises."""
+        lines, names = [], []
+        line = verdict.to_json()
+        for exercise, outcome in zip(line["exercises"], verdict.exercises, strict=True):
+            name = hashlib.sha256(json.dumps(exercise).encode()).hexdigest()[:32]
+            names.append(name)
+            if name not in self._found:
+                self._found[name] = outcome
+                lines.append({"outcome": name, "exercise": exercise})
+        return lines, {**line, "exercises": names}
+
+    def expand(self, line: dict[str, Any]) -> Verdict:
+        """Return the verdict that ``condense`` wrote. Raises ``KeyError`` or ``TypeError`` if a part of it is missing."""
+        exercises = tuple([self._found[name] for name in line["exercises"]])
+        return Verdict(**{**line, "exercises": exercises})
+
+    def lines(self, names: Collection[str]) -> list[dict[str, Any]]:
+        """Return the lines of the exercise verdicts in ``names``, for a file that is rewritten."""
+        return [
+            {"outcome": name, "exercise": outcome.to_json()} for name, outcome in self._found.items() if name in names
+        ]
+
+
+@dataclass
+class RunState:
+    """The state of the last run over a chapter, kept in a file.
+
+    Attributes:
+        returned: a function that returns the paths of the files that the student of a job gets back.
+        url: the address of the gradebook, or None if no marks are entered.
+        book: the chapter in the gradebook when it was last read for all students; None before that.
+        may_tidy: whether the file may be rewritten without its outdated lines.
     """
 
     course: Course
     chapter: str
     cache: VerdictCache
-    pages: Pages
+    returned: Callable[[Job], list[str]]
     url: str | None
     book: ChapterInBook | None = None
     may_tidy: bool = True
     _lines: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _older: dict[str, dict[str, Any]] = field(default_factory=dict)  # of another configuration, or other checks
+    _older: dict[str, dict[str, Any]] = field(default_factory=dict)  # from another configuration, or from other checks
     _seen: dict[str, tuple[Signature | None, str]] = field(default_factory=dict)
     _shared: SharedOutcomes = field(default_factory=SharedOutcomes)
 
@@ -80,42 +126,42 @@ class UpToDateFile:
             write_atomically(self._path, "".join(map(_line, whole)).encode())
 
     def line(self, student: str) -> Mapping[str, Any] | None:
-        """What was noted of ``student`` last, by whatever checks; None where nothing was."""
+        """Return the last line about ``student``, even if the checks have changed since; None if there is no line."""
         return self._lines.get(student) or self._older.get(student)
 
     def is_of_this_course(self, student: str) -> bool:
-        """Whether that was by the checks, solutions and settings as they are now."""
+        """Return whether the last line was written with the current checks, solutions and settings."""
         return student in self._lines
 
     def last(self, student: str) -> Verdict | None:
-        """The verdict whose marks were last entered for ``student``, by whatever checks; None where none is known."""
+        """Return the verdict whose marks were last entered for ``student``, even if the checks have changed since."""
         line = self.line(student)
         with suppress(KeyError, TypeError):
             return self._shared.expand(line["verdict"]) if line else None
         return None
 
-    def is_another(self, job: Job) -> bool:
-        """Whether what lies there now is another notebook than the one whose marks count; false where that is not known."""
+    def was_replaced(self, job: Job) -> bool:
+        """Return whether the notebook differs from the one whose marks count; false if that is not known."""
         line = self.line(str(job.student))
         if not line or not line.get("counts"):
             return False
         return bool(line["counts"] != _digest(job.path))
 
     def note_page(self, job: Job) -> None:
-        """Note that the page of ``job`` was made anew, and nothing else."""
+        """Record that the page of ``job`` was written again."""
         line = self._lines.get(str(job.student))
         if line is not None:
-            # Of a page that was kept until now a warning was noted with the verdict: the next run makes it without.
-            back = None if line.get("kept") else _signature(self.pages.names(job))
+            # The stored verdict warns about a page that was kept until now. Without "back" the next run drops that warning.
+            back = None if line.get("kept") else _signature(self.returned(job))
             self._lines[str(job.student)] = line = {**line, "back": back}
             self._append([_line(line)])
 
     def unchanged(self, jobs: Sequence[Job]) -> dict[Job, Verdict]:
-        """The verdicts on those of ``jobs`` for which nothing is left to do."""
+        """Return the verdicts on the ``jobs`` that need no work."""
         self.book = read_chapter(self.url, self.chapter) if self.url and self._lines else ChapterInBook()
         done: dict[Job, Verdict] = {}
         for job in jobs:
-            # Taken before the file is read: a change while it is graded shows the next time.
+            # Taken before the file is read, so that the next run sees a change during grading.
             path = str(job.path)
             folder = os.path.dirname(path)  # noqa: PTH120 - a large class has tens of thousands of paths
             now = _signature([folder, path, *(f"{folder}/{name}" for name in BESIDE), *other_notebooks(path)])
@@ -124,16 +170,16 @@ class UpToDateFile:
             line = self._lines.get(str(job.student))
             if line is None or self.book is None or not self._entered(line):
                 continue
-            if line["back"] != _signature(self.pages.names(job)) or not self._same(job, line, now):
+            if line["back"] != _signature(self.returned(job)) or not self._same(job, line, now):
                 continue
-            with suppress(KeyError, TypeError):  # a part of it is missing: it is looked up in the cache, or made again
+            with suppress(KeyError, TypeError):  # a part is missing, so it is graded again
                 verdict = self._shared.expand(line["verdict"])
                 done[job] = verdict.relabelled(notebook=str(job.path), student=job.student)
         return done
 
     def note(self, outcomes: Iterable[Outcome], marks: Mapping[str, float | None]) -> None:
-        """Note that the marks of ``outcomes`` are in the gradebook; ``marks`` has what counts in the end, by student."""
-        outcomes = [one for one in outcomes if one.settled and str(one.job.student) in self._seen]
+        """Record that the marks of ``outcomes`` are in the gradebook; ``marks`` holds the final mark of each student."""
+        outcomes = [one for one in outcomes if one.is_final and str(one.job.student) in self._seen]
         students = [str(one.job.student) for one in outcomes]
         book = read_chapter(self.url, self.chapter, students) if self.url else ChapterInBook()
         if book is None:
@@ -149,12 +195,12 @@ class UpToDateFile:
                 "base": self._base,
                 "in": handed_in,
                 "bytes": one.key or data,
-                "counts": (self.line(student) or {}).get("counts") if one.lost else _digest(one.job.path),
+                "counts": (self.line(student) or {}).get("counts") if one.was_superseded else _digest(one.job.path),
                 "mark": marks.get(student),
                 "texts": _texts(one.job),
                 "kept": one.page_kept,
                 "verdict": verdict,
-                "back": _signature(self.pages.names(one.job)),
+                "back": _signature(self.returned(one.job)),
                 "row": book.rows.get(student),
                 "points": dict(book.points),
             }
@@ -166,24 +212,24 @@ class UpToDateFile:
     def _append(self, lines: Sequence[str]) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as file:
-            # A line that a power cut left without its end must not spoil the next one.
+            # The line break ends a line that a power cut left incomplete.
             file.write("\n" + "".join(lines))
 
     def _entered(self, line: dict[str, Any]) -> bool:
-        """Whether the gradebook still holds what it did, and its cells are worth what they were."""
+        """Return whether the student's row and the points of the cells are the same in the gradebook."""
         if self.url is None or self.book is None:
             return self.url is None
         row = self.book.rows.get(line["student"])
         return row is not None and row == line["row"] and line.get("points") == self.book.points
 
     def _same(self, job: Job, line: dict[str, Any], now: Signature) -> bool:
-        """Whether the submission is the one that was graded: by its files' times, or else by its bytes."""
+        """Return whether the submission is the one that was graded, by its files' times or by its bytes."""
         if line["in"] == now:
             return True
         return bool(line["bytes"]) and line["texts"] == _texts(job) and self._bytes(job) == line["bytes"]
 
     def _bytes(self, job: Job) -> str:
-        """What the submission's bytes are known by; empty where there are none to be read."""
+        """Return the cache key of the submission's bytes; empty if they cannot be read."""
         if any(path.is_symlink() for path in (job.path.parent.parent, job.path.parent, job.path)):
             return ""
         try:
@@ -193,7 +239,7 @@ class UpToDateFile:
 
 
 def _signature(paths: Iterable[str]) -> Signature:
-    """What the file system says of each file; None where there is none."""
+    """Return mode, inode, size and times of each file; None for a missing file."""
     found: Signature = []
     for path in paths:
         try:
@@ -211,7 +257,7 @@ def _at_rest(signature: Signature) -> bool:
 
 
 def _texts(job: Job) -> list[Any]:
-    """What lies beside a notebook and bears on what is said of it: nbgrader's own files, and other notebooks."""
+    """Return the files next to a notebook that its verdict depends on: nbgrader's own, and digests of other notebooks."""
     others = [Path(other) for other in other_notebooks(str(job.path))]
     return [
         *(beside(job.path, name) for name in BESIDE),
@@ -220,7 +266,7 @@ def _texts(job: Job) -> list[Any]:
 
 
 def _digest(path: Path) -> str:
-    """What the bytes of another notebook are known by; of one that is not looked into, its size."""
+    """Return the hash of a notebook; its size if it is too large to be read."""
     try:
         size = path.lstat().st_size
         return str(size) if path.is_symlink() or size > MAX_OTHER else hashlib.sha256(read_bytes(path)).hexdigest()
@@ -229,11 +275,11 @@ def _digest(path: Path) -> str:
 
 
 def _line(line: dict[str, Any]) -> str:
-    return json.dumps(line, separators=(",", ":")) + "\n"  # in ASCII, in which every text can be written down
+    return json.dumps(line, separators=(",", ":")) + "\n"  # in ASCII, so that any text can be encoded
 
 
 def _fingerprint(course: Course, base: bytes) -> str:
-    """Everything that pages and gradebook entries depend on besides the verdict."""
+    """Return the hash of everything except the verdict that pages and gradebook entries depend on."""
     digest = hashlib.sha256(base)
     framework = Path(autograder.__file__).parent
     files = [course.root / "course_config.py", course.root / "nbgrader_config.py"]
@@ -243,3 +289,38 @@ def _fingerprint(course: Course, base: bytes) -> str:
             digest.update(hashlib.sha256(path.read_bytes()).digest())
     digest.update(repr((course.title, course.disclosure, course.located)).encode())
     return digest.hexdigest()
+
+
+@contextmanager
+def hold_run_lock(course: Course, chapter: str) -> Iterator[None]:
+    """Hold the lock that shows a run over ``chapter`` to other processes, however this one ends. Several runs can hold it."""
+    path = _path(course, chapter)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except (
+            OSError
+        ):  # a file system without locks, or another process is checking: only a preview's remark depends on it
+            yield
+        else:
+            yield
+
+
+def is_running(course: Course, chapter: str) -> bool:
+    """Return whether a run holds the lock. Writes nothing."""
+    try:
+        handle = os.open(_path(course, chapter), os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def _path(course: Course, chapter: str) -> Path:
+    return course.state("running", chapter)
