@@ -1,13 +1,13 @@
-"""The chains of steps by which nbgrader's own commands release and grade a course; ``nbgrader_config.py`` asks for them.
+"""List the preprocessors by which nbgrader's own commands release and grade a course. ``nbgrader_config.py`` calls ``configure``.
 
-They are nbgrader's own, with these changes:
+The lists are nbgrader's own, with these changes:
 
-- ClearSolutions is left out: no answer is ever in a source notebook, and it would wipe the stubs;
-- InstantiateTests is left out: it writes asserts into the notebook, and here the checks stay outside;
-- RecordExamples puts what ``check()`` needs beside a released notebook;
-- RestoreCells takes the place of DeduplicateIds, after which a cell that was copied stops the whole batch;
-- GradeConfined takes the place of Execute: the code runs in a jail, the checks outside it;
-- SaveOutcome writes what the checks say into the gradebook.
+- ClearSolutions is left out. No source notebook has answers, and it would remove the stubs.
+- InstantiateTests is left out. It writes asserts into the notebook, but our checks stay outside.
+- RecordExamples puts the data for ``check()`` next to a released notebook.
+- RestoreCells replaces DeduplicateIds, after which a duplicate cell stops the whole batch.
+- GradeConfined replaces Execute. The code runs in a sandbox, and the checks run outside of it.
+- SaveOutcome writes the messages of the checks into the gradebook.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from traitlets.config import Config
 
 __all__ = ["USE", "configure", "grades_confined", "preprocessor_steps", "records_examples"]
 
-# What a course's nbgrader_config.py reads.
+# The lines of a course's nbgrader_config.py.
 USE = ("from autograder.base.nbgrader_steps import configure", "configure(get_config(), load_subconfig)")
 
-# By name: whoever only reads the configuration imports no nbgrader, which takes seconds.
+# By name, so that reading the configuration does not import nbgrader, which takes seconds.
 _RELEASE = (
     "nbgrader.preprocessors.IncludeHeaderFooter",
     "nbgrader.preprocessors.LockCells",
@@ -55,7 +55,7 @@ _AUTOGRADE = (
 
 
 def preprocessor_steps() -> Config:
-    """The three chains, as settings of nbgrader's."""
+    """Return the lists of preprocessors as nbgrader's configuration."""
     return Config(
         GenerateAssignment={"preprocessors": list(_RELEASE)},
         Autograde={"sanitize_preprocessors": list(_SANITIZE), "autograde_preprocessors": list(_AUTOGRADE)},
@@ -63,27 +63,26 @@ def preprocessor_steps() -> Config:
 
 
 def configure(config: Config, load_subconfig: Callable[[str], None]) -> None:
-    """Have nbgrader's commands work through the course's checks and the jail, and read ``course_config.py`` beside.
+    """Let nbgrader's commands use the course's checks and the sandbox, and read ``course_config.py``.
 
-    ``config`` and ``load_subconfig`` are those of the configuration file. What the course's own file says counts: a course may
-    have a chain of its own.
+    ``config`` and ``load_subconfig`` come from the configuration file. The course's own file may replace any list.
     """
     config.merge(preprocessor_steps())
     load_subconfig("course_config.py")
 
 
 def records_examples(config: Config) -> bool:
-    """Whether what nbgrader releases by ``config`` has the examples by which ``check()`` judges, and its stubs as they are."""
+    """Return whether nbgrader releases the examples for ``check()`` and keeps the stubs."""
     return _has(config, "GenerateAssignment", "preprocessors", "RecordExamples")
 
 
 def grades_confined(config: Config) -> bool:
-    """Whether ``nbgrader autograde`` by ``config`` grades in the jail, by the course's checks."""
+    """Return whether ``nbgrader autograde`` grades in the sandbox with the course's checks."""
     return _has(config, "Autograde", "autograde_preprocessors", "GradeConfined")
 
 
 def _has(config: Config, section: str, chain: str, step: str) -> bool:
-    """Whether a step stands in a chain, written as a name or as the class itself."""
+    """Return whether a preprocessor is in a list, as a name or as a class."""
     steps = config.get(section, {}).get(chain, ())
     names = (one if isinstance(one, str) else getattr(one, "__name__", "") for one in steps)
     return any(name.rpartition(".")[2] == step for name in names)

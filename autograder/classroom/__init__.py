@@ -1,1 +1,1 @@
-"""Grades a class: from what was handed in to the gradebook and the pages that students get back."""
+"""Grade a class: from the submissions to the gradebook and the feedback pages."""

@@ -1,4 +1,4 @@
-"""Marks that moved: who, from what to what, why and when; kept in a file of the course folder that only grows."""
+"""Log mark changes in a file of the course folder: who, from what to what, why and when."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OTHERWISE = "graded again, with another outcome"
 
 @dataclass(frozen=True, slots=True)
 class ChangedCheck:
-    """A check whose outcome is another now; ``before`` or ``after`` is empty where it was not there."""
+    """A check whose result changed. ``before`` or ``after`` is empty if there was no such check."""
 
     exercise: str
     check: str
@@ -42,7 +42,7 @@ class ChangedCheck:
 
 @dataclass(frozen=True, slots=True)
 class MarkChange:
-    """The mark of a student in a chapter, before and after, without what is taken off for being late; None where there was none."""
+    """A student's mark in a chapter before and after a change, after any late penalty. None means no mark."""
 
     student: str
     chapter: str
@@ -60,7 +60,7 @@ class MarkChange:
 
     @property
     def text(self) -> str:
-        """From what to what, and why."""
+        """The old and the new mark, and the reason."""
         before, after = ("no mark" if mark is None else number(mark) for mark in (self.before, self.after))
         checks = "; ".join(map(str, self.checks[:3])) + (
             f"; and {len(self.checks) - 3} more" if len(self.checks) > 3 else ""
@@ -70,7 +70,7 @@ class MarkChange:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The move as a line of the log, and as the command line's JSON."""
+        """Return the change as a line of the log and as JSON for the command line."""
         whole = asdict(self)
         return {
             **{name: whole[name] for name in ("when", "student", "chapter")},
@@ -81,19 +81,19 @@ class MarkChange:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> MarkChange:
-        """The move that ``to_json`` described; raises ``KeyError`` or ``TypeError`` for anything else."""
+        """Return the change that ``to_json`` described. Raises ``KeyError`` or ``TypeError`` for anything else."""
         checks = tuple(ChangedCheck(**check) for check in data["checks"])
         rest = {name: data[name] for name in ("student", "chapter", "worth", "why", "when")}
         return cls(before=data["from"], after=data["to"], checks=checks, **rest)
 
 
 def mark_of(marks: SubmissionMarks | None) -> float | None:
-    """What counts of ``marks``; None where no mark was given at all."""
+    """Return the final mark; None if no mark was given."""
     return marks.total if marks is not None and marks.is_graded else None
 
 
 def differing_checks(before: Verdict | None, after: Verdict) -> tuple[ChangedCheck, ...]:
-    """The checks whose outcomes differ between two verdicts on one student; none where the first is not known."""
+    """Return the checks whose results differ between two verdicts; empty if the first is not known."""
     if before is None:
         return ()
     old, new = _checks(before), _checks(after)
@@ -118,19 +118,19 @@ def _standing(check: CheckResult | None, other: CheckResult | None) -> str:
     return words if other is None or check.points == other.points else f"{words} for {pluralize(check.points, 'point')}"
 
 
-def append_changes(course: Course, moves: Iterable[MarkChange]) -> None:
-    """Add ``moves`` to the course's log, with the time as it is now; nothing that stands there is touched."""
+def append_changes(course: Course, changes: Iterable[MarkChange]) -> None:
+    """Append ``changes`` to the course's log, with the current time."""
     now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-    lines = [json.dumps({**move.to_json(), "when": now}, ensure_ascii=False) + "\n" for move in moves]
+    lines = [json.dumps({**change.to_json(), "when": now}, ensure_ascii=False) + "\n" for change in changes]
     if lines:
         with (course.root / LOG_NAME).open("a", encoding="utf-8", errors="backslashreplace") as log:
             log.write("".join(lines))
 
 
 def read_changes(course: Course, chapters: Sequence[str] = (), students: Sequence[str] = ()) -> list[MarkChange]:
-    """The moves in the course's log, oldest first; of some chapters and students only, where they are named.
+    """Return the changes in the course's log, oldest first, by default of all chapters and students.
 
-    A line that is not whole, as a power cut may leave it, is passed over.
+    An incomplete line, for example after a power cut, is skipped.
     """
     found = []
     for line in _lines(course.root / LOG_NAME):

@@ -33,7 +33,7 @@ __all__ = ["STOPPING", "as_data", "diagnose", "probe_course", "report"]
 
 
 def diagnose() -> list[Probe]:
-    """Everything that grading confined needs, each tried by running it; the first that works is probed whole."""
+    """Check everything that the sandbox needs by running it. Only the first sandbox that works is tested completely."""
     found = [_python()]
     if sys.platform == "linux":
         found.append(_bwrap())
@@ -42,7 +42,7 @@ def diagnose() -> list[Probe]:
 
 
 def report(console: Console | None = None, course: Course | None = None) -> bool:
-    """Print the diagnosis of this machine, and of ``course`` where one is given; whether it can be graded confined here."""
+    """Print the state of this machine, and of ``course`` if it is given. Return whether notebooks can be graded here."""
     from rich.console import Console as RichConsole
     from rich.markup import escape
 
@@ -73,7 +73,7 @@ def report(console: Console | None = None, course: Course | None = None) -> bool
 
 
 def as_data(course: Course | None = None) -> dict[str, Any]:
-    """The diagnosis as data: whether all is ready, the sandbox that is used (None where none holds), and each probe."""
+    """Return the state as data: whether all is ready, the sandbox in use (None if none works), and each probe."""
     probes, of_course = diagnose(), probe_course(course) if course is not None else []
     sandbox, ready = _readiness(probes, of_course)
     return {
@@ -85,7 +85,7 @@ def as_data(course: Course | None = None) -> dict[str, Any]:
 
 
 def _readiness(probes: list[Probe], of_course: list[Probe]) -> tuple[str, bool]:
-    """The sandbox that starts and holds, empty where none does, and whether a class can be graded with it."""
+    """Return the sandbox that works, empty if none does, and whether a class can be graded with it."""
     works = next((i for i, one in enumerate(probes) if one.holds and one.name.endswith(" starts")), len(probes))
     sound = works < len(probes) and all(one.holds for one in probes[works:])
     sandbox = probes[works].name.split()[0] if sound else ""
@@ -109,11 +109,11 @@ def _bwrap() -> Probe:
 
 # Without these no mark is made or entered; the others are for nbgrader's own commands, or for later.
 STOPPING = frozenset({"packages", "gradebook"})
-_EXCHANGE = "/usr/local/share/nbgrader/exchange"  # as nbgrader has it
+_EXCHANGE = "/usr/local/share/nbgrader/exchange"  # nbgrader's default
 
 
 def probe_course(course: Course) -> list[Probe]:
-    """Everything that grading a class in this course folder needs, besides the jail."""
+    """Check everything that a course folder needs for grading a class, except the sandbox."""
     return [
         _packages(course), _gradebook(course), _class_list(course), _secret(course), _alembic(), _chains(course), _exchange(course),
     ]  # fmt: skip
@@ -140,7 +140,7 @@ def _gradebook(course: Course) -> Probe:
 
 
 def _class_list(course: Course) -> Probe:
-    """Whether there is a class list, and whether each student stands in it once."""
+    """Check whether there is a class list, and whether each student is in it once."""
     advice = "Enter the class with `nbgrader db student import students.csv` (columns: id,first_name,last_name,email)."
     try:
         known = read_class_list(gradebook_url(course))
@@ -195,7 +195,7 @@ def _alembic() -> Probe:
 
 
 def _chains(course: Course) -> Probe:
-    """Whether ``nbgrader autograde`` and formgrader's button grade as ``autograder grade`` does; their own way knows no jail."""
+    """Check whether ``nbgrader autograde`` and formgrader's button use the sandbox and the checks. Standard nbgrader has no sandbox."""
     name = "nbgrader's own commands"
     if grades_confined(nbgrader_config(course)):
         return Probe(

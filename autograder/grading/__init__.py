@@ -1,1 +1,1 @@
-"""From submitted notebooks to verdicts, and from verdicts to nbgrader's gradebook."""
+"""Grade submitted notebooks."""

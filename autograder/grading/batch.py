@@ -1,4 +1,4 @@
-"""Many notebooks to outcomes: grouped by chapter, known verdicts looked up, the others graded in one process or several."""
+"""Grade many notebooks: group them by chapter, look up known verdicts, and grade the others in one process or several."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def grade_notebooks(
     executor: Executor | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> list[Verdict]:
-    """The verdicts on ``jobs``, in their order; ``on_verdict`` is called with each as it is made.
+    """Return the verdicts on ``jobs``, in their order. ``on_verdict`` is called with each verdict as it is made.
 
-    A notebook that cannot be graded gets a verdict that says why. Raises ``CourseError`` where the course itself is
-    wrong, and what the sandbox raises where there is no confinement to be had.
+    A notebook that cannot be graded gets a verdict with the reason. Raises ``CourseError`` if the course itself is wrong, and
+    ``SandboxUnavailable`` if there is no sandbox.
     """
     options = GradingOptions(confinement, frozenset(only) if only is not None else None, visible_only, pictures=False)
     verdicts: dict[Job, Verdict] = {}
@@ -56,12 +56,18 @@ def grade(
     keep: bool | Literal["read"] = False,
     deliver: Deliver | None = None,
 ) -> Generator[Outcome, None, None]:
-    """The outcome of each job as it is done; nothing is raised for the sake of one notebook.
+    """Yield the outcome of each job as it is made. A problem with one notebook is never raised.
 
-    ``workers`` is how many notebooks may be judged at a time, each in a process of its own; an ``executor`` of the
-    caller's grades instead, elsewhere. With ``keep``, verdicts are stored and looked up; with ``"read"`` only looked up. ``deliver`` is applied to each
-    outcome in the process that graded it: work that can be done side by side. With several workers it has to be something
-    that can be pickled. Raises ``CourseError`` where the course itself is wrong, an exercise in ``options.only`` included.
+    Args:
+        course: the course whose checks are used.
+        jobs: the notebooks, of any chapters.
+        options: how they are graded.
+        workers: how many notebooks are graded at a time, each in a process of its own.
+        executor: grades the notebooks instead, perhaps on other machines.
+        keep: whether verdicts are stored and looked up; with ``"read"``, they are only looked up.
+        deliver: applied to each outcome in the process that graded it. It must be picklable if there are several workers.
+
+    Raises ``CourseError`` if the course itself is wrong, or if it has no exercise in ``options.only``.
     """
     options = options or GradingOptions()
     by_chapter: dict[str, list[Job]] = {}
@@ -70,7 +76,7 @@ def grade(
             by_chapter.setdefault(_chapter(course, job), []).append(job)
         except CourseError:
             raise
-        except Exception as error:  # noqa: BLE001 - no notebook may stop the others, whatever it holds
+        except Exception as error:  # noqa: BLE001 - no notebook may stop the others
             reason = str(error) if isinstance(error, NotebookError) else crash("Reading this notebook", error)
             yield delivered(Outcome(job, ungradable(job, reason)), deliver)
     for chapter in sorted(by_chapter, key=list(course.chapters).index):
@@ -116,7 +122,7 @@ def _require_exercises(chapter: str, released: Notebook, only: frozenset[str] | 
 
 
 def _known(task: Task, released: ReleasedNotebook, job: Job) -> Outcome | None:
-    """The outcome of a job whose verdict is stored; None where it is to be graded."""
+    """Return the outcome of a job whose verdict is stored; None if it has to be graded."""
     if task.cache is None:
         return None
     try:
@@ -127,7 +133,7 @@ def _known(task: Task, released: ReleasedNotebook, job: Job) -> Outcome | None:
         if verdict is None or cells is None:
             return None
         document = restore_cells(load_document(data, job.path), released)
-    except Exception:  # noqa: BLE001 - what is wrong with it shows when it is graded
+    except Exception:  # noqa: BLE001 - reported when the notebook is graded
         return None
     return Outcome(job, verdict.relabelled(notebook=str(job.path), student=job.student), document, cells, key)
 
@@ -135,6 +141,6 @@ def _known(task: Task, released: ReleasedNotebook, job: Job) -> Outcome | None:
 def _executor(workers: int) -> Executor:
     if workers == 1:  # no second process for a single notebook
         return grade_serially
-    from autograder.grading.pool import grade_in_parallel  # noqa: PLC0415 - where there is more than one notebook
+    from autograder.grading.pool import grade_in_parallel  # noqa: PLC0415 - not needed for a single notebook
 
     return partial(grade_in_parallel, workers)

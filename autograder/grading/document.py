@@ -43,7 +43,7 @@ __all__ = [
     "write_verdict",
 ]
 
-# What a student's output may bring into an instructor's browser: text and pixels, nothing that can act.
+# Output types that may reach an instructor's browser. None of them is active content.
 _SAFE = {"text/plain", "text/latex", "image/png", "image/jpeg"}
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 _STOPPED = {
@@ -57,10 +57,12 @@ _STOPPED = {
 
 
 class ReleasedNotebook:
-    """A chapter's notebook as it was handed out, read once for a class.
+    """A chapter's notebook as it was released, read once per class.
 
-    ``cells`` holds its cells and their JSON by grade id, ``pictures`` the sources of those that only draw, ``files`` what lies
-    beside it and its code mentions, by path.
+    Attributes:
+        cells: each cell and its JSON by grade id.
+        pictures: the sources of the cells that only draw.
+        files: the files next to the notebook that it mentions, by path.
     """
 
     def __init__(
@@ -78,7 +80,7 @@ class ReleasedNotebook:
 
     @classmethod
     def of(cls, course: Course, chapter: str) -> ReleasedNotebook:
-        """The notebook of a course's chapter; raises ``CourseError`` where it cannot be used."""
+        """Return the notebook of a course's chapter. Raises ``CourseError`` if it cannot be used."""
         path = course.source(chapter)
         document, notebook = load_source(path)
         return cls(
@@ -87,24 +89,24 @@ class ReleasedNotebook:
 
 
 def _mentioned(path: Path, notebook: Notebook) -> list[Path]:
-    """The files beside the notebook at ``path`` that it names: data that it reads, or that its text has students read; modules that it imports."""
+    """Return the files next to the notebook at ``path`` that its text mentions or its code imports."""
     text = "\n".join(cell.source for cell in notebook.cells)
     code = "\n".join(cell.source for cell in notebook.cells if cell.kind == "code")
     return [p for p in files_beside(path) if p.name in text or (p.suffix == ".py" and p.stem in code)]
 
 
 def restore_cells(submitted: Mapping[str, Any], released: ReleasedNotebook) -> dict[str, Any]:
-    """A well-formed notebook with the student's cells, the released metadata, and no outputs.
+    """Return a well-formed notebook with the student's cells, the released metadata and no outputs.
 
-    Locked cells get their released source back. Of a cell that was copied the last one keeps its grade id. A check cell
-    that is gone is put back below its stub, or at the end, so that its marks have a place.
+    Locked cells get their released source back. The last copy of a duplicate cell keeps the grade id. A deleted check cell is put back
+    below its stub or at the end, so that its marks have a place.
     """
     known = released.cells
     raws = list(submitted.get("cells", []))
     parsed = [cell_of(index, raw) for index, raw in enumerate(raws)]
     cells = [_plain(cell, raw) for cell, raw in zip(parsed, raws, strict=True)]
     for cell in cells:
-        # Known by its text: what a student's own metadata says of a cell is not asked.
+        # Recognized by the source, because the student's metadata cannot be trusted.
         if cell["cell_type"] == "code" and cell["source"] in released.pictures:
             cell["metadata"] = {"tags": [PICTURE]}
     seen: set[str] = set()
@@ -122,7 +124,7 @@ def restore_cells(submitted: Mapping[str, Any], released: ReleasedNotebook) -> d
             cell["id"], number = f"cell-{number}", number + len(cells)
         used.add(cell["id"])
     metadata = copy.deepcopy(dict(released.document.get("metadata", {})))
-    # Only of what was handed out: any text may stand in a student's metadata.
+    # Only released grade ids, because a student's metadata may contain any text.
     twice = [name for name in _copied(parsed, submitted) if name in known]
     if twice:
         metadata["autograder"] = {**metadata.get("autograder", {}), "copied": twice}
@@ -130,7 +132,7 @@ def restore_cells(submitted: Mapping[str, Any], released: ReleasedNotebook) -> d
 
 
 def _copied(cells: Iterable[Cell], document: Mapping[str, Any]) -> list[str]:
-    """The grade ids that stand more than once, now or before ``restored`` was first called (nbgrader's steps call it too)."""
+    """Return the duplicate grade ids, including those found by an earlier call (nbgrader's steps call ``restore_cells`` too)."""
     seen = Counter(cell.grade_id for cell in cells if cell.role)
     noted = metadata_of(document).get("copied", [])
     noted = [name for name in noted if isinstance(name, str)] if isinstance(noted, list) else []
@@ -138,7 +140,7 @@ def _copied(cells: Iterable[Cell], document: Mapping[str, Any]) -> list[str]:
 
 
 def write_outcomes(document: dict[str, Any], outcomes: Iterable[CellOutcome]) -> None:
-    """Write into ``document`` what its cells printed, returned and drew."""
+    """Write the outputs of the cells into ``document``."""
     for count, outcome in enumerate(outcomes, start=1):
         cell = document["cells"][outcome.index]
         if cell["cell_type"] == "code":
@@ -147,10 +149,9 @@ def write_outcomes(document: dict[str, Any], outcomes: Iterable[CellOutcome]) ->
 
 
 def write_verdict(document: dict[str, Any], exercises: Iterable[ExerciseVerdict]) -> None:
-    """Write each exercise's outcome into its check cell in ``document``.
+    """Write each exercise's verdict into its check cell in ``document``.
 
-    nbgrader reads a cell's score out of its first result, so that holds the number and nothing else; the message stands
-    in an output of its own.
+    nbgrader reads the score of a cell from its first result. So the first output has only the number, and the message has its own.
     """
     by_name = {exercise.name: exercise for exercise in exercises}
     for index, cell in enumerate(document["cells"]):
@@ -170,7 +171,7 @@ def write_verdict(document: dict[str, Any], exercises: Iterable[ExerciseVerdict]
 
 
 def checksum(cell: Mapping[str, Any]) -> str:
-    """The checksum that nbgrader gives a cell: of its source, kind, role, grade id and points."""
+    """Return the checksum that nbgrader gives a cell, from its source, type, role, grade id and points."""
     meta = cell["metadata"]["nbgrader"]
     grade, solution = bool(meta.get("grade", False)), bool(meta.get("solution", False))
     locked = not solution and (grade or bool(meta.get("locked", False)))
@@ -194,7 +195,7 @@ def _plain(parsed: Cell, raw: Any) -> dict[str, Any]:
 
 
 def _take_over(cell: dict[str, Any], original: Cell, released: Mapping[str, Any]) -> None:
-    """Give a submitted cell the kind, metadata and, where it is locked, the source that it was released with."""
+    """Give a submitted cell the type and metadata of the released one, and the source if it is locked."""
     cell["metadata"] = copy.deepcopy(released["metadata"])
     meta = cell["metadata"]["nbgrader"]
     if cell["cell_type"] != original.kind:
@@ -231,7 +232,7 @@ def _outputs(outcome: CellOutcome, count: int) -> list[dict[str, Any]]:
 
 
 def _safe(output: Any, count: int) -> dict[str, Any] | None:
-    """An output as it may be stored: the right keys and types, or None. A hostile child may send anything."""
+    """Return an output with valid keys and types, or None. A hostile process may send anything."""
     if not isinstance(output, dict):
         return None
     kind = output.get("output_type")
@@ -267,19 +268,22 @@ NOT_DRAWN = "What this cell shows is not here: the notebook was handed in withou
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _MAX_BYTES = 1 << 20
-_MAX_SIDE = 4096  # pixels; a small file may else unpack into gigabytes in a reader's browser
+_MAX_SIDE = 4096  # pixels; a small file could need gigabytes in a browser
 _MAX_OUTPUTS = 24
 
 
 def kept_pictures(
     submitted: Mapping[str, Any], pictures: Collection[CodeCell], max_text: int
 ) -> dict[int, CellOutcome]:
-    """The stored outcomes of ``pictures``, by their places in the notebook that is to be run.
+    """Return the stored outcomes of ``pictures``, by their index in the notebook that will be run.
+
+    Drawing would take most of the time of a submission, and no check depends on the course's own picture cells. So the stored output of
+    an unchanged cell is kept. A student could store another image there, but no mark depends on it.
 
     Args:
-        submitted: the notebook as it was handed in, with its outputs.
-        pictures: cells that draw what the course's author wrote and nothing else needs.
-        max_text: how many characters of text a cell may have put out.
+        submitted: the submitted notebook with its outputs.
+        pictures: the picture cells, which nothing else needs.
+        max_text: how many characters of text a cell may have in its output.
     """
     if not pictures:
         return {}
@@ -301,12 +305,12 @@ def kept_pictures(
 
 
 def without_picture(index: int) -> CellOutcome:
-    """What a picture cell shows that brought nothing along, or nothing that may be shown."""
+    """Return the outcome of a picture cell without a stored output that may be shown."""
     return CellOutcome(index, ({"output_type": "stream", "name": "stdout", "text": f"{NOT_DRAWN}\n"},))
 
 
 def _sane(outputs: Any, max_text: int) -> tuple[dict[str, Any], ...] | None:
-    """Stored outputs as they may be shown, images and text; None where there is anything else."""
+    """Return stored outputs that may be shown, images and text; None if there is anything else."""
     if not isinstance(outputs, list) or not 0 < len(outputs) <= _MAX_OUTPUTS:
         return None
     sane: list[dict[str, Any]] = []

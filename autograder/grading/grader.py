@@ -1,4 +1,4 @@
-"""Grading in one process: submissions of a chapter judged one after the other, none of which stops the next."""
+"""Grade submissions of a chapter in this process, one after the other."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 __all__ = ["NotebookGrader", "grade_serially"]
 
-_MAX_WITHOUT_JAIL = 3  # notebooks in a row for which none could be had: more than one of them can have brought about
+_MAX_WITHOUT_JAIL = 3  # notebooks in a row; a single notebook can be at fault for up to two
 
 
 def grade_serially(
     course: Course, task: Task, jobs: Iterable[Job], *, worker: Worker | None = None
 ) -> Iterator[Outcome]:
-    """Grade ``jobs`` in this process, each taken once the outcome of the one before has been used: an ``Executor``.
+    """Grade ``jobs`` in this process. This is an ``Executor``. A job is taken after the previous outcome has been used.
 
-    They run in the jail of ``worker``, where one is open already.
+    If ``worker`` is given, its open sandbox is used.
     """
-    from autograder.sandbox import open_worker  # noqa: PLC0415 - NumPy comes with it, which an unchanged class does without
+    from autograder.sandbox import open_worker  # noqa: PLC0415 - imports NumPy, which an unchanged class does not need
 
     with ExitStack() as stack:
         jail = worker or stack.enter_context(
@@ -50,20 +50,20 @@ def grade_serially(
 
 
 class NotebookGrader:
-    """Grades notebooks of one chapter in the jail of ``worker``."""
+    """Grades notebooks of one chapter in the sandbox of ``worker``."""
 
     def __init__(self, course: Course, task: Task, worker: Worker) -> None:
-        from autograder.judging.judge import Judge  # noqa: PLC0415 - Hypothesis is loaded once work is certain
+        from autograder.judging.judge import Judge  # noqa: PLC0415 - imports Hypothesis
         from autograder.judging.loader import load_checks  # noqa: PLC0415
 
         self._course, self._task, self._worker = course, task, worker
         self._released = ReleasedNotebook.of(course, task.chapter)
-        # Without a jail, all that is installed can be imported.
+        # Without a sandbox, every installed package can be imported.
         confined = task.options.confinement != "local"
         self._importable = AllowedImports.of(course, task.chapter, self._released) if confined else None
-        worker.prepare(self._released.notebook.code_cells())  # the jail gets ready while the checks are read
+        worker.prepare(self._released.notebook.code_cells())  # the sandbox starts while the checks are loaded
         self._judge = Judge(load_checks(course, task.chapter))
-        # Data that the notebook reads is there for a student too.
+        # Files that the notebook reads are available to a submission, too.
         self._open = partial(worker.open, files=self._released.files) if self._released.files else worker.open
         self._locator: NotebookLocator | None = None
         self._locating = Budget(course.locate_seconds)
@@ -71,7 +71,7 @@ class NotebookGrader:
         self._without_jail = 0
 
     def grade(self, job: Job) -> Outcome:
-        """The outcome of one notebook, its verdict kept and delivered; what is wrong with it is the outcome's reason."""
+        """Return the outcome of one notebook, stored and delivered. If it cannot be graded, the verdict says why."""
         options = self._task.options
         begun = time.monotonic()
         try:
@@ -95,7 +95,7 @@ class NotebookGrader:
             return self._task.ungradable(job, str(error), is_final=not isinstance(error.__cause__, OSError))
         except CourseError:
             raise
-        except Exception as error:  # our crash is one notebook's reason, never its zero nor the end of the run
+        except Exception as error:  # our crash makes this notebook ungradable; it is not a zero, and the run goes on
             if isinstance(error, OSError) and error.errno in DISK:
                 raise
             self._require_jail(error)
@@ -107,7 +107,7 @@ class NotebookGrader:
         return self._task.finish(Outcome(job, verdict, submission.document, submission.cells), submission.data)
 
     def _located(self, submission: Submission, exercises: tuple[ExerciseVerdict, ...]) -> tuple[ExerciseVerdict, ...]:
-        """``exercises``, each unnamed mistake among them with its place, where that is found: no mark depends on it."""
+        """Return ``exercises`` with the line of each undiagnosed mistake, if it can be found. No mark depends on this."""
         seconds = self._course.locate_seconds
         if not seconds or self._task.options.visible_only:
             return exercises
@@ -118,11 +118,11 @@ class NotebookGrader:
                 self._locator = NotebookLocator(self._judge.checks, seconds, self._locating, self._classmates)
             self._classmates.note(submission, exercises)
             return self._locator.locate(submission, exercises) if self._locator is not None else exercises
-        except Exception:  # noqa: BLE001 - the marks are made, and stand whatever breaks here
+        except Exception:  # noqa: BLE001 - the marks do not depend on it
             return exercises
 
     def _require_jail(self, error: Exception) -> None:
-        """Raise ``SandboxLost`` where it is not this notebook that has no jail, but every one."""
+        """Raise ``SandboxLost`` if the sandbox has failed for several notebooks in a row."""
         self._without_jail = self._without_jail + 1 if isinstance(error, SandboxStartError) else 0
         if self._without_jail >= _MAX_WITHOUT_JAIL:
             raise SandboxStartError(
@@ -132,9 +132,9 @@ class NotebookGrader:
             ) from error
 
     def _require_chapter(self, submission: Submission) -> None:
-        """Raise ``NotebookError`` for another chapter's notebook: by its own word, and by its cells, none of which is ours.
+        """Raise ``NotebookError`` if this is the notebook of another chapter, by its metadata and by its cells.
 
-        What functions it is given would else earn some points here, and nobody would look again.
+        Otherwise given functions could earn points here, and nobody would notice.
         """
         other = metadata_of(submission.submitted).get("chapter")
         if other == self._task.chapter or other not in self._course.finished_chapters():

@@ -1,4 +1,4 @@
-"""What notebooks import that is not there where they are graded: said of the course at once, of students' own code once."""
+"""Find imports that are not available in the sandbox: in the course's notebook, and in students' code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AllowedImports", "imported", "modules_of"]
 
-_ALWAYS = frozenset({"autograder", "IPython"})  # which the jail has by itself
+_ALWAYS = frozenset({"autograder", "IPython"})  # always available in the sandbox
 _MISSING = re.compile(r"No module named '(\w+)")
 COURSE = (
     "{places} of {chapter}'s own notebook {imports} {modules}, which notebooks cannot import where they are graded: "
@@ -41,16 +41,16 @@ STUDENTS = (
 
 
 def modules_of(course: Course) -> frozenset[str]:
-    """The names that a notebook can import where it is graded.
+    """Return the names of the modules that a notebook can import in the sandbox.
 
-    Raises ``PackageMissing`` where a package that the course lists is not installed.
+    Raises ``PackageMissing`` if a package that the course lists is not installed.
     """
     there = {name.removesuffix(".py").partition(".")[0] for name in top_level_paths(list(course.packages))}
     return frozenset(there | _ALWAYS | sys.stdlib_module_names | set(course.packages))
 
 
 def imported(source: str) -> Iterator[tuple[int, str]]:
-    """The line and the first name of each module that a cell imports; those that it can do without are left out."""
+    """Yield line and top-level name of each module that a cell imports, except imports in a ``try`` with handlers."""
     tree = attempt.parsed(source)
     waiting: list[ast.AST] = [tree] if tree is not None else []
     while waiting:
@@ -65,7 +65,7 @@ def imported(source: str) -> Iterator[tuple[int, str]]:
 
 @dataclass(frozen=True)
 class AllowedImports:
-    """What a chapter's notebooks can import, and what is said where one imports something else."""
+    """The modules that a chapter's notebooks can import, and the messages about all others."""
 
     course: Course
     chapter: str
@@ -73,7 +73,7 @@ class AllowedImports:
 
     @classmethod
     def of(cls, course: Course, chapter: str, released: ReleasedNotebook) -> AllowedImports:
-        """That of a chapter; raises ``CourseError`` where a cell that the course gives imports something else: every student's would fail."""
+        """Return the allowed imports of a chapter. Raises ``CourseError`` if a cell of the course imports anything else."""
         beside = {PurePosixPath(path).stem for path in released.files if path.endswith(".py")}
         found = cls(course, chapter, modules_of(course) | beside)
         given: dict[str, list[str]] = {}
@@ -96,7 +96,7 @@ class AllowedImports:
         return found
 
     def failed_cell(self, submission: Submission) -> str:
-        """Why a submission has no mark: a cell of the course's own stopped at an import; empty where none did."""
+        """Return why a submission gets no mark: a cell of the course failed at an import. Empty if none did."""
         code = [cell for cell in submission.notebook.cells if cell.kind == "code"]
         given = {
             cell.index: _place(cell, number) for number, cell in enumerate(code, 1) if submission.is_handed_out(cell)
@@ -114,7 +114,7 @@ class AllowedImports:
         return ""
 
     def of_students(self, submission: Submission) -> str:
-        """What an instructor has to know of a student's own imports; empty where all are there."""
+        """Return a warning about a student's own imports; empty if all are available."""
         found = list(dict.fromkeys(m for _, source in submission.own_cells() for m in self._unlisted(source)))
         if not found:
             return ""

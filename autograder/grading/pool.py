@@ -1,7 +1,7 @@
-"""Several grading processes side by side: each has its own jail and its own checks, and grades one notebook at a time.
+"""Grade in several processes. Each has its own sandbox and checks, and grades one notebook at a time.
 
-A process that dies (or is killed) loses nothing: the notebook that it was grading goes to another one. A notebook that ends
-two processes is ungradable, and the rest of the class is graded as if nothing had happened.
+If a process dies, its notebook goes to another process. A notebook that ends two processes is ungradable, and the others are not
+affected.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from autograder.grading.task import Executor, Task
 
 __all__ = ["Pool", "grade_in_parallel", "reusable_pool", "serve"]
 
-_MAX_AHEAD = 2  # notebooks that a process has: the one it grades and the next
-_MAX_DEATHS = 2  # processes that a notebook may end
-_PATIENCE = 5  # seconds in which a process may end by itself
+_MAX_AHEAD = 2  # notebooks assigned to a process: the one that it grades, and the next
+_MAX_DEATHS = 2  # processes that a notebook may end before it is ungradable
+_PATIENCE = 5  # seconds before a process that should end is killed
 
 
 def grade_in_parallel(workers: int, course: Course, task: Task, jobs: Sequence[Job]) -> Iterator[Outcome]:
-    """Grade ``jobs`` in ``workers`` processes: with a number of workers, an ``Executor``."""
+    """Grade ``jobs`` in ``workers`` processes. With the number of workers bound, this is an ``Executor``."""
     with Pool(course.root, task, workers) as pool:
         yield from pool.grade(jobs)
 
 
 @contextmanager
 def reusable_pool(workers: int) -> Iterator[Executor]:
-    """An executor whose ``workers`` processes, with their jails, go on from one chapter of a course to the next."""
+    """Return an executor whose ``workers`` processes are reused for the next chapters of a course."""
     pools: list[Pool] = []
 
     def graded(course: Course, task: Task, jobs: Sequence[Job], /) -> Iterator[Outcome]:
@@ -58,30 +58,30 @@ def reusable_pool(workers: int) -> Iterator[Executor]:
 
 
 class Pool:
-    """Grading processes, started when they are first needed and kept from one call and one task to the next.
+    """Grading processes, started when they are first needed and reused for further calls and tasks.
 
-    ``secret`` is the text from which hidden inputs are drawn, where these processes are not to look it up themselves.
+    ``secret`` is the text from which hidden inputs are drawn; by default each process looks it up.
     """
 
     def __init__(self, root: Path, task: Task, workers: int, *, secret: str = "") -> None:
         self._root, self._task, self._workers, self._secret = root, task, workers, secret
         self._waiting: deque[Job] = deque()
         self._deaths: Counter[Job] = Counter()
-        self._processes: dict[int, _Process] = {}  # by the place that each takes among the workers
-        # A grader and its jail take turns: on one core, neither has to be woken on another. Only where every core gets
-        # its share, as a core with two of them would be waited for while another has none.
+        self._processes: dict[int, _Process] = {}  # by index among the workers
+        # A grader and its sandbox take turns, so they run best on one core. Pin them only if every core gets as many: otherwise
+        # one core would have two graders while another has none.
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
         self._cores = cores if workers >= len(cores) else []
 
     def switch_task(self, task: Task) -> None:
-        """Let what is graded from now on be ``task``, another chapter of the same course; nothing may be waiting."""
+        """Grade another chapter of the same course from now on. No job may be waiting."""
         if task != self._task:
             self._task = task
             for process in self._processes.values():
                 process.send(task)
 
     def grade(self, jobs: Sequence[Job]) -> Iterator[Outcome]:
-        """The outcome of each job as it comes; raises what the checks or the sandbox raise in a process."""
+        """Yield the outcome of each job as it is made. Raises what the checks or the sandbox raise in a process."""
         self._waiting.extend(jobs)
         while len(self._processes) < min(self._workers, len(jobs)):
             self._start()
@@ -99,7 +99,7 @@ class Pool:
                     continue
                 if isinstance(message, BaseException):
                     raise message
-                job = process.jobs.popleft()  # what comes back carries a copy of it
+                job = process.jobs.popleft()  # the outcome has a copy of the job
                 self._feed(process)
                 yield replace(message, job=job)
 
@@ -113,7 +113,7 @@ class Pool:
             self.end()
 
     def close(self) -> None:
-        """Let the processes go, which have nothing left to do."""
+        """End the processes, which have no jobs left."""
         for process in self._processes.values():
             process.send(None)
         for process in self._processes.values():
@@ -121,7 +121,7 @@ class Pool:
         self.end()
 
     def end(self) -> None:
-        """End the processes now, whatever they do; their jails end with them."""
+        """End the processes at once, and with them their sandboxes."""
         for process in self._processes.values():
             process.terminate()
         for process in self._processes.values():
@@ -140,10 +140,10 @@ class Pool:
             process.send(process.jobs[-1])
 
     def _replace(self, place: int) -> Iterator[Outcome]:
-        """Give what a dead process had to another one, but for a notebook that has ended too many."""
+        """Give the jobs of a dead process to a new one, except a job that has ended too many."""
         process = self._processes.pop(place)
         how = process.close()
-        self._deaths[process.jobs[0]] += 1  # it was being graded; the others had not been begun
+        self._deaths[process.jobs[0]] += 1  # it was being graded, unlike the others
         for job in reversed(process.jobs):
             if self._deaths[job] < _MAX_DEATHS:
                 self._waiting.appendleft(job)
@@ -155,13 +155,13 @@ class Pool:
 
 
 class _Process:
-    """A grading process, and the jobs that it has, oldest first."""
+    """A grading process and its jobs, oldest first."""
 
     def __init__(self, root: Path, task: Task, core: int | None, secret: str) -> None:
         self.jobs: deque[Job] = deque()
         self.pipe, theirs = Pipe()
-        # A plain child that imports what it needs: a fork would copy threads' locks, and an open database. Processes of
-        # ``multiprocessing`` are not for a cluster's worker, which may have no children of that kind.
+        # Not a fork, which would copy the locks of threads and an open database. Not ``multiprocessing`` either, because a Dask
+        # worker may be a daemonic process, which cannot have such children.
         code = f"import sys; sys.path[:] = {sys.path!r}; from autograder.grading.pool import serve; serve({theirs.fileno()})"
         command = [sys.executable, "-c", code]
         self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
@@ -170,21 +170,21 @@ class _Process:
         self.send((root, task))
 
     def send(self, message: object) -> None:
-        """Send a message; a process that just died is noticed when its pipe is read."""
+        """Send a message. If the process has died, that is noticed when its pipe is read."""
         with suppress(OSError):
             self.pipe.send(message)
 
     def wait(self) -> None:
-        """Wait until it has ended, for some seconds."""
+        """Wait some seconds until the process has ended."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_PATIENCE)
 
     def terminate(self) -> None:
-        """Ask it to end, whatever it does."""
+        """Terminate the process."""
         self._process.terminate()
 
     def close(self) -> str:
-        """See that it ends; returns how it did, as the second half of a sentence."""
+        """Make sure that the process ends, and return how it did, as the end of a sentence."""
         self.wait()
         if self._process.poll() is None:
             self._process.kill()
@@ -194,19 +194,19 @@ class _Process:
 
 
 def serve(descriptor: int) -> None:
-    """What a grading process does: take jobs until there are no more, and send the outcome of each."""
-    # Ctrl-C reaches the whole group; only the process at home decides what it means.
+    """Run in a grading process: take jobs until there are no more, and send the outcome of each."""
+    # Ctrl-C reaches the whole process group. Only the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    from autograder.sandbox import open_worker  # noqa: PLC0415 - NumPy comes with it, which an unchanged class does without
+    from autograder.sandbox import open_worker  # noqa: PLC0415 - imports NumPy, which an unchanged class does not need
 
     pipe = Connection(descriptor)
     try:
         core, secret = pipe.recv()
         if core is not None:
-            with suppress(OSError):  # taken away meanwhile: any other will do
+            with suppress(OSError):  # the core is not available any more
                 os.sched_setaffinity(0, {core})
         if secret:
-            # Set here and not given to this process at its start: neighbours can read what a program was started with.
+            # Not passed in the environment at the start, because other users can read that.
             os.environ[VARIABLE] = secret
         root, task = pipe.recv()
         course = load_course(root)
@@ -215,21 +215,21 @@ def serve(descriptor: int) -> None:
             while tasks:
                 for outcome in grade_serially(course, tasks.pop(), _jobs(pipe, tasks), worker=worker):
                     pipe.send(outcome)
-    except BaseException as error:  # noqa: BLE001 - carried home and raised there
+    except BaseException as error:  # noqa: BLE001 - sent to the parent and raised there
         with suppress(OSError):
             pipe.send(error if _travels(error) else CourseError(f"{type(error).__name__}: {error}"))
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)  # the jail is gone; taking the interpreter apart would only be waited for
+    os._exit(0)  # the sandbox has ended; skip the interpreter's slow shutdown
 
 
 def _jobs(pipe: Connection, tasks: list[Task]) -> Iterator[Job]:
-    """The jobs of a task; one that comes after them goes into ``tasks``."""
+    """Yield the jobs of a task. A task that comes after them is appended to ``tasks``."""
     while True:
         try:
             message: Job | Task | None = pipe.recv()
         except (EOFError, OSError):
-            os._exit(1)  # home is gone: nobody takes outcomes any more
+            os._exit(1)  # the parent is gone
         if isinstance(message, Task):
             tasks.append(message)
         if not isinstance(message, Job):
@@ -238,7 +238,7 @@ def _jobs(pipe: Connection, tasks: list[Task]) -> Iterator[Job]:
 
 
 def _travels(error: BaseException) -> bool:
-    """Whether an error survives the way to another process."""
+    """Return whether an error can be pickled."""
     try:
         return isinstance(pickle.loads(pickle.dumps(error)), BaseException)  # noqa: S301 - our own, just written
     except Exception:  # noqa: BLE001

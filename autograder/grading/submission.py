@@ -35,9 +35,9 @@ __all__ = [
     "verdict_only",
 ]
 
-# What nbgrader keeps beside a submission and needs again to hand its feedback back to the right student.
+# Files that nbgrader stores next to a submission. It needs them to return feedback to the right student.
 BESIDE = ("timestamp.txt", "submission_secret.txt")
-MAX_BESIDE = 4096  # bytes of such a file that are read
+MAX_BESIDE = 4096  # bytes that are read
 
 COPIED = (
     "The cell of {name} stands more than once in this notebook. Both were run, in order, "
@@ -55,7 +55,7 @@ COVERED = (
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A notebook file to grade. Where ``chapter`` is None, the notebook tells which one it is."""
+    """A notebook file to grade. If ``chapter`` is None, the notebook itself says which chapter it is."""
 
     path: Path
     student: str | None = None
@@ -63,10 +63,12 @@ class Job:
 
 
 class Submission:
-    """A submitted notebook as the judge sees it: what was not begun, what to note, and how to run it.
+    """A submitted notebook as the judge sees it: the blank exercises, notes about it, and how to run it.
 
-    ``document`` is the notebook that is run: the student's, with the course's locked cells put back. ``cells`` holds
-    what its cells printed, returned and drew the first time they ran. ``submitted`` is the notebook as it came in.
+    Attributes:
+        document: the notebook that is run, with the course's locked cells restored.
+        cells: what the cells printed, returned and drew in the first run.
+        submitted: the notebook as it was submitted.
     """
 
     def __init__(
@@ -80,16 +82,16 @@ class Submission:
         redraw: bool = False,
         output_kb: int = 64,
     ) -> None:
-        """Raises ``NotebookError`` where ``data`` is no notebook that can be graded.
+        """Prepare a submission. Raises ``NotebookError`` if ``data`` is not a notebook that can be graded.
 
-        With ``pictures=False`` nobody will look at the notebook, and the course's picture cells are left out. With
-        ``redraw`` no picture that the notebook brings along is kept.
+        With ``pictures=False``, nobody will look at the notebook and the picture cells are left out. With ``redraw``, stored pictures are
+        not kept.
         """
         self.job = job
         self.data = data
         submitted = load_document(data, job.path)
         if not any(isinstance(raw, dict) and raw.get("cell_type") == "code" for raw in submitted["cells"]):
-            notebook_of(submitted, job.path)  # refuses a file without code, before anything is put back into it
+            notebook_of(submitted, job.path)  # rejects a file without code before any cell is restored
         self.submitted = submitted
         self.document = restore_cells(submitted, released)
         self.notebook = notebook_of(self.document, job.path)
@@ -111,14 +113,14 @@ class Submission:
         self._budget = TimeBudget()
 
     def open(self, *, memory_mb: int | None = None) -> Session:
-        """A fresh session in which the notebook's cells have been run, those aside that only draw.
+        """Return a new session in which the notebook's cells have been run, except those that only draw.
 
-        It is called again after a session was killed. All sessions of a submission share its time, whatever they are for.
+        Called again after a session was killed. All sessions share the time of the submission.
         """
         return self._run(self._plain, first=self.sandbox is None, memory_mb=memory_mb)
 
     def before_redefined(self, exercise: str) -> Subject | None:
-        """The notebook as far as the cell of another exercise that defines ``exercise`` again; None where none does."""
+        """Return the notebook up to the cell of another exercise that redefines ``exercise``; None if there is none."""
         own = max((cell.index for cell in self._plain if cell.name == exercise), default=None)
         others = set(self.notebook.exercises()) - {exercise}
         for cell in self._plain:
@@ -127,25 +129,25 @@ class Submission:
         return None
 
     def open_before(self, index: int, *, memory_mb: int | None = None) -> Session:
-        """A fresh session in which only the cells before the place ``index`` have been run."""
+        """Return a new session in which only the cells before ``index`` have been run."""
         cells = [cell for cell in self._plain if cell.index < index]
         return self._run(cells, first=False, memory_mb=memory_mb)
 
     def own_cells(self) -> list[tuple[str, str]]:
-        """The name and the source of each cell that was not handed out as it is, in the order in which they run."""
+        """Return name and source of each cell that the student wrote or changed, in the order in which they run."""
         return [(cell.name, cell.source) for cell in self._plain if cell.source not in self._handed_out]
 
     def open_copy(self, budget: TimeBudget, cache: AnswerCache, *, memory_mb: int | None = None) -> EditableSession:
-        """A fresh session that no mark depends on, on the time of ``budget``; ``cache`` takes its answers."""
+        """Return a new session that no mark depends on, with the time of ``budget``. ``cache`` stores its answers."""
         slow = [outcome.index for outcome in self.cells if outcome.stopped]
         return self._open_session(self._plain, memory_mb=memory_mb, draw=False, slow=slow, budget=budget, cache=cache)
 
     def is_handed_out(self, cell: Cell) -> bool:
-        """Whether a cell is one of the course's own, as it was handed out."""
+        """Return whether a cell is an unchanged cell of the course."""
         return cell.role is None and cell.source in self._handed_out
 
     def finish(self) -> None:
-        """Run what is still to be run for the reader: a notebook that no check asked for, and pictures that are to be drawn."""
+        """Run what is still missing for the reader: a notebook that no check has run, and pictures that have to be drawn."""
         first = self.sandbox is None
         if first or self._to_draw:
             cells = [cell for cell in self._code if not cell.optional or cell.index in self._to_draw]
@@ -154,7 +156,7 @@ class Submission:
     def _run(
         self, cells: list[CodeCell], *, first: bool, memory_mb: int | None = None, take: Collection[int] | None = None
     ) -> Session:
-        """Run ``cells``; what they put out is kept the first time, or of the cells in ``take``."""
+        """Run ``cells``. Keep their outputs the first time, or those of the cells in ``take``."""
         slow = [outcome.index for outcome in self.cells if outcome.stopped]
         draw = first or take is not None
         session = self._open_session(cells, memory_mb=memory_mb, draw=draw, slow=slow, budget=self._budget)
@@ -164,14 +166,14 @@ class Submission:
         return session
 
     def _keep(self, outcomes: Iterable[CellOutcome]) -> None:
-        from autograder.sandbox.texts import OutputBudget  # noqa: PLC0415 - NumPy comes with it, which an unchanged class does without
+        from autograder.sandbox.texts import OutputBudget  # noqa: PLC0415 - imports NumPy, which an unchanged class does not need
 
-        room = OutputBudget()  # pictures too, which a notebook may bring along, or copy the cells of, by the thousand
+        room = OutputBudget()  # also limits pictures, which a notebook may contain by the thousand
         self.cells = tuple(map(room.fit, sorted([*self.cells, *outcomes], key=lambda outcome: outcome.index)))
 
 
 class _Prefix:
-    """A submission's notebook up to, and without, the cell in which ``exercise`` is defined again."""
+    """A submission's notebook up to the cell that redefines ``exercise``, without this cell."""
 
     def __init__(self, whole: Submission, exercise: str, end: CodeCell) -> None:
         self.label, self.blank = whole.label, whole.blank
@@ -180,7 +182,7 @@ class _Prefix:
         self.open = partial(whole.open_before, end.index)
 
     def before_redefined(self, exercise: str) -> Subject | None:
-        """None: that cell was not run."""
+        """Return None, because that cell was not run."""
 
 
 def _notes(notebook: Notebook, released: Notebook, blank: frozenset[str], twice: list[str]) -> dict[str, str]:
@@ -197,16 +199,21 @@ def _notes(notebook: Notebook, released: Notebook, blank: frozenset[str], twice:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one job, from the process that graded it to the gradebook.
+    """The result of grading one job, from the process that graded it to the gradebook.
 
-    ``document`` is the notebook that was run (none where it is ungradable), ``cells`` what its cells put out. Delivering
-    writes both into what the student gets back: then ``cells`` is empty, ``document`` holds only the cells that a person
-    marks, ``timestamp`` is the text of nbgrader's ``timestamp.txt``, if there is one, and ``rewritten`` names those of the cells
-    that a person marks whose text is another than when they were graded before; ``page_kept`` says that a page stands there which
-    somebody else made. ``contested`` means that an earlier notebook counts where that has the better mark, and ``lost`` that it has:
-    then ``verdict`` is the earlier one's.
-    ``key`` is that of the stored verdict ("" where none is stored); ``settled`` is false where the same bytes may fare
-    better another time.
+    ``deliver`` writes ``document`` and ``cells`` into what the student gets back. After that ``cells`` is empty, and ``document`` has only
+    the manually graded cells.
+
+    Attributes:
+        document: the notebook that was run; empty if it is ungradable.
+        cells: the outputs of its cells.
+        key: the key of the stored verdict, or "".
+        is_final: whether grading the same bytes again would give the same result.
+        timestamp: the text of nbgrader's ``timestamp.txt``, or None.
+        rewritten: the manually graded cells whose text has changed since they were last graded.
+        page_kept: whether the page was not made by autograder and was kept.
+        may_be_superseded: whether an earlier notebook counts if its mark is better.
+        was_superseded: whether the earlier notebook counts; then ``verdict`` is the verdict on it.
     """
 
     job: Job
@@ -226,10 +233,10 @@ Deliver = Callable[[Outcome], Outcome]
 
 
 def delivered(outcome: Outcome, deliver: Deliver | None) -> Outcome:
-    """What ``deliver`` makes of ``outcome``; the same where there is nothing to deliver.
+    """Return what ``deliver`` makes of ``outcome``.
 
-    Where it fails over what stands in this notebook, that one is ungradable, and delivered as such: no student's text may
-    end a class's run. An ``OSError`` is about our own disk, and raised.
+    If that fails because of the notebook, the notebook is ungradable and delivered as such, so that the run goes on. An ``OSError``
+    concerns our own disk and is raised.
     """
     if deliver is None:
         return outcome
@@ -237,24 +244,24 @@ def delivered(outcome: Outcome, deliver: Deliver | None) -> Outcome:
         return deliver(outcome)
     except OSError:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is about this one notebook
+    except Exception as error:  # noqa: BLE001 - any error concerns this notebook only
         verdict, job = outcome.verdict, outcome.job
         reason = crash("Writing what the student gets back", error)
         return deliver(Outcome(job, ungradable(job, reason, verdict.chapter, verdict.max_score), is_final=False))
 
 
 def verdict_only(outcome: Outcome) -> Outcome:
-    """The outcome without the notebook, which nobody will look at: a ``Deliver``."""
+    """Return the outcome without the notebook, which nobody will look at. This is a ``Deliver``."""
     return replace(outcome, document={}, cells=())
 
 
 def ungradable(job: Job, reason: str, chapter: str | None = None, max_score: float = 0.0) -> Verdict:
-    """The verdict on a notebook that could not be judged: never a zero, always with its reason."""
+    """Return the verdict on a notebook that could not be graded. It has a reason and no score."""
     return Verdict.ungradable(str(job.path), reason, job.student, chapter or job.chapter, max_score)
 
 
 def points_of(released: Notebook, only: frozenset[str] | None = None) -> float:
-    """What the exercises of a chapter (``only`` some of them) are worth together."""
+    """Return the points of all exercises of a chapter, or of those in ``only``."""
     return math.fsum(
         cell.points or 0.0
         for cell in released.cells
@@ -263,13 +270,15 @@ def points_of(released: Notebook, only: frozenset[str] | None = None) -> float:
 
 
 def beside(path: Path, name: str) -> str | None:
-    """What stands in the small file ``name`` beside a submission, or None."""
+    """Return the text of nbgrader's small file ``name`` next to a submission, or None."""
     found = f"{path.parent}/{name}"
     try:
-        if not stat.S_ISREG(os.lstat(found).st_mode):  # a link may lead anywhere; a pipe or a device would never end
+        if not stat.S_ISREG(
+            os.lstat(found).st_mode
+        ):  # not a link to another file, nor a pipe or device that never ends
             return None
-        with open(found, "rb") as file:  # noqa: PTH123 - asked for every student of a class
-            start = file.read(MAX_BESIDE)  # never the whole: a file may claim a terabyte and take no room
+        with open(found, "rb") as file:  # noqa: PTH123 - faster, and called for every student
+            start = file.read(MAX_BESIDE)  # a sparse file may be a terabyte long
     except OSError:
         return None
     return start.decode("utf-8", "replace")[:1000]

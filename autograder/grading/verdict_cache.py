@@ -1,4 +1,4 @@
-"""Verdicts kept as they are made: a run that stopped goes on, and what has not changed is not run again."""
+"""Store verdicts, so that a stopped run can continue and unchanged notebooks are not run again."""
 
 from __future__ import annotations
 
@@ -24,9 +24,12 @@ __all__ = ["VerdictCache"]
 class VerdictCache:
     """The stored verdicts of one chapter, each under the hash of everything that it depends on.
 
-    That is: the submission's bytes, the checks, the chapter's notebook, every solution that these may use, the framework, the course's
-    limits and packages, its secret, and the options of the run. ``base`` is the hash of all these but the first: it goes
-    to other processes as it is, so that a course's sources are read once. With ``read_only`` nothing new is kept.
+    This is the submission's bytes, the checks, the chapter's notebook, the solutions that the checks may use, the framework, the course's
+    limits and packages, its secret, and the options of the run.
+
+    Attributes:
+        base: the hash of all these except the submission. It is sent to other processes, so that the sources are read once.
+        read_only: whether no new verdict is stored.
     """
 
     folder: Path
@@ -35,39 +38,39 @@ class VerdictCache:
 
     @classmethod
     def of(cls, course: Course, chapter: str, options: Iterable[object] = ()) -> VerdictCache:
-        """The cache of a course's chapter for runs with these ``options``."""
+        """Return the cache of a course's chapter for runs with these ``options``."""
         return cls(course.state("verdicts", chapter), _fingerprint(course, chapter, options))
 
     def key(self, data: bytes) -> str:
-        """The name under which the verdict on the submission ``data`` is kept."""
+        """Return the key of the verdict on the submission ``data``."""
         return hashlib.sha256(self.base + hashlib.sha256(data).digest()).hexdigest()
 
     def load(self, key: str) -> Verdict | None:
-        """The verdict kept under ``key``; None where there is none to be trusted."""
+        """Return the verdict stored under ``key``; None if there is none that can be read."""
         try:
-            with open(f"{self.folder}/{key}.json", "rb") as file:  # noqa: PTH123 - asked for every student of a class
+            with open(f"{self.folder}/{key}.json", "rb") as file:  # noqa: PTH123 - faster, and called for every student
                 return Verdict.from_json(json.loads(file.read()))
         except (OSError, ValueError, KeyError, TypeError):
-            return None  # missing, cut short or of another version: it is made again
+            return None  # missing, truncated or from another version
 
     def load_cells(self, key: str) -> tuple[CellOutcome, ...] | None:
-        """What the cells put out when that verdict was made. Kept apart: it is most of the bytes, and seldom asked for."""
+        """Return the cells' outputs for a stored verdict. They are most of the bytes and seldom needed, so they have a file of their own."""
         try:
             return tuple(_outcome_of(cell) for cell in json.loads((self.folder / f"{key}.cells.json").read_bytes()))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def save(self, key: str, verdict: Verdict, cells: Iterable[CellOutcome]) -> None:
-        """Keep a verdict. A notebook that could not be graded is not kept: the next run tries it again."""
+        """Store a verdict. An ungradable notebook is not stored, so that the next run tries it again."""
         if verdict.status != "graded" or self.read_only:
             return
-        # Not ``asdict``, which would copy every output deeply.
+        # Not ``asdict``, which would copy all outputs.
         outcomes = [
             {"index": c.index, "outputs": c.outputs, "error": c.error and asdict(c.error), "stopped": c.stopped}
             for c in cells
         ]
         write_atomically(self.folder / f"{key}.cells.json", json.dumps(outcomes, default=str).encode())
-        # Last: where there is a verdict, the rest is taken for granted.
+        # Written last, because the cells must exist if the verdict does.
         write_atomically(self.folder / f"{key}.json", json.dumps(verdict.to_json(), default=str).encode())
 
 
@@ -79,10 +82,10 @@ def _outcome_of(cell: dict[str, Any]) -> CellOutcome:
 def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> bytes:
     digest = hashlib.sha256()
     files = [course.source(chapter), course.checks(chapter), *files_beside(course.source(chapter))]
-    # Whatever a check file imports stands beside it; the checks of other chapters do not matter.
+    # A check file imports modules from its own folder. The checks of other chapters do not matter.
     files += sorted(p for p in course.checks(chapter).parent.glob("*.py") if not p.name.startswith("test_"))
     files += _solutions(course, chapter, files)
-    # The version alone would let a changed checkout answer with old verdicts.
+    # The version alone would not show changes in a checkout.
     framework = Path(autograder.__file__).parent
     files += sorted(framework.glob("*.py"))
     for room in ("checking", "edits", "judging", "grading", "locating", "sandbox"):
@@ -102,7 +105,7 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> byt
 
 
 def _solutions(course: Course, chapter: str, files: Iterable[Path]) -> list[Path]:
-    """The solutions that bear on ``chapter``: all but those of other chapters that nothing which bears on it mentions by name."""
+    """Return the solutions that ``chapter`` may depend on. Solutions of another chapter count only if a file that counts names it."""
     waiting = {path: path.read_bytes() for path in sorted((course.root / "solutions").rglob("*.py"))}
     texts = [path.read_bytes() for path in files if path.suffix == ".py" and path.is_file()]
     others = {name.encode() for name in course.chapters if name != chapter}

@@ -24,6 +24,11 @@ MAX_REMEMBERED = 20_000  # outcomes of checks, at a kilobyte or less
 
 
 def _overloaded() -> bool:
+    """Return whether far more work is waiting than there are cores.
+
+    Time limits are in wall-clock time, so a correct call may then be stopped. A second try takes time from the rest of the submission,
+    so it is not made otherwise.
+    """
     return hasattr(os, "getloadavg") and os.getloadavg()[0] > 3 * (os.cpu_count() or 1)
 
 
@@ -96,7 +101,6 @@ class Judge(Generic[C]):
         verdict = self._tried(spec, submission)
         waited_for = getattr(submission.subject, "waited_for", False)
         if verdict.status == "timeout" and _overloaded() and not waited_for:
-            # On a machine with far more to do than cores, a call may stand still through no fault of its own.
             verdict = self._tried(spec, submission)
         if verdict.status in _WRONG:
             verdict = self._as_its_own_cell_left_it(spec, verdict, submission.subject)

@@ -1,1 +1,1 @@
-"""Marks on their way to other systems: Canvas, Moodle, spreadsheets."""
+"""Export marks to Canvas, Moodle and spreadsheets."""

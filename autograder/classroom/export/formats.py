@@ -30,13 +30,13 @@ __all__ = ["FORMATS", "Export", "export_marks"]
 
 
 def canvas(found: ClassMarks) -> Table:
-    """A gradebook to import into Canvas: a row for each student, a column for each chapter."""
+    """Return a table for Canvas, with a row for each student and a column for each chapter."""
     found.require_distinct("LMS id", lambda student: student.lms_user_id)
     rows = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *found.chapters]]
     rows.append([POINTS_POSSIBLE, "", "", "", "", *(format_points(found.worth[chapter]) for chapter in found.chapters)])
     for student in found.students:
         lms = student.lms_user_id
-        # Canvas's own ids are whole numbers; what is none is the id that the school's system gave.
+        # Canvas's own ids are integers. Any other id comes from the school's system.
         ids = [lms, ""] if lms.isdigit() else ["", lms]
         marks = [shown(found.score(chapter, student.id)) for chapter in found.chapters]
         rows.append([*map(escape_formula, [student.sorted_name, *ids, student.id]), "", *marks])
@@ -44,7 +44,7 @@ def canvas(found: ClassMarks) -> Table:
 
 
 def moodle(found: ClassMarks) -> Table:
-    """The grading worksheet of one Moodle assignment; for several chapters, a table for Moodle's import of grades."""
+    """Return the grading worksheet of a Moodle assignment; for several chapters, a table for Moodle's grade import."""
     found.require_distinct("LMS id", lambda student: student.lms_user_id)
     found.require_distinct("address", lambda student: student.email.casefold())
     return _worksheet(found, found.chapters[0]) if len(found.chapters) == 1 else _many(found)
@@ -83,7 +83,7 @@ def _many(found: ClassMarks) -> Table:
 
 
 def _participant(student: Person) -> str:
-    """How a Moodle worksheet calls a student: by a number that only Moodle knows."""
+    """Return how a Moodle worksheet identifies a student, by a number that only Moodle knows."""
     return (
         f"Participant {student.lms_user_id}" if student.lms_user_id.isdigit() else escape_formula(student.lms_user_id)
     )
@@ -94,7 +94,7 @@ def _person(student: Person) -> list[str]:
 
 
 def table(found: ClassMarks) -> Table:
-    """A row for each student and chapter: the columns of ``nbgrader export``, and after them what the blank cells mean."""
+    """Return a row for each student and chapter, with the columns of ``nbgrader export`` and the reason for blank cells."""
     heads = ["assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email", "raw_score"]
     rows = [[*heads, "late_submission_penalty", "score", "max_score", "lms_user_id", "state"]]
     for chapter in found.chapters:
@@ -115,7 +115,7 @@ FORMATS: Mapping[str, Callable[[ClassMarks], Table]] = {"canvas": canvas, "moodl
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A file that was made: its bytes, and sentences on what a person should know of it."""
+    """An exported file: its bytes, and remarks for the instructor."""
 
     data: bytes
     remarks: tuple[str, ...]
@@ -133,10 +133,10 @@ def export_marks(
     bom: bool = False,
     output: Path | None = None,
 ) -> Export:
-    """The marks in the gradebook at ``url`` as ``to`` ("canvas", "moodle", "csv") takes them, written to ``output`` if it is given.
+    """Export the marks in the gradebook at ``url`` in the format ``to`` ("canvas", "moodle", "csv"), and write them to ``output``.
 
-    ``roster`` is a file downloaded from there, whose rows and columns are kept; ``columns`` then says which is whose. Raises
-    ``CourseError`` or ``GradebookError``, and writes nothing, where marks could get to the wrong student.
+    ``roster`` is a downloaded file whose rows and columns are kept. ``columns`` says which column belongs to which chapter. If marks could
+    reach the wrong student, raises ``CourseError`` or ``GradebookError`` and writes nothing.
     """
     if roster is not None and to not in KEYS:
         raise CourseError(

@@ -1,4 +1,4 @@
-"""The class and its marks as an export needs them, read from a gradebook."""
+"""Read the class and its marks from a gradebook for an export."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _CHAPTERS = """
     ORDER BY assignment.name
 """
 
-POINTS_POSSIBLE = "    Points Possible"  # as Canvas itself writes it
+POINTS_POSSIBLE = "    Points Possible"  # as in Canvas's own files
 
 State = Literal["graded", "waits", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What is sent where there is no whole mark: ``missing`` for who handed in nothing; with ``partial`` the points so far."""
+    """What to export without a complete mark: ``missing`` for students without a submission, ``partial`` for the points so far."""
 
     missing: Literal["blank", "zero"] = "blank"
     partial: bool = False
@@ -43,7 +43,7 @@ BLANK = Policy()
 
 @dataclass(frozen=True)
 class ClassMarks:
-    """A class's marks in some chapters; ``worth`` and ``due`` by chapter, ``marks`` by chapter and student."""
+    """The marks of a class. ``worth`` and ``due`` are by chapter, ``marks`` by chapter and student."""
 
     chapters: tuple[str, ...]
     students: tuple[Person, ...]
@@ -53,29 +53,29 @@ class ClassMarks:
     policy: Policy = BLANK
 
     def of(self, chapter: str, student: str) -> SubmissionMarks | None:
-        """The marks of a student in a chapter; None where nothing was handed in."""
+        """Return the marks of a student in a chapter; None without a submission."""
         return self.marks[chapter].get(student)
 
     def state(self, chapter: str, student: str) -> State:
-        """Whether a mark is there, waits for a person, or is missing because nothing was handed in."""
+        """Return whether a mark is complete, needs manual grading ("waits"), or is missing."""
         marks = self.of(chapter, student)
         if marks is None:
             return "missing"
         return "graded" if marks.complete else "waits"
 
     def score(self, chapter: str, student: str) -> float | None:
-        """What is sent; None for a blank cell: never a zero that nobody gave."""
+        """Return the mark to export; None for a blank cell. Nobody gets a zero that was not given."""
         marks = self.of(chapter, student)
         if marks is None:
             return 0.0 if self.policy.missing == "zero" else None
         return marks.total if marks.complete or (self.policy.partial and marks.is_graded) else None
 
     def waiting(self) -> list[tuple[str, str]]:
-        """Chapter and student of every mark that waits for a person."""
+        """Return chapter and student of every mark that needs manual grading."""
         return [(c, s.id) for c in self.chapters for s in self.students if self.state(c, s.id) == "waits"]
 
     def require_distinct(self, what: str, key: Callable[[Person], str]) -> None:
-        """Raise ``CourseError`` where two students have the same ``key``, called ``what``: their marks would be mixed up."""
+        """Raise ``CourseError`` if two students have the same ``key``. ``what`` is its name in the message."""
         by_key: dict[str, list[str]] = defaultdict(list)
         for student in self.students:
             if found := key(student):
@@ -89,15 +89,15 @@ class ClassMarks:
 
 
 def chapters_in(url: str) -> list[str]:
-    """The chapters that the gradebook at ``url`` has; none where it does not answer."""
+    """Return the chapters in the gradebook at ``url``; empty if it is unavailable."""
     return [str(name) for rows in query(url, [(_CHAPTERS, {})]) or [] for (name,) in rows]
 
 
 def read_class(url: str, chapters: Sequence[str], students: Sequence[str] = (), policy: Policy = BLANK) -> ClassMarks:
-    """The marks in the gradebook at ``url``; all its chapters where none is named, and all its students.
+    """Return the marks in the gradebook at ``url``, by default of all chapters and students.
 
-    Raises ``CourseError`` for a student or a chapter that is not in it, or where it has no student at all, and ``GradebookError`` where there
-    is none that can be read.
+    Raises ``CourseError`` for an unknown student or chapter, or if there is no student at all, and ``GradebookError`` if the gradebook
+    cannot be read.
     """
     require_version(url)
     known = read_class_list(url)
@@ -129,12 +129,12 @@ def read_class(url: str, chapters: Sequence[str], students: Sequence[str] = (), 
 
 
 def shown(score: float | None) -> str:
-    """A mark, or a blank cell where there is none to send."""
+    """Return a mark as text; empty if there is none to export."""
     return "" if score is None else format_points(score)
 
 
 def feedback_text(marks: SubmissionMarks) -> str:
-    """The marks in a sentence for each cell, with a person's comments: what fits into a field of another system."""
+    """Return one sentence for each cell with its mark and manual comment, for a text field of another system."""
     parts = []
     for cell in marks.cells:
         name = cell.name.removeprefix(CHECK)

@@ -1,4 +1,4 @@
-"""The same files by nbgrader's own command: ``nbgrader export --exporter=autograder.classroom.export.plugins.CanvasExport``."""
+"""Export with nbgrader's own command: ``nbgrader export --exporter=autograder.classroom.export.plugins.CanvasExport``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["CanvasExport", "CsvExport", "MoodleExport"]
 
 
 class _Export(ExportPlugin):
-    """Writes a file for another system; a mark that waits for a person is blank in it and never 0."""
+    """Writes a file for another system. Marks that need manual grading are blank in it, never 0."""
 
     kind = ""
 
@@ -31,7 +31,7 @@ class _Export(ExportPlugin):
     )
 
     def export(self, gradebook: Any) -> None:
-        """Write the file ``to``, by default ``grades-<kind>.csv``; end with status 1 and a sentence where that cannot be done."""
+        """Write the file ``to``, by default ``grades-<kind>.csv``. Exit with status 1 and a message if that fails."""
         output = Path(self.to or f"grades-{self.kind}.csv")
         try:
             done = export_marks(
@@ -45,7 +45,7 @@ class _Export(ExportPlugin):
                 output=output,
             )
         except (CourseError, GradebookError) as error:
-            self.log.error("%s", error)  # noqa: TRY400 - a sentence, and no traceback
+            self.log.error("%s", error)  # noqa: TRY400 - a message without a traceback
             raise SystemExit(1) from error
         for remark in done.remarks:
             self.log.warning("%s", remark)

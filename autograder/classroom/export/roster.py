@@ -1,4 +1,4 @@
-"""A file downloaded from Canvas or Moodle, and marks put into it: its columns and rows stay, each row is found by its ids."""
+"""Put marks into a file downloaded from Canvas or Moodle. Its rows and columns stay, and rows are matched by ids."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ _EXTRA = re.compile(r"\s*\([^()]*\)\s*\Z")  # " (4711)" in Canvas, " (Real)" in 
 
 @dataclass(frozen=True)
 class Roster(Sheet):
-    """A downloaded file as a table; ``path`` is where it lies."""
+    """A downloaded file as a table. ``path`` is its location."""
 
     path: Path = Path()
 
 
 @dataclass(frozen=True)
 class Merged:
-    """The file with marks in it, and sentences on what did not fit together."""
+    """The file with the marks, and remarks on what did not match."""
 
     rows: Table
     remarks: tuple[str, ...] = field(default=())
 
 
 def read_roster(path: Path) -> Roster:
-    """The CSV file ``path``, without its empty rows; raises ``CourseError`` where it is none."""
+    """Read the CSV file ``path`` without its empty rows. Raises ``CourseError`` if it is not a CSV file."""
     try:
         sheet = read_sheet(path)
     except CourseError as error:
@@ -109,7 +109,7 @@ def _is_about_columns(row: Sequence[str], ids: Sequence[int]) -> bool:
 def _matched(
     found: ClassMarks, roster: Roster, rows: Mapping[int, Sequence[str]], head: Sequence[str], to: str
 ) -> dict[int, Person]:
-    """The student of each row, by the surest id that fits."""
+    """Return the student of each row, matched by the most reliable id."""
     whose: dict[int, Person] = {}
     taken: dict[str, int] = {}
     for name, ids in KEYS[to].items():
@@ -193,7 +193,7 @@ def _feedback_column(head: Sequence[str], at: int) -> int | None:
 
 
 def _points_possible(table: Table, at: int, worth: float, chapter: str) -> list[str]:
-    """Fill in what a new assignment is worth; of an old one, say where Canvas has other points."""
+    """Fill in the points of a new assignment. For an old one, report different points in Canvas."""
     row = next((row for row in table[1:] if row[0].strip().startswith("Points Possible")), None)
     if row is None:
         table.insert(1, [POINTS_POSSIBLE, *[""] * (len(table[0]) - 1)])

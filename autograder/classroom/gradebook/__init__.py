@@ -1,1 +1,1 @@
-"""Enters verdicts in nbgrader's gradebook."""
+"""Enter verdicts in nbgrader's gradebook, and read it."""

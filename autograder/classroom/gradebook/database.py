@@ -43,11 +43,11 @@ _UPGRADE = (
 
 
 class GradebookError(Exception):
-    """The gradebook cannot be reached or written; the text says which, why and what to do."""
+    """The gradebook cannot be read or written. The message says which, why and what to do, without any password."""
 
 
 def require_address(db_url: Any) -> None:
-    """Raise ``CourseError`` where ``db_url`` is no address at which a gradebook could be. A file's costs next to nothing."""
+    """Raise ``CourseError`` if ``db_url`` is not the address of a gradebook. For a file, nothing is imported."""
     if isinstance(db_url, str) and db_url.startswith(SQLITE):
         folder = file_of(db_url).parent
         if not folder.is_dir():
@@ -56,7 +56,7 @@ def require_address(db_url: Any) -> None:
     from sqlalchemy import create_engine  # noqa: PLC0415 - not loaded for a file
 
     example = f"It looks like {SQLITE}/folder/gradebook.db or postgresql+psycopg://user@host/gradebook."
-    secret = isinstance(db_url, str) and "@" in db_url  # there may be a password in front of it
+    secret = isinstance(db_url, str) and "@" in db_url  # it may contain a password
     shown = "is set" if secret else f"is {db_url!r}"
     try:
         create_engine(db_url).dispose()
@@ -65,14 +65,14 @@ def require_address(db_url: Any) -> None:
             f"c.CourseDirectory.db_url asks for the Python package {error.name}, which is not installed here. "
             "For PostgreSQL: pip install 'nbautograder[postgres]'."
         ) from error
-    except Exception as error:  # whatever the value is: SQLAlchemy raises errors of many kinds
+    except Exception as error:  # SQLAlchemy raises many types of errors
         raise CourseError(f"c.CourseDirectory.db_url {shown}, which is no address of a database. {example}") from error
 
 
 def require_gradebook(db_url: str, config: Config) -> None:
-    """Try what entering marks will need: the database, and nbgrader's plugin for late penalties. nbgrader is loaded.
+    """Check what entering marks will need: the database, and nbgrader's plugin for late penalties. Imports nbgrader.
 
-    Raises ``GradebookError`` or ``CourseError``. Nothing is made or changed.
+    Raises ``GradebookError`` or ``CourseError``. Changes nothing.
     """
     from nbgrader.coursedir import CourseDirectory  # noqa: PLC0415
     from nbgrader.preprocessors import AssignLatePenalties  # noqa: PLC0415
@@ -85,7 +85,7 @@ def require_gradebook(db_url: str, config: Config) -> None:
         raise CourseError(f"nbgrader's part of the configuration cannot be used: {error}") from error
     try:
         AssignLatePenalties(config=config).init_plugin()
-    except Exception as error:  # a class of the course's own may raise anything
+    except Exception as error:  # a plugin of the course may raise anything
         raise CourseError(
             "nbgrader's plugin for late penalties cannot be used as nbgrader_config.py has it "
             f"(c.AssignLatePenalties, c.LateSubmissionPlugin): {error}"
@@ -104,14 +104,14 @@ def require_gradebook(db_url: str, config: Config) -> None:
             connection.execute(question)
 
     with gradebook_errors(db_url):
-        retry_conflicts(probe)  # another grader may be writing just now
+        retry_conflicts(probe)  # another grader may be writing
     require_version(db_url)
 
 
 def require_version(db_url: str) -> None:
-    """Raise ``GradebookError`` where the gradebook's tables are those of another nbgrader than the one installed here.
+    """Raise ``GradebookError`` if another version of nbgrader made the gradebook.
 
-    One that does not answer, or is not there yet, is nothing to tell here. nbgrader is not loaded.
+    A missing or unavailable gradebook is not reported here. nbgrader is not imported.
     """
     found = query(db_url, [("SELECT version_num FROM alembic_version", {})])
     versions = [str(version) for rows in found or [] for (version,) in rows]
@@ -128,9 +128,9 @@ def require_version(db_url: str) -> None:
 
 
 def require_answers(db_url: str, questions: Sequence[Query]) -> list[list[Any]] | None:
-    """The rows that answer each question; None where there is no gradebook yet.
+    """Return the rows of each query; None if there is no gradebook yet.
 
-    Raises ``GradebookError`` where there is one that cannot be read, or that another version of nbgrader has made.
+    Raises ``GradebookError`` if the gradebook cannot be read, or if another version of nbgrader made it.
     """
     if db_url.startswith(SQLITE):
         try:
@@ -163,7 +163,7 @@ def _other_version(where: str, what: str) -> str:
 
 @cache
 def _schemas() -> dict[str, str | None]:
-    """The versions of the gradebook's tables that the installed nbgrader knows, each with the one before it."""
+    """Return the schema versions that the installed nbgrader knows, each with the previous one."""
     spec = find_spec("nbgrader")
     folders = (
         [Path(place) / "alembic" / "versions" for place in (spec.submodule_search_locations or [])] if spec else []
@@ -179,7 +179,7 @@ def _schemas() -> dict[str, str | None]:
 
 @contextmanager
 def gradebook_errors(db_url: str) -> Iterator[None]:
-    """Raise what a database says as a ``GradebookError``."""
+    """Raise errors of the database as ``GradebookError``."""
     from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415
 
     try:
@@ -197,7 +197,7 @@ def gradebook_errors(db_url: str) -> Iterator[None]:
 
 
 def disk_error(error: OSError) -> str:
-    """The sentence on a file that cannot be written; empty where ``error`` is about something else."""
+    """Return the message about a file that cannot be written; empty if ``error`` is about something else."""
     if error.errno in FULL:
         return f"Cannot write {error.filename or 'a file'}: {NO_ROOM}"
     if error.filename is None or error.errno not in DISK | {errno.EACCES, errno.EPERM}:
@@ -207,32 +207,36 @@ def disk_error(error: OSError) -> str:
 
 Result = TypeVar("Result")
 
-_LOCK = 0x6175746F67726164  # any number that no other program takes: "autograd"
+_LOCK = 0x6175746F67726164  # an arbitrary number: "autograd" in ASCII
 _MAX_TRIES = 8
-_WAIT_SECONDS = 0.05  # before the second try; twice as long before each further one
+_WAIT_SECONDS = 0.05  # before the second try; doubled for each further one
 # Serialization failure, deadlock, lock not available; a table or type that another writer has just made.
 _STATES = {"40001", "40P01", "55P03", "42P07", "42710"}
 
 
 @contextmanager
 def exclusive_lock(db_url: str) -> Iterator[None]:
-    """Keep other graders out of the database while this one writes; nothing to do where it is not PostgreSQL."""
+    """Keep other graders out of the database while this one writes. Does nothing unless the database is PostgreSQL.
+
+    nbgrader enters a chapter in many small transactions, so a second writer could see half of it.
+    """
     if not db_url.startswith("postgresql"):
         yield
         return
-    from sqlalchemy import create_engine, text  # noqa: PLC0415 - loaded with nbgrader, which is
+    from sqlalchemy import create_engine, text  # noqa: PLC0415 - already loaded with nbgrader
     from sqlalchemy.pool import NullPool  # noqa: PLC0415
 
-    # Held by a transaction: it ends with the connection, however this program ends.
+    # A transaction holds the lock, so it is released when the connection ends, even if this process is killed.
     with create_engine(db_url, poolclass=NullPool).connect() as connection, connection.begin():
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         yield
 
 
 def retry_conflicts(write: Callable[[], Result]) -> Result:
-    """What ``write`` returns; where another writer came between, it is called again.
+    """Return what ``write`` returns. If another writer interferes, call it again.
 
-    ``write`` has to leave nothing behind when it raises. Raises what it raises, once it has been tried often enough.
+    nbgrader's own commands do not use our lock, and other databases than PostgreSQL have none. So a transaction may conflict with another
+    one. ``write`` must leave nothing behind when it raises. Its error is raised after several tries.
     """
     for attempt in range(_MAX_TRIES - 1):
         try:
@@ -240,7 +244,7 @@ def retry_conflicts(write: Callable[[], Result]) -> Result:
         except Exception as error:
             if not _met_another(error):
                 raise
-        # Not for equal times, or two writers might meet again and again.
+        # A random time, so that two writers do not conflict again.
         time.sleep(_WAIT_SECONDS * 2**attempt * random.uniform(0.5, 1.5))  # noqa: S311 - nothing secret
     return write()
 
@@ -250,12 +254,12 @@ def _met_another(error: BaseException) -> bool:
     from sqlalchemy.orm.exc import StaleDataError  # noqa: PLC0415
 
     seen: BaseException | None = error
-    while seen is not None:  # nbgrader raises an error of its own from some of these
+    while seen is not None:  # nbgrader wraps some of these errors
         if isinstance(seen, IntegrityError | StaleDataError):
             return True
         if isinstance(seen, DBAPIError):
             message = str(seen.orig)
-            locked = "database is locked" in message or "already exists" in message  # as SQLite puts it
+            locked = "database is locked" in message or "already exists" in message  # messages of SQLite
             return locked or getattr(seen.orig, "sqlstate", None) in _STATES
         seen = seen.__cause__ or seen.__context__
     return False
@@ -265,9 +269,9 @@ _FILE = "sqlite:///"
 
 
 def copy_gradebook(url: str, folder: Path) -> str:
-    """The address of a copy in ``folder`` of the gradebook at ``url``, as it is at this moment; empty where there is none yet.
+    """Copy the gradebook at ``url`` to ``folder``, and return the address of the copy; empty if there is no gradebook yet.
 
-    Raises ``GradebookError`` where it cannot be read.
+    Raises ``GradebookError`` if it cannot be read.
     """
     copy = folder / "gradebook.db"
     with gradebook_errors(url):
@@ -286,7 +290,7 @@ def copy_gradebook(url: str, folder: Path) -> str:
 
 
 def _copy_from_server(url: str, copy: Path) -> None:
-    from nbgrader.api import Base  # noqa: PLC0415 - nbgrader takes seconds, and few gradebooks lie on a server
+    from nbgrader.api import Base  # noqa: PLC0415 - takes seconds, and few gradebooks are on a server
     from sqlalchemy import create_engine, inspect, select, text  # noqa: PLC0415
     from sqlalchemy.pool import NullPool  # noqa: PLC0415
 
@@ -295,7 +299,7 @@ def _copy_from_server(url: str, copy: Path) -> None:
     with server.connect() as source:
         there = set(inspect(source).get_table_names())
         if not there & set(Base.metadata.tables):
-            return  # nbgrader makes its tables in the copy, as it would there
+            return  # nbgrader will create the tables in the copy
         with target.begin() as sink:
             Base.metadata.create_all(sink)
             versions = source.execute(text("SELECT version_num FROM alembic_version")).all()

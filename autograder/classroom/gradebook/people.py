@@ -56,7 +56,7 @@ PEOPLE: tuple[Query, Query] = ((_STUDENTS, {}), (_STUDENTS_BY_CHAPTER, {}))  # `
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A student as nbgrader's table of students has them; every text may be empty but ``id``."""
+    """A student in nbgrader's table of students. Every text except ``id`` may be empty."""
 
     id: str
     first_name: str = ""
@@ -66,12 +66,12 @@ class Person:
 
     @property
     def name(self) -> str:
-        """First and last name, as far as they are known, on one line."""
+        """The first and last name, as far as they are known."""
         return " ".join(f"{self.first_name} {self.last_name}".split())
 
     @property
     def sorted_name(self) -> str:
-        """Last and first name with a comma between, or the id where neither is known."""
+        """The last and first name with a comma; the id if neither is known."""
         parts = (" ".join(part.split()) for part in (self.last_name, self.first_name))
         return ", ".join(filter(None, parts)) or self.id
 
@@ -80,9 +80,9 @@ class Person:
 class ClassList:
     """The students of a gradebook, by id.
 
-    ``is_entered`` says that somebody entered them: one has a name or an address, or has handed in nothing, which grading alone does
-    not bring about. ``is_known`` says whether they are a class, and not only those who were graded so far: they were entered, or
-    come from another chapter.
+    Attributes:
+        is_entered: whether an instructor entered them. Then one has a name or an address, or has no submission.
+        is_known: whether they are a class, not only the students who were graded so far. They were entered, or are in another chapter.
     """
 
     people: Mapping[str, Person] = field(default_factory=dict)
@@ -91,24 +91,24 @@ class ClassList:
 
     @property
     def students(self) -> frozenset[str]:
-        """Their ids."""
+        """The ids of the students."""
         return frozenset(self.people)
 
 
 def known_students(url: str, chapter: str) -> ClassList | None:
-    """Who is in the gradebook at ``url``, before ``chapter`` is graded; None where it is not there or does not answer."""
+    """Return the students in the gradebook before ``chapter`` is graded; None if the gradebook is missing or unavailable."""
     found = query(url, PEOPLE)
     return None if found is None else class_list(found[0], found[1], chapter)
 
 
 def read_class_list(url: str) -> ClassList | None:
-    """Who is in the gradebook at ``url``; None where there is none yet. Raises ``GradebookError`` where it cannot be read."""
+    """Return the students in the gradebook; None if there is no gradebook yet. Raises ``GradebookError`` if it cannot be read."""
     found = require_answers(url, PEOPLE)
     return None if found is None else class_list(found[0], found[1])
 
 
 def class_list(students: Sequence[Any], submissions: Sequence[Any], chapter: str = "") -> ClassList:
-    """The class by the answers to ``PEOPLE``, as seen from ``chapter``."""
+    """Return the class from the rows of ``PEOPLE``, as seen from ``chapter``."""
     people = {row[0]: Person(*(str(value or "") for value in row)) for row in students}
     graded = {student for student, _chapter in submissions}
     entered = any(p.name or p.email or p.lms_user_id or p.id not in graded for p in people.values())
@@ -116,7 +116,7 @@ def class_list(students: Sequence[Any], submissions: Sequence[Any], chapter: str
 
 
 def duplicate_students(people: Iterable[Person]) -> list[str]:
-    """A sentence on each two students who are probably one: their ids differ in case or blanks only, or an id is shared."""
+    """Describe each pair of students who are probably the same: similar ids, or the same LMS id."""
     found: list[str] = []
     by_id: dict[str, list[str]] = {}
     by_lms: dict[str, list[str]] = {}
@@ -159,12 +159,12 @@ _COMMENTS = """
     WHERE assignment.name = :chapter AND (comment.manual_comment IS NOT NULL OR comment.auto_comment LIKE :ungraded) {only}
     ORDER BY base_cell.name
 """
-_OPENING = UNGRADED.partition("{")[0]  # of the comment on a notebook that could not be graded; the reason follows
+_OPENING = UNGRADED.partition("{")[0]  # start of the comment on an ungradable notebook, before the reason
 
 
 @dataclass(frozen=True)
 class ChapterBook:
-    """A chapter in a gradebook: the class, the marks of who handed in, what each cell is worth, and when it was due (UTC, no zone)."""
+    """A chapter in a gradebook: the class, the marks, the points of each cell, and when it was due (UTC without a time zone)."""
 
     class_list: ClassList = field(default_factory=ClassList)
     marks: Mapping[str, SubmissionMarks] = field(default_factory=dict)
@@ -173,15 +173,15 @@ class ChapterBook:
 
 
 def read_marks(url: str, chapter: str, students: Sequence[str] = ()) -> dict[str, SubmissionMarks] | None:
-    """The marks of ``chapter`` by student (of ``students`` only, if any) in the gradebook at ``url``; None where it does not answer."""
+    """Return the marks of ``chapter`` by student, for all or for ``students``; None if the gradebook is unavailable."""
     found = query(url, _questions(chapter, students))
     return None if found is None else _marks(*found)
 
 
 def read_book(url: str, chapter: str) -> ChapterBook | None:
-    """What the gradebook at ``url`` holds of ``chapter``; None where there is no gradebook yet.
+    """Return ``chapter`` in the gradebook at ``url``; None if there is no gradebook yet.
 
-    Raises ``GradebookError`` where there is one that cannot be read: a report must not pass for one on an empty class.
+    Raises ``GradebookError`` if it cannot be read. Otherwise a report would show an empty class.
     """
     values = {"chapter": chapter}
     found = require_answers(url, [*PEOPLE, (POINTS, values), (DUE_DATE, values), *_questions(chapter)])
@@ -204,7 +204,7 @@ def _questions(chapter: str, students: Sequence[str] = ()) -> list[Query]:
 def _marks(submissions: Sequence[Any], grades: Sequence[Any], comments: Sequence[Any]) -> dict[str, SubmissionMarks]:
     cells: dict[str, list[CellMark]] = {}
     for student, name, auto, by_hand, extra, waits, worth, task in grades:
-        # A cell without any entry, such as one that came with a later release, waits as well: nobody gave a 0 for it.
+        # A cell without an entry, for example from a later release, needs manual grading as well. It is not a 0.
         mark = CellMark(name, float(worth or task or 0.0), auto, by_hand, extra or None, waits is None or bool(waits))
         cells.setdefault(student, []).append(mark)
     said: dict[str, dict[str, str]] = {}
@@ -233,23 +233,23 @@ def _marks(submissions: Sequence[Any], grades: Sequence[Any], comments: Sequence
 
 
 def _duration(value: Any) -> dt.timedelta:
-    """A duration: a server gives one, SQLite the moment that is so long after 1970."""
+    """Return a duration. A server returns one, SQLite the timestamp that is so long after 1970."""
     if isinstance(value, dt.timedelta):
         return value
     end = parse_utc(value)
-    return dt.timedelta() if end is None else end - dt.datetime(1970, 1, 1)  # noqa: DTZ001 - of a moment without a zone
+    return dt.timedelta() if end is None else end - dt.datetime(1970, 1, 1)  # noqa: DTZ001 - timestamps have no time zone here
 
 
 _COLUMNS = ("id", "first_name", "last_name", "email", "lms_user_id")
-_MAX_ID = 128  # characters, in nbgrader's tables
-_MAX_TOLD = 5  # mistakes that are told at once
+_MAX_ID = 128  # characters in nbgrader's tables
+_MAX_TOLD = 5  # problems in one message
 
 
 def read_roster(path: Path) -> tuple[list[Person], tuple[str, ...]]:
-    """The students in the CSV file ``path``, and the names of the columns that nothing reads.
+    """Return the students in the CSV file ``path``, and the names of the columns that are ignored.
 
     The columns are those of ``nbgrader db student import``: id, and any of first_name, last_name, email, lms_user_id. Raises
-    ``CourseError`` with the lines that are wrong: nothing of such a file is to be entered.
+    ``CourseError`` with the lines that are wrong. Nothing of such a file should be entered.
     """
     rows = read_sheet(path, windows=True).rows
     heads = [head.strip() for head in rows[0]] if rows else []
@@ -299,9 +299,9 @@ def _mistakes(people: Sequence[Person], lines: Sequence[int]) -> list[str]:
 
 
 def enter_roster(course: Course, people: Sequence[Person]) -> tuple[int, int]:
-    """Enter ``people`` in the gradebook, in one transaction; returns how many are new, and how many are changed.
+    """Enter ``people`` in the gradebook in one transaction. Return how many are new, and how many are changed.
 
-    A field that is empty here stays what it is there, and nobody is removed. Raises ``GradebookError``.
+    An empty field does not change the gradebook, and nobody is removed. Raises ``GradebookError``.
     """
     load_nbgrader()
     from nbgrader.api import Gradebook, Student  # noqa: PLC0415

@@ -76,6 +76,26 @@ def test_an_endless_loop_costs_its_own_exercise_only(grade):
     assert found["mean_kelvin"].status == "passed"
 
 
+@pytest.mark.parametrize(
+    ("load", "waited_for", "status"), [(0.0, False, "timeout"), (1e6, False, "passed"), (1e6, True, "timeout")]
+)
+def test_a_timeout_is_tried_again_on_an_overloaded_machine_only(course, monkeypatch, load, waited_for, status):
+    """If the load average is far above the number of cores, the call may not have had its share. Nobody may be waiting, though."""
+    monkeypatch.setattr("os.getloadavg", lambda: (load, load, load))
+    calls = []
+
+    def to_kelvin(celsius):
+        calls.append(celsius)
+        while len(calls) == 1:
+            pass
+        return celsius + 273.15
+
+    student = Student(**{**right(), "to_kelvin": to_kelvin})
+    student.waited_for = waited_for
+    [verdict] = Judge(load_checks(course, CHAPTER)).judge(student, only=frozenset({"to_kelvin"}))
+    assert verdict.status == status
+
+
 def in_place(celsius):
     """Right numbers do not excuse writing into the caller's array."""
     celsius += 273.15
