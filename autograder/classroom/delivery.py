@@ -35,6 +35,11 @@ __all__ = [
 # "kept": the page was not made by autograder, or was changed since, so it is left as it is.
 PageStatus = Literal["made", "unchanged", "kept"]
 
+NOT_GRADED = "It is not graded yet: run `autograder grade {chapter}` first."
+GONE = "Its graded notebook cannot be read ({why}) Run `autograder grade {chapter}` first."
+AGAIN = "Another notebook was handed in since it was graded: run `autograder grade {chapter}` for its marks."
+KEPT = "It was not made by autograder, or was changed since, and was left as it is: --force replaces it."
+
 
 @dataclass(frozen=True, slots=True)
 class FeedbackWriter:
@@ -168,12 +173,6 @@ def _marked_by_hand(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def _texts(document: Mapping[str, Any]) -> dict[str, str]:
     return {cell["metadata"]["nbgrader"]["grade_id"]: text_of(cell["source"]) for cell in document["cells"]}
-
-
-NOT_GRADED = "It is not graded yet: run `autograder grade {chapter}` first."
-GONE = "Its graded notebook cannot be read ({why}) Run `autograder grade {chapter}` first."
-AGAIN = "Another notebook was handed in since it was graded: run `autograder grade {chapter}` for its marks."
-KEPT = "It was not made by autograder, or was changed since, and was left as it is: --force replaces it."
 
 
 @dataclass(frozen=True, slots=True)

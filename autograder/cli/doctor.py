@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 __all__ = ["STOPPING", "as_data", "diagnose", "probe_course", "report"]
 
+# Without these no mark is made or entered; the others are for nbgrader's own commands, or for later.
+STOPPING = frozenset({"packages", "gradebook"})
+_EXCHANGE = "/usr/local/share/nbgrader/exchange"  # nbgrader's default
+
 
 def diagnose() -> list[Probe]:
     """Check everything that the sandbox needs by running it. Only the first sandbox that works is tested completely."""
@@ -105,11 +109,6 @@ def _bwrap() -> Probe:
         return Probe("bwrap", holds=False, detail=why, remedy="See the next lines for what to do.")
     origin = dict(find_bwrap())[path]
     return Probe("bwrap", holds=True, detail=f"{path}, from {origin}")
-
-
-# Without these no mark is made or entered; the others are for nbgrader's own commands, or for later.
-STOPPING = frozenset({"packages", "gradebook"})
-_EXCHANGE = "/usr/local/share/nbgrader/exchange"  # nbgrader's default
 
 
 def probe_course(course: Course) -> list[Probe]:

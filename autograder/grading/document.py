@@ -55,6 +55,12 @@ _STOPPED = {
     "protocol": "This cell broke the connection to the grader and was stopped.",
 }
 
+NOT_DRAWN = "What this cell shows is not here: the notebook was handed in without it, and grading does not run it. Run it to see it."
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_MAX_BYTES = 1 << 20
+_MAX_SIDE = 4096  # pixels; a small file could need gigabytes in a browser
+_MAX_OUTPUTS = 24
+
 
 class ReleasedNotebook:
     """A chapter's notebook as it was released, read once per class.
@@ -262,14 +268,6 @@ def _output(kind: str, data: dict[str, str], **more: Any) -> dict[str, Any]:
 
 def _error(name: str, message: str, traceback: list[str]) -> dict[str, Any]:
     return {"output_type": "error", "ename": name, "evalue": message, "traceback": traceback}
-
-
-NOT_DRAWN = "What this cell shows is not here: the notebook was handed in without it, and grading does not run it. Run it to see it."
-
-_SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_MAX_BYTES = 1 << 20
-_MAX_SIDE = 4096  # pixels; a small file could need gigabytes in a browser
-_MAX_OUTPUTS = 24
 
 
 def kept_pictures(

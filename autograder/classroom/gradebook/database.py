@@ -41,6 +41,13 @@ _UPGRADE = (
     "Make a copy of it and run `nbgrader db upgrade` in the course folder, with the nbgrader that is installed here."
 )
 
+Result = TypeVar("Result")
+_LOCK = 0x6175746F67726164  # an arbitrary number: "autograd" in ASCII
+_MAX_TRIES = 8
+_WAIT_SECONDS = 0.05  # before the second try; doubled for each further one
+# Serialization failure, deadlock, lock not available; a table or type that another writer has just made.
+_STATES = {"40001", "40P01", "55P03", "42P07", "42710"}
+
 
 class GradebookError(Exception):
     """The gradebook cannot be read or written. The message says which, why and what to do, without any password."""
@@ -205,15 +212,6 @@ def disk_error(error: OSError) -> str:
     return f"Cannot use {error.filename}: {error.strerror}. Put the course where you may write, or mend its rights. {AGAIN}"
 
 
-Result = TypeVar("Result")
-
-_LOCK = 0x6175746F67726164  # an arbitrary number: "autograd" in ASCII
-_MAX_TRIES = 8
-_WAIT_SECONDS = 0.05  # before the second try; doubled for each further one
-# Serialization failure, deadlock, lock not available; a table or type that another writer has just made.
-_STATES = {"40001", "40P01", "55P03", "42P07", "42710"}
-
-
 @contextmanager
 def exclusive_lock(db_url: str) -> Iterator[None]:
     """Keep other graders out of the database while this one writes. Does nothing unless the database is PostgreSQL.
@@ -265,9 +263,6 @@ def _met_another(error: BaseException) -> bool:
     return False
 
 
-_FILE = "sqlite:///"
-
-
 def copy_gradebook(url: str, folder: Path) -> str:
     """Copy the gradebook at ``url`` to ``folder``, and return the address of the copy; empty if there is no gradebook yet.
 
@@ -275,10 +270,10 @@ def copy_gradebook(url: str, folder: Path) -> str:
     """
     copy = folder / "gradebook.db"
     with gradebook_errors(url):
-        if not url.startswith(_FILE):
+        if not url.startswith(SQLITE):
             _copy_from_server(url, copy)
         else:
-            path = Path(url.removeprefix(_FILE).partition("?")[0])
+            path = file_of(url)
             if not path.is_file():
                 return ""
             with (
@@ -286,7 +281,7 @@ def copy_gradebook(url: str, folder: Path) -> str:
                 closing(sqlite3.connect(copy)) as target,
             ):
                 book.backup(target)
-    return f"{_FILE}{copy}"
+    return f"{SQLITE}{copy}"
 
 
 def _copy_from_server(url: str, copy: Path) -> None:
@@ -295,7 +290,7 @@ def _copy_from_server(url: str, copy: Path) -> None:
     from sqlalchemy.pool import NullPool  # noqa: PLC0415
 
     server = create_engine(url, poolclass=NullPool)
-    target = create_engine(f"{_FILE}{copy}", poolclass=NullPool)
+    target = create_engine(f"{SQLITE}{copy}", poolclass=NullPool)
     with server.connect() as source:
         there = set(inspect(source).get_table_names())
         if not there & set(Base.metadata.tables):

@@ -58,6 +58,8 @@ UNCONFINED = {"local", "in-process"}
 # The start of a link's or picture's address, and of a formula without dollar signs.
 _ACTIVE = re.compile(r"\](?=[(:])|\\(?=[(\[]|begin\{)")
 
+BATCH = 200  # outcomes in one transaction
+
 
 def nbgrader_config(course: Course) -> Config:
     """Return the configuration that nbgrader itself would read in the course folder."""
@@ -395,9 +397,6 @@ def _total(state: Sequence[tuple[Any, dict[str, Any]]]) -> float:
     score = math.fsum(mark + (extra or 0.0) for mark, extra in given if mark is not None)
     penalty = math.fsum(values.get("late_submission_penalty") or 0.0 for _row, values in state)
     return max(0.0, score - penalty)
-
-
-BATCH = 200  # outcomes in one transaction
 
 
 class GradebookWriter:

@@ -53,6 +53,41 @@ _STUDENTS_BY_CHAPTER = """
 """
 PEOPLE: tuple[Query, Query] = ((_STUDENTS, {}), (_STUDENTS_BY_CHAPTER, {}))  # `class_list` takes their rows
 
+_SUBMISSIONS = """
+    SELECT submitted.student_id, submitted.timestamp, submitted.extension, part.late_submission_penalty
+    FROM assignment
+    JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
+    JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
+    WHERE assignment.name = :chapter {only}
+"""
+_GRADES = """
+    SELECT submitted.student_id, base_cell.name, grade.auto_score, grade.manual_score, grade.extra_credit,
+        grade.needs_manual_grade, grade_cells.max_score, task_cells.max_score
+    FROM assignment
+    JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
+    JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
+    JOIN base_cell ON base_cell.notebook_id = part.notebook_id
+    LEFT JOIN grade ON grade.notebook_id = part.id AND grade.cell_id = base_cell.id
+    LEFT JOIN grade_cells ON grade_cells.id = base_cell.id
+    LEFT JOIN task_cells ON task_cells.id = base_cell.id
+    WHERE assignment.name = :chapter AND (grade_cells.id IS NOT NULL OR task_cells.id IS NOT NULL) {only}
+    ORDER BY base_cell.name
+"""
+_COMMENTS = """
+    SELECT submitted.student_id, base_cell.name, comment.manual_comment, comment.auto_comment
+    FROM assignment
+    JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
+    JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
+    JOIN comment ON comment.notebook_id = part.id
+    JOIN base_cell ON base_cell.id = comment.cell_id
+    WHERE assignment.name = :chapter AND (comment.manual_comment IS NOT NULL OR comment.auto_comment LIKE :ungraded) {only}
+    ORDER BY base_cell.name
+"""
+_OPENING = UNGRADED.partition("{")[0]  # start of the comment on an ungradable notebook, before the reason
+_COLUMNS = ("id", "first_name", "last_name", "email", "lms_user_id")
+_MAX_ID = 128  # characters in nbgrader's tables
+_MAX_TOLD = 5  # problems in one message
+
 
 @dataclass(frozen=True, slots=True)
 class Person:
@@ -127,39 +162,6 @@ def duplicate_students(people: Iterable[Person]) -> list[str]:
     found += [f"{' and '.join(map(repr, ids))} differ in case or blanks only" for ids in by_id.values() if len(ids) > 1]
     found += [f"{' and '.join(ids)} have one LMS id, {lms}" for lms, ids in by_lms.items() if len(ids) > 1]
     return found
-
-
-_SUBMISSIONS = """
-    SELECT submitted.student_id, submitted.timestamp, submitted.extension, part.late_submission_penalty
-    FROM assignment
-    JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
-    JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
-    WHERE assignment.name = :chapter {only}
-"""
-_GRADES = """
-    SELECT submitted.student_id, base_cell.name, grade.auto_score, grade.manual_score, grade.extra_credit,
-        grade.needs_manual_grade, grade_cells.max_score, task_cells.max_score
-    FROM assignment
-    JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
-    JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
-    JOIN base_cell ON base_cell.notebook_id = part.notebook_id
-    LEFT JOIN grade ON grade.notebook_id = part.id AND grade.cell_id = base_cell.id
-    LEFT JOIN grade_cells ON grade_cells.id = base_cell.id
-    LEFT JOIN task_cells ON task_cells.id = base_cell.id
-    WHERE assignment.name = :chapter AND (grade_cells.id IS NOT NULL OR task_cells.id IS NOT NULL) {only}
-    ORDER BY base_cell.name
-"""
-_COMMENTS = """
-    SELECT submitted.student_id, base_cell.name, comment.manual_comment, comment.auto_comment
-    FROM assignment
-    JOIN submitted_assignment AS submitted ON submitted.assignment_id = assignment.id
-    JOIN submitted_notebook AS part ON part.assignment_id = submitted.id
-    JOIN comment ON comment.notebook_id = part.id
-    JOIN base_cell ON base_cell.id = comment.cell_id
-    WHERE assignment.name = :chapter AND (comment.manual_comment IS NOT NULL OR comment.auto_comment LIKE :ungraded) {only}
-    ORDER BY base_cell.name
-"""
-_OPENING = UNGRADED.partition("{")[0]  # start of the comment on an ungradable notebook, before the reason
 
 
 @dataclass(frozen=True)
@@ -238,11 +240,6 @@ def _duration(value: Any) -> dt.timedelta:
         return value
     end = parse_utc(value)
     return dt.timedelta() if end is None else end - dt.datetime(1970, 1, 1)  # noqa: DTZ001 - timestamps have no time zone here
-
-
-_COLUMNS = ("id", "first_name", "last_name", "email", "lms_user_id")
-_MAX_ID = 128  # characters in nbgrader's tables
-_MAX_TOLD = 5  # problems in one message
 
 
 def read_roster(path: Path) -> tuple[list[Person], tuple[str, ...]]:
