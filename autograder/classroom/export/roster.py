@@ -64,11 +64,11 @@ def read_roster(path: Path) -> Roster:
 
 
 def merged(found: ClassMarks, roster: Roster, to: str, columns: Mapping[str, str] | None = None) -> Merged:
-    """``roster`` with the marks of ``found`` in its rows.
+    """Return ``roster`` with the marks of ``found`` in its rows.
 
-    ``columns`` names the column of a chapter, by default the one with the chapter's name, with or without the number that the system
-    adds. Where there is no mark to send, a cell stays as it was. Raises ``CourseError`` where the file is another than ``to`` ("canvas",
-    "moodle") gives out, or where two rows, or two students, have one id.
+    ``columns`` gives the column of a chapter. By default that is the column with the chapter's name, with or without the number that the
+    system adds. If there is no mark to export, the cell does not change. Raises ``CourseError`` if the file does not come from ``to``
+    ("canvas", "moodle"), or if two rows or two students have the same id.
     """
     head = [cell.strip() for cell in roster.rows[0]]
     keys = [name for name in KEYS[to] if name in head]
@@ -99,7 +99,7 @@ def _require_columns(roster: Roster, head: Sequence[str], keys: Sequence[str], t
 
 
 def _is_about_columns(row: Sequence[str], ids: Sequence[int]) -> bool:
-    """Whether a row of a Canvas file is no student's: the points possible, and what is said of each column's posting.
+    """Return whether a row of a Canvas file is not about a student: points possible, or how a column is posted.
 
     A student without a name has an id in one of the columns ``ids``.
     """
@@ -144,7 +144,7 @@ def _matched(
 def _fill(
     table: Table, found: ClassMarks, chapter: str, whose: Mapping[int, Person], to: str, column: str | None
 ) -> list[str]:
-    """Put a chapter's marks into its column, which is added where there is none; what there is to say of it."""
+    """Put a chapter's marks into its column, which is added if it is missing. Return remarks for the instructor."""
     head, remarks = table[0], []
     at = _column_of(head, chapter, to, column, alone=len(found.chapters) == 1)
     if at is None:

@@ -474,7 +474,7 @@ class GradebookWriter:
                 kept: dict[str, tuple[float, float]] = {}
                 write_entries(self._course, batch, kept=kept)
                 self._after(batch, kept)
-        except BaseException as error:  # noqa: BLE001 - raised where the outcomes came from
+        except BaseException as error:  # noqa: BLE001 - raised by the next method call
             self._error = error
         finally:
             self._ready.set()
