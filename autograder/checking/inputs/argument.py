@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -187,6 +187,7 @@ class Argument:
 
     _: KW_ONLY
     default: bool = False
+    ordinary: ClassVar[Callable[..., Any]]  # draws a value for which no style is requested
 
     def styles(self, name: str) -> Iterator[Style]:  # noqa: ARG002 - most arguments have styles
         """Yield the styles that a value may have, described for an argument called ``name``."""
@@ -211,11 +212,12 @@ class Argument:
         name = f"{'.'.join(path)}: {style.name}"
         return InputCategory(name, style.phrase, matches, configure, slot=f"value {path}", exclusive=style.exclusive)
 
-    def requested(self, drawing: Drawing, path: Path) -> Style | None:
-        """Return the style requested for the argument at ``path``, or None if an ordinary value will do."""
-        name = drawing.request.styles.get(path)
-        return next((style for style in self.styles(path[-1]) if style.name == name), None)
-
     def draw(self, drawing: Drawing, path: Path) -> Any:
         """Draw a value of the requested style."""
-        raise NotImplementedError
+        return self.draw_styled(drawing, path, drawing.rng)
+
+    def draw_styled(self, drawing: Drawing, path: Path, *given: Any) -> Any:
+        """Return what the requested style, or else ``ordinary``, draws when it is called with ``given``."""
+        name = drawing.request.styles.get(path)
+        style = next((style for style in self.styles(path[-1]) if style.name == name), None)
+        return (style.draw if style else self.ordinary)(*given)

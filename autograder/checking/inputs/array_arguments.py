@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,10 @@ class ShapedArgument(Argument):
         """Return whether an array, or a list of numbers, has the style. An empty array has none."""
         return np.size(value) > 0 and bool(style.matches(np.asarray(value)))
 
+    def draw(self, drawing: Drawing, path: Path) -> Any:
+        """Draw an array of the requested style."""
+        return self.draw_styled(drawing, path, drawing.shape(self.shape), drawing.rng)
+
 
 # floats
 
@@ -79,16 +84,13 @@ class ArrayArgument(ShapedArgument):
         low, high, tiny, largest = self.low, self.high, self.tiny, self._largest
         has_zero = low <= 0 <= high and not self.distinct
         if low < 0:
-            yield Style("all negative", f"only negative numbers in {name}",
-                        lambda a: _several(a) and a.max() < 0,
+            yield Style("all negative", f"only negative numbers in {name}", lambda a: _several(a) and a.max() < 0,
                         lambda shape, rng: -np.abs(rng.uniform(0.05, 1.0, size=shape)) * min(LARGEST, -low))
         if low < 0 < high:
-            yield Style("all positive", f"only positive numbers in {name}",
-                        lambda a: _several(a) and a.min() > 0,
+            yield Style("all positive", f"only positive numbers in {name}", lambda a: _several(a) and a.min() > 0,
                         lambda shape, rng: np.abs(rng.uniform(0.05, 1.0, size=shape)) * min(LARGEST, high))
         if low < 1.2 * EXP_LOW:
-            yield Style("far below zero", f"all of {name} far below zero",
-                        lambda a: _several(a) and a.max() < EXP_LOW,
+            yield Style("far below zero", f"all of {name} far below zero", lambda a: _several(a) and a.max() < EXP_LOW,
                         lambda shape, rng: rng.uniform(-1.5, 1.5, size=shape) - min(-low * 0.9, float(rng.choice([900.0, 3000.0, 8000.0]))))
         if low < 1.2 * EXP_LOW and high > 1.2 * EXP_HIGH:
             yield Style("beyond the range of exp", f"numbers in {name} above 709 and below -745",
@@ -98,59 +100,43 @@ class ArrayArgument(ShapedArgument):
                         lambda a: _several(a) and 0 < _spread(a) < 0.01 * abs(float(a.mean())),
                         lambda shape, rng: min(largest, 9000.0) * 0.9 * (1 if high >= 1000 else -1) + rng.uniform(-1.5, 1.5, size=shape))
         if not self.distinct:
-            yield Style("all equal", f"all numbers in {name} equal",
-                        lambda a: _several(a) and _spread(a) == 0 and a.flat[0] != 0,
-                        lambda shape, rng: np.full(shape, self._ordinary(shape, rng).flat[0]), exclusive=True)
-            yield Style("some equal", f"equal numbers in {name}",
-                        lambda a: 1 < np.unique(a).size < a.size, self._some_equal)
+            yield Style("all equal", f"all numbers in {name} equal", lambda a: _several(a) and _spread(a) == 0 and a.flat[0] != 0,
+                        lambda shape, rng: np.full(shape, self.ordinary(shape, rng).flat[0]), exclusive=True)
+            yield Style("some equal", f"equal numbers in {name}", lambda a: 1 < np.unique(a).size < a.size, self._some_equal)
         yield Style("nearly equal", f"nearly equal numbers in {name}", _nearly_equal, self._nearly_equal)
         if has_zero:
-            yield Style("all zero", f"only zeros in {name}",
-                        lambda a: not a.any(), lambda shape, _rng: np.zeros(shape), exclusive=True)
+            yield Style("all zero", f"only zeros in {name}", lambda a: not a.any(), lambda shape, _rng: np.zeros(shape), exclusive=True)
             yield Style("some zeros", f"zeros in {name}", lambda a: a.any() and (a == 0).any(), self._some_zeros)
         if largest >= 1e6 * tiny:
             yield Style("tiny beside large", f"tiny numbers beside large ones in {name}",
                         lambda a: _sizes_of(a).min() <= 1e-6 * _sizes_of(a).max() and a.any(), self._tiny_and_large)
         if tiny <= 1e-4:
-            yield Style("all small", f"only numbers of about a hundredth in {name}",
-                        lambda a: 1e-4 < float(_sizes_of(a).max()) <= 0.05,
+            yield Style("all small", f"only numbers of about a hundredth in {name}", lambda a: 1e-4 < float(_sizes_of(a).max()) <= 0.05,
                         lambda shape, rng: self._signs(shape, rng) * 10 ** rng.uniform(-3.5, -1.4, size=shape), exclusive=True)
         if tiny <= 1e-5:
             least = np.log10(max(tiny, 1e-12)) + 0.1
-            yield Style("all tiny", f"only tiny numbers in {name}",
-                        lambda a: 0 < float(_sizes_of(a).max()) <= 1e-4,
+            yield Style("all tiny", f"only tiny numbers in {name}", lambda a: 0 < float(_sizes_of(a).max()) <= 1e-4,
                         lambda shape, rng: self._signs(shape, rng) * 10 ** rng.uniform(least, max(least, -5.05), size=shape), exclusive=True)
         if largest >= 1e5:
-            yield Style("all huge", f"only huge numbers in {name}",
-                        lambda a: np.abs(a).min() >= 1e4,
+            yield Style("all huge", f"only huge numbers in {name}", lambda a: np.abs(a).min() >= 1e4,
                         lambda shape, rng: self._signs(shape, rng) * rng.uniform(0.1, 0.9, size=shape) * largest)
         if high - low > 1:
-            yield Style("more digits than float32 has", f"numbers in {name} that float32 cannot tell apart",
-                        _lost_in_float32, self._equal_in_float32)
+            yield Style("more digits than float32 has", f"numbers in {name} that float32 cannot tell apart", _lost_in_float32, self._equal_in_float32)
         # fmt: on
 
-    def draw(self, drawing: Drawing, path: Path) -> np.ndarray:
-        """Draw an array of the requested style, dtype and layout."""
-        return self.draw_shape(drawing, path, drawing.shape(self.shape))
-
-    def draw_shape(self, drawing: Drawing, path: Path, shape: tuple[int, ...]) -> np.ndarray:
-        """Draw an array of a given shape."""
-        style = self.requested(drawing, path)
-        drawn = self._entries(style, shape, drawing.rng)
+    def draw_styled(self, drawing: Drawing, path: Path, *given: Any) -> np.ndarray:
+        """Draw an array of the requested style, dtype and layout. ``given`` is the shape and the generator."""
+        drawn: np.ndarray = super().draw_styled(drawing, path, *given)
         if drawing.request.float32 and self.float32:
             drawn = drawn.astype(np.float32)
         return strided(drawn) if path in drawing.request.layouts else drawn
-
-    def _entries(self, style: Style | None, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        drawn: np.ndarray = style.draw(shape, rng) if style else self._ordinary(shape, rng)
-        return drawn
 
     @property
     def _largest(self) -> float:
         return max(abs(self.low), abs(self.high))
 
-    def _ordinary(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        """Draw numbers of a few units in size."""
+    def ordinary(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        """Return numbers of a few units in size."""
         bottom = self.low if self.low >= 0 else max(self.low, -LARGEST)
         reach = 2 * LARGEST if self.low < 0 else min(LARGEST, self.high - self.low)
         drawn = rng.uniform(bottom, min(self.high, bottom + reach), size=shape)
@@ -169,16 +155,16 @@ class ArrayArgument(ShapedArgument):
         return rows + np.where(np.arange(rows.size).reshape(shape) % 2, -level, level)
 
     def _some_equal(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        return rng.choice(np.unique(self._ordinary(shape, rng))[: max(2, min(3, math.prod(shape) - 1))], size=shape)
+        return rng.choice(np.unique(self.ordinary(shape, rng))[: max(2, min(3, math.prod(shape) - 1))], size=shape)
 
     def _nearly_equal(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        drawn = self._ordinary(shape, rng)
+        drawn = self.ordinary(shape, rng)
         first, second = _pairs(drawn)
         second[...] = first * (1 + 1e-7 * rng.uniform(0.5, 1, size=len(second)))
         return drawn
 
     def _some_zeros(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        drawn = self._ordinary(shape, rng)
+        drawn = self.ordinary(shape, rng)
         drawn.flat[int(rng.integers(drawn.size)) :: 3] = 0.0
         return drawn
 
@@ -254,31 +240,32 @@ class WeightsArgument(ArrayArgument):
     """An array of weights: none is negative, and those along the last axis add up to 1."""
 
     def styles(self, name: str) -> Iterator[Style]:
-        """Yield the styles of weights, each of which changes positive numbers that are then divided by their sum."""
+        """Yield the styles of weights."""
         # fmt: off
-        yield Style("all on one", f"a weight of exactly 1 in {name}",
-                    lambda a: (a == 1).any() and a.shape[-1] > 1, _all_on_one, exclusive=True)
-        yield Style("some zeros", f"zeros in {name}", lambda a: (a == 0).any(), _some_zero_weights)
-        yield Style("no zeros", f"no zeros in {name}", lambda a: (a > 0).all(), lambda parts, _rng: parts)
-        yield Style("tiny beside large", f"tiny numbers beside large ones in {name}",
-                    lambda a: ((a > 0) & (a < 1e-7)).any(), _tiny_weights)
-        yield Style("small", f"numbers of about a hundredth or a thousandth in {name}",
-                    lambda a: ((a > 1e-5) & (a < 1e-2)).any(), _one_large(lambda rest, rng: 10 ** rng.uniform(-3.5, -2.1, size=rest.shape)))
-        yield Style("near 1", f"a number just below 1 in {name}",
-                    lambda a: ((a < 1) & (a > 0.99)).any(), _one_large(lambda rest, _rng: rest * 1e-4))
-        yield Style("all equal", f"all numbers in a row of {name} equal",
-                    lambda a: a.shape[-1] > 1 and (a.max(-1) - a.min(-1) < 1e-12).any(),
-                    lambda parts, _rng: np.ones_like(parts), exclusive=True)
-        yield Style("some equal", f"equal numbers in {name}",
-                    lambda a: np.unique(a).size < a.size, lambda parts, _rng: np.round(2 * parts) / 2 + 0.25)
+        yield Style("all on one", f"a weight of exactly 1 in {name}", lambda a: (a == 1).any() and a.shape[-1] > 1,
+                    partial(self.ordinary, change=_all_on_one), exclusive=True)
+        yield Style("some zeros", f"zeros in {name}", lambda a: (a == 0).any(), partial(self.ordinary, change=_some_zeros))
+        yield Style("no zeros", f"no zeros in {name}", lambda a: (a > 0).all(), self.ordinary)
+        yield Style("tiny beside large", f"tiny numbers beside large ones in {name}", lambda a: ((a > 0) & (a < 1e-7)).any(),
+                    partial(self.ordinary, change=_tiny_and_large))
+        yield Style("small", f"numbers of about a hundredth or a thousandth in {name}", lambda a: ((a > 1e-5) & (a < 1e-2)).any(),
+                    partial(self.ordinary, change=_one_large(lambda rest, rng: 10 ** rng.uniform(-3.5, -2.1, size=rest.shape))))
+        yield Style("near 1", f"a number just below 1 in {name}", lambda a: ((a < 1) & (a > 0.99)).any(),
+                    partial(self.ordinary, change=_one_large(lambda rest, _rng: rest * 1e-4)))
+        yield Style("all equal", f"all numbers in a row of {name} equal", lambda a: a.shape[-1] > 1 and (a.max(-1) - a.min(-1) < 1e-12).any(),
+                    partial(self.ordinary, change=lambda parts, _rng: np.ones_like(parts)), exclusive=True)
+        yield Style("some equal", f"equal numbers in {name}", lambda a: np.unique(a).size < a.size,
+                    partial(self.ordinary, change=lambda parts, _rng: np.round(2 * parts) / 2 + 0.25))
         # fmt: on
 
-    def _entries(self, style: Style | None, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        parts = rng.uniform(0.1, 1.0, size=shape)
-        if style is not None:
-            parts = style.draw(parts, rng)
-        drawn: np.ndarray = parts / parts.sum(-1, keepdims=True)
-        return drawn
+    def ordinary(
+        self, shape: tuple[int, ...], rng: np.random.Generator, change: Callable[..., np.ndarray] | None = None
+    ) -> np.ndarray:
+        """Return random weights: positive numbers, perhaps changed by ``change(parts, rng)``, divided by their sums."""
+        parts: np.ndarray = rng.uniform(0.1, 1.0, size=shape)
+        parts = change(parts, rng) if change else parts
+        weights: np.ndarray = parts / parts.sum(-1, keepdims=True)
+        return weights
 
 
 def _all_on_one(parts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -287,14 +274,14 @@ def _all_on_one(parts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return parts
 
 
-def _some_zero_weights(parts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _some_zeros(parts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     if parts.shape[-1] > 1:
         parts[..., int(rng.integers(parts.shape[-1])) :: 2] = 0.0
         parts[..., :1] += parts.sum(-1, keepdims=True) == 0
     return parts
 
 
-def _tiny_weights(parts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _tiny_and_large(parts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     *rows, n = parts.shape
     if n == 1:
         return parts
@@ -345,55 +332,39 @@ class MaskArgument(ShapedArgument):
         """Yield the styles that the shape and the options allow."""
         own = len([axis for axis in self.shape if axis != "..."])
         # fmt: off
-        yield Style("everything allowed", f"a {name} that allows everything",
-                    lambda m: m.all(), lambda shape, rng: rng.random(shape) < 1)
-        yield Style("one allowed in a row", f"a {name} with one place allowed in a row",
-                    lambda m: (m.sum(-1) == 1).any() and m.shape[-1] > 1,
-                    lambda shape, rng: _random_mask(shape, rng, share=0), exclusive=True)
+        yield Style("everything allowed", f"a {name} that allows everything", lambda m: m.all(), lambda shape, rng: rng.random(shape) < 1)
+        yield Style("one allowed in a row", f"a {name} with one place allowed in a row", lambda m: (m.sum(-1) == 1).any() and m.shape[-1] > 1,
+                    lambda shape, rng: self.ordinary(shape, rng, share=0), exclusive=True)
         if self.shape[-2:-1] != ("1",):
-            yield Style("different rows", f"a {name} with a row for each",
-                        lambda m: m.ndim > 1 and (m != m[..., :1, :]).any(), _random_mask)
+            yield Style("different rows", f"a {name} with a row for each", lambda m: m.ndim > 1 and (m != m[..., :1, :]).any(), self.ordinary)
         if self.empty_rows:
-            yield Style("nothing allowed in a row", f"a row of {name} that allows nothing",
-                        lambda m: (~m.any(-1)).any() and m.any(), _mask_with_empty_row)
-            yield Style("nothing allowed", f"a {name} that allows nothing",
-                        lambda m: not m.any(), lambda shape, rng: rng.random(shape) < 0, exclusive=True)
+            yield Style("nothing allowed in a row", f"a row of {name} that allows nothing", lambda m: (~m.any(-1)).any() and m.any(), self._with_empty_row)
+            yield Style("nothing allowed", f"a {name} that allows nothing", lambda m: not m.any(), lambda shape, rng: rng.random(shape) < 0, exclusive=True)
         if self.broadcasts:
-            yield Style("a row for all", f"a {name} with an axis of 1 where others have more",
-                        lambda m: 1 in m.shape, _mask_with_axis_of_one)
+            yield Style("a row for all", f"a {name} with an axis of 1 where others have more", lambda m: 1 in m.shape, self._with_axis_of_one)
             if "..." in self.shape:
                 yield Style("fewer axes", f"a {name} with no batch axes of its own",
-                            lambda m: m.ndim <= own, lambda shape, rng: _random_mask(shape[len(shape) - own :], rng))
-                yield Style("batch axes of its own", f"a {name} for each entry of the batch",
-                            lambda m: m.ndim > own, _random_mask)
+                            lambda m: m.ndim <= own, lambda shape, rng: self.ordinary(shape[len(shape) - own :], rng))
+                yield Style("batch axes of its own", f"a {name} for each entry of the batch", lambda m: m.ndim > own, self.ordinary)
         # fmt: on
 
-    def draw(self, drawing: Drawing, path: Path) -> np.ndarray:
-        """Draw a mask."""
-        style, shape = self.requested(drawing, path), drawing.shape(self.shape)
-        drawn: np.ndarray = style.draw(shape, drawing.rng) if style else _random_mask(shape, drawing.rng)
+    def ordinary(self, shape: tuple[int, ...], rng: np.random.Generator, share: float = 0.6) -> np.ndarray:
+        """Return a mask that allows about ``share`` of the places, and at least one place in each row."""
+        drawn = rng.random(shape) < share
+        np.put_along_axis(drawn, rng.integers(shape[-1], size=(*shape[:-1], 1)), np.True_, axis=-1)
         return drawn
 
+    def _with_empty_row(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        drawn = self.ordinary(shape, rng)
+        rows = drawn.reshape(-1, shape[-1])
+        rows[int(rng.integers(len(rows)))] = False
+        return drawn
 
-def _random_mask(shape: tuple[int, ...], rng: np.random.Generator, share: float = 0.6) -> np.ndarray:
-    """Return a mask that allows about ``share`` of the places, and at least one place in each row."""
-    drawn = rng.random(shape) < share
-    np.put_along_axis(drawn, rng.integers(shape[-1], size=(*shape[:-1], 1)), np.True_, axis=-1)
-    return drawn
-
-
-def _mask_with_empty_row(shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-    drawn = _random_mask(shape, rng)
-    rows = drawn.reshape(-1, shape[-1])
-    rows[int(rng.integers(len(rows)))] = False
-    return drawn
-
-
-def _mask_with_axis_of_one(shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-    if len(shape) > 1:
-        axis = int(rng.integers(len(shape) - 1))
-        shape = (*shape[:axis], 1, *shape[axis + 1 :])
-    return _random_mask(shape, rng)
+    def _with_axis_of_one(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        if len(shape) > 1:
+            axis = int(rng.integers(len(shape) - 1))
+            shape = (*shape[:axis], 1, *shape[axis + 1 :])
+        return self.ordinary(shape, rng)
 
 
 def mask(shape: str, *, empty_rows: bool = False, broadcasts: bool = True, default: bool = False) -> MaskArgument:
@@ -417,14 +388,11 @@ class LengthsArgument(ShapedArgument):
         # fmt: off
         yield Style("all the whole length", f"every entry of {name} as large as it may be",
                     lambda a, top: (a == top).all(), lambda drawn, top, _rng: np.full_like(drawn, top))
-        yield Style("one the whole length", f"an entry of {name} as large as it may be",
-                    lambda a, top: (a == top).any(), _with_entry)
+        yield Style("one the whole length", f"an entry of {name} as large as it may be", lambda a, top: (a == top).any(), _with_entry)
         yield Style("the smallest", f"an entry of {name} as small as it may be",
                     lambda a, _top: (a == self.low).any(), lambda drawn, _top, rng: _with_entry(drawn, self.low, rng))
-        yield Style("all different", f"different {name}",
-                    lambda a, _top: _several(a) and np.unique(a).size == a.size, self._all_different)
-        yield Style("all equal", f"equal {name}",
-                    lambda a, top: _several(a) and np.unique(a).size == 1 and a.flat[0] < top,
+        yield Style("all different", f"different {name}", lambda a, _top: _several(a) and np.unique(a).size == a.size, self._all_different)
+        yield Style("all equal", f"equal {name}", lambda a, top: _several(a) and np.unique(a).size == 1 and a.flat[0] < top,
                     lambda drawn, top, rng: np.full_like(drawn, int(rng.integers(self.low, max(self.low + 1, top)))))
         # fmt: on
 
@@ -432,11 +400,15 @@ class LengthsArgument(ShapedArgument):
         """Return whether lengths have the style, given the size ``up_to`` of the call."""
         return np.size(value) > 0 and bool(style.matches(np.asarray(value), call.sizes.get(self.up_to, -1)))
 
-    def draw(self, drawing: Drawing, path: Path) -> np.ndarray:
+    def draw(self, drawing: Drawing, path: Path) -> Any:
         """Draw lengths."""
-        style, top = self.requested(drawing, path), drawing.sizes[self.up_to]
+        top = drawing.sizes[self.up_to]
         drawn = drawing.rng.integers(self.low, top + 1, size=drawing.shape(self.shape))
-        return style.draw(drawn, top, drawing.rng) if style else drawn
+        return self.draw_styled(drawing, path, drawn, top, drawing.rng)
+
+    def ordinary(self, drawn: np.ndarray, _top: int, _rng: np.random.Generator) -> np.ndarray:
+        """Return the lengths as they are."""
+        return drawn
 
     def _all_different(self, drawn: np.ndarray, top: int, rng: np.random.Generator) -> np.ndarray:
         count = top - self.low + 1
@@ -461,27 +433,19 @@ class OrderArgument(ShapedArgument):
     def styles(self, name: str) -> Iterator[Style]:
         """Yield the styles of a permutation."""
         # fmt: off
-        yield Style("not undone by itself", f"a {name} that does not undo itself",
-                    lambda a: (a[a] != np.arange(a.size)).any(), _one_cycle)
+        yield Style("not undone by itself", f"a {name} that does not undo itself", lambda a: (a[a] != np.arange(a.size)).any(), self.ordinary)
         yield Style("as it is", f"a {name} that leaves everything in its place",
-                    lambda a: _several(a) and (np.diff(a) == 1).all(), lambda size, _rng: np.arange(size), exclusive=True)
-        yield Style("undone by itself", f"a {name} that undoes itself",
-                    lambda a: (np.diff(a) != 1).any() and (a[a] == np.arange(a.size)).all(),
-                    lambda size, _rng: np.arange(size)[::-1].copy())
+                    lambda a: _several(a) and (np.diff(a) == 1).all(), lambda shape, _rng: np.arange(math.prod(shape)), exclusive=True)
+        yield Style("undone by itself", f"a {name} that undoes itself", lambda a: (np.diff(a) != 1).any() and (a[a] == np.arange(a.size)).all(),
+                    lambda shape, _rng: np.arange(math.prod(shape))[::-1].copy())
         # fmt: on
 
-    def draw(self, drawing: Drawing, path: Path) -> np.ndarray:
-        """Draw a permutation."""
-        style, size = self.requested(drawing, path), math.prod(drawing.shape(self.shape))
-        drawn: np.ndarray = (style.draw if style else _one_cycle)(size, drawing.rng)
+    def ordinary(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        """Return a permutation that is a single cycle."""
+        drawn = np.arange(math.prod(shape))
+        places = rng.permutation(drawn.size)
+        drawn[places] = np.roll(places, 1)
         return drawn
-
-
-def _one_cycle(size: int, rng: np.random.Generator) -> np.ndarray:
-    drawn = np.arange(size)
-    places = rng.permutation(size)
-    drawn[places] = np.roll(places, 1)
-    return drawn
 
 
 def order(shape: str) -> OrderArgument:
@@ -505,27 +469,28 @@ class WholeNumbersArgument(ShapedArgument):
                         lambda a: _several(a) and (a == np.arange(a.size)).all(), lambda drawn, _rng: np.arange(drawn.size))
         yield Style("in a row from elsewhere", f"{name} that count from another number than 0",
                     lambda a: _several(a) and (np.diff(a) == 1).all() and a[0] != 0, self._in_a_row)
-        yield Style("in no order", f"{name} in no order",
-                    lambda a: (np.diff(a) > 0).any() and (np.diff(a) < 0).any(), self._unordered)
+        yield Style("in no order", f"{name} in no order", lambda a: (np.diff(a) > 0).any() and (np.diff(a) < 0).any(), self._unordered)
         yield Style("some equal", f"equal {name}", lambda a: 1 < np.unique(a).size < a.size, self._some_equal)
-        yield Style("all equal", f"all {name} equal",
-                    lambda a: _several(a) and np.unique(a).size == 1,
+        yield Style("all equal", f"all {name} equal", lambda a: _several(a) and np.unique(a).size == 1,
                     lambda drawn, _rng: np.full_like(drawn, drawn[0]), exclusive=True)
         if low < 0:
             yield Style("negative", f"negative {name}", lambda a: (a < 0).any(), lambda drawn, _rng: -np.abs(drawn) - 1)
-        yield Style("the largest", f"the largest number among {name}",
-                    lambda a: (a == high).any(), lambda drawn, rng: _with_entry(drawn, high, rng))
+        yield Style("the largest", f"the largest number among {name}", lambda a: (a == high).any(), lambda drawn, rng: _with_entry(drawn, high, rng))
         if largest // 10 > 100:
-            yield Style("far from 0", f"{name} far from 0",
-                        lambda a: (np.abs(a) >= largest // 10).all(), self._far_from_zero)
+            yield Style("far from 0", f"{name} far from 0", lambda a: (np.abs(a) >= largest // 10).all(), self._far_from_zero)
         # fmt: on
 
     def draw(self, drawing: Drawing, path: Path) -> np.ndarray:
         """Draw whole numbers, few of them far from 0 unless that is requested."""
-        style, shape = self.requested(drawing, path), drawing.shape(self.shape)
+        shape = drawing.shape(self.shape)
         low, high = self._near(math.prod(shape))
         drawn = drawing.rng.integers(low, high + 1, size=math.prod(shape))
-        return np.clip(style.draw(drawn, drawing.rng) if style else drawn, self.low, self.high).reshape(shape)
+        numbers: np.ndarray = np.clip(self.draw_styled(drawing, path, drawn, drawing.rng), self.low, self.high)
+        return numbers.reshape(shape)
+
+    def ordinary(self, drawn: np.ndarray, _rng: np.random.Generator) -> np.ndarray:
+        """Return the numbers as they are."""
+        return drawn
 
     def _near(self, size: int) -> tuple[int, int]:
         return max(self.low, -2 * size - 5), min(self.high, 2 * size + 5)
@@ -610,17 +575,12 @@ class AxisArgument(Argument):
     def styles(self, name: str) -> Iterator[Style]:
         """Yield the styles of an axis, whose tests also get the number of axes."""
         # fmt: off
-        yield Style("first", f"the first {name}",
-                    lambda v, n: v % n == 0 and n > 1, lambda n, rng: _from_either_end(n, rng, lambda _: 0))
-        yield Style("last", f"the last {name}",
-                    lambda v, n: v % n == n - 1 and n > 1, lambda n, rng: _from_either_end(n, rng, lambda _: n - 1))
-        yield Style("in the middle", f"an {name} in the middle",
-                    lambda v, n: 0 < v % n < n - 1, lambda n, rng: _from_either_end(n, rng,
+        yield Style("first", f"the first {name}", lambda v, n: v % n == 0 and n > 1, lambda n, rng: self.ordinary(n, rng, lambda _: 0))
+        yield Style("last", f"the last {name}", lambda v, n: v % n == n - 1 and n > 1, lambda n, rng: self.ordinary(n, rng, lambda _: n - 1))
+        yield Style("in the middle", f"an {name} in the middle", lambda v, n: 0 < v % n < n - 1, lambda n, rng: self.ordinary(n, rng,
                     lambda axis: int(rng.integers(1, n - 1)) if n > 2 else axis))
-        yield Style("from the front", f"an {name} counted from the front",
-                    lambda v, _n: v >= 0, lambda n, rng: int(rng.integers(n)))
-        yield Style("from the end", f"an {name} counted from the end",
-                    lambda v, _n: v < 0, lambda n, rng: int(rng.integers(n)) - n)
+        yield Style("from the front", f"an {name} counted from the front", lambda v, _n: v >= 0, lambda n, rng: int(rng.integers(n)))
+        yield Style("from the end", f"an {name} counted from the end", lambda v, _n: v < 0, lambda n, rng: int(rng.integers(n)) - n)
         # fmt: on
 
     def fits(self, style: Style, value: Any, call: BoundCall) -> bool:
@@ -630,19 +590,18 @@ class AxisArgument(Argument):
 
     def draw(self, drawing: Drawing, path: Path) -> int:
         """Draw an axis. If a length along it is requested, draw the array again with that length."""
-        style, shape = self.requested(drawing, path), list(np.shape(drawing.values[self.of]))
-        axis: int = (style.draw if style else _from_either_end)(len(shape), drawing.rng)
+        shape = list(np.shape(drawing.values[self.of]))
+        axis: int = self.draw_styled(drawing, path, len(shape), drawing.rng)
         of = drawing.arguments[self.of]
         if drawing.request.along is not None and isinstance(of, ArrayArgument):
             shape[axis] = drawing.request.along
-            drawing.values[self.of] = of.draw_shape(drawing, (self.of,), tuple(shape))
+            drawing.values[self.of] = of.draw_styled(drawing, (self.of,), tuple(shape), drawing.rng)
         return axis
 
-
-def _from_either_end(axes: int, rng: np.random.Generator, choose: Callable[[int], int] = lambda axis: axis) -> int:
-    """Return the axis that ``choose`` makes of a random one, counted from the front or from the end."""
-    axis = choose(int(rng.integers(axes)))
-    return axis - axes if rng.integers(2) else axis
+    def ordinary(self, axes: int, rng: np.random.Generator, choose: Callable[[int], int] = lambda axis: axis) -> int:
+        """Return the axis that ``choose`` makes of a random one, counted from the front or from the end."""
+        axis = choose(int(rng.integers(axes)))
+        return axis - axes if rng.integers(2) else axis
 
 
 def axis_of(name: str, *, default: bool = False) -> AxisArgument:

@@ -33,18 +33,9 @@ WORDS = ("to", "be", "or", "not", "the", "rose", "a", "sea", "the", "is")
 class ItemArgument(Argument):
     """An argument whose values may also be items of a list, a set or a dictionary."""
 
-    def ordinary(self, rng: np.random.Generator) -> Any:
-        """Return an ordinary value."""
-        raise NotImplementedError
-
     def ordinary_item(self, rng: np.random.Generator) -> Any:
         """Return an ordinary item of a list, a set or a dictionary."""
         return self.ordinary(rng)
-
-    def draw(self, drawing: Drawing, path: Path) -> Any:
-        """Draw a value of the requested style."""
-        style = self.requested(drawing, path)
-        return (style.draw if style else self.ordinary)(drawing.rng)
 
 
 # numbers and choices
@@ -434,8 +425,7 @@ class ItemsArgument(_SizedArgument):
             yield Style("sorted", f"a {name} that is sorted already",
                         lambda v: len(v) > 2 and list(v) == sorted(v) and v[0] != v[-1], lambda rng: sorted(self._several(rng)))
             yield Style("sorted backwards", f"a {name} that is sorted the other way round",
-                        lambda v: len(v) > 2 and list(v) == sorted(v, reverse=True) and v[0] != v[-1],
-                        lambda rng: sorted(self._several(rng), reverse=True))
+                        lambda v: len(v) > 2 and list(v) == sorted(v, reverse=True) and v[0] != v[-1], lambda rng: sorted(self._several(rng), reverse=True))
         if isinstance(of, NumberArgument):
             if of.low < 0:
                 least, default = of.low, -1 if of.whole else -0.5
@@ -443,12 +433,10 @@ class ItemsArgument(_SizedArgument):
                             lambda rng: [max(-abs(x), least) or default for x in self.ordinary(rng) or [1]])
             if of.low <= 0 <= of.high:
                 zero = 0 if of.whole else 0.0
-                yield Style("a zero", f"a zero in {name}",
-                            lambda v: 0 in v, lambda rng: _with_any(self.ordinary(rng), zero, rng))
+                yield Style("a zero", f"a zero in {name}", lambda v: 0 in v, lambda rng: _with_any(self.ordinary(rng), zero, rng))
         elif isinstance(of, TextArgument | ItemsArgument) and of.low == 0:
             what, empty = ("text", "") if isinstance(of, TextArgument) else ("list", [])
-            yield Style("an empty one among others", f"an empty {what} in {name}",
-                        lambda v: len(v) > 1 and any(not len(x) for x in v),
+            yield Style("an empty one among others", f"an empty {what} in {name}", lambda v: len(v) > 1 and any(not len(x) for x in v),
                         lambda rng: _with_any(self._several(rng), empty, rng))
         # fmt: on
 

@@ -7,17 +7,11 @@ The framework derives them: sizes, batch axes, memory layouts, float32, defaults
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from autograder.checking.inputs.argument import (
-    LONG_AXES,
-    BoundCall,
-    DrawRequest,
-    InputCategory,
-    Path,
-    length_category,
-)
+from autograder.checking.inputs.argument import LONG_AXES, BoundCall, DrawRequest, InputCategory, Path, length_category
 from autograder.checking.inputs.array_arguments import ArrayArgument, SizeArgument
 from autograder.checking.inputs.contract import Contract
 
@@ -48,31 +42,29 @@ def _sizes(contract: Contract) -> Iterator[InputCategory]:
     letters = contract.letters()
     given = {a.letter for a in contract.leaves().values() if isinstance(a, SizeArgument)}
     for letter in letters:
+        size = partial(_size_of, letter), partial(_request_size, letter)
         low, high = contract.limits_of(letter)
         if low <= 1:
-            yield _size(letter, f"{letter}: 1", f"{letter} = 1", (1, 1), exclusive=letter not in given)
+            yield length_category(f"{letter}: 1", f"{letter} = 1", (1, 1), *size, exclusive=letter not in given)
         for length in LONG_AXES[::-1]:  # the longest first, because an axis longer than 300 is longer than 64
             if high > length:
-                ends = (length + 1, min(high, length + 20))
-                yield _size(letter, f"{letter}: longer than {length}", f"{letter} above {length}", ends)
+                words = f"{letter}: longer than {length}", f"{letter} above {length}"
+                yield length_category(*words, (length + 1, min(high, length + 20)), *size)
     if len(letters) > 1:
-        yield InputCategory(
-            "sizes: all alike",
-            "all sizes alike",
-            _all_alike,
-            lambda request, _rng: setattr(request, "alike", True),
-            slot="sizes",
-        )
+        yield InputCategory("sizes: all alike", "all sizes alike", _all_alike, _request_alike, slot="sizes")
         yield _all_different(contract)
 
 
-def _size(letter: str, name: str, phrase: str, lengths: tuple[int, int], *, exclusive: bool = False) -> InputCategory:
-    def request_size(request: DrawRequest, size: int) -> None:
-        request.sizes[letter] = size
+def _size_of(letter: str, call: BoundCall) -> int:
+    return call.sizes.get(letter, 0)
 
-    return length_category(
-        name, phrase, lengths, lambda call: call.sizes.get(letter, 0), request_size, exclusive=exclusive
-    )
+
+def _request_size(letter: str, request: DrawRequest, size: int) -> None:
+    request.sizes[letter] = size
+
+
+def _request_alike(request: DrawRequest, _rng: np.random.Generator) -> None:
+    request.alike = True
 
 
 def _all_alike(call: BoundCall) -> bool:

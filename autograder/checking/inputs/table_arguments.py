@@ -49,46 +49,41 @@ class TableArgument(Argument):
         low, high = self.rows
         own = list(self.columns)
         if low == 0:
-            yield Style("no rows", f"a table `{name}` without rows",
-                        lambda t: not len(t), lambda _count, rng: self._frame(0, rng), exclusive=True)
+            yield Style("no rows", f"a table `{name}` without rows", lambda t: not len(t), lambda _count, rng: self.ordinary(0, rng), exclusive=True)
         if low <= 1 <= high:
-            yield Style("one row", f"a table `{name}` of one row", lambda t: len(t) == 1, lambda _count, rng: self._frame(1, rng))
+            yield Style("one row", f"a table `{name}` of one row", lambda t: len(t) == 1, lambda _count, rng: self.ordinary(1, rng))
         if high > MANY:
             yield Style("many rows", f"a table `{name}` of more than {MANY} rows", lambda t: len(t) > MANY,
-                        lambda _count, rng: self._frame(int(rng.integers(MANY + 1, min(high, MANY + 30) + 1)), rng))
+                        lambda _count, rng: self.ordinary(int(rng.integers(MANY + 1, min(high, MANY + 30) + 1)), rng))
         if high > 1:
-            yield Style("equal rows", f"a table `{name}` in which a row comes twice",
-                        lambda t: t[own].duplicated().any(), self._equal_rows)
+            yield Style("equal rows", f"a table `{name}` in which a row comes twice", lambda t: t[own].duplicated().any(), self._equal_rows)
         if self.labels:
             yield Style("labels of its own", f"a table `{name}` whose rows are not labelled 0, 1, 2 and so on",
                         lambda t: len(t) > 0 and t.index.dtype.kind not in "iu", self._with_text_labels)
             yield Style("labels in no order", f"a table `{name}` whose row labels are whole numbers in no order",
-                        lambda t: len(t) > 1 and t.index.dtype.kind in "iu" and not t.index.is_monotonic_increasing,
-                        self._with_unordered_labels)
+                        lambda t: len(t) > 1 and t.index.dtype.kind in "iu" and not t.index.is_monotonic_increasing, self._with_unordered_labels)
         if self.others:
             if len(own) > 1:
                 yield Style("columns in another order", f"a table `{name}` with its columns in another order",
-                            lambda t: [c for c in t.columns if c in own] != own,
-                            lambda count, rng: self._frame(count, rng)[own[::-1]])
-            yield Style("a column more", f"a table `{name}` with a column more",
-                        lambda t: len(t.columns) > len(own), self._with_another_column)
+                            lambda t: [c for c in t.columns if c in own] != own, lambda count, rng: self.ordinary(count, rng)[own[::-1]])
+            yield Style("a column more", f"a table `{name}` with a column more", lambda t: len(t.columns) > len(own), self._with_another_column)
         for column in self.missing:
             if high > 1:
                 yield Style(f"missing in {column}", f"a table `{name}` with missing values in {column!r}",
-                            partial(_some_missing, column), partial(self._without_some, column))
+                            lambda t, column=column: 0 < t[column].isna().sum() < len(t), partial(self._without_some, column))
             if high > 0:
                 yield Style(f"nothing in {column}", f"a table `{name}` with nothing but missing values in {column!r}",
-                            partial(_all_missing, column), partial(self._without_all, column))
+                            lambda t, column=column: len(t) > 0 and t[column].isna().all(), partial(self._without_all, column))
         for column, argument in self.columns.items():
             if high > 1 and isinstance(argument, ChoiceArgument):
                 yield Style(f"one value in {column}", f"a table `{name}` with one and the same {column!r} in every row",
-                            partial(_one_value, column), self._with_column(column, partial(_choices, argument, most=1)))
+                            lambda t, column=column: len(t) > 1 and len(set(t[column])) == 1, self._with_column(column, partial(_choices, argument, most=1)))
             if high > 1 and isinstance(argument, NumberArgument):
                 yield Style(f"ties in {column}", f"a table `{name}` in which two rows have the same {column!r}",
-                            partial(_ties, column), self._with_column(column, partial(_tied_numbers, argument)))
+                            lambda t, column=column: t[column].dropna().duplicated().any(), self._with_column(column, partial(_tied_numbers, argument)))
             if high > 0 and isinstance(argument, NumberArgument) and not argument.whole and _has_whole_numbers(argument):
                 yield Style(f"whole numbers in {column}", f"a table `{name}` with whole numbers in {column!r}",
-                            partial(_whole, column), self._with_column(column, partial(_whole_numbers, argument)))
+                            lambda t, column=column: len(t) > 0 and t[column].dtype.kind in "iu", self._with_column(column, partial(_whole_numbers, argument)))
         # fmt: on
 
     def fits(self, style: Style, value: Any, call: BoundCall) -> bool:
@@ -98,11 +93,9 @@ class TableArgument(Argument):
 
     def draw(self, drawing: Drawing, path: Path) -> Any:
         """Draw a DataFrame. An ordinary one has five to eight rows, if that is allowed."""
-        style = self.requested(drawing, path)
-        count = int(np.clip(drawing.rng.integers(5, 9), *self.rows))
-        return (style.draw if style else self._frame)(count, drawing.rng)
+        return self.draw_styled(drawing, path, int(np.clip(drawing.rng.integers(5, 9), *self.rows)), drawing.rng)
 
-    def _frame(self, count: int, rng: np.random.Generator, special: Mapping[str, Column] | None = None) -> Any:
+    def ordinary(self, count: int, rng: np.random.Generator, special: Mapping[str, Column] | None = None) -> Any:
         """Return a DataFrame with ``count`` rows. ``special`` columns are drawn by functions."""
         import pandas as pd  # noqa: PLC0415 - only a contract with a table needs it
 
@@ -117,29 +110,29 @@ class TableArgument(Argument):
         return pd.DataFrame({name: drawn(2, rng) for name, drawn in ordinary.items()}).iloc[:0].reset_index(drop=True)
 
     def _with_column(self, column: str, drawn: Column) -> Callable[[int, np.random.Generator], Any]:
-        return lambda count, rng: self._frame(count, rng, {column: drawn})
+        return lambda count, rng: self.ordinary(count, rng, {column: drawn})
 
     def _equal_rows(self, count: int, rng: np.random.Generator) -> Any:
-        frame = self._frame(count, rng)
+        frame = self.ordinary(count, rng)
         return frame.iloc[[*range(count - 1), int(rng.integers(count - 1))]].reset_index(drop=True)
 
     def _with_text_labels(self, count: int, rng: np.random.Generator) -> Any:
-        frame = self._frame(count, rng)
+        frame = self.ordinary(count, rng)
         letters = "pqrstuvwxyz"
         return frame.set_axis([letters[n % len(letters)] + str(n) for n in rng.permutation(count)])
 
     def _with_unordered_labels(self, count: int, rng: np.random.Generator) -> Any:
-        frame = self._frame(count, rng)
+        frame = self.ordinary(count, rng)
         return frame.set_axis(rng.permutation(np.arange(3, 3 + 2 * count))[:count])
 
     def _with_another_column(self, count: int, rng: np.random.Generator) -> Any:
-        frame = self._frame(count, rng)
+        frame = self.ordinary(count, rng)
         frame.insert(0, "remark", [f"note {n}" for n in range(count)])
         return frame
 
     def _without_some(self, column: str, count: int, rng: np.random.Generator) -> Any:
         """Remove about four values of a column in ten: at least one, and not all."""
-        frame = self._frame(count, rng)
+        frame = self.ordinary(count, rng)
         gone = rng.random(count) < 0.4
         gone[int(rng.integers(count))] = True
         gone[: 1 if gone.all() else 0] = False
@@ -150,29 +143,6 @@ class TableArgument(Argument):
         frame = self._without_some(column, count, rng)
         frame[column] = frame[column].mask(np.ones(count, bool))
         return frame
-
-
-# tests of a column
-
-
-def _some_missing(column: str, table: Any) -> bool:
-    return bool(0 < table[column].isna().sum() < len(table))
-
-
-def _all_missing(column: str, table: Any) -> bool:
-    return len(table) > 0 and bool(table[column].isna().all())
-
-
-def _one_value(column: str, table: Any) -> bool:
-    return len(table) > 1 and len(set(table[column])) == 1
-
-
-def _ties(column: str, table: Any) -> bool:
-    return bool(table[column].dropna().duplicated().any())
-
-
-def _whole(column: str, table: Any) -> bool:
-    return len(table) > 0 and table[column].dtype.kind in "iu"
 
 
 # the values of a column
