@@ -8,19 +8,17 @@ from typing import Any
 _WORDS = {
     "autograder.checking.asserts": "CheckFailed assert_choice assert_einsum assert_finite assert_matches assert_number "
     "assert_one_of assert_same_plot assert_shape assert_string assert_sums_to_one assert_within",
-    "autograder.checking.arguments": "among array axis_of group lengths mask order real size weights whole "
-    "whole_numbers",
-    "autograder.checking.contract": "Contract",
     "autograder.checking.student_tests": "grades_tests",
+    "autograder.checking.category_check": "all_categories",
     "autograder.checking.decorators": "check exercise pure",
-    "autograder.checking.kind_check": "every_kind",
-    "autograder.checking.kind": "Kind",
+    "autograder.checking.inputs.argument": "InputCategory",
+    "autograder.checking.inputs.array_arguments": "array axis_of lengths mask order size weights whole_numbers",
+    "autograder.checking.inputs.builtin_arguments": "among dates group items mapping members real text whole",
+    "autograder.checking.inputs.contract": "Contract",
+    "autograder.checking.inputs.table_arguments": "table",
     "autograder.checking.old_spellings": "after careful points visible",
     "autograder.checking.properties": "arrays_nd drawn_from floats given integers linked probabilities",
-    "autograder.checking.container_kinds": "items mapping members",
-    "autograder.checking.plain_kinds": "dates text",
     "autograder.checking.quizzes": "choice number quiz",
-    "autograder.checking.table_kinds": "table",
     "autograder.sandbox.protocol": "Rng Source",
 }
 _HOMES = {word: module for module, words in _WORDS.items() for word in words.split()}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from autograder.base.errors import CourseError
-from autograder.checking.contract import Contract
+from autograder.checking.inputs.contract import Contract
 
 __all__ = [
     "CheckSpec",

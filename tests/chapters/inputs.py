@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from autograder.checking import Contract, Kind, Source, array
+from autograder.checking import Contract, InputCategory, Source, array
 
 
 def arrays_of(*numbers):
@@ -60,7 +60,7 @@ def score_kinds(scores, move, names=("Q", "K"), *, rows=True, plain=dict, seen=d
             found = make(seen({key: value for key, value in values.items() if key != "mask"}), rng)
             return None if found is None else back(found)
 
-        return Kind.added(f"scores: {name}", phrase, lambda values: holds(seen(values)), made)
+        return InputCategory.custom(f"scores: {name}", phrase, lambda values: holds(seen(values)), made)
 
     def rows_of(values):
         return scores(values).shape[:-1]
@@ -151,9 +151,9 @@ def rules_of_one_query(divisor=by_root):
     """What a contract says of the scores of a single query q: their kinds, and how drawn ones are kept within bounds."""
     scores = scores_of(divisor, ONE_QUERY)
     return {
-        "kinds": score_kinds(scores, moved_scores(divisor, ONE_QUERY), ONE_QUERY, rows=False),
-        "tame": tamed(scores, ONE_QUERY),
-        "settle": settled(scores, names=ONE_QUERY),
+        "categories": score_kinds(scores, moved_scores(divisor, ONE_QUERY), ONE_QUERY, rows=False),
+        "sharpen": tamed(scores, ONE_QUERY),
+        "constrain": settled(scores, names=ONE_QUERY),
     }
 
 
@@ -163,7 +163,7 @@ def settled(scores, limit=1e4, names=("Q", "K")):
     Where all scores are as good as 0, no query says anything; where they lie beyond ``limit``, the contract promises nothing.
     """
 
-    def settle(values, _rng):
+    def constrain(values, _rng):
         top = np.abs(scores(values)).max(initial=0.0)
         if top == 0 or 0.3 <= top <= limit:
             return values
@@ -172,7 +172,7 @@ def settled(scores, limit=1e4, names=("Q", "K")):
         found = values[name] * min((8.0 if top > limit else 3.0) / top, 1e6 / sizes[name])
         return {**values, name: found.astype(values[name].dtype)}
 
-    return settle
+    return constrain
 
 
 def tamed(scores, names=("Q", "K"), spread=6.0):
@@ -181,7 +181,7 @@ def tamed(scores, names=("Q", "K"), spread=6.0):
     Where one score is far ahead, one key has all the weight, and most of what the inputs hold makes no difference.
     """
 
-    def tame(values, _rng):
+    def sharpen(values, _rng):
         found = scores(values)
         widest = np.ptp(found, axis=-1).max(initial=0.0)
         if widest <= 2 * spread:
@@ -189,7 +189,7 @@ def tamed(scores, names=("Q", "K"), spread=6.0):
         name = min(names, key=lambda name: np.abs(values[name]).max())
         return {**values, name: (values[name] * (spread / widest)).astype(values[name].dtype)}
 
-    return tame
+    return sharpen
 
 
 def room_above(mask):
@@ -204,7 +204,7 @@ def room_above(mask):
 def settled_with_a_mask(scores, names=("Q", "K")):
     """``settled``; under a mask scores stay within 1000, and forbidden ones little above the allowed ones of their row."""
 
-    def settle(values, rng):
+    def constrain(values, rng):
         if values.get("mask") is None:
             return settled(scores, names=names)(values, rng)
         values = settled(scores, 1000.0, names=names)(values, rng)
@@ -218,7 +218,7 @@ def settled_with_a_mask(scores, names=("Q", "K")):
         name = min(names, key=lambda name: np.abs(values[name]).max())
         return {**values, name: (values[name] / above).astype(values[name].dtype)}
 
-    return settle
+    return constrain
 
 
 def masked_score_kinds(scores, move, names=("Q", "K"), **more):
@@ -242,7 +242,7 @@ def masked_score_kinds(scores, move, names=("Q", "K"), **more):
             found = scores(values)
             return "mask" in values and holds(found.min(), found.max())
 
-        return Kind.added(f"scores with a mask: {name}", f"{phrase}, and a mask", known, levelled(*signs))
+        return InputCategory.custom(f"scores with a mask: {name}", f"{phrase}, and a mask", known, levelled(*signs))
 
     return [
         *score_kinds(scores, move, names, **more),
@@ -258,11 +258,11 @@ def attention_contract(*, scaled=True, float32=True, **more):
     """What attention takes: Q, K and V with batch axes, and ``more`` arguments; scores that lie close together stay within 1e4."""
     divisor = by_root if scaled else lambda _values, _query: 1.0
     scores = scores_of(divisor)
-    kinds, settle = (masked_score_kinds, settled_with_a_mask) if "mask" in more else (score_kinds, settled)
+    categories, constrain = (masked_score_kinds, settled_with_a_mask) if "mask" in more else (score_kinds, settled)
     arrays = {"Q": "... n_q d_k", "K": "... n_k d_k", "V": "... n_k d_v"}
     return Contract(
         {**{name: array(shape, float32=float32) for name, shape in arrays.items()}, **more},
-        kinds=kinds(scores, moved_scores(divisor)),
-        tame=tamed(scores),
-        settle=settle(scores),
+        categories=categories(scores, moved_scores(divisor)),
+        sharpen=tamed(scores),
+        constrain=constrain(scores),
     )

@@ -5,14 +5,14 @@ from inputs import arrays_of
 
 from autograder.checking import (
     Contract,
-    Kind,
+    InputCategory,
+    all_categories,
     array,
     arrays_nd,
     assert_matches,
     assert_shape,
     assert_sums_to_one,
     check,
-    every_kind,
     exercise,
     floats,
     given,
@@ -39,16 +39,16 @@ def rows_of_little(values, rng):
     points=2,
     takes=Contract(
         {"A": array("n m", low=1e-6)},
-        kinds=[
-            Kind.added(
+        categories=[
+            InputCategory.custom(
                 "A: rows of little",
                 "rows that add up to a few hundredths",
                 lambda v: v["A"].sum(axis=1).max() < 0.1 and v["A"].shape[1] > 1,
                 rows_of_little,
             )
         ],
-        settle=rows_that_add_up,
-        never={"A: all tiny": "each row adds up to at least 0.01"},
+        constrain=rows_that_add_up,
+        exclude={"A: all tiny": "each row adds up to at least 0.01"},
     ),
 )
 class TestNormalizeRows:
@@ -91,7 +91,7 @@ class TestNormalizeRows:
         """any number of rows and columns"""
         agrees.normalize_rows(A)
 
-    test_every_kind = every_kind(points=0.25, after="test_small_example")
+    test_every_kind = all_categories(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -127,15 +127,15 @@ def cancel(values):
     points=2,
     takes=Contract(
         {"X": array("n_q d"), "Y": array("n_k d")},
-        kinds=[
-            Kind.added(
+        categories=[
+            InputCategory.custom(
                 "products that nearly cancel",
                 "dot products in which large products nearly cancel",
                 cancel,
                 products_that_cancel,
             )
         ],
-        settle=of_like_size,
+        constrain=of_like_size,
     ),
 )
 class TestPairwiseDot:
@@ -175,6 +175,6 @@ class TestPairwiseDot:
         """any number of rows, any number of entries in a row"""
         agrees.pairwise_dot(X, Y)
 
-    test_every_kind = every_kind(points=0.25, after="test_small_example")
+    test_every_kind = all_categories(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.25, after="test_small_example")

@@ -5,14 +5,14 @@ from inputs import ONE_QUERY, arrays_of, rules_of_one_query, scores_of, settled
 
 from autograder.checking import (
     Contract,
-    Kind,
+    InputCategory,
+    all_categories,
     array,
     arrays_nd,
     assert_matches,
     assert_sums_to_one,
     axis_of,
     check,
-    every_kind,
     exercise,
     floats,
     given,
@@ -74,7 +74,7 @@ class TestWeightedAverage:
         weights = (np.abs(parts) + 0.1) / (np.abs(parts) + 0.1).sum()
         agrees.weighted_average(weights, X)
 
-    test_every_kind = every_kind(points=0.25, after="test_small_example")
+    test_every_kind = all_categories(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -108,8 +108,8 @@ LOOKED_UP = {"q": array("d_k"), "K": array("n d_k"), "V": array("n d_v")}
     leans_on=("weighted_average",),
     takes=Contract(
         LOOKED_UP,
-        kinds=[
-            Kind.added(
+        categories=[
+            InputCategory.custom(
                 "K: the best key far down",
                 "the best key after more than 300 others",
                 lambda v: len(v["K"]) > 300 and scores(v).argmax() >= 300,
@@ -117,9 +117,9 @@ LOOKED_UP = {"q": array("d_k"), "K": array("n d_k"), "V": array("n d_v")}
                 sizes={"n": 305},
             )
         ],
-        settle=no_ties,
+        constrain=no_ties,
         draws=2,  # one of few keys is best by chance, too
-        never=dict.fromkeys(("q: all zero", "K: all zero", "K: all equal"), "there are never two equally good keys"),
+        exclude=dict.fromkeys(("q: all zero", "K: all zero", "K: all equal"), "there are never two equally good keys"),
     ),
 )
 class TestHardLookup:
@@ -162,7 +162,7 @@ class TestHardLookup:
             q, K, V = something_to_look_up(rng, n, d_k, d_v, margin=0.1)
             agrees.hard_lookup(q, K, V)
 
-    test_every_kind = every_kind(points=0.25, after="test_small_example")
+    test_every_kind = all_categories(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -249,7 +249,7 @@ class TestSoftmax:
         for x in (np.array([-3.0]), np.array([[7.0], [-7.0], [0.0]]), np.zeros((2, 4)), np.array([[0.0, 1.0, 0.0]])):
             agrees.softmax(x)
 
-    test_every_kind = every_kind(points=0.25, after="test_large_scores")
+    test_every_kind = all_categories(points=0.25, after="test_large_scores")
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -349,7 +349,7 @@ class TestSoftLookup:
             K += np.outer(scores - K @ q, q) / (q @ q)
             agrees.soft_lookup(q, K, V, temperature=temperature)
 
-    test_every_kind = every_kind(points=0.25, after="test_small_example")
+    test_every_kind = all_categories(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.5, after="test_small_example")
 

@@ -5,6 +5,7 @@ from inputs import arrays_of, attention_contract
 
 from autograder.checking import (
     Contract,
+    all_categories,
     array,
     assert_einsum,
     assert_matches,
@@ -12,7 +13,6 @@ from autograder.checking import (
     assert_string,
     assert_sums_to_one,
     check,
-    every_kind,
     exercise,
     floats,
     given,
@@ -94,7 +94,7 @@ class TestProjectQKV:
         for batch, sizes in cases:
             agrees.project_qkv(*sequences(rng, batch, *sizes))
 
-    test_every_kind = every_kind(points=0.25, after="test_small_example")
+    test_every_kind = all_categories(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -149,7 +149,7 @@ class TestAttentionScores:
             Q, K = (Q * largest / scores.flat[np.abs(scores).argmax()]).astype(dtype), K.astype(dtype)
             agrees.attention_scores(Q, K)
 
-    test_every_kind = every_kind(points=0.25, after="test_small_example")
+    test_every_kind = all_categories(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -233,7 +233,7 @@ class TestDotProductAttention:
         Q, K = np.concatenate([Q, level], axis=-1), np.concatenate([K, np.ones((2, 3, 5, 1))], axis=-1)
         agrees.dot_product_attention(Q, K, V)
 
-    test_every_kind = every_kind(points=0.25, after="test_small_example")
+    test_every_kind = all_categories(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.25, after="test_small_example")
 

@@ -7,6 +7,7 @@ from autograder.checking import (
     CheckFailed,
     Contract,
     Rng,
+    all_categories,
     among,
     array,
     arrays_nd,
@@ -15,7 +16,6 @@ from autograder.checking import (
     assert_sums_to_one,
     assert_within,
     check,
-    every_kind,
     exercise,
     floats,
     given,
@@ -68,7 +68,7 @@ def relative_variance(d_k, samples=SAMPLES):
     "score_variance",
     takes=Contract(
         {"d_k": whole(1, 300), "n_samples": whole(100, 20_000), "rng": among(Rng(0))},
-        spoil=1.0,  # answers are judged by how they are distributed
+        corrupt=1.0,  # answers are judged by how they are distributed
     ),
     points=2,
     equivalent={
@@ -225,7 +225,7 @@ class TestScaledDotProductAttention:
         Q[..., 0] = np.array([[9000.0, -9000.0, 2000.0, 0.0], [-3000.0, 500.0, 6000.0, -800.0]])
         agrees.scaled_dot_product_attention(Q, K, V)
 
-    test_every_kind = every_kind(points=0.25, after="test_all_sizes_different")
+    test_every_kind = all_categories(points=0.25, after="test_all_sizes_different")
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -299,7 +299,7 @@ class TestAttentionEntropy:
         """weights too small to matter"""
         agrees.attention_entropy(np.array([[1.0, 1e-300, 0.0, 1e-290], [0.5, 0.5, 1e-200, 1e-20]]))
 
-    test_every_kind = every_kind(points=0.25, after="test_small_example")
+    test_every_kind = all_categories(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.25, after="test_without_zeros")
 
@@ -346,7 +346,7 @@ class TestSoftmaxJacobian:
         columns = [(reference.softmax(scores + e) - reference.softmax(scores - e)) / 2e-5 for e in 1e-5 * np.eye(5)]
         assert_matches(student.softmax_jacobian(p), np.stack(columns, axis=1))
 
-    test_every_kind = every_kind(points=0.25, after="test_small_example")
+    test_every_kind = all_categories(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.25)
 
@@ -435,7 +435,7 @@ class TestNumericalGradient:
             agrees.numerical_gradient(SIZES, np.append(rng.integers(-8, 9, size=4) / 4, 0.125), eps=0.5)
         agrees.numerical_gradient(LARGEST, np.array([[1.0, 0.75], [-2.0, 0.5], [0.25, 1.0]]), eps=0.5)
 
-    test_every_kind = every_kind(points=0.25, after="test_small_example")
+    test_every_kind = all_categories(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.5, after="test_small_example")
 
@@ -519,7 +519,7 @@ class TestQueryGradient:
             q, K, V, g = (rng.normal(size=s) for s in ((d_k,), (n_k, d_k), (n_k, d_v), (d_v,)))
             agrees.query_gradient(q, K, V, g)
 
-    test_every_kind = every_kind(points=0.25, after="test_small_example")
+    test_every_kind = all_categories(points=0.25, after="test_small_example")
 
     @check(after="test_all_sizes_different")
     def test_large_scores(self, agrees, rng):

@@ -6,12 +6,12 @@ from inputs import arrays_of, attend, attention_contract, never_empty, room_abov
 from autograder.checking import (
     CheckFailed,
     Contract,
-    Kind,
+    InputCategory,
+    all_categories,
     among,
     array,
     assert_matches,
     check,
-    every_kind,
     exercise,
     floats,
     given,
@@ -121,7 +121,7 @@ def queries_among_keys(values, _rng):
 @exercise(
     "causal_mask",
     points=2,
-    takes=Contract({"n_q": size("n_q"), "n_k": size("n_k", default=True)}, settle=queries_among_keys),
+    takes=Contract({"n_q": size("n_q"), "n_k": size("n_k", default=True)}, constrain=queries_among_keys),
 )
 class TestCausalMask:
     """Draw causal_mask(3) on paper, with the positions 0, 1, 2 beside the rows and above the columns. In words: which
@@ -164,7 +164,7 @@ class TestCausalMask:
             for more in (int(rng.integers(2, 6)), n_q + int(rng.integers(1, 4))):
                 agrees.causal_mask(n_q, n_q + more)
 
-    test_every_kind = every_kind(points=0.25, after="test_fewer_queries")
+    test_every_kind = all_categories(points=0.25, after="test_fewer_queries")
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -202,7 +202,7 @@ class TestPaddingMask:
         agrees.padding_mask(np.array([2]), 5)
         agrees.padding_mask(np.array([1]), 1)
 
-    test_every_kind = every_kind(points=0.5, after="test_small_example")
+    test_every_kind = all_categories(points=0.5, after="test_small_example")
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -234,21 +234,21 @@ def drawn_with_mask(scores, mask):
     points=4,
     takes=Contract(
         {"scores": array("... n_k", low=-1000, high=1000), "mask": mask("... n_k", empty_rows=True)},
-        kinds=[
-            Kind.added(
+        categories=[
+            InputCategory.custom(
                 "rows: more than 300",
                 "more than 300 rows",
                 lambda v: v["scores"][..., 0].size > 300,
                 drawn_with_mask((305,), (305,)),
             ),
-            Kind.added(
+            InputCategory.custom(
                 "mask: an axis fewer",
                 "a mask with an axis fewer than the scores",
                 lambda v: v["scores"].ndim > v["mask"].ndim > 1,
                 drawn_with_mask((2, 3), (3,)),
             ),
         ],
-        settle=little_above,
+        constrain=little_above,
     ),
 )
 class TestMaskedSoftmax:
@@ -332,7 +332,7 @@ class TestMaskedSoftmax:
         for numbers in (scores, np.where(mask, scores, -1.5 * scores[..., ::-1] - 1.2)):
             agrees.masked_softmax(numbers, mask)
 
-    test_every_kind = every_kind(
+    test_every_kind = all_categories(
         points=0.5, after=("test_nothing_allowed", "test_large_scores", "test_a_mask_that_stretches")
     )
 
@@ -407,7 +407,7 @@ class TestMaskedAttention:
             for shape in ((n_q, n_k), (*lead, 1, n_k), (*lead, n_q, n_k), (*lead[:-1], 1, n_q, n_k), (n_k,)):
                 agrees.masked_attention(Q, K, V, never_empty(rng.random(shape) < 0.6))
 
-    test_every_kind = every_kind(points=0.5, after=("test_causal", "test_large_scores"))
+    test_every_kind = all_categories(points=0.5, after=("test_causal", "test_large_scores"))
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -461,7 +461,7 @@ class TestCombineMasks:
             for these in (drawn, n_k - drawn):  # two questions of one shape have two answers
                 agrees.combine_masks(causal, reference.padding_mask(these, n_k))
 
-    test_every_kind = every_kind(points=0.25, after="test_a_batch")
+    test_every_kind = all_categories(points=0.25, after="test_a_batch")
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -482,8 +482,10 @@ def ask_both(agrees, name, values):
             "X": array("n d", low=-2, high=2, tiny=0.1, float32=False, distinct=True),
         },
         sizes={"n": (1, 80)},
-        kinds=[Kind.added("n: 2", "two positions", lambda v: len(v["X"]) == 2, lambda v, _rng: v, sizes={"n": 2})],
-        never=dict.fromkeys(("X: nearly equal", "X: more digits than float32 has"), "X holds random numbers"),
+        categories=[
+            InputCategory.custom("n: 2", "two positions", lambda v: len(v["X"]) == 2, lambda v, _rng: v, sizes={"n": 2})
+        ],
+        exclude=dict.fromkeys(("X: nearly equal", "X: more digits than float32 has"), "X holds random numbers"),
     ),
 )
 class TestIsCausal:
@@ -551,7 +553,7 @@ class TestIsCausal:
         X = some_rows(rng, 6, 5)
         judge_all(student, X, (RUNNING_MEAN, True), (A_FAINT_LEAK, False), (SUMS_KEPT, False), (LENGTHS_KEPT, False))
 
-    test_every_kind = every_kind(points=0.25, after="test_what_is_allowed", ask=ask_both)
+    test_every_kind = all_categories(points=0.25, after="test_what_is_allowed", ask=ask_both)
 
     test_care = pure(points=0.25, after="test_small_examples")
 

@@ -10,12 +10,12 @@ from inputs import arrays_of, attend, masked_score_kinds, moved_weights, never_e
 from autograder.checking import (
     CheckFailed,
     Contract,
-    Kind,
+    InputCategory,
+    all_categories,
     among,
     array,
     assert_matches,
     check,
-    every_kind,
     exercise,
     given,
     linked,
@@ -80,7 +80,7 @@ class TestSplitHeads:
         X, h = reference.merge_heads(heads), heads.shape[-3]
         assert_matches(student.split_heads(X, h), heads)
 
-    test_every_kind = every_kind(points=0.5, after="test_batch_axes")
+    test_every_kind = all_categories(points=0.5, after="test_batch_axes")
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -127,7 +127,7 @@ class TestMergeHeads:
         """any sizes, any batch axes"""
         agrees.merge_heads(heads)
 
-    test_every_kind = every_kind(points=0.5, after="test_batch_axes")
+    test_every_kind = all_categories(points=0.5, after="test_batch_axes")
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -221,8 +221,8 @@ def first_two_features(values):
             "h": size("h"),
             "mask": mask("... h n_q n_k", default=True),
         },
-        kinds=masked_score_kinds(head_scores, moved_head_scores, names=("X_q", "X_kv"), plain=first_two_features),
-        settle=settled_with_a_mask(head_scores, names=("W_Q", "W_K")),
+        categories=masked_score_kinds(head_scores, moved_head_scores, names=("X_q", "X_kv"), plain=first_two_features),
+        constrain=settled_with_a_mask(head_scores, names=("W_Q", "W_K")),
     ),
 )
 class TestMultiHeadAttention:
@@ -316,7 +316,7 @@ class TestMultiHeadAttention:
         for level in (-997.0, 997.0):
             agrees.multi_head_attention(*moved(layer(rng, 3, 4, 5, 3, 3, 4), 3, level).values(), 3, mask)
 
-    test_every_kind = every_kind(points=0.5, after=("test_a_mask_for_each_head", "test_a_batch"))
+    test_every_kind = all_categories(points=0.5, after=("test_a_mask_for_each_head", "test_a_batch"))
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -367,7 +367,7 @@ class TestHeadContributions:
         right = reference.merge_heads(heads) @ W_O
         assert_matches(found.sum(axis=0), right, call="head_contributions(O, W_O).sum(axis=0)", O=heads, W_O=W_O)
 
-    test_every_kind = every_kind(points=0.5, after="test_small_example")
+    test_every_kind = all_categories(points=0.5, after="test_small_example")
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -433,7 +433,7 @@ class TestPatternScores:
         for n in (2, 3, 4, 5, 7, 9):
             agrees(extra_keys=True).pattern_scores(softened(rng, n, n))
 
-    test_every_kind = every_kind(points=0.5, after="test_pure_patterns", extra_keys=True)
+    test_every_kind = all_categories(points=0.5, after="test_pure_patterns", extra_keys=True)
 
     test_care = pure(points=0.25, after="test_copying")
 
@@ -482,7 +482,7 @@ def with_tokens(values, _rng):
             "ax": among(None, default=True),
         },
         sizes={"n_q": (1, 20), "n_k": (1, 20)},
-        settle=with_tokens,
+        constrain=with_tokens,
     ),
 )
 class TestPlotAttention:
@@ -571,8 +571,8 @@ def last_of_many(values, _rng):
             "X": array("n d"),
             "perm": order("n"),
         },
-        kinds=[
-            Kind.added(
+        categories=[
+            InputCategory.custom(
                 "X: the largest far to the right",
                 "the largest numbers after more than 300 others in their rows",
                 lambda v: v["X"].shape[1] > 300 and np.abs(v["X"]).max(axis=0).argmax() >= 300,
@@ -619,7 +619,7 @@ class TestEquivarianceGap:
         for function in (*care, ATTENTION, SHUFFLED_FEATURES):
             agrees.equivariance_gap(function, rng.normal(size=(6, 4)), np.array([3, 5, 0, 1, 2, 4]))
 
-    test_every_kind = every_kind(points=0.5, after="test_something_to_find")
+    test_every_kind = all_categories(points=0.5, after="test_something_to_find")
 
     test_care = pure(points=0.25, after="test_small_example")
 

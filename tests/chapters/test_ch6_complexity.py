@@ -17,12 +17,12 @@ from inputs import (
 
 from autograder.checking import (
     Contract,
-    Kind,
+    InputCategory,
+    all_categories,
     among,
     array,
     assert_matches,
     check,
-    every_kind,
     exercise,
     floats,
     given,
@@ -78,7 +78,7 @@ POSITIONS, WIDTH = whole(1, 100_000), whole(1, 20_000)  # up to those of the lar
 @exercise(
     "attention_cost",
     points=2,
-    takes=Contract({"n_q": POSITIONS, "n_k": POSITIONS, "d_k": WIDTH, "d_v": WIDTH}, spoil=0.02),
+    takes=Contract({"n_q": POSITIONS, "n_k": POSITIONS, "d_k": WIDTH, "d_v": WIDTH}, corrupt=0.02),
 )
 class TestAttentionCost:
     """How many numbers does the table of scores hold? How many multiply-adds does one of these numbers take? Begin with
@@ -115,7 +115,7 @@ class TestAttentionCost:
         for sizes in ((1024, 1024, 64, 64), (512, 2048, 128, 32), *drawn):
             agrees(extra_keys=True).attention_cost(*sizes)
 
-    test_every_kind = every_kind(points=0.25, after="test_small_example", extra_keys=True)
+    test_every_kind = all_categories(points=0.25, after="test_small_example", extra_keys=True)
 
     test_care = pure(points=0.25, after="test_small_example")
 
@@ -124,7 +124,7 @@ class TestAttentionCost:
     "layer_flops",
     points=3,
     leans_on=("attention_cost",),
-    takes=Contract({"n": POSITIONS, "d_model": WIDTH}, spoil=0.02),
+    takes=Contract({"n": POSITIONS, "d_model": WIDTH}, corrupt=0.02),
 )
 class TestLayerFlops:
     """Make a list of the layer's matrix products, with their shapes: X times W_Q first. There are six of them, if all
@@ -160,7 +160,7 @@ class TestLayerFlops:
         for sizes in ((1024, 512), (2048, 512), (64, 64), (7, 1), *rng.integers(2, 100, size=(4, 2)).tolist()):
             agrees.layer_flops(*sizes)
 
-    test_every_kind = every_kind(points=0.25, after="test_small_example")
+    test_every_kind = all_categories(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.5, after="test_small_example")
 
@@ -180,21 +180,21 @@ def a_window_of(low, high):
     points=3,
     takes=Contract(
         {"n": size("n"), "window": whole(1, 1000)},
-        kinds=[
-            Kind.added(
+        categories=[
+            InputCategory.custom(
                 "window: one less than n",
                 "a window that leaves out a single key",
                 lambda v: v["window"] == v["n"] - 1 > 1,
                 lambda v, _rng: {"n": v["n"] + 2, "window": v["n"] + 1},
             ),
-            Kind.added("window: n", "a window of n", lambda v: v["window"] == v["n"] > 1, a_window_of(1, 1)),
-            Kind.added(
+            InputCategory.custom("window: n", "a window of n", lambda v: v["window"] == v["n"] > 1, a_window_of(1, 1)),
+            InputCategory.custom(
                 "window: one more than n",
                 "a window of n + 1",
                 lambda v: v["window"] == v["n"] + 1,
                 lambda v, _rng: {"n": v["n"], "window": v["n"] + 1},
             ),
-            Kind.added(
+            InputCategory.custom(
                 "window: long and shorter than n",
                 "a long window in a sequence that is longer",
                 lambda v: 140 < v["window"] < v["n"] - 30,
@@ -240,7 +240,7 @@ class TestSlidingWindowMask:
         for n, window in ((1, 1), (2, 1), (9, 2), (40, 11), *drawn):
             agrees.sliding_window_mask(n, window)
 
-    test_every_kind = every_kind(points=0.25, after="test_small_example")
+    test_every_kind = all_categories(points=0.25, after="test_small_example")
 
     test_care = pure(points=0.5, after="test_small_example")
 
@@ -259,7 +259,7 @@ def name_of(feature_map):
 
 def mapped_by(feature_map):
     """The kind of input that comes with this feature map."""
-    return Kind.added(
+    return InputCategory.custom(
         f"feature_map: {feature_map.name}",
         f"the feature map {feature_map.name}",
         lambda v: name_of(v["feature_map"]) == feature_map.name,
@@ -296,8 +296,8 @@ def features_in_bounds(values, _rng):
             **{name: array(shape) for name, shape in SHAPES.items()},
             "feature_map": among(EXP, ELU, SQUARES, BOTH_SIGNS),
         },
-        kinds=[mapped_by(feature_map) for feature_map in (SQUARES, BOTH_SIGNS, THREE_SUMS)],
-        settle=features_in_bounds,
+        categories=[mapped_by(feature_map) for feature_map in (SQUARES, BOTH_SIGNS, THREE_SUMS)],
+        constrain=features_in_bounds,
     ),
 )
 class TestLinearAttention:
@@ -339,7 +339,7 @@ class TestLinearAttention:
         """any shapes and any number of batch axes"""
         mapped(agrees, Q, K, V, ELU, shown=True)
 
-    test_every_kind = every_kind(
+    test_every_kind = all_categories(
         points=0.5,
         after="test_several_queries",
         ask=lambda agrees, _name, values: mapped(agrees, **values, shown=values["feature_map"] is not EXP),
@@ -375,7 +375,7 @@ def cut_into(left, low, high, **sizes):
         fitting = [n for n in range(low, min(high, n_k - 1) + 1) if n_k % n == left]
         return {**values, "block_size": int(rng.choice(fitting))} if fitting else None
 
-    return Kind.added(f"block_size: {words}{long}", f"{words}{long}", known, make, sizes)
+    return InputCategory.custom(f"block_size: {words}{long}", f"{words}{long}", known, make, sizes)
 
 
 def scores_rise(values, rng):
@@ -391,7 +391,7 @@ def rising(values):
     return scores.shape[-1] > 2 * values["block_size"] and (np.diff(scores, axis=-1) > 0).all()
 
 
-RISING = Kind.added(
+RISING = InputCategory.custom(
     "scores: the maximum grows", "scores that grow from key to key", rising, scores_rise, sizes={"n_k": 25}
 )
 
@@ -402,7 +402,7 @@ def scores_fall(values, rng):
     return {**found, "K": found["K"][..., ::-1, :].copy()}
 
 
-FALLING = Kind.added(
+FALLING = InputCategory.custom(
     "scores: the maximum comes first",
     "scores that fall from key to key",
     lambda v: rising({**v, "Q": -v["Q"]}),
@@ -416,8 +416,8 @@ FALLING = Kind.added(
     points=6,
     takes=replace(
         CHUNKED,
-        kinds=[
-            *CHUNKED.kinds,
+        categories=[
+            *CHUNKED.categories,
             cut_into(0, 2, 9, n_k=24),
             cut_into(1, 2, 9, n_k=25),
             cut_into(0, 101, 200, n_k=304),
@@ -481,7 +481,7 @@ class TestChunkedAttention:
             for block_size in (3, 4):
                 agrees.chunked_attention(Q, K, V, block_size)
 
-    test_every_kind = every_kind(points=0.25, after="test_several_queries")
+    test_every_kind = all_categories(points=0.25, after="test_several_queries")
 
     @check(visible=True, after="test_several_queries")
     def test_less_than_the_table(self, agrees):
@@ -544,9 +544,11 @@ def of_all_keys(change):
             "cache_V": array("t d_v"),
         },
         sizes={"t": (0, 330)},
-        kinds=[
-            Kind.added("t: 0", "empty caches", lambda v: len(v["cache_K"]) == 0, lambda v, _rng: v, sizes={"t": 0}),
-            Kind.added(
+        categories=[
+            InputCategory.custom(
+                "t: 0", "empty caches", lambda v: len(v["cache_K"]) == 0, lambda v, _rng: v, sizes={"t": 0}
+            ),
+            InputCategory.custom(
                 "k: one of two keys, with large products",
                 "one old key and the new one, with large products that nearly cancel",
                 lambda v: len(v["cache_K"]) == 1 and np.abs(v["q"]).max() > 4000 and np.abs(v["k"] @ v["q"]) < 4,
@@ -562,8 +564,8 @@ def of_all_keys(change):
                 back=with_the_newest_apart,
             ),
         ],
-        tame=of_all_keys(tamed(step_scores, ONE_QUERY)),
-        settle=of_all_keys(settled(step_scores, names=ONE_QUERY)),
+        sharpen=of_all_keys(tamed(step_scores, ONE_QUERY)),
+        constrain=of_all_keys(settled(step_scores, names=ONE_QUERY)),
     ),
 )
 class TestDecodeStep:
@@ -612,7 +614,7 @@ class TestDecodeStep:
             inputs |= {"q": q, "k": np.array(k), "cache_K": cache_K}
             agrees.decode_step(*inputs.values())
 
-    test_every_kind = every_kind(points=0.25, after="test_longer_cache")
+    test_every_kind = all_categories(points=0.25, after="test_longer_cache")
 
     @check(points=0.75, after=("test_longer_cache", "test_first_step"))
     def test_step_by_step(self, student, reference, rng):

@@ -8,11 +8,11 @@ from inputs import arrays_of, moved_weights
 from autograder.checking import (
     CheckFailed,
     Contract,
-    Kind,
+    InputCategory,
+    all_categories,
     array,
     assert_matches,
     check,
-    every_kind,
     exercise,
     given,
     group,
@@ -114,7 +114,7 @@ def large(*names):
         return {**values, "weights": weights}
 
     both = " and ".join(names)
-    return Kind.added(f"weights: large {both}", f"numbers up to 90 in {both}", known, make)
+    return InputCategory.custom(f"weights: large {both}", f"numbers up to 90 in {both}", known, make)
 
 
 def four_matrices(d_k, d_v):
@@ -136,8 +136,8 @@ def four_matrices(d_k, d_v):
             "h": size("h"),
             "memory_lengths": lengths("B", "n_k", low=1),
         },
-        kinds=[large("W_Q", "W_O"), large("W_K", "W_V")],
-        settle=kept_in_bounds,
+        categories=[large("W_Q", "W_O"), large("W_K", "W_V")],
+        constrain=kept_in_bounds,
     ),
 )
 class TestDecoderAttention:
@@ -249,7 +249,7 @@ class TestDecoderAttention:
         inputs = {"target": target, "memory": memory, "longer": longer, "weights": weights, "memory_lengths": lengths}
         assert_matches(two, one, call=f"decoder_attention(target, longer, weights, {h}, memory_lengths)", **inputs)
 
-    test_every_kind = every_kind(points=0.25, after="test_a_padded_batch")
+    test_every_kind = all_categories(points=0.25, after="test_a_padded_batch")
 
     @check(points=0.25, after="test_a_padded_batch")
     def test_extremes(self, agrees, rng):
@@ -399,7 +399,7 @@ def matrices_returned(student, n, d_model):
 @exercise(
     "previous_token_head",
     points=6,
-    takes=Contract({"n": size("n"), "d_model": whole(3, 130)}, sizes={"n": (2, 120)}, spoil=50.0),
+    takes=Contract({"n": size("n"), "d_model": whole(3, 130)}, sizes={"n": (2, 120)}, corrupt=50.0),
 )
 class TestPreviousTokenHead:
     """Split the job. W_Q and W_K decide where a position looks, and for that they should read only the position

@@ -11,8 +11,9 @@ from inputs import arrays_of
 from autograder.checking import (
     CheckFailed,
     Contract,
-    Kind,
+    InputCategory,
     Rng,
+    all_categories,
     among,
     array,
     arrays_nd,
@@ -20,7 +21,6 @@ from autograder.checking import (
     assert_shape,
     check,
     drawn_from,
-    every_kind,
     exercise,
     floats,
     given,
@@ -64,7 +64,7 @@ def wide_enough(values, _rng):
             "bias": array("d", low=-10, high=10, tiny=1e-3),
             "eps": real(1e-8, 1, default=True),
         },
-        settle=wide_enough,
+        constrain=wide_enough,
     ),
 )
 class TestLayerNorm:
@@ -106,7 +106,7 @@ class TestLayerNorm:
         rng = np.random.default_rng(seed)
         agrees.layer_norm(X, numbers(rng, X.shape[-1]), numbers(rng, X.shape[-1]), eps)
 
-    test_every_kind = every_kind(points=0.5, after="test_several_rows")
+    test_every_kind = all_categories(points=0.5, after="test_several_rows")
 
     test_care = pure(points=0.5, after="test_small_example")
 
@@ -130,7 +130,7 @@ def near_for_float32(values, _rng):
             "positions": whole_numbers("n", -100_000, 100_000),
             "base": real(2, 1e6, default=True),
         },
-        settle=near_for_float32,
+        constrain=near_for_float32,
     ),
 )
 class TestRotatePositions:
@@ -193,7 +193,7 @@ class TestRotatePositions:
         X = numbers(np.random.default_rng(seed), n, 2 * m)
         agrees.rotate_positions(X, start + np.arange(n), base)
 
-    test_every_kind = every_kind(points=1.5, after="test_several_rows")
+    test_every_kind = all_categories(points=1.5, after="test_several_rows")
 
     test_care = pure(points=0.5, after="test_small_example")
 
@@ -292,7 +292,7 @@ NORM = group({name: array("d_model", low=-10, high=10, tiny=1e-2) for name in ("
             "h": size("h"),
         },
         sizes={"d_model": (2, 140), "w": (1, 140), "h": (1, 70), "m": (1, 70), "d_v": (1, 70)},
-        settle=scores_in_bounds,
+        constrain=scores_in_bounds,
     ),
     equivalent={
         "block_with_einsum: `1` → `2` (#3)": "all scores of a row go down alike, the hidden ones once more",
@@ -367,7 +367,7 @@ class TestTransformerBlock:
         call = f"transformer_block(later, weights, 2)[:{t}]"
         assert_matches(first[1], first[0], call=call, X=X, later=later, weights=weights)
 
-    test_every_kind = every_kind(points=1.5, after="test_several_heads")
+    test_every_kind = all_categories(points=1.5, after="test_several_heads")
 
     test_care = pure(points=0.5, after="test_small_example")
 
@@ -399,7 +399,7 @@ MODELS = {
 
 def of_model(name):
     """The kind of input that comes with this model."""
-    return Kind.added(
+    return InputCategory.custom(
         f"model: {name}",
         f"a model with {name}",
         lambda v: (
@@ -438,7 +438,7 @@ def trained_model():
     takes=Contract(
         {"tokens": whole_numbers("n", 0, N_VOCAB - 1), "model": among(*MODELS.values())},
         sizes={"n": (1, 140)},
-        kinds=[of_model(name) for name in MODELS],
+        categories=[of_model(name) for name in MODELS],
     ),
 )
 class TestNextTokenLogits:
@@ -485,7 +485,7 @@ class TestNextTokenLogits:
         found = student.next_token_logits(tokens, model)
         assert_matches(found, logits, rtol=0, atol=1e-5, call="next_token_logits(tokens, model)", tokens=tokens)
 
-    test_every_kind = every_kind(points=0.5, after="test_two_blocks")
+    test_every_kind = all_categories(points=0.5, after="test_two_blocks")
 
     test_care = pure(points=0.5, after="test_no_block")
 
@@ -596,20 +596,20 @@ def draws_of(student, logits, temperature, rng, count=300):
             "rng": among(Rng(0)),
         },
         sizes={"n_vocab": (1, 330)},
-        kinds=[
-            Kind.added(
+        categories=[
+            InputCategory.custom(
                 "temperature: 0",
                 "a temperature of 0",
                 lambda v: v["temperature"] == 0 and np.size(v["logits"]) > 1,
                 lambda v, _rng: {**v, "temperature": 0},
             ),
-            Kind.added(
+            InputCategory.custom(
                 "temperature: near 0",
                 "a temperature of nearly 0",
                 lambda v: 0 < v["temperature"] < 0.01 and np.size(v["logits"]) > 1,
                 lambda v, _rng: {**v, "temperature": 0.001},
             ),
-            Kind.added(
+            InputCategory.custom(
                 "temperature: about 1",
                 "a temperature near 1, and logits that leave every token a chance",
                 lambda v: 0.5 < v["temperature"] < 2 and 0.2 < np.ptp(v["logits"]) < 3,
@@ -620,8 +620,11 @@ def draws_of(student, logits, temperature, rng, count=300):
                 },
             ),
         ],
-        settle=lambda v, _rng: {**v, "temperature": 0 if v["temperature"] < 0.0005 else max(v["temperature"], 0.001)},
-        spoil=1.0,  # answers are judged by how they are distributed
+        constrain=lambda v, _rng: {
+            **v,
+            "temperature": 0 if v["temperature"] < 0.0005 else max(v["temperature"], 0.001),
+        },
+        corrupt=1.0,  # answers are judged by how they are distributed
     ),
     equivalent={
         "by_a_race: `0` → `-1`": "without its own case, temperature 0 gives 0 / 0 at the largest, which argmin takes first",
@@ -695,7 +698,7 @@ class TestSampleNext:
             draws_of(student, temperature * numbers(rng, 5), temperature, rng)
         draws_of(student, numbers(rng, 250, high=0.1), 1.0, rng)  # shares that would be rounded to nothing
 
-    test_every_kind = every_kind(
+    test_every_kind = all_categories(
         points=0.5,
         after="test_the_example",
         ask=lambda agrees, _name, values: draws_of(
@@ -819,23 +822,23 @@ LONGER = some_model(819, 7, 8, 2, 2, 2, 4, 12, 1.5)
             "rng": among(Rng(0)),
         },
         sizes={"n": (1, 70)},
-        kinds=[
+        categories=[
             *(of_model(name) for name in WRITERS),
-            Kind.added(
+            InputCategory.custom(
                 "temperature: 0",
                 "a temperature of 0",
                 lambda v: v["temperature"] == 0,
                 lambda v, _rng: {**v, "temperature": 0, "n_new": 9},
             ),
-            Kind.added(
+            InputCategory.custom(
                 "temperature: about 1",
                 "a temperature near 1",
                 lambda v: 0.5 < v["temperature"] < 3,
                 lambda v, rng: {**v, "temperature": float(rng.choice([1.0, 2.5]))},
             ),
         ],
-        settle=told_apart,
-        spoil=1.0,  # drawn texts are judged by how they are distributed
+        constrain=told_apart,
+        corrupt=1.0,  # drawn texts are judged by how they are distributed
     ),
 )
 class TestGenerate:
@@ -916,7 +919,7 @@ class TestGenerate:
         """every token of a drawn text comes as often as it should, after each of the texts before it"""
         texts_of(student, [2, 0, 1], 2, WRITERS["two blocks"], 2.0, rng)
 
-    test_every_kind = every_kind(points=0.5, after=("test_a_text", "test_temperature"), ask=asked_for)
+    test_every_kind = all_categories(points=0.5, after=("test_a_text", "test_temperature"), ask=asked_for)
 
     @check(points=0.75, after="test_multiply_adds")
     def test_fewer_multiply_adds(self, student):

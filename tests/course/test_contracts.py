@@ -7,14 +7,15 @@ import re
 import pytest
 
 from autograder.authoring.audit.category_coverage import covered_categories
-from autograder.checking.arguments import (
+from autograder.checking.inputs.array_arguments import (
     ArrayArgument,
     LengthsArgument,
     MaskArgument,
-    NumberArgument,
     OrderArgument,
+    WeightsArgument,
     WholeNumbersArgument,
 )
+from autograder.checking.inputs.builtin_arguments import NumberArgument
 from autograder.course.course import load_course
 from autograder.judging.loader import load_checks
 from autograder.judging.proxies import ReferenceProxy
@@ -75,7 +76,7 @@ def test_every_exercise_says_what_it_takes_in_the_words_of_its_stub(chapter, exe
             # What one dictionary calls c_k is the d_k of the other, which may differ.
             declared = ",".join(argument.shape).replace("c_", "d_")
             assert re.sub(r"\s", "", after[1]).strip(",") == declared
-        if isinstance(argument, ArrayArgument) and argument.sums_to_one:
+        if isinstance(argument, WeightsArgument):
             assert re.search(r"add(ing|s)? up to 1|weights that softmax gave|row of weights|of one head", docstring), (
                 name
             )
@@ -83,11 +84,11 @@ def test_every_exercise_says_what_it_takes_in_the_words_of_its_stub(chapter, exe
             assert not argument.float32, f"{name} is drawn as float32 too, and the docstring promises float64"
         if isinstance(argument, NumberArgument) and argument.whole and argument.low > 0:
             assert argument.low == 1 or re.search(rf"at least|from {argument.low:g} to", text), name
-    for kind, limit in contract.never.items():
+    for kind, limit in contract.exclude.items():
         assert len(limit.split()) > 2, f"{kind} is ruled out without a limit that a student can read"
 
 
-LOOSE = [(c, e) for c, e in EXERCISES if getattr(CHECKS[c].specs[e].takes, "spoil", 0) >= 1]
+LOOSE = [(c, e) for c, e in EXERCISES if getattr(CHECKS[c].specs[e].takes, "corrupt", 0) >= 1]
 
 
 @pytest.mark.parametrize(("chapter", "exercise"), LOOSE)

@@ -19,11 +19,10 @@ import numpy as np
 
 from autograder.authoring.audit.mutants import Mutant
 from autograder.authoring.audit.value_corruption import can_corrupt_value, corrupt_table, corrupt_value
-from autograder.checking.arguments import ArrayArgument
-from autograder.checking.contract import Contract
-from autograder.checking.kind import Kind
-from autograder.checking.kinds import kinds_of
-from autograder.checking.reading import Reading
+from autograder.checking.inputs.argument import BoundCall, InputCategory
+from autograder.checking.inputs.array_arguments import ArrayArgument
+from autograder.checking.inputs.categories import categories_of
+from autograder.checking.inputs.contract import Contract
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.proxies import StudentProxy
@@ -77,20 +76,20 @@ def covered_categories(checks: ChapterChecks, exercise: str) -> CategoryCoverage
     spec = checks.specs[exercise]
     if spec.takes is None:
         return CategoryCoverage()
-    kinds = kinds_of(spec.takes)
+    categories = categories_of(spec.takes)
     reader = _Reader(spec.takes, checks.references[exercise])
     # A probe is given what the function takes, and perhaps more behind it.
     count = len(reader.signature.parameters)
     asked = [reader(c.args[:count], dict(c.kwargs)) for c in checks.plan(exercise) if c.function == exercise]
     # Where answers are judged loosely, a right one may hold any number in some entry: there a few are tried.
-    entries = range(1 if spec.takes.spoil < 1 else _LOOSE_ENTRIES)
+    entries = range(1 if spec.takes.corrupt < 1 else _LOOSE_ENTRIES)
     visited = [
         k.name
-        for k in kinds
-        if any(map(k.holds, asked))
+        for k in categories
+        if any(map(k.matches, asked))
         and any(is_detected(checks, exercise, _spoilt(reader, k, entry)) for entry in entries)
     ]
-    return CategoryCoverage(tuple(k.name for k in kinds), tuple(visited))
+    return CategoryCoverage(tuple(k.name for k in categories), tuple(visited))
 
 
 def is_detected(checks: ChapterChecks, exercise: str, function: Function) -> bool:
@@ -130,21 +129,21 @@ class _Reader:
         """The arguments of a call, by name."""
         return dict(self.signature.bind(*args, **kwargs).arguments)
 
-    def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Reading:
-        return self.contract.read(self.bound(args, kwargs))
+    def __call__(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> BoundCall:
+        return self.contract.bind(self.bound(args, kwargs))
 
 
-def _spoilt(reader: _Reader, kind: Kind, entry: int) -> Function:
+def _spoilt(reader: _Reader, category: InputCategory, entry: int) -> Function:
     """The reference, which answers wrong in one ``entry`` on one kind of input, and right on every other."""
 
     @functools.wraps(reader.function)
     def spoilt(*args: Any, **kwargs: Any) -> Any:
-        reading = reader(args, kwargs)
+        call = reader(args, kwargs)
         right = reader.function(*args, **kwargs)
-        if not kind.holds(reading):
+        if not category.matches(call):
             return right
-        number = zlib.crc32(kind.name.encode()) + 7919 * entry  # another entry each time
-        share = reader.contract.spoil
+        number = zlib.crc32(category.name.encode()) + 7919 * entry  # another entry each time
+        share = reader.contract.corrupt
         if _holds_numbers(right):
             return _spoil(right, share, number)
         # A picture, say, shows numbers that it was made of: it is spoilt by making it of others.

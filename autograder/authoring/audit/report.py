@@ -115,7 +115,7 @@ class ExerciseAudit:
         ]
         found += [
             f"no check that is worth points looks at inputs of the kind {kind!r}: a function that is wrong on these alone "
-            "keeps full marks. Let a check ask about one, or rule the kind out in the contract with never={…}."
+            "keeps full marks. Let a check ask about one, or rule the kind out in the contract with exclude={…}."
             for kind in self.kinds.missing
         ]
         if self.by_heart > targets["by_heart"]:

@@ -75,7 +75,7 @@ CHECKS = '''\
 
 import numpy as np
 
-from autograder.checking import Contract, array, assert_sums_to_one, check, every_kind, exercise, pure
+from autograder.checking import Contract, all_categories, array, assert_sums_to_one, check, exercise, pure
 
 
 @exercise("shares", points=4, takes=Contract({"amounts": array("n", low=0.5, high=1e3)}))
@@ -98,7 +98,7 @@ class TestShares:
         agrees.shares(amounts)
         agrees.shares(np.array([1.00003, 1.00004, 10.0]))  # nearly equal amounts keep shares of their own
 
-    test_every_kind = every_kind(points=2, after="test_small_example")
+    test_every_kind = all_categories(points=2, after="test_small_example")
 
     test_care = pure(points=0.5, after="test_small_example")
 '''

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from autograder.checking import Contract, among, check, every_kind, exercise, pure, real, table, whole
+from autograder.checking import Contract, all_categories, among, check, exercise, pure, real, table, whole
 from solutions.ch1_one_column import quiz_ch1
 
 FEW = pd.DataFrame(
@@ -37,7 +37,7 @@ class TestSummary:
         """minutes, one of them very many: the median stays where it is"""
         agrees.summary(FEW, "minutes")
 
-    test_every_kind = every_kind(points=2, after="test_heights")
+    test_every_kind = all_categories(points=2, after="test_heights")
 
     test_care = pure(points=1, after="test_heights")
 
@@ -61,7 +61,7 @@ class TestTallest:
         """the five tallest of five, of whom one has no height"""
         agrees.tallest(FEW, 5)
 
-    test_every_kind = every_kind(points=1.5, after="test_two_of_five")
+    test_every_kind = all_categories(points=1.5, after="test_two_of_five")
 
     @check(points=0.5, after="test_two_of_five")
     def test_many_equally_tall(self, agrees, rng):

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from autograder.checking import Contract, among, check, every_kind, exercise, pure, real, table
+from autograder.checking import Contract, all_categories, among, check, exercise, pure, real, table
 
 FEW = pd.DataFrame(
     {
@@ -43,7 +43,7 @@ class TestByClass:
         """a class of which nobody is known to need any minutes"""
         agrees.by_class(pd.DataFrame({"class": ["5b", "5a", "5b"], "minutes": [3.0, np.nan, 5.0]}))
 
-    test_every_kind = every_kind(points=2, after="test_three_classes")
+    test_every_kind = all_categories(points=2, after="test_three_classes")
 
     test_care = pure(points=1, after="test_three_classes")
 
@@ -67,6 +67,6 @@ class TestShares:
         """the class of four beside it, of whom three walk and one cycles"""
         agrees.shares(pd.DataFrame({"class": ["5a"] * 4, "travel": ["walk", "walk", "bike", "walk"]}))
 
-    test_every_kind = every_kind(points=2, after="test_three_classes")
+    test_every_kind = all_categories(points=2, after="test_three_classes")
 
     test_care = pure(points=1, after="test_three_classes")

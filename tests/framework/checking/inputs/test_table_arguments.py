@@ -1,4 +1,4 @@
-"""The word ``table`` of a contract, and slips in programs that work on tables."""
+"""Test the helper ``table`` of a contract, and mutations of programs that work on tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograder.authoring.audit.category_coverage import _spoil
 from autograder.base.errors import CourseError
 from autograder.checking import Contract, among, array, real, table, whole
 from autograder.checking.closeness import equal
-from autograder.checking.covering import cover
+from autograder.checking.inputs.covering import cover
 from autograder.mistakes.edits.generator import Definition, edited, edits_of
 from autograder.mistakes.edits.table_slips import table_slips
 
@@ -26,17 +26,17 @@ CONTRACT = Contract(
 
 
 def given(drawn, name):
-    """The table that was drawn for an argument."""
+    """Return the table that was drawn for an argument."""
     return drawn.values[name]  # noqa: PD011 - of a DrawnInput
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_every_kind_of_table_is_drawn(seed):
-    """Each kind is met, what the contract promises holds in all of them, and the same seed draws the same."""
+def test_every_category_of_table_is_drawn(seed):
+    """No category is missed, each table keeps to the contract, and the same seed draws the same tables."""
     found = cover(CONTRACT, seed)
     assert found.missed == ()
-    kinds = {kind.removeprefix("people: ") for drawn in found.inputs for kind in drawn.kinds}
-    assert kinds >= {
+    categories = {category.removeprefix("people: ") for drawn in found.inputs for category in drawn.categories}
+    assert categories >= {
         "no rows", "one row", "many rows", "equal rows", "labels of its own", "labels in no order", "columns in another order",
         "a column more", "missing in height", "nothing in height", "one value in town", "ties in height", "ties in age",
         "whole numbers in height",
@@ -52,7 +52,7 @@ def test_every_kind_of_table_is_drawn(seed):
 
 
 def test_what_a_table_may_not_be_is_not_drawn():
-    """At least two rows, no labels, no other columns, nothing missing."""
+    """A strict table has at least two rows, the usual labels, no other columns and no missing values."""
     strict = table({"x": whole(0, 9)}, rows=(2, 10), labels=False, others=False)
     for drawn in cover(Contract({"t": strict}), 1).inputs:
         assert 2 <= len(given(drawn, "t")) <= 10
@@ -70,7 +70,7 @@ def test_what_a_table_may_not_be_is_not_drawn():
     ],
 )
 def test_a_table_that_cannot_be_meant_is_refused(make, sentence):
-    """In a sentence."""
+    """The message says what is wrong."""
     with pytest.raises(CourseError) as refused:
         make()
     assert sentence in str(refused.value)

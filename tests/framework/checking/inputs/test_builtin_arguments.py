@@ -1,4 +1,4 @@
-"""The kinds of texts, lists, sets, dictionaries and dates: each that a contract allows is drawn, and known for what it is."""
+"""Test the categories of texts, lists, sets, dictionaries and dates: each that a contract allows is drawn and recognized."""
 
 import datetime as dt
 
@@ -6,8 +6,8 @@ import pytest
 
 from autograder.base.errors import CourseError
 from autograder.checking import Contract, among, dates, items, mapping, members, real, text, whole
-from autograder.checking.covering import cover
-from autograder.checking.kinds import kinds_of
+from autograder.checking.inputs.categories import categories_of
+from autograder.checking.inputs.covering import cover
 
 CONTRACTS = {
     "text": text(), "letters": text("ab", low=1, high=20), "bare": text(without=("unicode", "lines"), high=90), "numbers": items(whole(-100, 100)),
@@ -18,13 +18,15 @@ CONTRACTS = {
 
 
 @pytest.mark.parametrize("name", CONTRACTS)
-def test_every_kind_that_is_allowed_is_drawn(name):
-    """None is missed, each is told after "with", and the same secret draws the same values."""
+def test_every_category_that_is_allowed_is_drawn(name):
+    """No category is missed, each phrase names the argument, and the same seed draws the same values."""
     contract = Contract({name: CONTRACTS[name]})
     covering = cover(contract, 7)
     assert covering.missed == ()
-    assert set().union(*(drawn.kinds for drawn in covering.inputs)) == {kind.name for kind in kinds_of(contract)}
-    assert all(name in kind.phrase for kind in kinds_of(contract))
+    assert set().union(*(drawn.categories for drawn in covering.inputs)) == {
+        category.name for category in categories_of(contract)
+    }
+    assert all(name in category.phrase for category in categories_of(contract))
     assert cover(contract, 7) == covering
     low, high = getattr(CONTRACTS[name], "low", 0), getattr(CONTRACTS[name], "high", 0)
     for drawn in covering.inputs:
@@ -32,12 +34,14 @@ def test_every_kind_that_is_allowed_is_drawn(name):
         assert low <= size <= high
 
 
-def test_the_kinds_of_a_text_are_those_that_a_student_reads():
-    """An author rules out what the stub promises never comes."""
-    named = {kind.phrase for kind in kinds_of(Contract({"text": text()}))}
+def test_the_categories_of_a_text_are_those_that_a_student_reads():
+    """An author excludes what the stub rules out."""
+    named = {category.phrase for category in categories_of(Contract({"text": text()}))}
     assert {"an empty text", "several spaces in a row in text", "letters beyond ASCII in text"} <= named
-    left = kinds_of(Contract({"text": text(low=1, without=("white space", "unicode"))}, never={"digits": "no digits"}))
-    assert not {kind.name for kind in left} & {
+    left = categories_of(
+        Contract({"text": text(low=1, without=("white space", "unicode"))}, exclude={"digits": "no digits"})
+    )
+    assert not {category.name for category in left} & {
         "text: empty",
         "text: a tab",
         "text: letters beyond ASCII",
@@ -54,7 +58,7 @@ def test_the_kinds_of_a_text_are_those_that_a_student_reads():
         (lambda: cover(Contract({"x": items(Contract)}), 1), "a set or a dictionary holds text"),
     ],
 )
-def test_what_cannot_be_meant_is_said(make, words):
-    """A sentence, with the words that there are."""
+def test_a_declaration_that_makes_no_sense_is_reported(make, words):
+    """The message says what is allowed."""
     with pytest.raises(CourseError, match=words):
         make()

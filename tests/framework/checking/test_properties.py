@@ -1,4 +1,4 @@
-"""The same questions for everybody: what is drawn hangs on the seed alone."""
+"""Test that what Hypothesis draws depends on the seed only."""
 
 import json
 
@@ -26,7 +26,7 @@ print(json.dumps(seen))
 
 @pytest.fixture
 def draw(tmp_path):
-    """What is drawn in a fresh process that has loaded these modules."""
+    """Return a function that draws in a new process that has loaded the given modules."""
     (tmp_path / "full_of_numbers.py").write_text("\n".join(f"n{i} = {i * 7919 % 999983}" for i in range(400)))
 
     def run(*modules):
@@ -35,6 +35,6 @@ def draw(tmp_path):
     return run
 
 
-def test_draws_do_not_hang_on_what_else_is_loaded(draw):
-    """A module full of numbers, loaded or not, changes no input: a class is asked the same by every process."""
+def test_draws_do_not_depend_on_what_else_is_loaded(draw):
+    """A module full of numbers changes no input, so every process draws the same inputs for a class."""
     assert draw() == draw("full_of_numbers") == draw("full_of_numbers", "autograder.authoring.audit.measure")

@@ -1,0 +1,223 @@
+"""The base class of a contract's arguments, and what it works with: categories of input, bound calls and drawings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+__all__ = [
+    "LONG_AXES", "Argument", "BoundCall", "Change", "DrawRequest", "Drawing", "InputCategory", "Path", "Style",
+    "length_category",
+]  # fmt: skip
+
+LONG_AXES = (64, 127, 300)
+Path = tuple[str, ...]
+Change = Callable[[dict[str, Any], np.random.Generator], dict[str, Any] | None]
+
+
+@dataclass(frozen=True)
+class BoundCall:
+    """The arguments of a call by their paths, and the sizes that their shapes determine.
+
+    Attributes:
+        values: The arguments that were given. An entry of a dictionary has a path of several names.
+        sizes: The size of each letter.
+        batch: The batch axes, or None if no shape has them.
+    """
+
+    values: Mapping[Path, Any]
+    sizes: Mapping[str, int]
+    batch: tuple[int, ...] | None
+
+
+@dataclass
+class DrawRequest:
+    """What a call should be like. Everything that is not requested stays ordinary.
+
+    Attributes:
+        sizes: The sizes of axes, by letter.
+        alike: Give all axes the same size.
+        batch: The batch axes.
+        styles: The name of an argument's style, by path.
+        layouts: The arrays that are not contiguous in memory.
+        left_out: The optional arguments that are left out.
+        float32: Draw arrays of float32.
+        along: The length of the axis that an argument names.
+        after: Functions that change the drawn values, which they get by name.
+    """
+
+    sizes: dict[str, int] = field(default_factory=dict)
+    alike: bool = False
+    batch: tuple[int, ...] | None = None
+    styles: dict[Path, str] = field(default_factory=dict)
+    layouts: set[Path] = field(default_factory=set)
+    left_out: set[str] = field(default_factory=set)
+    float32: bool = False
+    along: int | None = None
+    after: list[Change] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class InputCategory:
+    """A category of input: how a call is recognized as a member of it, and how such a call is requested.
+
+    Attributes:
+        name: The name, such as "x: all negative".
+        phrase: The description that students read after "With".
+        matches: Return whether a call belongs to the category.
+        configure: Change a request so that the drawn call belongs to the category.
+        slot: A call belongs to at most one of the categories that share a slot.
+        exclusive: Keep the other arguments ordinary, because this category would hide what they are like.
+    """
+
+    name: str
+    phrase: str
+    matches: Callable[[BoundCall], bool]
+    configure: Callable[[DrawRequest, np.random.Generator], None]
+    _: KW_ONLY
+    slot: str
+    exclusive: bool = False
+
+    @classmethod
+    def custom(
+        cls,
+        name: str,
+        phrase: str,
+        matches: Callable[[dict[str, Any]], bool],
+        make: Change,
+        sizes: Mapping[str, int] | None = None,
+    ) -> InputCategory:
+        """Return an author's own category: ``matches(values)`` recognizes it, ``make(values, rng)`` draws it.
+
+        Both functions get the arguments by name. ``make`` gets drawn values and changes them, or returns None if it cannot
+        use them. ``sizes`` gives the sizes of the axes, by letter, that the values are drawn with.
+        """
+
+        def belongs(call: BoundCall) -> bool:
+            return bool(matches(_by_name(call.values)))
+
+        def configure(request: DrawRequest, _rng: np.random.Generator) -> None:
+            request.after.append(make)
+            request.sizes.update(sizes or {})
+
+        return cls(name, phrase, belongs, configure, slot="author", exclusive=True)
+
+
+def _by_name(values: Mapping[Path, Any]) -> dict[str, Any]:
+    """Return the arguments by name, with dictionaries rebuilt from their entries."""
+    named: dict[str, Any] = {}
+    for path, value in values.items():
+        place = named
+        for key in path[:-1]:
+            place = place.setdefault(key, {})
+        place[path[-1]] = value
+    return named
+
+
+def length_category(
+    name: str,
+    phrase: str,
+    lengths: tuple[int, int],
+    measure: Callable[[BoundCall], int],
+    request_length: Callable[[DrawRequest, int], None],
+    *,
+    exclusive: bool = False,
+) -> InputCategory:
+    """Return the category of calls in which an axis has a length between two, or at least the first if they differ."""
+    low, high = lengths
+
+    def matches(call: BoundCall) -> bool:
+        length = measure(call)
+        return length == low if low == high else length >= low
+
+    def configure(request: DrawRequest, rng: np.random.Generator) -> None:
+        request_length(request, int(rng.integers(low, high + 1)))
+
+    return InputCategory(name, phrase, matches, configure, slot="sizes", exclusive=exclusive)
+
+
+@dataclass
+class Drawing:
+    """A call that is being drawn: what was requested, the sizes chosen for it, and the values drawn so far."""
+
+    request: DrawRequest
+    rng: np.random.Generator
+    arguments: Mapping[str, Argument]
+    sizes: Mapping[str, int]
+    batch: tuple[int, ...] = ()
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def shape(self, axes: tuple[str, ...]) -> tuple[int, ...]:
+        """Return the shape that ``axes`` describe, such as ``("...", "n", "h*d")``."""
+        shape: list[int] = []
+        for axis in axes:
+            if axis == "...":
+                shape.extend(self.batch)
+            else:
+                shape.append(math.prod(int(p) if p.isdigit() else self.sizes[p] for p in axis.split("*")))
+        return tuple(shape)
+
+
+@dataclass(frozen=True)
+class Style:
+    """One category of an argument's values: its name, description, test and drawing.
+
+    Attributes:
+        name: The name, such as "all negative".
+        phrase: The description that students read after "With".
+        matches: Return whether a value has this style. Each class of arguments says what it passes.
+        draw: Return a value of this style. Each class of arguments says what it passes.
+        exclusive: Keep the other arguments ordinary.
+    """
+
+    name: str
+    phrase: str
+    matches: Callable[..., Any]
+    draw: Callable[..., Any]
+    exclusive: bool = False
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a contract. A call may leave it out if it has a ``default``."""
+
+    _: KW_ONLY
+    default: bool = False
+    ordinary: ClassVar[Callable[..., Any]]  # draws a value for which no style is requested
+
+    def styles(self, name: str) -> Iterator[Style]:  # noqa: ARG002 - most arguments have styles
+        """Yield the styles that a value may have, described for an argument called ``name``."""
+        return iter(())
+
+    def fits(self, style: Style, value: Any, call: BoundCall) -> bool:  # noqa: ARG002 - some styles depend on the call
+        """Return whether ``value`` has the style. The base class passes the style nothing else."""
+        return bool(style.matches(value))
+
+    def categories(self, path: Path) -> Iterator[InputCategory]:
+        """Yield the categories of calls that differ in this argument, one for each style."""
+        for style in self.styles(path[-1]):
+            yield self._category(path, style)
+
+    def _category(self, path: Path, style: Style) -> InputCategory:
+        def matches(call: BoundCall) -> bool:
+            return path in call.values and self.fits(style, call.values[path], call)
+
+        def configure(request: DrawRequest, _rng: np.random.Generator) -> None:
+            request.styles[path] = style.name
+
+        name = f"{'.'.join(path)}: {style.name}"
+        return InputCategory(name, style.phrase, matches, configure, slot=f"value {path}", exclusive=style.exclusive)
+
+    def draw(self, drawing: Drawing, path: Path) -> Any:
+        """Draw a value of the requested style."""
+        return self.draw_styled(drawing, path, drawing.rng)
+
+    def draw_styled(self, drawing: Drawing, path: Path, *given: Any) -> Any:
+        """Return what the requested style, or else ``ordinary``, draws when it is called with ``given``."""
+        name = drawing.request.styles.get(path)
+        style = next((style for style in self.styles(path[-1]) if style.name == name), None)
+        return (style.draw if style else self.ordinary)(*given)

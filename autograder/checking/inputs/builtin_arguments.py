@@ -1,0 +1,523 @@
+"""Arguments that are built-in values: numbers, choices, dictionaries of arguments, text, dates, lists, sets and dictionaries.
+
+Inputs are the same for every run of a course. A change to the order of the calls of ``rng`` changes all of them.
+"""
+
+from __future__ import annotations
+
+import calendar
+import datetime as dt
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from autograder.base.errors import CourseError
+from autograder.checking.inputs.argument import Argument, BoundCall, Drawing, Path, Style
+
+__all__ = [
+    "ChoiceArgument", "DatesArgument", "GroupArgument", "ItemArgument", "ItemsArgument", "MappingArgument",
+    "MembersArgument", "NumberArgument", "TextArgument", "among", "dates", "group", "items", "mapping", "members", "real",
+    "text", "whole",
+]  # fmt: skip
+
+LONG_TEXT = 100  # a longer text is long
+MANY = 30  # a list, set or dictionary with more items is large
+NEAR = 20  # items of lists that are numbers are at most this far from 0
+WORDS = ("to", "be", "or", "not", "the", "rose", "a", "sea", "the", "is")
+
+
+@dataclass(frozen=True)
+class ItemArgument(Argument):
+    """An argument whose values may also be items of a list, a set or a dictionary."""
+
+    def ordinary_item(self, rng: np.random.Generator) -> Any:
+        """Return an ordinary item of a list, a set or a dictionary."""
+        return self.ordinary(rng)
+
+
+# numbers and choices
+
+
+@dataclass(frozen=True)
+class NumberArgument(ItemArgument):
+    """A number from ``low`` to ``high``. It is an int if it is ``whole``, else a float."""
+
+    low: float
+    high: float
+    _: KW_ONLY
+    whole: bool = False
+
+    def styles(self, name: str) -> Iterator[Style]:
+        """Yield the smallest number, large numbers and those between."""
+        low, large = self.low, self._middle
+        near = low + 1e-9 if self.whole else low * 2 if low > 0 else low + 0.01 * (self.high - low)
+        yield Style("smallest", f"the smallest {name}", lambda v: v <= near, self._smallest)
+        yield Style("large", f"a large {name}", lambda v: v >= large, self._large)
+        if not (self.whole and self.high - low < 2):
+            yield Style("in between", f"an ordinary {name}", lambda v: low < v < large, self.ordinary)
+
+    def fits(self, style: Style, value: Any, call: BoundCall) -> bool:
+        """Return whether a number has the style."""
+        return super().fits(style, float(value), call)
+
+    def _smallest(self, rng: np.random.Generator) -> int | float:
+        if self.whole:
+            return int(self.low)
+        return float(self.low * rng.uniform(1, 1.8) if self.low > 0 else self.low)
+
+    def _large(self, rng: np.random.Generator) -> int | float:
+        if self.whole:
+            return int(rng.integers(math.ceil(max(self._middle, 0.5 * self.high)), int(self.high) + 1))
+        return float(rng.uniform(0.5, 1) * self.high)
+
+    def ordinary(self, rng: np.random.Generator) -> int | float:
+        """Return a number above the smallest, but not far above."""
+        low, high = self.low, self.high
+        if self.whole:
+            first = int(low) + 1
+            return (
+                int(rng.integers(first, max(first + 1, min(int(self._middle), first + 7)) + 1))
+                if high > low
+                else int(low)
+            )
+        if low > 0:
+            return float(10 ** rng.uniform(np.log10(max(low, 0.05 * min(high, 1))), np.log10(min(high, 3))))
+        return float(rng.uniform(low, high))
+
+    @property
+    def _middle(self) -> float:
+        return math.sqrt(self.low * self.high) if self.low > 0 else self.low + 0.5 * (self.high - self.low)
+
+    def ordinary_item(self, rng: np.random.Generator) -> int | float:
+        """Return a number with at most two digits after the point, near 0 if the range allows it."""
+        low, high = max(self.low, -NEAR), min(self.high, NEAR)
+        if low > high:
+            low, high = self.low, min(self.high, self.low + 2 * NEAR)
+        drawn = int(rng.integers(int(low), int(high) + 1)) if self.whole else round(float(rng.uniform(low, high)), 2)
+        return drawn if self.low <= drawn <= self.high else self.low
+
+
+def whole(low: int, high: int, *, default: bool = False) -> NumberArgument:
+    """Declare a whole number from ``low`` to ``high``, both included."""
+    return NumberArgument(low, high, whole=True, default=default)
+
+
+def real(low: float, high: float, *, default: bool = False) -> NumberArgument:
+    """Declare a float from ``low`` to ``high``."""
+    return NumberArgument(low, high, default=default)
+
+
+@dataclass(frozen=True)
+class ChoiceArgument(ItemArgument):
+    """One of a few values, such as functions that are passed as source."""
+
+    values: tuple[Any, ...]
+
+    def ordinary(self, rng: np.random.Generator) -> Any:
+        """Return one of the values."""
+        return self.values[int(rng.integers(len(self.values)))]
+
+
+def among(*values: Any, default: bool = False) -> ChoiceArgument:
+    """Declare one of ``values``."""
+    return ChoiceArgument(values, default=default)
+
+
+@dataclass(frozen=True)
+class GroupArgument(Argument):
+    """A dictionary of arguments."""
+
+    parts: Mapping[str, Argument]
+
+    def draw(self, drawing: Drawing, path: Path) -> dict[str, Any]:
+        """Draw each part."""
+        return {key: part.draw(drawing, (*path, key)) for key, part in self.parts.items()}
+
+
+def group(parts: Mapping[str, Argument]) -> GroupArgument:
+    """Declare a dictionary with these arguments as its items."""
+    return GroupArgument(dict(parts))
+
+
+# text
+
+
+@dataclass(frozen=True)
+class TextArgument(ItemArgument):
+    """A text of ``low`` to ``high`` characters: ``words`` with spaces between them, or characters of an ``alphabet``.
+
+    ``without`` names the sets of styles that it never has.
+    """
+
+    alphabet: str = ""
+    _: KW_ONLY
+    words: tuple[str, ...] = WORDS
+    low: int = 0
+    high: int = 300
+    without: tuple[str, ...] = ()
+
+    def styles(self, name: str) -> Iterator[Style]:
+        """Yield the styles that the length and the characters allow."""
+        letters = self.alphabet or "".join(self.words) or "a"
+
+        def letter(rng: np.random.Generator) -> str:
+            return letters[int(rng.integers(len(letters)))]
+
+        if self.low == 0:
+            yield Style("empty", f"an empty {name}", lambda t: not t, lambda _rng: "", exclusive=True)
+        if self.low <= 1 <= self.high:
+            one = f"a {name} of one character"
+            yield Style("one character", one, lambda t: len(t) == 1, letter, exclusive=True)
+        if self.high > LONG_TEXT:
+            long = f"a {name} of more than {LONG_TEXT} characters"
+            yield Style("long", long, lambda t: len(t) > LONG_TEXT, self._long)
+        if self.alphabet:
+            yield Style(
+                "one character again and again",
+                f"a {name} of one and the same character",
+                lambda t: len(t) > 1 and len(set(t)) == 1,
+                lambda rng: letter(rng) * int(rng.integers(2, 6)),
+            )
+            return
+        twice = f"a {name} in which a word comes twice"
+        yield Style("a word twice", twice, lambda t: len(set(t.split())) < len(t.split()), self._word_twice)
+        for group_name, style, phrase, matches, change in _CHANGES:
+            if group_name not in self.without:
+                yield Style(
+                    style, phrase.format(name), matches, lambda rng, change=change: change(*self._some_words(rng))
+                )
+
+    def draw(self, drawing: Drawing, path: Path) -> str:
+        """Draw a text of the requested style."""
+        return self._fitted(super().draw(drawing, path), drawing.rng)
+
+    def ordinary(self, rng: np.random.Generator) -> str:
+        """Return a text of a few characters or words."""
+        return self._fitted(self._short(rng), rng)
+
+    def _fitted(self, drawn: str, rng: np.random.Generator) -> str:
+        """Lengthen or cut a text until its length is allowed."""
+        while len(drawn) < self.low:
+            drawn += self._short(rng)
+        return drawn[: self.high]
+
+    def _short(self, rng: np.random.Generator) -> str:
+        return self._characters(int(rng.integers(3, 12)), rng) if self.alphabet else " ".join(self._some_words(rng))
+
+    def _long(self, rng: np.random.Generator) -> str:
+        length = int(rng.integers(LONG_TEXT + 1, LONG_TEXT + 60))
+        if self.alphabet:
+            return self._characters(length, rng)
+        words = self._words(length // 3, rng)
+        while len(" ".join(words)) <= LONG_TEXT:
+            words.append(words[len(words) // 2])
+        return " ".join(words)
+
+    def _word_twice(self, rng: np.random.Generator) -> str:
+        words = self._some_words(rng)
+        words.insert(int(rng.integers(len(words) + 1)), words[0])
+        return " ".join(words)
+
+    def _some_words(self, rng: np.random.Generator) -> list[str]:
+        return self._words(min(max(2, int(rng.integers(3, 12)) // 3), 5), rng)
+
+    def _words(self, count: int, rng: np.random.Generator) -> list[str]:
+        return [self.words[int(n)] for n in rng.integers(len(self.words), size=count)]
+
+    def _characters(self, count: int, rng: np.random.Generator) -> str:
+        return "".join(self.alphabet[int(n)] for n in rng.integers(len(self.alphabet), size=count))
+
+
+def _form(form: str) -> Callable[..., str]:
+    """Return a function that puts words into ``form``: the first one, the others and all of them."""
+    return lambda *words: form.format(first=words[0], rest=" ".join(words[1:]), text=" ".join(words))
+
+
+# The name for ``without``, and a style of text that consists of words. The drawing gets the words.
+_CHANGES: tuple[tuple[str, str, str, Callable[[str], bool], Callable[..., str]], ...] = (
+    ("white space", "only white space", "a {} of nothing but white space", lambda t: bool(t) and not t.strip(), _form(" \t ")),
+    ("white space", "white space at the ends", "white space at the ends of {}", lambda t: bool(t.strip()) and t != t.strip(), _form("  {text} ")),
+    ("white space", "several spaces", "several spaces in a row in {}", lambda t: "  " in t.strip(), _form("{first}   {rest}")),
+    ("white space", "a tab", "a tab in {}", lambda t: "\t" in t.strip(), _form("{first}\t{rest}")),
+    ("lines", "several lines", "a {} of several lines", lambda t: "\n" in t.strip(), _form("{first}\n{rest}\n\n{text}")),
+    ("capitals", "capital letters", "capital letters in {}", lambda t: t != t.lower() and t != t.upper(), lambda *words: f"{words[0].capitalize()} {' '.join(words[1:])} {words[0]}"),
+    ("capitals", "all capitals", "a {} in capital letters", lambda t: t == t.upper() and t != t.lower(), lambda *words: " ".join(words).upper()),
+    ("punctuation", "punctuation", "punctuation in {}", lambda t: any(mark in t for mark in ",.!?"), _form("{first}, {rest}! {first}.")),
+    ("punctuation", "apostrophes and hyphens", "an apostrophe or a hyphen inside a word of {}", lambda t: any(mark in t for mark in "'-"), _form("{first} don't {rest} well-known")),
+    ("digits", "digits", "digits in {}", lambda t: any(sign.isdigit() for sign in t), _form("{first} 12 {rest} 3")),
+    ("unicode", "letters beyond ASCII", "letters beyond ASCII in {}", lambda t: not t.isascii(), _form("{first} naïve Straße 東京 {rest}")),
+)  # fmt: skip
+
+
+def text(
+    alphabet: str = "",
+    *,
+    words: Sequence[str] = WORDS,
+    low: int = 0,
+    high: int = 300,
+    without: Sequence[str] | str = (),
+    default: bool = False,
+) -> TextArgument:
+    """Declare a text of ``low`` to ``high`` characters: words with spaces between them, or characters of an ``alphabet``.
+
+    A text of words may also contain ``"white space"`` of any kind, ``"lines"``, ``"capitals"``, ``"punctuation"``,
+    ``"digits"`` and ``"unicode"``, unless it is ``without`` them. Raises ``CourseError`` if ``without`` has another name.
+    """
+    left_out = (without,) if isinstance(without, str) else tuple(without)
+    known = dict.fromkeys(change[0] for change in _CHANGES)
+    if unknown := [name for name in left_out if name not in known]:
+        raise CourseError(f"text(without={unknown[0]!r}): a text may be without {', '.join(map(repr, known))}.")
+    _check_counts("text", low, high)
+    return TextArgument(alphabet, words=tuple(words), low=low, high=high, without=left_out, default=default)
+
+
+def _check_counts(helper: str, low: int, high: int) -> None:
+    """Raise ``CourseError`` if the smallest size is not the first of the two."""
+    if not 0 <= low <= high:
+        raise CourseError(f"{helper}(low={low}, high={high}): give the smallest size, and then the largest.")
+
+
+# dates
+
+
+@dataclass(frozen=True)
+class DatesArgument(ItemArgument):
+    """A date from ``low`` to ``high``, both included."""
+
+    low: dt.date = dt.date(1970, 1, 1)
+    high: dt.date = dt.date(2040, 12, 31)
+
+    def styles(self, name: str) -> Iterator[Style]:
+        """Yield the special days between the two dates."""
+        for style, phrase, matches, days in _SPECIAL_DAYS:
+            if dates := list(self._dates(days)):
+                yield Style(
+                    style, phrase.format(name), matches, lambda rng, dates=dates: dates[int(rng.integers(len(dates)))]
+                )
+
+    def _dates(self, days: Sequence[tuple[int, int]]) -> Iterator[dt.date]:
+        """Yield the dates with these months and days."""
+        for year in range(self.low.year, self.high.year + 1):
+            for month, day in days:
+                leap = calendar.isleap(year)
+                if month != 2 or (day == 29) == leap:  # the last day of February only
+                    date = dt.date(year, month, day)
+                    if self.low <= date <= self.high:
+                        yield date
+
+    def ordinary(self, rng: np.random.Generator) -> dt.date:
+        """Return any of the dates."""
+        return self.low + dt.timedelta(days=int(rng.integers((self.high - self.low).days + 1)))
+
+
+# Name, phrase, test, and the months and days to draw.
+_SPECIAL_DAYS: tuple[tuple[str, str, Callable[[dt.date], bool], Sequence[tuple[int, int]]], ...] = (
+    ("a leap day", "a leap day as {}", lambda d: (d.month, d.day) == (2, 29), [(2, 29)]),
+    ("the last day of February", "the last day of February in an ordinary year as {}", lambda d: (d.month, d.day) == (2, 28) and not calendar.isleap(d.year), [(2, 28)]),
+    ("the last day of a year", "the last day of a year as {}", lambda d: (d.month, d.day) == (12, 31), [(12, 31)]),
+    ("the first day of a year", "the first day of a year as {}", lambda d: (d.month, d.day) == (1, 1), [(1, 1)]),
+    ("the last day of a month", "the last day of a month of 30 days as {}", lambda d: d.day == 30 and d.month in (4, 6, 9, 11), [(4, 30), (6, 30), (9, 30), (11, 30)]),
+    ("a day of one digit", "a day and a month of one digit as {}", lambda d: d.day < 10 and d.month < 10 and (d.month, d.day) != (1, 1), [(3, 5)]),
+)  # fmt: skip
+
+
+def dates(
+    low: dt.date = DatesArgument.low, high: dt.date = DatesArgument.high, *, default: bool = False
+) -> DatesArgument:
+    """Declare a date from ``low`` to ``high``, both included."""
+    if not low <= high:
+        raise CourseError(f"dates({low}, {high}): give the first day, and then the last.")
+    return DatesArgument(low, high, default=default)
+
+
+# lists, sets and dictionaries
+
+
+@dataclass(frozen=True)
+class _SizedArgument(ItemArgument):
+    """A list, a set or a dictionary of ``low`` to ``high`` items."""
+
+    _: KW_ONLY
+    low: int = 0
+    high: int = 50
+
+    def filled(self, count: int, rng: np.random.Generator) -> Any:
+        """Return a value with ``count`` items, or with fewer if there are not as many different ones."""
+        raise NotImplementedError
+
+    def ordinary(self, rng: np.random.Generator) -> Any:
+        """Return a value with a few items."""
+        return self.filled(self.few(rng), rng)
+
+    def few(self, rng: np.random.Generator) -> int:
+        """Return a count of three to seven, if that is allowed."""
+        return int(np.clip(rng.integers(3, 8), self.low, self.high))
+
+    def sizes(self, name: str, item: str) -> Iterator[Style]:
+        """Yield the styles that differ in the number of items."""
+        if self.low == 0:
+            yield Style(
+                "empty", f"an empty {name}", lambda v: not len(v), lambda rng: self.filled(0, rng), exclusive=True
+            )
+        if self.low <= 1 <= self.high:
+            one = f"a {name} of one {item}"
+            yield Style("one item", one, lambda v: len(v) == 1, lambda rng: self.filled(1, rng), exclusive=True)
+        if self.high > MANY:
+            top = min(self.high, MANY + 10)
+            yield Style(
+                "many",
+                f"a {name} of more than {MANY} {item}s",
+                lambda v: len(v) > MANY,
+                lambda rng: self.filled(int(rng.integers(MANY + 1, top + 1)), rng),
+            )
+
+
+def _distinct(of: ItemArgument, count: int, rng: np.random.Generator) -> list[Any]:
+    """Return ``count`` different values, or fewer if they are hard to find."""
+    found: dict[Any, None] = {}
+    for _ in range(200):
+        if len(found) >= count:
+            break
+        found[of.ordinary_item(rng)] = None
+    return list(found)
+
+
+def _unique(values: Sequence[Any]) -> list[Any]:
+    """Return each value once. The values need not be hashable."""
+    found: list[Any] = []
+    for value in values:
+        if value not in found:
+            found.append(value)
+    return found
+
+
+def _item(argument: Argument) -> ItemArgument:
+    """Return the argument that describes an item. Raises ``CourseError`` if it cannot be one."""
+    if isinstance(argument, ItemArgument):
+        return argument
+    raise CourseError(
+        f"A list, a set or a dictionary holds text(…), whole(…), real(…), among(…), dates(…) or such again, not {type(argument).__name__}."
+    )
+
+
+@dataclass(frozen=True)
+class ItemsArgument(_SizedArgument):
+    """A list whose items ``of`` describes. No two of them are equal if they are ``distinct``."""
+
+    of: ItemArgument
+    _: KW_ONLY
+    distinct: bool = False
+
+    def styles(self, name: str) -> Iterator[Style]:
+        """Yield the styles that differ in the number of items, their order and what they are."""
+        # fmt: off
+        of = self.of
+        yield from self.sizes(name, "item")
+        if self.high > 1 and not self.distinct:
+            yield Style("some equal", f"equal items in {name}",
+                        lambda v: len(v) > len(_unique(v)) > 1, lambda rng: _with_last(drawn := self._several(rng), drawn[0]))
+            yield Style("all equal", f"all items of {name} equal",
+                        lambda v: len(v) > 1 == len(_unique(v)), lambda rng: (drawn := self._several(rng))[:1] * len(drawn))
+        if self.high > 2 and isinstance(of, NumberArgument | TextArgument | DatesArgument):
+            yield Style("sorted", f"a {name} that is sorted already",
+                        lambda v: len(v) > 2 and list(v) == sorted(v) and v[0] != v[-1], lambda rng: sorted(self._several(rng)))
+            yield Style("sorted backwards", f"a {name} that is sorted the other way round",
+                        lambda v: len(v) > 2 and list(v) == sorted(v, reverse=True) and v[0] != v[-1], lambda rng: sorted(self._several(rng), reverse=True))
+        if isinstance(of, NumberArgument):
+            if of.low < 0:
+                least, default = of.low, -1 if of.whole else -0.5
+                yield Style("negative", f"only negative numbers in {name}", lambda v: len(v) > 0 and max(v) < 0,
+                            lambda rng: [max(-abs(x), least) or default for x in self.ordinary(rng) or [1]])
+            if of.low <= 0 <= of.high:
+                zero = 0 if of.whole else 0.0
+                yield Style("a zero", f"a zero in {name}", lambda v: 0 in v, lambda rng: _with_any(self.ordinary(rng), zero, rng))
+        elif isinstance(of, TextArgument | ItemsArgument) and of.low == 0:
+            what, empty = ("text", "") if isinstance(of, TextArgument) else ("list", [])
+            yield Style("an empty one among others", f"an empty {what} in {name}", lambda v: len(v) > 1 and any(not len(x) for x in v),
+                        lambda rng: _with_any(self._several(rng), empty, rng))
+        # fmt: on
+
+    def filled(self, count: int, rng: np.random.Generator) -> list[Any]:
+        """Return a list with ``count`` items."""
+        drawn = [self.of.ordinary_item(rng) for _ in range(count)]
+        return _distinct(self.of, count, rng) if self.distinct else drawn
+
+    def _several(self, rng: np.random.Generator) -> list[Any]:
+        """Return a list with at least three items, if that is allowed."""
+        return self.filled(min(self.high, max(self.few(rng), 3)), rng)
+
+
+def _with_last(values: list[Any], last: Any) -> list[Any]:
+    return [*values[:-1], last]
+
+
+def _with_any(values: list[Any], value: Any, rng: np.random.Generator) -> list[Any]:
+    """Put ``value`` into a random place."""
+    if values:
+        values[int(rng.integers(len(values)))] = value
+    return values
+
+
+def items(
+    of: Argument, *, low: int = 0, high: int = 50, distinct: bool = False, default: bool = False
+) -> ItemsArgument:
+    """Declare a list of ``low`` to ``high`` items that ``of`` describes: ``items(whole(-9, 9))``, ``items(items(text()))``."""
+    _check_counts("items", low, high)
+    return ItemsArgument(_item(of), low=low, high=high, distinct=distinct, default=default)
+
+
+@dataclass(frozen=True)
+class MembersArgument(_SizedArgument):
+    """A set whose members ``of`` describes."""
+
+    of: ItemArgument
+
+    def styles(self, name: str) -> Iterator[Style]:
+        """Yield the styles that differ in the number of members."""
+        return self.sizes(name, "member")
+
+    def filled(self, count: int, rng: np.random.Generator) -> set[Any]:
+        """Return a set with ``count`` members."""
+        return set(_distinct(self.of, count, rng))
+
+
+def members(of: Argument, *, low: int = 0, high: int = 50, default: bool = False) -> MembersArgument:
+    """Declare a set of ``low`` to ``high`` members that ``of`` describes."""
+    _check_counts("members", low, high)
+    return MembersArgument(_item(of), low=low, high=high, default=default)
+
+
+@dataclass(frozen=True)
+class MappingArgument(_SizedArgument):
+    """A dictionary whose keys and values two arguments describe."""
+
+    keys: ItemArgument
+    values: ItemArgument
+
+    def styles(self, name: str) -> Iterator[Style]:
+        """Yield the styles that differ in the number of keys, and equal values."""
+        yield from self.sizes(name, "key")
+        if self.high > 1:
+            words = "equal values", f"equal values in {name}"
+            yield Style(*words, lambda v: 1 < len(v) > len(_unique(list(v.values()))), self._equal_values)
+
+    def filled(self, count: int, rng: np.random.Generator) -> dict[Any, Any]:
+        """Return a dictionary with ``count`` keys."""
+        return {key: self.values.ordinary_item(rng) for key in _distinct(self.keys, count, rng)}
+
+    def _equal_values(self, rng: np.random.Generator) -> dict[Any, Any]:
+        drawn = self.filled(max(self.few(rng), 2), rng)
+        if drawn:
+            drawn[[*drawn][-1]] = drawn[next(iter(drawn))]
+        return drawn
+
+
+def mapping(
+    keys: Argument, values: Argument, *, low: int = 0, high: int = 50, default: bool = False
+) -> MappingArgument:
+    """Declare a dictionary of ``low`` to ``high`` entries: ``mapping(text(low=1), whole(0, 9))``."""
+    _check_counts("mapping", low, high)
+    return MappingArgument(_item(keys), _item(values), low=low, high=high, default=default)

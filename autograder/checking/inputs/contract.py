@@ -1,0 +1,127 @@
+"""A contract: which arguments an exercise's function may be given, with their shapes, ranges and special cases.
+
+>>> Contract({"Q": array("... n_q d_k"), "K": array("... n_k d_k"), "scale": real(0.1, 10, default=True)})  # doctest: +SKIP
+
+The framework derives from a contract the categories of input (``categories``), and draws inputs of each (``covering``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autograder.base.errors import CourseError
+from autograder.checking.inputs.argument import Argument, BoundCall, Change, InputCategory, Path
+from autograder.checking.inputs.array_arguments import ShapedArgument, SizeArgument
+from autograder.checking.inputs.builtin_arguments import GroupArgument
+
+__all__ = ["Contract"]
+
+LONGEST = 330  # an axis that the contract does not limit is drawn up to this length
+
+
+@dataclass(frozen=True)
+class Contract:
+    """The arguments that a function may be given, in the order of its parameters.
+
+    Attributes:
+        arguments: The arguments by name.
+        sizes: Limits for the letters of the shapes. A letter without limits is 1 to 330.
+        sharpen: ``sharpen(values, rng)`` makes drawn values such that a mistake shows. It is called before custom
+            categories change the values.
+        constrain: ``constrain(values, rng)`` returns drawn values that keep to what no single argument can say, or None if
+            these values cannot be used. It is called last.
+        categories: The author's own categories of input.
+        exclude: The names of categories that are not allowed, each with the limit that the stub states.
+        corrupt: How far the audit moves one entry of the right result, as a share of the largest entry, to see whether a
+            category is checked.
+        draws: How often each category is drawn. Use more than one if a wrong result may be right by chance.
+    """
+
+    arguments: Mapping[str, Argument]
+    _: KW_ONLY
+    sizes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    constrain: Change | None = None
+    sharpen: Change | None = None
+    categories: Sequence[InputCategory] = ()
+    exclude: Mapping[str, str] = field(default_factory=dict)
+    corrupt: float = 0.01
+    draws: int = 1
+
+    def leaves(self) -> dict[Path, Argument]:
+        """Return every argument that is not a dictionary, by its path: ``("weights", "self", "W_Q")``."""
+        return dict(_flatten_arguments(self.arguments, ()))
+
+    def bind(self, given: Mapping[str, Any]) -> BoundCall:
+        """Bind the arguments of a call, given by name, and work out the sizes from their shapes."""
+        leaves = self.leaves()
+        values = {path: value for path in leaves if (value := _value_at(given, path)) is not None}
+        sizes = {a.letter: int(values[p]) for p, a in leaves.items() if isinstance(a, SizeArgument) and p in values}
+        batch: tuple[int, ...] | None = None
+        for _ in range(2):  # the second round divides products of two sizes by a size that the first round found
+            for path, argument in leaves.items():
+                if isinstance(argument, ShapedArgument) and argument.fixes_sizes and path in values:
+                    lead = _read_shape(argument.shape, np.shape(values[path]), sizes)
+                    batch = lead if lead is not None else batch
+        return BoundCall(values, sizes, batch)
+
+    def letters(self) -> list[str]:
+        """Return the letters of all shapes, each once, in order of appearance."""
+        letters: dict[str, None] = {}
+        for argument in self.leaves().values():
+            if isinstance(argument, ShapedArgument):
+                for axis in argument.shape:
+                    letters |= dict.fromkeys(p for p in axis.split("*") if p != "..." and not p.isdigit())
+            elif isinstance(argument, SizeArgument):
+                letters[argument.letter] = None
+        return list(letters)
+
+    def limits_of(self, letter: str) -> tuple[int, int]:
+        """Return the smallest and the largest size of an axis."""
+        return self.sizes.get(letter, (1, LONGEST))
+
+    def has_batch(self) -> bool:
+        """Return whether a shape has batch axes."""
+        return any("..." in a.shape for a in self.leaves().values() if isinstance(a, ShapedArgument))
+
+    def check_arguments(self, parameters: Sequence[str], where: str) -> None:
+        """Raise ``CourseError`` if the function's parameters are not the contract's arguments."""
+        if list(self.arguments) != list(parameters):
+            raise CourseError(
+                f"{where}: its contract is about the arguments {', '.join(self.arguments)}; the reference takes "
+                f"{', '.join(parameters)}. Give each parameter one line, in this order."
+            )
+
+
+def _flatten_arguments(arguments: Mapping[str, Argument], path: Path) -> Iterator[tuple[Path, Argument]]:
+    for name, argument in arguments.items():
+        if isinstance(argument, GroupArgument):
+            yield from _flatten_arguments(argument.parts, (*path, name))
+        else:
+            yield (*path, name), argument
+
+
+def _value_at(given: Mapping[str, Any], path: Path) -> Any:
+    value: Any = given
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def _read_shape(axes: tuple[str, ...], shape: tuple[int, ...], sizes: dict[str, int]) -> tuple[int, ...] | None:
+    """Add to ``sizes`` what ``shape`` says of the letters of ``axes``. Return the batch axes, or None if there are none."""
+    own = [axis for axis in axes if axis != "..."]
+    lead = len(shape) - len(own)
+    if lead < 0:
+        return None
+    for axis, length in zip(own, shape[lead:], strict=True):
+        parts = axis.split("*")
+        unknown = [p for p in parts if not p.isdigit() and p not in sizes]
+        known = math.prod(int(p) if p.isdigit() else sizes.get(p, 1) for p in parts)
+        if len(unknown) == 1 and known and length % known == 0:
+            sizes[unknown[0]] = length // known
+    return tuple(shape[:lead]) if "..." in axes else None

@@ -1,0 +1,151 @@
+"""A small set of inputs that covers every category of input a contract allows.
+
+A set that covers each single choice, with few pairs, needs few rows: the idea of a covering array (Cohen, Dalal,
+Fredman, Patton 1997). The categories of a drawn input are read from the input itself, whatever was requested.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autograder.checking.inputs.argument import Drawing, DrawRequest, InputCategory
+from autograder.checking.inputs.array_arguments import ArrayArgument, AxisArgument
+from autograder.checking.inputs.categories import categories_of
+from autograder.checking.inputs.contract import Contract
+
+__all__ = ["Covering", "DrawnInput", "cover", "draw"]
+
+_TRIES = 12  # how often one category is drawn by itself before it counts as missed
+_ORDINARY = (2, 3, 4, 5, 6, 7)  # sizes of axes, different as long as there are enough
+_NEXT_TO_LONG = (2, 3, 4, 5)  # sizes next to a long axis, because a small result is cheaper to send and compare
+_MANY = 400  # an array with a long axis and more entries gets no batch axes
+
+
+@dataclass(frozen=True)
+class DrawnInput:
+    """The arguments of one call by name, and the categories it belongs to."""
+
+    values: Mapping[str, Any]
+    categories: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Covering:
+    """Inputs that together cover every category, except those ``missed`` because no drawing belonged to them."""
+
+    inputs: tuple[DrawnInput, ...]
+    missed: tuple[str, ...]
+
+
+def cover(contract: Contract, seed: int) -> Covering:
+    """Return a covering set, or as many sets as ``contract.draws``. It depends on the contract and the seed only."""
+    rng = np.random.default_rng(seed)
+    sets = [_cover_once(contract, categories_of(contract), rng) for _ in range(contract.draws)]
+    missed = [name for name in sets[0].missed if all(name in s.missed for s in sets)]
+    return Covering(tuple(drawn for s in sets for drawn in s.inputs), tuple(missed))
+
+
+def _cover_once(contract: Contract, categories: Sequence[InputCategory], rng: np.random.Generator) -> Covering:
+    remaining = {category.name: category for category in categories}
+    inputs: list[DrawnInput] = []
+    missed: list[str] = []
+    while remaining:
+        requested = _compatible(list(remaining.values()))
+        first = requested[0]
+        drawn = draw(contract, requested, categories, rng)
+        if drawn is None or first.name not in drawn.categories:  # another requested category may prevent the first
+            for _ in range(_TRIES):
+                alone = draw(contract, [first], categories, rng)
+                if alone is not None and first.name in alone.categories:
+                    drawn = alone
+                    break
+            else:
+                missed.append(first.name)
+                del remaining[first.name]
+        new = drawn.categories & remaining.keys() if drawn is not None else frozenset()
+        if drawn is not None and new:
+            inputs.append(drawn)
+            for name in new:
+                del remaining[name]
+    return Covering(tuple(inputs), tuple(missed))
+
+
+def _compatible(categories: Sequence[InputCategory]) -> list[InputCategory]:
+    """Return the first category, and as many others as a call can belong to as well: one of each slot."""
+    chosen = [categories[0]]
+    slots = {categories[0].slot}
+    for category in categories[1:]:
+        if category.slot not in slots and not (chosen[0].exclusive or category.exclusive):
+            chosen.append(category)
+            slots.add(category.slot)
+    return chosen
+
+
+def draw(
+    contract: Contract,
+    requested: Sequence[InputCategory],
+    categories: Sequence[InputCategory],
+    rng: np.random.Generator,
+) -> DrawnInput | None:
+    """Draw an input that should belong to the ``requested`` categories. Return None if the contract forbids it.
+
+    The result names those of all ``categories`` that the input belongs to.
+    """
+    request = DrawRequest()
+    for category in requested:
+        category.configure(request, rng)
+    values = _draw_values(contract, request, rng)
+    for change in (contract.sharpen, *request.after, contract.constrain):
+        if change is not None:
+            changed = change(values, rng)
+            if changed is None:
+                return None
+            values = changed
+    call = contract.bind(values)
+    return DrawnInput(values, frozenset(c.name for c in categories if c.matches(call)))
+
+
+def _draw_values(contract: Contract, request: DrawRequest, rng: np.random.Generator) -> dict[str, Any]:
+    """Draw the arguments, by name."""
+    drawing = Drawing(request, rng, contract.arguments, _draw_sizes(contract, request, rng))
+    if request.batch is not None:
+        drawing.batch = request.batch
+    elif request.alike:
+        drawing.batch = (next(iter(drawing.sizes.values())),) * int(rng.integers(2))
+    arrays = [a for a in contract.leaves().values() if isinstance(a, ArrayArgument)]
+    is_long = max(drawing.sizes.values(), default=0) > max(_ORDINARY)
+    if is_long and any(math.prod(drawing.shape(a.shape)) > _MANY for a in arrays):
+        drawing.batch = ()
+    for name, argument in contract.arguments.items():
+        if name not in request.left_out and (not argument.default or _is_given(name, drawing)):
+            drawing.values[name] = argument.draw(drawing, (name,))
+    return drawing.values
+
+
+def _is_given(name: str, drawing: Drawing) -> bool:
+    """Return whether an optional argument is given: if the request is about it, and otherwise by chance."""
+    along = drawing.request.along is not None and isinstance(drawing.arguments[name], AxisArgument)
+    return along or (name,) in drawing.request.styles or bool(drawing.rng.integers(2))
+
+
+def _draw_sizes(contract: Contract, request: DrawRequest, rng: np.random.Generator) -> dict[str, int]:
+    letters = contract.letters()
+    if request.alike:
+        low = max((contract.limits_of(letter)[0] for letter in letters), default=2)
+        return dict.fromkeys(letters, max(low, int(rng.integers(3, 5))))
+    sizes = dict(request.sizes)
+    ordinary = _NEXT_TO_LONG if max(sizes.values(), default=0) > max(_ORDINARY) + len(letters) else _ORDINARY
+    free = [int(n) for n in rng.permutation(ordinary)]
+    for letter in letters:
+        if letter not in sizes:
+            low, high = contract.limits_of(letter)
+            fitting = [n for n in free if low <= n <= high]
+            sizes[letter] = fitting[0] if fitting else min(high, max(low, int(rng.choice(ordinary))))
+            if fitting:
+                free.remove(fitting[0])
+    return sizes

@@ -1,0 +1,121 @@
+"""Test the check of all input categories: a mistake in one category is found and named, and the audit shows gaps."""
+
+import numpy as np
+import pytest
+
+from autograder.authoring.audit import audit
+from autograder.authoring.audit.category_coverage import CategoryCoverage, category_mutants
+from autograder.base.errors import CourseError
+from autograder.checking import (
+    Contract,
+    all_categories,
+    array,
+    exercise,
+)
+from autograder.judging.functions import FunctionSubject
+from autograder.judging.judge import Judge
+from autograder.judging.loader import load_checks
+from tests.support.mini import change
+
+
+def test_a_check_of_all_categories_needs_a_contract():
+    """The message says what to write."""
+    with pytest.raises(
+        CourseError, match=r"does not say what the exercise 'f' takes: write @exercise\(…, takes=Contract"
+    ):
+
+        @exercise("f", points=1)
+        class TestF:
+            test_every_kind = all_categories(points=1)
+
+
+DECLARED = 'takes=Contract({"celsius": array("... n")})'
+
+
+@pytest.fixture
+def declared(course):
+    """Return the mini course with a contract and a check of all categories in its first exercise."""
+    checks = course.checks("ch1_units")
+    change(checks, "import arrays_nd,", "import Contract, all_categories, array, arrays_nd,")
+    change(checks, '@exercise("to_kelvin", points=2)', f'@exercise("to_kelvin", points=2, {DECLARED})')
+    change(checks, "    test_care = pure(points=0.5)", "    test_every_kind = all_categories(points=0.5)")
+    return course
+
+
+def test_the_audit_shows_the_matrix_and_names_a_hole(declared):
+    """The check covers every category. Without it, the audit reports a problem."""
+    [report] = audit(declared, ["ch1_units"])
+    kinds = report.exercises[0].kinds
+    assert kinds.missing == ()
+    assert {"float32", "celsius: not contiguous", "n: longer than 300", "batch: three batch axes"} <= set(kinds.allowed)
+    assert kinds.mutants >= 15
+    assert len(kinds.survivors) <= 1
+    data = report.to_json()
+    assert data["kinds"]["missing"] == []
+    assert "to_kelvin: celsius: all negative" in data["kinds"]["visited"]
+    assert data["exercises"][0]["kinds"]["allowed"] == list(kinds.allowed)
+    change(
+        declared.checks("ch1_units"),
+        "    test_every_kind = all_categories(points=0.5)",
+        "    test_care = pure(points=0.5)",
+    )
+    [report] = audit(declared, ["ch1_units"], mutants=False)
+    assert "to_kelvin: n: longer than 300" in report.to_json()["kinds"]["missing"]
+    assert any("looks at inputs of the kind 'float32'" in problem for problem in report.problems)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("return np.where(np.arange(c.shape[-1]) < 127, c, 0) + 273.15", "With n above 127: "),
+        ("return np.clip(c, -700, None) + 273.15", "With all of celsius far below zero: "),
+        ("return c.ravel('K').reshape(c.shape) + 273.15", "With celsius not contiguous in memory"),
+        ("return c * (c.ndim < 4) + 273.15", "With three batch axes: "),
+        ("return np.where(c == 0, 1, c) + 273.15", "With only zeros in celsius: "),
+        ("return c - 273.15", "At index "),  # wrong in every category, so none is named
+    ],
+)
+def test_a_mistake_in_one_category_is_found_and_named(declared, body, words):
+    """The message begins with the category, and the case belongs to it."""
+    namespace = {"np": np}
+    exec(f"def to_kelvin(c):\n    {body}", namespace)  # noqa: S102 - text of this test
+    checks = load_checks(declared, "ch1_units")
+    subject = FunctionSubject("x", {**checks.right_names(), "to_kelvin": namespace["to_kelvin"]})
+    [verdict] = Judge(checks).judge(subject, only=frozenset({"to_kelvin"}))
+    assert verdict.score < verdict.max_score
+    failed = next(c for c in verdict.checks if c.name == "test_every_kind")
+    assert failed.message.startswith(words), failed.message
+
+
+def test_a_contract_speaks_of_the_parameters_that_there_are(declared):
+    """The message names the parameters."""
+    change(declared.checks("ch1_units"), '{"celsius": array', '{"kelvin": array')
+    with pytest.raises(CourseError, match="its contract is about the arguments kelvin; the reference takes celsius"):
+        load_checks(declared, "ch1_units")
+
+
+def test_category_mutants_are_right_on_ordinary_input():
+    """They differ from the reference in their category only."""
+
+    def double(x):
+        return 2 * x
+
+    found = {m.label: m.function for m in category_mutants(Contract({"x": array("... n")}), double, "double")}
+    plain, long = np.array([[1.25, -2.5], [0.5, 3.0]]), np.ones(70)
+    for label in (
+        "double: x clipped to 100",
+        "double: x without what lies beyond 64 along axis -1",
+        "double: x cast to float32",
+    ):
+        np.testing.assert_array_equal(found[label](plain), double(plain))
+    assert found["double: x without what lies beyond 64 along axis -1"](long)[64] == 0
+    assert found["double: x clipped to 100"](np.array([500.0])) == 200
+    kept = found["double: the first answer kept for arrays of the same shapes"]
+    np.testing.assert_array_equal(kept(plain), kept(plain + 1))
+
+
+def test_a_row_of_the_matrix_is_a_line():
+    """The line says what varies, and how many of its categories are covered."""
+    kinds = CategoryCoverage(("float32", "x: all zero", "x: all huge"), ("float32", "x: all zero"), 5, ("one",))
+    assert kinds.missing == ("x: all huge",)
+    assert str(kinds) == "float32 1/1, x 1/2; wrong on one kind only: 4/5 killed"
