@@ -1,0 +1,101 @@
+"""The sources of a search besides the student's code: the chapter's checks, correct programs, and the course's operators."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import textwrap
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from autograder.base.verdict import ExerciseVerdict
+from autograder.judging.loader import ChapterChecks, known_alternatives
+from autograder.mistakes.edits.donors import Donor
+from autograder.mistakes.edits.operators import Operator, operators_in
+from autograder.mistakes.fault_localization.program import Program, program_of
+from autograder.mistakes.fault_localization.search import LazyChecks
+from autograder.mistakes.fault_localization.variable_matching import DonorTrace, traced_values
+from autograder.sandbox.protocol import Call
+
+__all__ = ["CorrectSubmissions", "course_operators", "donors_of", "lazy_checks"]
+
+_ALTERNATIVES = 4  # correct programs in addition to the reference
+_KEPT = 30  # notebooks
+_NEAREST = 2
+_EXTRA_COST = 0.1  # so that the course's own programs come first
+
+
+def lazy_checks(checks: ChapterChecks, exercise: str) -> LazyChecks:
+    """Return the checks of ``exercise``, each of which makes its calls only when it runs."""
+    converse = partial(checks.converse, planned=False)
+    return LazyChecks(exercise, checks.specs[exercise].checks, converse, checks.run_check)
+
+
+def donors_of(checks: ChapterChecks, exercise: str, watched: Call | None) -> list[DonorTrace]:
+    """Return the correct programs for ``exercise`` that the course has: its reference and some of its alternatives."""
+    functions: list[Callable[..., Any]] = [checks.references[exercise]]
+    alternatives = known_alternatives(checks.course, checks.chapter)
+    functions += [a.function for a in alternatives if a.exercise == exercise][:_ALTERNATIVES]
+    found = [(function, text) for function in functions if (text := _source_of(function))]
+    return [
+        DonorTrace(Donor(text), traced_values(f, text, watched) if watched is not None else {}) for f, text in found
+    ]
+
+
+def _source_of(function: Callable[..., Any]) -> str:
+    try:
+        text = textwrap.dedent(inspect.getsource(function))
+        ast.parse(text)
+    except (OSError, TypeError, SyntaxError):
+        return ""
+    return text
+
+
+def course_operators(root: Path) -> tuple[Operator, ...]:
+    """Return the operators that the solutions of the course in ``root`` define, as far as they are loaded."""
+    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == "solutions"]
+    return operators_in(m for m in modules if Path(getattr(m, "__file__", None) or "").is_relative_to(root))
+
+
+class _Code(Protocol):
+    def own_cells(self) -> Sequence[tuple[str, str]]: ...
+
+
+class CorrectSubmissions:
+    """The latest notebooks with correct solutions. Their text is read and never run."""
+
+    def __init__(self) -> None:
+        self._kept: deque[tuple[frozenset[str], Sequence[tuple[str, str]]]] = deque(maxlen=_KEPT)
+
+    def note(self, code: _Code, exercises: Iterable[ExerciseVerdict]) -> None:
+        """Keep the cells of a notebook if one of its exercises passed."""
+        right = frozenset(e.name for e in exercises if e.status == "passed")
+        if right:
+            self._kept.append((right, code.own_cells()))
+
+    def nearest(self, program: Program, others: Collection[str]) -> list[Donor]:
+        """Return the correct solutions most similar to ``program``, each once."""
+        texts: dict[str, str] = {}
+        for right, cells in self._kept:
+            if program.exercise in right:
+                found = program_of(program.exercise, cells, others=others)
+                if found is not None and len(found.definitions) == 1:
+                    text = found.definitions[0].text
+                    texts.setdefault(ast.dump(ast.parse(text)), text)
+        own = _parts(program.definitions[0].text)
+        ranked = sorted(texts.values(), key=lambda text: (_distance(own, _parts(text)), text))
+        return [Donor(text, more=_EXTRA_COST) for text in ranked[:_NEAREST]]
+
+
+def _parts(text: str) -> Counter[str]:
+    """Count the nodes of each type and the attributes of each name in a program."""
+    nodes = list(ast.walk(ast.parse(text)))
+    return Counter([type(n).__name__ for n in nodes] + [n.attr for n in nodes if isinstance(n, ast.Attribute)])
+
+
+def _distance(one: Counter[str], other: Counter[str]) -> int:
+    return ((one - other) + (other - one)).total()
