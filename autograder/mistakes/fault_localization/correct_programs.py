@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from autograder.base.verdict import ExerciseVerdict
 from autograder.judging.loader import ChapterChecks, known_alternatives
@@ -21,7 +21,7 @@ from autograder.mistakes.fault_localization.search import LazyChecks
 from autograder.mistakes.fault_localization.variable_matching import DonorTrace, traced_values
 from autograder.sandbox.protocol import Call
 
-__all__ = ["CorrectSubmissions", "course_operators", "donors_of", "lazy_checks"]
+__all__ = ["CorrectSubmissions", "Material", "lazy_checks", "loaded_operators"]
 
 _ALTERNATIVES = 4  # correct programs in addition to the reference
 _KEPT = 30  # notebooks
@@ -35,15 +35,46 @@ def lazy_checks(checks: ChapterChecks, exercise: str) -> LazyChecks:
     return LazyChecks(exercise, checks.specs[exercise].checks, converse, checks.run_check)
 
 
-def donors_of(checks: ChapterChecks, exercise: str, watched: Call | None) -> list[DonorTrace]:
-    """Return the correct programs for ``exercise`` that the course has: its reference and some of its alternatives."""
-    functions: list[Callable[..., Any]] = [checks.references[exercise]]
-    alternatives = known_alternatives(checks.course, checks.chapter)
-    functions += [a.function for a in alternatives if a.exercise == exercise][:_ALTERNATIVES]
-    found = [(function, text) for function in functions if (text := _source_of(function))]
-    return [
-        DonorTrace(Donor(text), traced_values(f, text, watched) if watched is not None else {}) for f, text in found
-    ]
+class Material(NamedTuple):
+    """What a course provides for edits of a student's solution of one exercise.
+
+    Attributes:
+        traces: correct programs, the reference first.
+        operators: the operators that the solution modules define.
+    """
+
+    traces: tuple[DonorTrace, ...]
+    operators: tuple[Operator, ...]
+
+    @classmethod
+    def of(cls, checks: ChapterChecks, exercise: str, watched: Call | None, operators: Sequence[Operator]) -> Material:
+        """Return the material for ``exercise``. The variables of the programs are traced in the call ``watched``.
+
+        ``operators`` are those that were loaded with the checks. The alternatives, which are only read here, may add others.
+        """
+        functions: list[Callable[..., Any]] = [checks.references[exercise]]
+        alternatives = known_alternatives(checks.course, checks.chapter)
+        functions += [a.function for a in alternatives if a.exercise == exercise][:_ALTERNATIVES]
+        texts = [(function, text) for function in functions if (text := _source_of(function))]
+        traces = (
+            DonorTrace(Donor(text), traced_values(f, text, watched) if watched is not None else {}) for f, text in texts
+        )
+        further = operators_in([checks.course.alternatives(checks.chapter)])
+        return cls(tuple(traces), tuple(dict.fromkeys([*operators, *further])))
+
+    def program(self, exercise: str, cells: Iterable[tuple[str, str]], others: Collection[str]) -> Program | None:
+        """Return the student's program in ``cells`` with this material, as ``program_of`` does."""
+        donors = [trace.donor for trace in self.traces]
+        return program_of(exercise, cells, others=others, donors=donors, operators=self.operators)
+
+
+def loaded_operators(root: Path) -> tuple[Operator, ...]:
+    """Return the operators in the loaded solution modules of the course in ``root``.
+
+    Whoever calls this owns them: a course that is loaded later replaces the modules.
+    """
+    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == "solutions"]
+    return operators_in(m for m in modules if Path(getattr(m, "__file__", None) or "").is_relative_to(root))
 
 
 def _source_of(function: Callable[..., Any]) -> str:
@@ -53,12 +84,6 @@ def _source_of(function: Callable[..., Any]) -> str:
     except (OSError, TypeError, SyntaxError):
         return ""
     return text
-
-
-def course_operators(root: Path) -> tuple[Operator, ...]:
-    """Return the operators that the solutions of the course in ``root`` define, as far as they are loaded."""
-    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == "solutions"]
-    return operators_in(m for m in modules if Path(getattr(m, "__file__", None) or "").is_relative_to(root))
 
 
 class _Code(Protocol):

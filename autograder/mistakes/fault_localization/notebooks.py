@@ -23,11 +23,11 @@ from autograder.judging.proxies import ReferenceProxy
 from autograder.mistakes.edits.generator import Definition
 from autograder.mistakes.fault_localization.correct_programs import (
     CorrectSubmissions,
-    course_operators,
-    donors_of,
+    Material,
     lazy_checks,
+    loaded_operators,
 )
-from autograder.mistakes.fault_localization.program import Program, Variant, program_of
+from autograder.mistakes.fault_localization.program import Program, Variant
 from autograder.mistakes.fault_localization.search import (
     ONE_OF_TWO,
     Deadline,
@@ -137,7 +137,8 @@ class NotebookLocator:
         self.judges = Judge(self.checks), Judge(quiet)
         self.cache = AnswerCache()
         self._questions: dict[str, Questions] = {}
-        self._donors: dict[str, list[DonorTrace]] = {}
+        self._operators = loaded_operators(checks.course.root)
+        self._material: dict[str, Material] = {}
         self._diagnoses: dict[str, tuple[Diagnosis, Diagnosis]] = {}
         self._known: dict[tuple[object, ...], _Known] = {}
 
@@ -161,14 +162,8 @@ class NotebookLocator:
         name, specs = verdict.name, self.checks.specs
         if name not in specs or specs[name].answers:
             return verdict
-        traces = self._donors_of(name)
-        program = program_of(
-            name,
-            code.own_cells(),
-            others=specs.keys(),
-            donors=[trace.donor for trace in traces],
-            operators=course_operators(self.checks.course.root),
-        )
+        material = self._material_of(name)
+        program = material.program(name, code.own_cells(), specs.keys())
         if program is None:
             return verdict
         helped = tuple(
@@ -185,7 +180,7 @@ class NotebookLocator:
         known = self._known.setdefault(key, _Known(program))
         known.students += 1
         begun = time.monotonic()
-        located = self._found(known, code, program, traces, helped)
+        located = self._found(known, code, program, material.traces, helped)
         self.budget.consume(time.monotonic() - begun)
         if located is None:
             return verdict
@@ -222,10 +217,12 @@ class NotebookLocator:
             known.donors, known.searched = texts, known.students
         return located
 
-    def _donors_of(self, exercise: str) -> list[DonorTrace]:
-        if exercise not in self._donors:
-            self._donors[exercise] = donors_of(self.checks, exercise, self.questions(exercise).watched)
-        return self._donors[exercise]
+    def _material_of(self, exercise: str) -> Material:
+        if exercise not in self._material:
+            self._material[exercise] = Material.of(
+                self.checks, exercise, self.questions(exercise).watched, self._operators
+            )
+        return self._material[exercise]
 
     def diagnoses(self, exercise: str) -> tuple[Diagnosis, Diagnosis]:
         """Return the diagnoses of ``exercise`` for single mistakes, by the search's own inputs and by the hidden ones."""

@@ -9,12 +9,10 @@ from typing import Any
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.scoring import Checks
-from autograder.mistakes.fault_localization.correct_programs import course_operators, donors_of, lazy_checks
+from autograder.mistakes.fault_localization.correct_programs import Material, lazy_checks, loaded_operators
 from autograder.mistakes.fault_localization.functions import localize
-from autograder.mistakes.fault_localization.program import program_of
 from autograder.mistakes.fault_localization.search import Deadline, Located
 from autograder.mistakes.fault_localization.trials import Questions
-from autograder.mistakes.fault_localization.variable_matching import DonorTrace
 
 __all__ = ["SolutionLocator"]
 
@@ -25,21 +23,17 @@ class SolutionLocator:
     def __init__(self, checks: ChapterChecks, *, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
         self._checks, self._seconds, self._now = checks, seconds, now
         self._judge: Judge[Checks] = Judge(checks)
-        self._known: dict[str, tuple[list[DonorTrace], Questions]] = {}
+        self._operators = loaded_operators(checks.course.root)
+        self._known: dict[str, tuple[Material, Questions]] = {}
 
     def locate(self, exercise: str, cells: Iterable[tuple[str, str]], names: Mapping[str, Any]) -> Located | None:
         """Return where the mistake in ``exercise`` is, which ``cells`` (name and source) define among ``names``, None if unknown."""
         if exercise not in self._known:
             questions = Questions.of(exercise, self._checks.plan(exercise), self._checks.references)
-            self._known[exercise] = donors_of(self._checks, exercise, questions.watched), questions
-        traces, questions = self._known[exercise]
-        program = program_of(
-            exercise,
-            cells,
-            others=self._checks.specs,
-            donors=[trace.donor for trace in traces],
-            operators=course_operators(self._checks.course.root),
-        )
+            material = Material.of(self._checks, exercise, questions.watched, self._operators)
+            self._known[exercise] = material, questions
+        material, questions = self._known[exercise]
+        program = material.program(exercise, cells, self._checks.specs)
         if program is None:
             return None
         return localize(
@@ -49,6 +43,6 @@ class SolutionLocator:
             self._judge,
             Deadline(self._seconds, self._now),
             questions=questions,
-            traces=traces,
+            traces=material.traces,
             validation_seconds=self._checks.course.call_seconds,
         )
