@@ -67,7 +67,7 @@ def edits_of(
     most: int = MAX_EDITS,
     enough: Callable[[], bool] = lambda: False,
 ) -> Iterator[Edit]:
-    """Yield the edits of a definition, cheapest first and each result once; none if its text does not parse.
+    """Yield the edits of a definition, cheapest first and each result once. A text that does not parse has none.
 
     Args:
         definition: the definition to edit.

@@ -1,7 +1,7 @@
 """Operators that edit one expression: each looks at one node of a syntax tree and suggests what could be there instead.
 
 The search for a student's mistake tries every change of every operator. The audit makes its mutants from some of the same
-changes: those that are a mutation. They are the usual ones (Offutt et al., 1996) plus typical NumPy slips: axes, `keepdims`,
+changes, which are marked as mutations. They are the usual ones (Offutt et al., 1996) plus typical NumPy slips: axes, `keepdims`,
 transposes, reductions taken for one another, arguments and operands swapped. An author marks further operators with
 ``@operator``, in any file of ``solutions/``.
 """
@@ -74,7 +74,7 @@ _MARK = "__operator__"
 
 
 def operator(function: F) -> F:
-    """Mark a function as an operator; the module that defines it owns it."""
+    """Mark a function as an operator. The module that defines it owns it."""
     setattr(function, _MARK, True)
     return function
 
@@ -87,14 +87,14 @@ def operators_in(modules: Iterable[ModuleType]) -> tuple[Operator, ...]:
 
 
 def numeral(value: complex | None) -> ast.expr:
-    """Return the expression for a number or None; a minus sign is not part of a literal."""
+    """Return the expression for a number or None. A minus sign is not part of a literal."""
     if isinstance(value, int | float) and value < 0:
         return ast.UnaryOp(ast.USub(), ast.Constant(-value))
     return ast.Constant(value)
 
 
 def call_of(node: ast.AST) -> tuple[str, bool] | None:
-    """Return the name that a call calls and whether it is a method; None if ``node`` is not a call of a name."""
+    """Return the name that a call calls and whether it is a method, None if ``node`` is not a call of a name."""
     if not isinstance(node, ast.Call):
         return None
     if isinstance(node.func, ast.Name):
@@ -249,7 +249,7 @@ def other_sign(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_number(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Use a number next to it, its opposite, its double, half, tenfold or tenth, or a common number; exchange True and False."""
+    """Use a number next to it, its opposite, its double, half, tenfold or tenth, or a common number. Exchange True and False."""
     value = _number(node)
     if value is None:
         if isinstance(node, ast.Constant) and isinstance(node.value, bool):
@@ -412,7 +412,7 @@ def _slices(index: ast.Slice, scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_choice(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Swap the two sides of a choice or keep one of them; reorder a tuple or list, or drop an item."""
+    """Swap the two sides of a choice or keep one of them. Reorder a tuple or list, or drop an item."""
     if isinstance(node, ast.IfExp):
         yield Change(ast.IfExp(node.test, node.orelse, node.body), "condition", 1.0, (1,))
         yield Change(node.body, "condition", 1.2)
@@ -433,7 +433,7 @@ def _like(node: ast.Tuple | ast.List, parts: list[ast.expr]) -> ast.expr:
 
 @operator
 def other_attribute(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Drop ``.T`` or swap the last two axes instead; exchange size, shape and number of axes."""
+    """Drop ``.T`` or swap the last two axes instead. Exchange size, shape and number of axes."""
     if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
         return
     if node.attr in {"T", "mT"}:

@@ -15,8 +15,8 @@ class Edit:
     """One edit of a definition's text.
 
     Attributes:
-        start: the first byte that is replaced.
-        end: the byte after the last one that is replaced.
+        start: the first replaced byte.
+        end: the byte after the last replaced byte.
         text: the new text.
         line: the line of the student's cell in which a reader finds the edit.
         kind: the kind of mistake that it undoes, as in ``edits.kinds``.

@@ -1,4 +1,4 @@
-"""The sources of a search besides the student's code: the chapter's checks, correct programs, and the course's operators."""
+"""What a search needs in addition to the student's code: the checks, correct programs, and the course's operators."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Material(NamedTuple):
 def loaded_operators(root: Path) -> tuple[Operator, ...]:
     """Return the operators in the loaded solution modules of the course in ``root``.
 
-    Whoever calls this owns them: a course that is loaded later replaces the modules.
+    Call this before another course is loaded, which replaces the modules.
     """
     modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == "solutions"]
     return operators_in(m for m in modules if Path(getattr(m, "__file__", None) or "").is_relative_to(root))

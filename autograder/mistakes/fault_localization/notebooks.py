@@ -56,7 +56,7 @@ _LEAST = 0.1  # seconds: a shorter search is not worth starting
 
 
 class Budget:
-    """The time that one process may spend on searches; ``seconds`` is the limit for one exercise of one student."""
+    """The time that one process may spend on searches. ``seconds`` is the limit for one exercise of one student."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -201,19 +201,19 @@ class NotebookLocator:
                 if self.budget.is_spent:
                     return None
                 # The other cells of this notebook may differ, so the result is validated again.
-                run = _Search(self, code, program, traces, helped, self.seconds)
-                return here if all(map(run.validate, here.variants)) else None
+                attempt = _Search(self, code, program, traces, helped, self.seconds)
+                return here if all(map(attempt.validate, here.variants)) else None
         donors = self.classmates.nearest(program, self.checks.specs) if seconds else []
         texts = tuple(donor.text for donor in donors)
         if not seconds or (known.located is None and known.has_tried(seconds, texts)):
             return None
         near = [DonorTrace(donor) for donor in donors]
         program = dataclasses.replace(program, donors=(*program.donors, *(trace.donor for trace in near)))
-        run = _Search(self, code, program, [*traces, *near], helped, seconds)
-        located = run.run()
+        attempt = _Search(self, code, program, [*traces, *near], helped, seconds)
+        located = attempt.run()
         if known.located is None:
             known.program, known.located = program, located
-            known.seconds, known.is_exhausted, known.second = seconds, run.is_exhausted, run.second
+            known.seconds, known.is_exhausted, known.second = seconds, attempt.is_exhausted, attempt.second
             known.donors, known.searched = texts, known.students
         return located
 

@@ -25,7 +25,7 @@ __all__ = ["ONE_OF_TWO", "Deadline", "LazyChecks", "Located", "failing", "passes
 
 MAX_PLACES = 2  # lines that are reported: if an edit of any of more lines is enough, none of them is the mistake
 MARGIN = 0.35  # an edit may cost this much more than the cheapest one and still count
-_VALIDATED = 3  # variants of one line that are validated
+_MAX_VALIDATIONS = 3  # variants of one line that are validated
 _CHUNK = 32
 _FIRST_PAIRS = 512
 _SMALL_ONES, _SMALL_COST = 2048, 1.3  # single edits that are tried before pairs of them
@@ -33,10 +33,10 @@ _SMALL_ONES, _SMALL_COST = 2048, 1.3  # single edits that are tried before pairs
 _REPEATED, _OF_PROMISING, _IN_ONE_LINE, _IN_TWO_LINES = 400, 1500, 1500, 2500
 _SLIPS = 2500  # single edits among which a repeated slip is looked for
 _MOST_PLACES = 4  # of one slip
-_PROMISING, _LEADING, _BESIDE = 24, 8, 200
+_PROMISING, _LEADING, _PARTNERS = 24, 8, 200
 _SMALL, _PAIRED = 1.3, 400  # cost of each edit of a pair in one line, and how many are paired
 _VERY_SMALL, _PAIRED_ACROSS = 1.1, 150
-# The message describes a function that makes only one of the mistakes; this student's results come from both.
+# The message describes a function that makes only one of the mistakes, but this student's results come from both.
 ONE_OF_TWO = "Two things at once. One of them is told here as it looks where it is the only one: your own numbers and shapes come of both together."
 
 Places = tuple[tuple[str, int], ...]
@@ -63,7 +63,7 @@ class Located:
     """Where a mistake is.
 
     Attributes:
-        places: the cells and lines. If ``edits`` is 1, an edit of any one of them is enough; if it is 2, both are needed.
+        places: the cells and lines. If ``edits`` is 1, an edit of any one of them is enough. If it is 2, both are needed.
         kind: the kind of mistake, empty if the edits are of several kinds.
         edits: the number of edits that correct the program.
         variants: the corrected programs.
@@ -162,9 +162,14 @@ def _validated(
         chunk = list(islice(variants, _CHUNK))
         if not chunk or chunk[0].cost > most:
             break
-        open_ones = [c for c in chunk if c.places not in valid and failed[c.places] < _VALIDATED]
+        open_ones = [c for c in chunk if c.places not in valid and failed[c.places] < _MAX_VALIDATIONS]
         for variant, near in zip(open_ones, survive(open_ones), strict=True):
-            if near == 1 and variant.places not in valid and failed[variant.places] < _VALIDATED and deadline.remaining:
+            if (
+                near == 1
+                and variant.places not in valid
+                and failed[variant.places] < _MAX_VALIDATIONS
+                and deadline.remaining
+            ):
                 if validate(variant):
                     valid[variant.places] = variant
                 else:
@@ -206,7 +211,7 @@ def _promising_pairs(promising: Sequence[Variant], ones: Sequence[Variant]) -> I
     """Return the pairs of edits that each improved a result, and of one of these and a small edit, best first."""
     leading = promising[:_PROMISING]
     pairs = [(one, other) for i, one in enumerate(leading) for other in leading[:i]]
-    pairs += [(one, other) for one in leading[:_LEADING] for other in ones[:_BESIDE]]
+    pairs += [(one, other) for one in leading[:_LEADING] for other in ones[:_PARTNERS]]
     found = (Variant((*one.edits, *other.edits)) for one, other in pairs if not _overlapping([one, other]))
     return islice(found, _OF_PROMISING)
 
@@ -271,7 +276,7 @@ class LazyChecks:
         self._exercise, self._converse, self._run_check = exercise, converse, run_check
 
     def passes(self, check: str, session: EditableSession) -> bool:
-        """Return whether one check passes; anything that it raises is a failure."""
+        """Return whether one check passes. Anything that it raises is a failure."""
         conversation = self._converse(self._exercise, lambda: session, lambda _memory: session)
         try:
             self._run_check(self._exercise, check, StudentProxy(conversation))

@@ -130,7 +130,7 @@ def _share(given: Any, right: Any) -> float | None:
     return float(np.mean(close(one, other, rtol, atol))) if one.size else 1.0
 
 
-_COUNTED = 2000  # numbers of a result; of a larger one, only the form is compared
+_COUNTED = 2000  # numbers of a result: of a larger one, only the form is compared
 
 
 def _asked(
@@ -139,7 +139,7 @@ def _asked(
     session: Callable[[], EditableSession | None],
     seconds: float,
 ) -> list[list[Answer]]:
-    """Return the results of each of ``programs``; one that ends the session has none, and the next goes on."""
+    """Return the results of each of ``programs``. One that ends the session has none, and the next one gets a new session."""
     found: list[list[Answer]] = []
     while len(found) < len(programs):
         asked = session()

@@ -20,7 +20,7 @@ from autograder.sandbox.protocol import Answer, Call, EditableSession
 __all__ = ["DonorTrace", "match_variables", "traced_values"]
 
 _SECONDS = 1.0
-# Only values that can be compared; of a loop's variable, the last one.
+# Only values that can be compared. The variable of a loop has its last value.
 _RETURNED = (
     "{k: v for k, v in dict(locals()).items() if hasattr(v, 'dtype') or isinstance(v, (int, float, list, tuple))}"
 )
