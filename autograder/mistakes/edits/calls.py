@@ -138,12 +138,8 @@ def other_keywords(node: ast.expr, scope: Scope) -> Iterator[Change]:
         before, after = node.keywords[:i], node.keywords[i + 1 :]
         mutates = keyword.arg not in {"dtype", "initial"}
         cost = 1.0 if called and keyword.arg else inf
-        yield Change(
-            _with(node, keywords=[*before, *after]),
-            _KINDS.get(keyword.arg or "", "extra"),
-            cost,
-            (4, i) if mutates else (),
-        )
+        kind = _KINDS.get(keyword.arg or "", "extra")
+        yield Change(_with(node, keywords=[*before, *after]), kind, cost, (4, i) if mutates else ())
         if keyword.arg == "axis":  # a mutation leaves the keyword in its place
             for place, number in enumerate((0, -1, -2, None), 1):
                 other = [*before, ast.keyword("axis", numeral(number)), *after]

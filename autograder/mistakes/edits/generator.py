@@ -83,19 +83,17 @@ def edits_of(
         scope = scope_of(statement, functions, definition.text)
         parts = statement.body if isinstance(statement, ast.ClassDef) else [statement]
         found: list[Edit | PendingEdit] = []
-        for one in parts:
-            own = scope if one is statement else scope_of(one, functions, definition.text)
-            if one is statement or isinstance(one, Function):
-                found += islice(_all(one, text, own, more, enough), most - len(found))
+        for part in parts:
+            own = scope if part is statement else scope_of(part, functions, definition.text)
+            if part is statement or isinstance(part, Function):
+                found += islice(_all(part, text, own, more, enough), most - len(found))
         if lines is not None and isinstance(statement, ast.FunctionDef):
             found += lines_before(statement, text, list(lines(scope)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     seen: set[tuple[int, int, str]] = set()
-    for one_edit in sorted(found, key=lambda edit: edit.cost):
-        edit = (
-            one_edit if isinstance(one_edit, Edit) else text.apply(one_edit)
-        )  # only the edits that are used get a text
+    for one in sorted(found, key=lambda edit: edit.cost):
+        edit = one if isinstance(one, Edit) else text.apply(one)  # an edit that is not used needs no text
         key = edit.start, edit.end, edit.text
         if key not in seen and text.changes(edit):
             seen.add(key)
