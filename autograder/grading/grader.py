@@ -18,12 +18,9 @@ from autograder.grading.document import ReleasedNotebook
 from autograder.grading.imports import AllowedImports
 from autograder.grading.submission import Job, Outcome, Submission
 from autograder.grading.task import Task
-from autograder.mistakes.fault_localization.budget import Budget
-from autograder.mistakes.fault_localization.classmates import Classmates
 from autograder.sandbox.protocol import SandboxStartError
 
 if TYPE_CHECKING:
-    from autograder.mistakes.fault_localization.notebooks import NotebookLocator
     from autograder.sandbox.worker import Worker
 
 __all__ = ["NotebookGrader", "grade_serially"]
@@ -55,6 +52,7 @@ class NotebookGrader:
     def __init__(self, course: Course, task: Task, worker: Worker) -> None:
         from autograder.judging.judge import Judge  # noqa: PLC0415 - imports Hypothesis
         from autograder.judging.loader import load_checks  # noqa: PLC0415
+        from autograder.mistakes.fault_localization.notebooks import NotebookLocator  # noqa: PLC0415
 
         self._course, self._task, self._worker = course, task, worker
         self._released = ReleasedNotebook.of(course, task.chapter)
@@ -65,9 +63,7 @@ class NotebookGrader:
         self._judge = Judge(load_checks(course, task.chapter))
         # Files that the notebook reads are available to a submission, too.
         self._open = partial(worker.open, files=self._released.files) if self._released.files else worker.open
-        self._locator: NotebookLocator | None = None
-        self._locating = Budget(course.locate_seconds)
-        self._classmates = Classmates()
+        self._locator = NotebookLocator(self._judge.checks, course.locate_seconds)
         self._without_jail = 0
 
     def grade(self, job: Job) -> Outcome:
@@ -87,7 +83,7 @@ class NotebookGrader:
             self._require_chapter(submission)
             exercises = self._judge.judge(submission, only=options.only, visible_only=options.visible_only)
             submission.finish()
-            self._locating.earn(time.monotonic() - begun)
+            self._locator.budget.add(time.monotonic() - begun)
             if self._importable is not None and (why := self._importable.failed_cell(submission)):
                 return self._task.ungradable(job, why)
             exercises = self._located(submission, exercises)
@@ -108,17 +104,12 @@ class NotebookGrader:
 
     def _located(self, submission: Submission, exercises: tuple[ExerciseVerdict, ...]) -> tuple[ExerciseVerdict, ...]:
         """Return ``exercises`` with the line of each undiagnosed mistake, if it can be found. No mark depends on this."""
-        seconds = self._course.locate_seconds
-        if not seconds or self._task.options.visible_only:
+        if not self._course.locate_seconds or self._task.options.visible_only:
             return exercises
         try:
-            if self._locator is None and any(e.may_be_located for e in exercises):
-                from autograder.mistakes.fault_localization.notebooks import NotebookLocator  # noqa: PLC0415 - few notebooks need it
-
-                self._locator = NotebookLocator(self._judge.checks, seconds, self._locating, self._classmates)
-            self._classmates.note(submission, exercises)
-            return self._locator.locate(submission, exercises) if self._locator is not None else exercises
-        except Exception:  # noqa: BLE001 - the marks do not depend on it
+            self._locator.classmates.note(submission, exercises)
+            return self._locator.locate(submission, exercises)
+        except Exception:  # noqa: BLE001 - the marks are final, whatever fails here
             return exercises
 
     def _require_jail(self, error: Exception) -> None:

@@ -65,7 +65,8 @@ class Call:
     ``probe``, where there is one, is source text from the trusted side that defines ``probe(function, *args, **kwargs)``:
     it is called in the function's place, beside it, and what it returns is the answer. ``memory_mb``, where it is given,
     is how much memory the call may take, in MiB, on top of what the notebook holds. ``measured`` says that the probe takes
-    a measurement of the function, which may come out otherwise for another right one.
+    a measurement of the function, which may come out otherwise for another right one. ``key`` is the stored result of
+    ``key_of``, if the call is made of every submission.
     """
 
     function: str
@@ -74,6 +75,7 @@ class Call:
     probe: str = ""
     memory_mb: int | None = None
     measured: bool = False
+    key: tuple[Any, ...] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def goes_along(self) -> bool:

@@ -1,6 +1,6 @@
-"""Small mistakes made by machine: each mutant is a function with one thing changed, as a tired person would change it.
+"""Mutants: functions with one small change each, such as a tired programmer makes.
 
-What is changed, `edits/slips.py` says: the search for a student's mistake undoes the same slips.
+The changes are the mutations among those of `edits/operators.py`, so the search for a student's mistake can undo each of them.
 """
 
 from __future__ import annotations
@@ -11,20 +11,26 @@ import inspect
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.mistakes.edits.slips import slips
+from autograder.mistakes.edits.generator import OPERATORS, scope_of
+from autograder.mistakes.edits.operators import Scope
+from autograder.mistakes.edits.statements import statement_mutations
 
 __all__ = ["Mutant", "mutants_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A function with one change; ``label`` says which, and stays the same while the source does.
+    """A function with one change.
 
-    ``source`` is its text, and ``lines`` those of its lines that the change has touched (from 1).
+    Attributes:
+        label: the change. It stays the same as long as the source does.
+        function: the changed function or class.
+        source: its text.
+        lines: the numbers of its changed lines, from 1.
     """
 
     label: str
@@ -34,9 +40,9 @@ class Mutant:
 
 
 def mutants_of(function: Callable[..., Any], name: str) -> list[Mutant]:
-    """Every mutant of ``function`` that compiles and whose source differs, each once, in the order of the source.
+    """Return every mutant of ``function`` that compiles, each source once, in the order of the source.
 
-    Those of a class are the class with a mutant of one of its methods in that one's place.
+    A mutant of a class is the class with a mutant of one of its methods.
     """
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     if isinstance(function, type):
@@ -55,7 +61,7 @@ def _mutants(
     name: str,
     names: Mapping[str, Any],
 ) -> list[Mutant]:
-    """Those of ``definition`` with one change in one of ``edited``, functions in it, each with the words that its labels begin with."""
+    """Return the mutants of ``definition`` with one change in one of ``edited``, given as label prefixes and functions."""
     for _, function in edited:
         if ast.get_docstring(function, clean=False) is not None:
             function.body = function.body[1:] or [ast.Pass()]
@@ -63,10 +69,10 @@ def _mutants(
     seen = {original}
     found: dict[str, Mutant] = {}
     for where, function in edited:
+        scope = scope_of(function)
         for index, node in enumerate(_inside(function)):
-            for change, replacement, _kind in slips(node, function):
-                # The copy of `function` in the copy of what it stands in.
-                copies: dict[int, Any] = {}
+            for change, replacement in _mutations(node, scope):
+                copies: dict[int, Any] = {}  # by the id of the original
                 mutated = copy.deepcopy(definition, copies)
                 _replace(copies[id(function)], index, replacement)
                 ast.fix_missing_locations(mutated)
@@ -86,8 +92,24 @@ def _mutants(
     return list(found.values())
 
 
+def _mutations(node: ast.AST, scope: Scope) -> Iterator[tuple[str, ast.AST]]:
+    """Yield the mutations of a node, each with a label."""
+    if isinstance(node, ast.expr):
+        changes = [change for operator in OPERATORS for change in operator(node, scope) if change.mutation]
+        for change in sorted(changes, key=lambda change: change.mutation):
+            ast.fix_missing_locations(change.replacement)
+            line = f" (line {node.lineno})" if isinstance(node, ast.Name) else ""
+            yield f"`{_short(node)}` → `{_short(change.replacement)}`{line}", change.replacement
+    yield from statement_mutations(node)
+
+
+def _short(node: ast.expr) -> str:
+    text = ast.unparse(node if not isinstance(node, ast.Slice) else ast.Subscript(ast.Name("·"), node))
+    return text if len(text) <= 60 else f"{text[:40]}…{text[-18:]}"
+
+
 def _touched(before: str, after: str) -> tuple[int, ...]:
-    """The lines of ``after`` that differ from those of ``before``: one change leaves what stands above and below alone."""
+    """Return the numbers of the lines of ``after`` that differ from ``before``, all of which are next to each other."""
     old, new = before.splitlines(), after.splitlines()
     first = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     same = 0
@@ -100,13 +122,13 @@ def _inside(definition: ast.FunctionDef) -> list[ast.AST]:
     return [n for statement in definition.body for n in ast.walk(statement)]
 
 
-def _replace(definition: ast.FunctionDef, index: int, replacement: ast.AST | None) -> None:
+def _replace(definition: ast.FunctionDef, index: int, replacement: ast.AST) -> None:
     target = _inside(definition)[index]
 
     class Swap(ast.NodeTransformer):
         def visit(self, node: ast.AST) -> Any:
             if node is target:
-                return replacement if replacement is not None else ast.Pass()
+                return replacement
             return self.generic_visit(node)
 
     definition.body = [Swap().visit(s) for s in definition.body]
@@ -116,7 +138,7 @@ def _compiled(source: str, name: str, names: Mapping[str, Any]) -> Callable[...,
     namespace = dict(names)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)  # nonsense is what a mutant may be: it worries no author
+            warnings.simplefilter("ignore", SyntaxWarning)  # a mutant may be nonsense
             exec(compile(source, f"<mutant of {name}>", "exec"), namespace)  # noqa: S102 - the course's own code, changed by us
     except SyntaxError:
         return None

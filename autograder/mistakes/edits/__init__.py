@@ -1,1 +1,1 @@
-"""Single small edits of a function's source text: what may be wrong in one place of it. Standard library only."""
+"""Small edits of a function's source text, each in one place. Standard library only."""

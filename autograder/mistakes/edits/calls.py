@@ -1,21 +1,28 @@
-"""Edits of calls: another function, other arguments, a call too many or one that is missing."""
+"""Operators that edit a call: another function, other arguments, a call too many or a missing one."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from math import inf
 
-from autograder.mistakes.edits.operators import Change, Scope, call_of, name_of, operator
-from autograder.mistakes.edits.slips import TAKEN_FOR, numeral
+from autograder.mistakes.edits.operators import Change, Scope, call_of, name_of, numeral, operator
 
-__all__ = ["REDUCTIONS"]
+__all__: list[str] = []
 
-REDUCTIONS = frozenset(
+_REDUCTIONS = frozenset(
     {"sum", "mean", "max", "min", "amax", "amin", "prod", "std", "var", "argmax", "argmin", "all", "any", "cumsum"}
     | {"cumprod", "median", "argsort", "sort", "nansum", "nanmax", "nanmean", "logsumexp"}
 )  # fmt: skip
-_FLAT = frozenset({"argmax", "argmin", "argsort", "sort", "cumsum", "cumprod"})  # which take no keepdims
-_NEIGHBOURS = (
+_FLAT = frozenset({"argmax", "argmin", "argsort", "sort", "cumsum", "cumprod"})  # without keepdims
+_TAKEN_FOR = {
+    "max": "min", "min": "max", "amax": "amin", "sum": "mean", "mean": "sum", "argmax": "argmin", "argmin": "argmax",
+    "tril": "triu", "triu": "tril", "maximum": "minimum", "minimum": "maximum", "all": "any", "any": "all",
+    "zeros": "ones", "ones": "zeros", "log": "log2", "exp": "exp2", "var": "std", "std": "var", "hstack": "vstack",
+    "logical_and": "logical_or", "logical_or": "logical_and", "zeros_like": "ones_like", "ones_like": "zeros_like",
+    "cumsum": "cumprod", "standard_normal": "random",
+}  # fmt: skip
+_NEIGHBORS = (
     ("sum", "mean", "prod", "max", "min", "median"), ("max", "min", "argmax", "argmin"), ("amax", "amin"),
     ("argmax", "argmin"), ("tril", "triu"), ("maximum", "minimum"), ("all", "any"), ("zeros", "ones", "empty", "full"),
     ("log", "log2", "log10", "log1p"), ("exp", "exp2", "expm1", "log"), ("var", "std"), ("sqrt", "square", "abs", "log"),
@@ -29,12 +36,16 @@ _NEIGHBOURS = (
     ("log", "sqrt", "exp"), ("isnan", "isinf", "isfinite"),
 )  # fmt: skip
 _TRUE = ast.Constant(value=True)
+# Mutations keep these calls: without them, a function often returns the same.
+_SHAPE_ONLY = frozenset(
+    {"copy", "astype", "reshape", "array", "asarray", "ravel", "list", "tuple", "float", "int", "range", "len", "zip", "enumerate"}
+)  # fmt: skip
 _ELEMENTWISE = ("sqrt", "exp", "log", "abs")
 
 
-def _neighbours(name: str) -> list[str]:
-    others = [other for group in _NEIGHBOURS if name in group for other in group if other != name]
-    return list(dict.fromkeys([*([TAKEN_FOR[name]] if name in TAKEN_FOR else []), *others]))
+def _neighbors(name: str) -> list[str]:
+    others = [other for group in _NEIGHBORS if name in group for other in group if other != name]
+    return list(dict.fromkeys([*([_TAKEN_FOR[name]] if name in _TAKEN_FOR else []), *others]))
 
 
 def _with(node: ast.Call, **parts: object) -> ast.Call:
@@ -44,17 +55,19 @@ def _with(node: ast.Call, **parts: object) -> ast.Call:
 
 @operator
 def other_function(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """A function beside the one that is called, or another one of the notebook's own."""
-    called = call_of(node, scope)
+    """Call a related function, or another function of the notebook."""
+    called = call_of(node)
     if called is None or not isinstance(node, ast.Call):
         return
     name, _method = called
-    for other in _neighbours(name):
+    for other in _neighbors(name):
         if isinstance(node.func, ast.Attribute):
             func: ast.expr = ast.Attribute(node.func.value, other, ast.Load())
         else:
             func = ast.Name(other, ast.Load())
-        yield Change(_with(node, func=func), "function", 1.0 if TAKEN_FOR.get(name) == other else 1.2)
+        is_near = _TAKEN_FOR.get(name) == other
+        mutation = (1,) if is_near and isinstance(node.func, ast.Attribute) else ()
+        yield Change(_with(node, func=func), "function", 1.0 if is_near else 1.2, mutation)
     if name in scope.functions:
         for other in scope.functions:
             if other != name:
@@ -66,17 +79,22 @@ def other_function(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 
 @operator
-def without_the_call(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """One argument, or what a method was called on, without the call around it."""
-    called = call_of(node, scope)
-    if called is None or not isinstance(node, ast.Call):
+def without_the_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
+    """Drop a call: keep one argument only, or the object whose method is called."""
+    if not isinstance(node, ast.Call):
         return
-    name, method = called
+    called = call_of(node)
+    name, method = called or ("", False)
+    kind = "transpose" if name in _SWAPS else "extra"
+    drops = name not in _SHAPE_ONLY
     if method and isinstance(node.func, ast.Attribute):
-        yield Change(node.func.value, "transpose" if name in _SWAPS else "extra", 1.0)
+        drops_method = drops and not isinstance(node.func.value, ast.Attribute)
+        yield Change(node.func.value, kind, 1.0, (2,) if drops_method else ())
+        drops = drops and not drops_method
     for i, argument in enumerate(node.args[:3]):
         if not isinstance(argument, ast.Starred | ast.Constant):
-            yield Change(argument, "transpose" if name in _SWAPS else "extra", 1.0 + 0.3 * i + 0.3 * method)
+            cost = 1.0 + 0.3 * i + 0.3 * method if called else inf
+            yield Change(argument, kind, cost, (2,) if drops and i == 0 else ())
 
 
 _SWAPS = frozenset({"transpose", "swapaxes", "moveaxis"})
@@ -84,16 +102,17 @@ _SWAPS = frozenset({"transpose", "swapaxes", "moveaxis"})
 
 @operator
 def other_arguments(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """The arguments in another order, or one of them left out."""
+    """Reorder the arguments, or drop one."""
     if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
         return
     args = node.args
-    kind = "transpose" if (call_of(node, scope) or ("",))[0] in _SWAPS else "order"
+    kind = "transpose" if (call_of(node) or ("",))[0] in _SWAPS else "order"
     for i in range(len(args)):
         for j in range(i + 1, len(args)):
             swapped = [*args]
             swapped[i], swapped[j] = args[j], args[i]
-            yield Change(_with(node, args=swapped), kind, 1.0 if j == i + 1 else 1.2)
+            near = j == i + 1
+            yield Change(_with(node, args=swapped), kind, 1.0 if near else 1.2, (3,) if near else ())
     if len(args) > 1:
         for i in range(len(args)):
             yield Change(_with(node, args=args[:i] + args[i + 1 :]), "extra", 1.3)
@@ -104,44 +123,45 @@ def other_arguments(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_keywords(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Another axis, ``keepdims`` put there or taken away, another diagonal, another type, a keyword less."""
-    called = call_of(node, scope)
-    if called is None or not isinstance(node, ast.Call):
+    """Use another axis, diagonal or data type, add or drop ``keepdims``, or drop another keyword."""
+    if not isinstance(node, ast.Call):
         return
-    name, method = called
+    called = call_of(node)
+    name, method = called or ("", False)
     given = {k.arg: i for i, k in enumerate(node.keywords) if k.arg}
 
-    def replaced(**new: ast.expr | None) -> ast.Call:
+    def replaced(**new: ast.expr) -> ast.Call:
         kept = [k for k in node.keywords if k.arg not in new]
-        return _with(node, keywords=kept + [ast.keyword(k, v) for k, v in new.items() if v is not None])
+        return _with(node, keywords=kept + [ast.keyword(k, v) for k, v in new.items()])
 
-    for word in given:
-        yield Change(replaced(**{word: None}), _KINDS.get(word, "extra"), 1.0)
+    for i, keyword in enumerate(node.keywords):
+        before, after = node.keywords[:i], node.keywords[i + 1 :]
+        mutates = keyword.arg not in {"dtype", "initial"}
+        cost = 1.0 if called and keyword.arg else inf
+        kind = _KINDS.get(keyword.arg or "", "extra")
+        yield Change(_with(node, keywords=[*before, *after]), kind, cost, (4, i) if mutates else ())
+        if keyword.arg == "axis":  # a mutation leaves the keyword in its place
+            for place, number in enumerate((0, -1, -2, None), 1):
+                other = [*before, ast.keyword("axis", numeral(number)), *after]
+                yield Change(_with(node, keywords=other), "axis", inf, (4, i, place))
+    if not called:
+        return
     if "axis" in given:
         for axis in (*scope.axes(), ast.Constant(None), *map(numeral, (2, -3))):
             yield Change(replaced(axis=axis), "axis", 1.0)
         pair = node.keywords[given["axis"]].value
-        if not isinstance(pair, ast.Tuple) and name in REDUCTIONS:
+        if not isinstance(pair, ast.Tuple) and name in _REDUCTIONS:
             yield Change(replaced(axis=ast.Tuple([numeral(-1), numeral(-2)], ast.Load())), "axis", 1.4)
-    if "keepdims" not in given and name in REDUCTIONS - _FLAT:
+    if "keepdims" not in given and name in _REDUCTIONS - _FLAT:
         yield Change(replaced(keepdims=_TRUE), "keepdims", 1.0)
         positional = len(node.args) > (0 if method else 1)
         if "axis" not in given and not positional:
             for axis in scope.axes():
                 yield Change(replaced(axis=axis, keepdims=_TRUE), "axis", 1.1)
-    if "axis" not in given and name in REDUCTIONS:
+    if "axis" not in given and name in _REDUCTIONS:
         for axis in scope.axes():
             yield Change(replaced(axis=axis), "axis", 1.0)
-    if "axis" not in given and name in {
-        "softmax",
-        "concatenate",
-        "stack",
-        "norm",
-        "repeat",
-        "take",
-        "flip",
-        *scope.functions,
-    }:
+    if "axis" not in given and name in _TAKE_AXIS | {*scope.functions}:
         further = [numeral(-3)] if name in {"concatenate", "stack", "flip"} else []
         for axis in (*scope.axes(), *further):
             yield Change(replaced(axis=axis), "axis", 1.3)
@@ -151,19 +171,7 @@ def other_keywords(node: ast.expr, scope: Scope) -> Iterator[Change]:
             yield Change(replaced(**{word: numeral(value)}), "number", 1.1)
         for parameter in scope.variables:
             yield Change(replaced(**{word: ast.Name(parameter, ast.Load())}), "missing", 1.8)
-    if name in {
-        "zeros",
-        "ones",
-        "full",
-        "zeros_like",
-        "ones_like",
-        "empty",
-        "array",
-        "asarray",
-        "eye",
-        "arange",
-        "tri",
-    }:
+    if name in _TAKE_DTYPE:
         for dtype in ("float", "bool"):
             yield Change(replaced(dtype=ast.Name(dtype, ast.Load())), "dtype", 1.3)
     if name in {"var", "std"} and "ddof" not in given:
@@ -181,12 +189,16 @@ _KINDS = {
     "k": "number",
     "out": "inplace",
 }
+_TAKE_AXIS = frozenset({"softmax", "concatenate", "stack", "norm", "repeat", "take", "flip"})
+_TAKE_DTYPE = frozenset(
+    {"zeros", "ones", "full", "zeros_like", "ones_like", "empty", "array", "asarray", "eye", "arange", "tri"}
+)
 
 
 @operator
 def missing_argument(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """A variable handed to a function of the notebook, or to one of NumPy's, that was left out."""
-    called = call_of(node, scope)
+    """Pass one more variable to a function."""
+    called = call_of(node)
     if called is None or not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
         return
     name, _ = called
@@ -203,21 +215,19 @@ def missing_argument(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 
 @operator
-def other_range(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """A range that begins or ends one sooner or later."""
-    called = call_of(node, scope)
+def other_range(node: ast.expr, _scope: Scope) -> Iterator[Change]:
+    """Start or end a range one earlier or later."""
+    called = call_of(node)
     if called is None or called[0] not in {"range", "arange"} or not isinstance(node, ast.Call):
         return
     one = ast.Constant(1)
     if len(node.args) == 1:
         [end] = node.args
-        starts: list[ast.expr] = [one]
         for op in (ast.Add(), ast.Sub()):
             yield Change(_with(node, args=[ast.BinOp(end, op, one)]), "range", 1.0)
             yield Change(_with(node, args=[one, ast.BinOp(end, op, one)]), "range", 1.1)
-        yield Change(_with(node, args=[*starts, end]), "range", 1.0)
-        for size in ("len",):
-            yield Change(_with(node, args=[ast.Call(ast.Name(size, ast.Load()), [end], [])]), "range", 1.4)
+        yield Change(_with(node, args=[one, end]), "range", 1.0)
+        yield Change(_with(node, args=[ast.Call(ast.Name("len", ast.Load()), [end], [])]), "range", 1.4)
     elif len(node.args) in {2, 3}:
         start, end, *step = node.args
         for op in (ast.Add(), ast.Sub()):
@@ -228,8 +238,8 @@ def other_range(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def shift_before_exp(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """The maximum taken away before exp, along some axis."""
-    called = call_of(node, scope)
+    """Subtract the maximum before exp, along some axis."""
+    called = call_of(node)
     if called is None or called[0] != "exp" or not isinstance(node, ast.Call) or len(node.args) != 1:
         return
     [inside] = node.args
@@ -243,7 +253,7 @@ def shift_before_exp(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def missing_call(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """A step that is missing: a root, a softmax, a sum, a transpose, a copy, a reshape to a column."""
+    """Add a missing step: a root, a softmax, a sum, a transpose, a copy, a reshape to a column."""
     if isinstance(node, ast.Constant | ast.Compare | ast.Tuple | ast.List | ast.Dict | ast.Lambda | ast.BoolOp):
         return
     for function in _ELEMENTWISE:
@@ -272,7 +282,7 @@ def missing_call(node: ast.expr, scope: Scope) -> Iterator[Change]:
 
 @operator
 def missing_step(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """An operand that is missing: divided by a size or its root, by a sum, times or plus another variable."""
+    """Add a missing operand: divide by a size, its root or a sum, or combine with another variable or a number."""
     if not isinstance(node, ast.BinOp | ast.Call | ast.Name | ast.Subscript | ast.Attribute):
         return
     for name in scope.variables:

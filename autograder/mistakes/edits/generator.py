@@ -1,7 +1,7 @@
-"""All single edits of one definition, as changes of its text: the lines stay the student's own.
+"""Generate all single edits of a definition as changes of its text, so that the lines stay the student's own.
 
-Nothing is run here. An edit is a piece of the text and what is to stand in its place, so a thousand of them cost little,
-and two that do not overlap can be made together.
+Nothing is run here. An edit is a span of the text and its replacement, so a thousand edits cost little, and two that do not
+overlap can be combined.
 """
 
 from __future__ import annotations
@@ -10,29 +10,30 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
+from math import inf
 
-from autograder.mistakes.edits import calls, plain_operators, table_operators
-from autograder.mistakes.edits.operators import EXPRESSIONS, Operator, Scope
-from autograder.mistakes.edits.plain_slips import TEXTS_ONLY, method_of
-from autograder.mistakes.edits.slips import slips
+from autograder.mistakes.edits import calls, methods, operators
+from autograder.mistakes.edits.operators import MODULES, Operator, Scope, operators_in
 from autograder.mistakes.edits.statements import lines_before, statement_edits
-from autograder.mistakes.edits.text import Draft, Edit, Text
+from autograder.mistakes.edits.text import Edit, PendingEdit, Text
 
-__all__ = ["Definition", "edited", "edits_of", "overlap"]
+__all__ = ["OPERATORS", "Definition", "edited", "edits_of", "overlap", "scope_of"]
 
-assert calls.REDUCTIONS  # its operators are known from here on  # noqa: S101
-assert plain_operators.__all__ + table_operators.__all__  # and those of tables after them  # noqa: S101
-
+OPERATORS = operators_in([operators, calls, methods])
 MAX_EDITS = 30_000  # of one definition
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A statement at the top of a cell that defines a function: ``def``, or a name bound to a lambda; or a class with its methods.
+    """A statement at the top of a cell that defines a function, a name bound to a lambda, or a class with its methods.
 
-    ``text`` is its own source, from the first decorator on, and ``first`` the line of the cell that it begins in. ``calls``
-    are the names that it uses.
+    Attributes:
+        name: the name that it defines.
+        text: its source, from the first decorator on.
+        first: the line of the cell in which it starts.
+        cell: the name of the cell.
+        uses: the names that it reads.
     """
 
     name: str
@@ -43,7 +44,7 @@ class Definition:
 
     @classmethod
     def of(cls, statement: ast.stmt, source: str, cell: str = "") -> Definition | None:
-        """The definition that ``statement`` of the cell ``source`` is; None where it is none."""
+        """Return the definition that ``statement`` of the cell ``source`` makes, None if it makes none."""
         match statement:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 name = statement.name
@@ -66,33 +67,33 @@ def edits_of(
     most: int = MAX_EDITS,
     enough: Callable[[], bool] = lambda: False,
 ) -> Iterator[Edit]:
-    """The edits of a definition, the smallest first, each result once; none where its text does not parse.
+    """Yield the edits of a definition, cheapest first and each result once. A text that does not parse has none.
 
     Args:
-        definition: what is edited.
-        functions: other functions that the notebook has: one call of them may be missing.
-        more: operators besides those that are known to all.
-        lines: statements that may be missing, with what each costs, in the names of a scope.
-        most: how many are weighed at most.
-        enough: whether the time for collecting them is over; what was found by then is all.
+        definition: the definition to edit.
+        functions: other functions of the notebook, a call of which may be missing.
+        more: operators in addition to the built-in ones.
+        lines: returns statements that may be missing in a scope, with their costs.
+        most: the largest number of edits to collect.
+        enough: returns whether the time for collecting edits is over.
     """
     try:
         [statement] = ast.parse(definition.text).body
         text = Text(definition.text, definition.first)
-        scope = _scope(statement, functions, definition.text)
-        methods = statement.body if isinstance(statement, ast.ClassDef) else [statement]
-        found: list[Edit | Draft] = []
-        for one in methods:
-            own = scope if one is statement else _scope(one, functions, definition.text)
-            if one is statement or isinstance(one, Function):
-                found += islice(_all(one, text, own, more, enough), most - len(found))
+        scope = scope_of(statement, functions, definition.text)
+        parts = statement.body if isinstance(statement, ast.ClassDef) else [statement]
+        found: list[Edit | PendingEdit] = []
+        for part in parts:
+            own = scope if part is statement else scope_of(part, functions, definition.text)
+            if part is statement or isinstance(part, Function):
+                found += islice(_all(part, text, own, more, enough), most - len(found))
         if lines is not None and isinstance(statement, ast.FunctionDef):
             found += lines_before(statement, text, list(lines(scope)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     seen: set[tuple[int, int, str]] = set()
-    for draft in sorted(found, key=lambda draft: draft.cost):
-        edit = draft if isinstance(draft, Edit) else text.made(draft)  # written down only when it is asked for
+    for one in sorted(found, key=lambda edit: edit.cost):
+        edit = one if isinstance(one, Edit) else text.apply(one)  # an edit that is not used needs no text
         key = edit.start, edit.end, edit.text
         if key not in seen and text.changes(edit):
             seen.add(key)
@@ -100,7 +101,7 @@ def edits_of(
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
-    """``text`` with ``edits`` made in it, none of which may overlap another."""
+    """Return ``text`` with ``edits`` applied, which must not overlap."""
     data = text.encode()
     for edit in sorted(edits, key=lambda e: (e.start, e.end), reverse=True):
         data = data[: edit.start] + edit.text.encode() + data[edit.end :]
@@ -108,60 +109,59 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 
 
 def overlap(edits: Sequence[Edit]) -> bool:
-    """Whether two of ``edits`` touch the same piece of text."""
+    """Return whether any two of ``edits`` overlap."""
     spans = sorted((e.start, e.end) for e in edits)
     return any(a[1] > b[0] or a == b for a, b in pairwise(spans))
 
 
 def _all(
     statement: ast.stmt, text: Text, scope: Scope, more: Sequence[Operator], enough: Callable[[], bool]
-) -> Iterator[Edit | Draft]:
+) -> Iterator[Edit | PendingEdit]:
     function = statement if isinstance(statement, Function) else None
     for node in _expressions(statement):
         if enough():
             return
-        where = text.span(node)
-        if where is None:
+        span = text.span(node)
+        if span is None:
             continue
-        for operator in (*EXPRESSIONS, *more):
-            for change in operator(node, scope):
-                yield Draft(node, where, change.replacement, change.kind, change.cost)
+        changes = [change for operator in (*OPERATORS, *more) for change in operator(node, scope)]
+        for change in changes:
+            if change.cost < inf:
+                yield PendingEdit(node, span, change.replacement, change.kind, change.cost)
         if isinstance(function, ast.FunctionDef):
-            for slip in slips(node, function):
-                if isinstance(slip.replacement, ast.expr):
-                    yield Draft(node, where, slip.replacement, slip.kind, 1.0)
+            mutations = [change for change in changes if change.mutation]
+            for change in sorted(mutations, key=lambda change: change.mutation):
+                yield PendingEdit(node, span, change.replacement, change.kind, 1.0)
     if function is not None:
         yield from statement_edits(function, text, scope)
 
 
 def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
-    """The expressions of a definition whose text can be exchanged: no annotation, no decorator, nothing that is assigned to."""
+    """Yield the expressions of a definition that can be replaced: no annotation, decorator or assignment target."""
     waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.JoinedStr):
-            continue  # what stands in it cannot be told apart by its place before Python 3.12
+            continue  # before Python 3.12, its parts have no positions
         if isinstance(node, ast.expr):
             assigned = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
             if not assigned and not isinstance(node, ast.Starred | ast.Lambda):
                 yield node
         left_out = {"decorator_list", "returns", "annotation", "type_params"}
         if isinstance(node, ast.Call) and not isinstance(node.func, ast.Attribute):
-            left_out = left_out | {"func"}  # another function is an operator of its own
+            left_out = left_out | {"func"}  # ``other_function`` edits it
         for field, value in ast.iter_fields(node):
             if field in left_out:
                 continue
             if isinstance(node, ast.Call) and field == "func" and isinstance(value, ast.Attribute):
-                if not (isinstance(value.value, ast.Name) and value.value.id in _MODULES):
+                if not (isinstance(value.value, ast.Name) and value.value.id in MODULES):
                     waiting.append(value.value)
                 continue
             waiting += [v for v in (value if isinstance(value, list) else [value]) if isinstance(v, ast.AST)]
 
 
-_MODULES = frozenset({"np", "numpy", "math"})
-
-
-def _scope(statement: ast.stmt, functions: Sequence[str], source: str) -> Scope:
+def scope_of(statement: ast.stmt, functions: Sequence[str] = (), source: str = "") -> Scope:
+    """Return what the expressions of ``statement``, a definition in ``source``, may use besides the notebook's ``functions``."""
     parameters: list[str] = []
     stored: list[str] = []
     called: list[str] = []
@@ -177,11 +177,8 @@ def _scope(statement: ast.stmt, functions: Sequence[str], source: str) -> Scope:
     if not isinstance(statement, Function):
         stored = []
     variables = tuple(dict.fromkeys([*parameters, *stored]))
-    given = [name for name in called if name in parameters]  # a function that is handed over, and called
+    given = [name for name in called if name in parameters]  # a function that is passed as an argument
     known = tuple(f for f in dict.fromkeys([*given, *functions]) if f != own)
-    texts = any(
-        method_of(node)[0] in TEXTS_ONLY | {"items", "get"}
-        for node in ast.walk(statement)
-        if isinstance(node, ast.expr)
-    )
-    return Scope(tuple(dict.fromkeys(parameters)), variables, known, numpy, texts)
+    positional = tuple(a.arg for a in statement.args.args) if isinstance(statement, Function) else ()
+    texts = methods.uses_texts(statement)
+    return Scope(tuple(dict.fromkeys(parameters)), variables, known, numpy, texts, positional)

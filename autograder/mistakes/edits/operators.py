@@ -1,26 +1,36 @@
-"""Edits of one expression: each operator looks at one node of a syntax tree and says what might stand there instead.
+"""Operators that edit one expression: each looks at one node of a syntax tree and suggests what could be there instead.
 
-They are more than the slips that they undo: what a slip took away can be put back in several ways. An author adds an
-operator of their own with ``@operator``, in any file of ``solutions/``.
+The search for a student's mistake tries every change of every operator. The audit makes its mutants from some of the same
+changes, which are marked as mutations. They are the usual ones (Offutt et al., 1996) plus typical NumPy slips: axes, `keepdims`,
+transposes, reductions taken for one another, arguments and operands swapped. An author marks further operators with
+``@operator``, in any file of ``solutions/``.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from math import inf
+from types import FunctionType, ModuleType
+from typing import NamedTuple, TypeVar
 
-from autograder.mistakes.edits.slips import numeral
+__all__ = ["Change", "Operator", "Scope", "call_of", "name_of", "numeral", "operator", "operators_in"]
 
-__all__ = ["EXPRESSIONS", "Change", "Operator", "Scope", "call_of", "name_of", "operator"]
+MODULES = frozenset({"np", "numpy", "math"})
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an expression of a function may use: its parameters, all its variables, functions that the notebook has, NumPy's name.
+    """What an expression of a function may use.
 
-    ``texts``: it works on texts or dictionaries, by the methods that it calls.
+    Attributes:
+        parameters: all parameters, including those of functions inside it.
+        variables: the parameters and all other variables.
+        functions: other functions that the notebook defines.
+        numpy: the name by which NumPy is imported.
+        texts: whether the function works on strings or dictionaries, judging by the methods that it calls.
+        positional: the function's own parameters that can be passed by position.
     """
 
     parameters: tuple[str, ...] = ()
@@ -28,38 +38,75 @@ class Scope:
     functions: tuple[str, ...] = ()
     numpy: str = "np"
     texts: bool = False
+    positional: tuple[str, ...] = ()
 
     def axes(self) -> list[ast.expr]:
-        """The axes that a reduction may be meant to work along: a parameter of that name comes first."""
+        """Return the axes along which a reduction may work: a parameter called ``axis`` comes first."""
         named = [ast.Name(name, ast.Load()) for name in self.parameters if name in {"axis", "axes", "dim"}]
         return [*named, *map(numeral, (-1, 0, -2, 1))]
 
     def np(self, function: str, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
-        """A call of a NumPy function."""
+        """Return a call of a NumPy function."""
         func = ast.Attribute(ast.Name(self.numpy, ast.Load()), function, ast.Load())
         return ast.Call(func, list(args), [ast.keyword(k, v) for k, v in keywords.items()])
 
 
 class Change(NamedTuple):
-    """What may stand in a node's place, the kind of mistake that it undoes, and how far it is from what stands there.
+    """One way to replace an expression.
 
-    The cheapest changes, at 1, are tried first; a change of several places of a line costs what they cost together.
+    Attributes:
+        replacement: the new expression.
+        kind: the kind of mistake that the change undoes (``edits.kinds``).
+        cost: how far the new expression is from the old one. The cheapest changes cost 1 and are tried first.
+        mutation: the place of the change among the mutations of its node, empty if it is not a mutation. Every mutation is
+            also tried as an edit: after the other changes of its node, at a cost of 1. If ``cost`` is infinite, only then.
     """
 
     replacement: ast.expr
     kind: str
     cost: float
+    mutation: tuple[int, ...] = ()
 
 
 Operator = Callable[[ast.expr, Scope], Iterator[Change]]
-EXPRESSIONS: list[Operator] = []
+F = TypeVar("F", bound=Operator)
+_MARK = "__operator__"
 
 
-def operator(function: Operator) -> Operator:
-    """Add an operator to those that are tried for every expression, after the others."""
-    if function not in EXPRESSIONS:
-        EXPRESSIONS.append(function)
+def operator(function: F) -> F:
+    """Mark a function as an operator. The module that defines it owns it."""
+    setattr(function, _MARK, True)
     return function
+
+
+def operators_in(modules: Iterable[ModuleType]) -> tuple[Operator, ...]:
+    """Return the operators that ``modules`` contain, each once, in the order in which they are defined."""
+    values = (value for module in modules for value in vars(module).values())
+    found = (value for value in values if isinstance(value, FunctionType) and hasattr(value, _MARK))
+    return tuple(dict.fromkeys(found))
+
+
+def numeral(value: complex | None) -> ast.expr:
+    """Return the expression for a number or None. A minus sign is not part of a literal."""
+    if isinstance(value, int | float) and value < 0:
+        return ast.UnaryOp(ast.USub(), ast.Constant(-value))
+    return ast.Constant(value)
+
+
+def call_of(node: ast.AST) -> tuple[str, bool] | None:
+    """Return the name that a call calls and whether it is a method, None if ``node`` is not a call of a name."""
+    if not isinstance(node, ast.Call):
+        return None
+    if isinstance(node.func, ast.Name):
+        return node.func.id, False
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr, name_of(node.func.value) not in MODULES
+    return None
+
+
+def name_of(node: ast.AST) -> str:
+    """Return the name that a node is, empty if it is something else."""
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 _ARITHMETIC: tuple[type[ast.operator], ...] = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.MatMult, ast.FloorDiv, ast.Pow)
@@ -74,26 +121,40 @@ _NEAR = {
     (ast.Pow, ast.Mult),
 }
 _ORDERED: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+# The operators that a mutation puts in the place of another one, the likeliest first.
+_MUTATED: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
+    ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Div, ast.Add), ast.Div: (ast.Mult,), ast.Pow: (ast.Mult,),
+    ast.FloorDiv: (ast.Mult,), ast.MatMult: (ast.Mult,), ast.BitAnd: (ast.BitOr,), ast.BitOr: (ast.BitAnd,), ast.Mod: (ast.FloorDiv,),
+}  # fmt: skip
+_MUTATED_COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt, ast.LtE),
+    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,),
+}  # fmt: skip
 
 
 @operator
 def other_operator(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Another operator between the same operands, or the operands in the other order."""
+    """Use another operator, or swap the operands."""
     if isinstance(node, ast.BinOp):
         family = _BITS if isinstance(node.op, _BITS) else (*_ARITHMETIC, ast.Mod)
         for other in family:
             if not isinstance(node.op, other):
                 near = (other, type(node.op)) in _NEAR or (type(node.op), other) in _NEAR
-                yield Change(ast.BinOp(node.left, other(), node.right), "operator", 1.0 if near else 1.4)
+                mutated = _MUTATED.get(type(node.op), ())
+                place = (1, mutated.index(other)) if other in mutated else ()
+                yield Change(ast.BinOp(node.left, other(), node.right), "operator", 1.0 if near else 1.4, place)
         if not isinstance(node.op, ast.Add | ast.Mult):
-            yield Change(ast.BinOp(node.right, node.op, node.left), "order", 1.0)
+            swaps = isinstance(node.op, ast.Sub | ast.Div | ast.MatMult | ast.Pow | ast.FloorDiv)
+            yield Change(ast.BinOp(node.right, node.op, node.left), "order", 1.0, (2,) if swaps else ())
 
 
 @operator
 def one_operand(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """One of the operands alone."""
+    """Keep one of the operands only."""
     if isinstance(node, ast.BinOp):
-        yield Change(node.left, "extra", 1.1)
+        yield Change(
+            node.left, "extra", 1.1, (3,) if isinstance(node.op, ast.Sub | ast.Div | ast.Mult | ast.Add) else ()
+        )
         yield Change(node.right, "extra", 1.3)
     elif isinstance(node, ast.BoolOp):
         for i in range(len(node.values)):
@@ -103,7 +164,7 @@ def one_operand(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_comparison(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Another comparison of the same things."""
+    """Use another comparison, or exchange ``and`` and ``or``."""
     if isinstance(node, ast.Compare):
         for i, op in enumerate(node.ops):
             others: tuple[type[ast.cmpop], ...] = _ORDERED
@@ -114,20 +175,21 @@ def other_comparison(node: ast.expr, _scope: Scope) -> Iterator[Change]:
             for other in others:
                 if not isinstance(op, other):
                     ops: list[ast.cmpop] = [*node.ops[:i], other(), *node.ops[i + 1 :]]
-                    yield Change(ast.Compare(node.left, ops, node.comparators), "comparison", 1.0)
-        if len(node.ops) == 1 and isinstance(
-            node.ops[0], ast.Lt | ast.LtE
-        ):  # and not below 0: Python counts from the end there
+                    mutated = _MUTATED_COMPARISONS[type(op)]
+                    place = (i, mutated.index(other)) if other in mutated else ()
+                    yield Change(ast.Compare(node.left, ops, node.comparators), "comparison", 1.0, place)
+        # Below 0, an index counts from the end.
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Lt | ast.LtE):
             zero, ops = ast.Constant(0), [ast.LtE(), node.ops[0]]
             yield Change(ast.Compare(zero, ops, [node.left, *node.comparators]), "condition", 1.3)
     elif isinstance(node, ast.BoolOp):
         other_op: ast.boolop = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-        yield Change(ast.BoolOp(other_op, node.values), "condition", 1.0)
+        yield Change(ast.BoolOp(other_op, node.values), "condition", 1.0, (1,))
 
 
 @operator
 def regrouped(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """The same operands and operators, with the brackets elsewhere."""
+    """Put the brackets elsewhere."""
     if not isinstance(node, ast.BinOp):
         return
     if isinstance(node.left, ast.BinOp):
@@ -140,7 +202,7 @@ def regrouped(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def step_moved_across_a_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """What is done to a function's result is done to its argument, or the other way round."""
+    """Move a step from a function's result to its argument, or the other way round."""
     if isinstance(node, ast.BinOp):
         for side, other in (("left", node.right), ("right", node.left)):
             call = getattr(node, side)
@@ -171,10 +233,12 @@ def step_moved_across_a_call(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_sign(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """The sign, ``not`` or ``~`` taken away or put there."""
+    """Remove or add a minus sign, ``not`` or ``~``."""
     if isinstance(node, ast.UnaryOp):
-        if not (isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)):  # a negative number is one
-            yield Change(node.operand, "operator", 1.0)
+        is_number = isinstance(node.op, ast.USub) and isinstance(
+            node.operand, ast.Constant
+        )  # ``other_number`` edits it
+        yield Change(node.operand, "operator", inf if is_number else 1.0, (1,))
     elif isinstance(node, ast.BinOp | ast.Call | ast.Name | ast.Attribute | ast.Subscript):
         yield Change(ast.UnaryOp(ast.USub(), node), "operator", 1.8)
         yield Change(ast.UnaryOp(ast.Invert(), node), "condition", 1.8)
@@ -185,25 +249,32 @@ def other_sign(node: ast.expr, _scope: Scope) -> Iterator[Change]:
 
 @operator
 def other_number(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """A number off by one, with the other sign, twice or half, ten times or a tenth; 0, 1, 2, -1 or -2; True for False."""
+    """Use a number next to it, its opposite, its double, half, tenfold or tenth, or a common number. Exchange True and False."""
     value = _number(node)
     if value is None:
         if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-            yield Change(ast.Constant(not node.value), "condition", 1.0)
+            yield Change(ast.Constant(not node.value), "condition", 1.0, (1,))
         return
     near: list[float] = [value + 1, value - 1, -value, 0, 1, -1, -2, 2]
     if isinstance(value, float) and not value.is_integer():
         near = [value * 10, value / 10, -value, 1.0 / value, value / 2, value * 2, 0.0, 1.0, value**2, value + 1]
-    elif isinstance(value, float) or abs(value) > 2:
+    elif isinstance(value, float) or 2 < abs(value) < _MAX_HALVED:
         near += [value * 2, value / 2, value * 10, -(10.0**9), float("inf"), 1.0 / value if value else 0.5, 0.5]
     else:
         near += [0.5]
-    kind = "number"
+    is_int = isinstance(node, ast.Constant) and isinstance(value, int)
+    mutated: set[float] = {value + 1, value - 1} if is_int else set()
     for other in dict.fromkeys(near):
         if other != value:
-            yield Change(_literal(other), kind, 1.0 if other in {value + 1, value - 1, -value} else 1.2)
+            cost = 1.0 if other in {value + 1, value - 1, -value} else 1.2
+            yield Change(_literal(other), "number", cost, (1,) if other in mutated else ())
+    if isinstance(node, ast.Constant) and isinstance(value, float):
+        yield Change(ast.Constant(value * 2 or 1.0), "number", inf, (1,))  # a mutation leaves a float a float
     for name in scope.parameters:
         yield Change(ast.Name(name, ast.Load()), "variable", 1.6)
+
+
+_MAX_HALVED = 1e300  # larger integers do not fit into a float
 
 
 def _number(node: ast.expr) -> float | None:
@@ -225,7 +296,7 @@ def _literal(value: float) -> ast.expr:
 
 @operator
 def other_text(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """In an einsum equation: letters in another order, one more or less, or the batch axes as dots."""
+    """Edit an einsum equation: reorder, add or drop letters, or write the batch axes as dots."""
     if not (isinstance(node, ast.Constant) and isinstance(node.value, str) and "->" in node.value):
         return
     left, _, right = (part.strip() for part in node.value.partition("->"))
@@ -251,20 +322,26 @@ def other_text(node: ast.expr, _scope: Scope) -> Iterator[Change]:
         yield equation(len(terms) - 1, right + letter)
     if "." not in node.value:
         yield Change(ast.Constant(f"{','.join('...' + t for t in terms[:-1])}->...{terms[-1]}"), "text", 1.2)
+    if len(right) >= 2:
+        inputs = node.value.partition("->")[0]  # a mutation leaves the spaces as they are
+        yield Change(ast.Constant(f"{inputs}->{right[:-2]}{right[-1]}{right[-2]}"), "text", inf, (1,))
 
 
 @operator
 def other_variable(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Another variable that the function has."""
-    if isinstance(node, ast.Name) and node.id in scope.variables:
+    """Use another variable of the function."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in scope.variables:
+        own = scope.positional
+        following = own[(own.index(node.id) + 1) % len(own)] if node.id in own else ""
         for other in scope.variables:
             if other != node.id:
-                yield Change(ast.Name(other, ast.Load()), "variable", 1.0 if other in scope.parameters else 1.1)
+                cost = 1.0 if other in scope.parameters else 1.1
+                yield Change(ast.Name(other, ast.Load()), "variable", cost, (1,) if other == following else ())
 
 
 @operator
 def other_index(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """An index one further or nearer, the indices in another order, a new axis elsewhere, or no index at all."""
+    """Move an index by one, reorder the indices, index another axis, or drop the index."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
         return
 
@@ -283,7 +360,7 @@ def other_index(node: ast.expr, scope: Scope) -> Iterator[Change]:
         if not any(isinstance(e, ast.Constant) and e.value is ... for e in index.elts):
             yield indexed(ast.Tuple([ast.Constant(...), *index.elts], ast.Load()), "index", 1.2)
     elif isinstance(index, ast.Slice):
-        yield from (indexed(other, "index", cost) for other, cost in _slices(index, scope))
+        yield from (indexed(other.replacement, "index", other.cost) for other in _slices(index, scope))
         yield indexed(ast.Tuple([ast.Constant(...), index], ast.Load()), "index", 1.2)
         yield indexed(ast.Tuple([ast.Slice(), index], ast.Load()), "index", 1.2)
         yield indexed(ast.Tuple([ast.Constant(...), index, ast.Slice()], ast.Load()), "index", 1.2)
@@ -301,42 +378,50 @@ def other_index(node: ast.expr, scope: Scope) -> Iterator[Change]:
                     yield Change(ast.Subscript(shape, index, ast.Load()), "shape", 1.2)
 
 
-def _slices(index: ast.Slice, scope: Scope) -> Iterator[tuple[ast.Slice, float]]:
+@operator
+def other_bounds(node: ast.expr, scope: Scope) -> Iterator[Change]:
+    """Change a slice by itself. Only mutations do: ``other_index`` edits the whole index expression."""
+    if isinstance(node, ast.Slice):
+        yield from (change._replace(cost=inf) for change in _slices(node, scope))
+
+
+def _slices(index: ast.Slice, scope: Scope) -> Iterator[Change]:
     for part in ("lower", "upper"):
         bound = getattr(index, part)
 
-        def bounded(new: ast.expr | None, part: str = part) -> ast.Slice:
+        def bounded(new: ast.expr | None, cost: float, *mutation: int, part: str = part) -> Change:
             lower, upper = (new if part == side else getattr(index, side) for side in ("lower", "upper"))
-            return ast.Slice(lower, upper, index.step)
+            return Change(ast.Slice(lower, upper, index.step), "index", cost, mutation)
 
         if bound is None:
             for value in (1, -1):
-                yield bounded(numeral(value)), 1.2
+                yield bounded(numeral(value), 1.2)
             for name in scope.variables:
-                yield bounded(ast.Name(name, ast.Load())), 1.4
+                yield bounded(ast.Name(name, ast.Load()), 1.4)
             continue
-        yield bounded(None), 1.0
-        for op in (ast.Add(), ast.Sub()):
-            yield bounded(ast.BinOp(bound, op, ast.Constant(1))), 1.0
+        yield bounded(None, 1.0, 1)
+        for op, narrows in ((ast.Add(), part == "lower"), (ast.Sub(), part == "upper")):
+            yield bounded(ast.BinOp(bound, op, ast.Constant(1)), 1.0, *((1,) if narrows else ()))
     if index.lower is not None or index.upper is not None:
-        yield ast.Slice(index.upper, index.lower, index.step), 1.2
+        yield Change(ast.Slice(index.upper, index.lower, index.step), "index", 1.2)
     if index.step is not None:
-        yield ast.Slice(index.lower, index.upper, None), 1.2
+        yield Change(ast.Slice(index.lower, index.upper, None), "index", 1.2)
     else:
-        yield ast.Slice(index.lower, index.upper, numeral(-1)), 1.4
+        yield Change(ast.Slice(index.lower, index.upper, numeral(-1)), "index", 1.4)
 
 
 @operator
 def other_choice(node: ast.expr, _scope: Scope) -> Iterator[Change]:
-    """Of a choice the other side, or one side always; a pair the other way round, or a part of it."""
+    """Swap the two sides of a choice or keep one of them. Reorder a tuple or list, or drop an item."""
     if isinstance(node, ast.IfExp):
-        yield Change(ast.IfExp(node.test, node.orelse, node.body), "condition", 1.0)
+        yield Change(ast.IfExp(node.test, node.orelse, node.body), "condition", 1.0, (1,))
         yield Change(node.body, "condition", 1.2)
         yield Change(node.orelse, "condition", 1.2)
     elif isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Load) and len(node.elts) > 1:
         for i in range(len(node.elts) - 1):
             swapped = [*node.elts[:i], node.elts[i + 1], node.elts[i], *node.elts[i + 2 :]]
-            yield Change(_like(node, swapped), "order", 1.0)
+            is_pair = isinstance(node, ast.Tuple) and len(node.elts) == 2
+            yield Change(_like(node, swapped), "order", 1.0, (1,) if is_pair else ())
         for i in range(len(node.elts)):
             if len(node.elts) > 2:
                 yield Change(_like(node, node.elts[:i] + node.elts[i + 1 :]), "extra", 1.3)
@@ -348,11 +433,11 @@ def _like(node: ast.Tuple | ast.List, parts: list[ast.expr]) -> ast.expr:
 
 @operator
 def other_attribute(node: ast.expr, scope: Scope) -> Iterator[Change]:
-    """Without ``.T``, or with the last two axes swapped instead; a size, a shape or a count of axes for one another."""
+    """Drop ``.T`` or swap the last two axes instead. Exchange size, shape and number of axes."""
     if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
         return
     if node.attr in {"T", "mT"}:
-        yield Change(node.value, "transpose", 1.0)
+        yield Change(node.value, "transpose", 1.0, (1,))
         yield Change(scope.np("swapaxes", node.value, numeral(-1), numeral(-2)), "transpose", 1.1)
     elif node.attr in {"size", "ndim"}:
         shape = ast.Attribute(node.value, "shape", ast.Load())
@@ -360,19 +445,3 @@ def other_attribute(node: ast.expr, scope: Scope) -> Iterator[Change]:
             yield Change(ast.Subscript(shape, numeral(place), ast.Load()), "shape", 1.1)
         other = "ndim" if node.attr == "size" else "size"
         yield Change(ast.Attribute(node.value, other, ast.Load()), "shape", 1.2)
-
-
-def call_of(node: ast.AST, scope: Scope) -> tuple[str, bool] | None:
-    """The name of what a call calls, and whether it is a method; None for what is no call of a name."""
-    if not isinstance(node, ast.Call):
-        return None
-    if isinstance(node.func, ast.Name):
-        return node.func.id, False
-    if isinstance(node.func, ast.Attribute):
-        return node.func.attr, name_of(node.func.value) not in {scope.numpy, "np", "numpy", "math"}
-    return None
-
-
-def name_of(node: ast.AST) -> str:
-    """The name that a node is; empty for anything else."""
-    return node.id if isinstance(node, ast.Name) else ""

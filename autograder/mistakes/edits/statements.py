@@ -1,4 +1,4 @@
-"""Edits of whole lines: one left out, two exchanged, an array copied before it is changed, a result returned elsewhere."""
+"""Edits of statements: drop one, swap two, copy an array before it is changed, return a result elsewhere."""
 
 from __future__ import annotations
 
@@ -10,26 +10,17 @@ from itertools import pairwise
 from autograder.mistakes.edits.operators import Scope
 from autograder.mistakes.edits.text import Edit, Text
 
-__all__ = ["lines_before", "statement_edits"]
+__all__ = ["lines_before", "statement_edits", "statement_mutations"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BLOCKS = ("body", "orelse", "finalbody")
-_SIMPLE = (
-    ast.Expr,
-    ast.AugAssign,
-    ast.Assign,
-    ast.AnnAssign,
-    ast.If,
-    ast.For,
-    ast.Continue,
-    ast.Break,
-    ast.Raise,
-    ast.Assert,
-)
+_DROPPED = (
+    ast.Expr, ast.AugAssign, ast.Assign, ast.AnnAssign, ast.If, ast.For, ast.Continue, ast.Break, ast.Raise, ast.Assert,
+)  # fmt: skip
 
 
 def statement_edits(function: Function, text: Text, scope: Scope) -> Iterator[Edit]:
-    """The edits of the statements of ``function``."""
+    """Yield the edits of the statements of ``function``."""
     for block, inside in _blocks(function):
         body = _without_docstring(block)
         for statement in body:
@@ -42,8 +33,22 @@ def statement_edits(function: Function, text: Text, scope: Scope) -> Iterator[Ed
     yield from _returned_at_the_end(function, text, scope)
 
 
+def statement_mutations(node: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
+    """Yield the mutations of a statement, each with a label: a negated condition, or the statement left out.
+
+    Only the audit makes these. The edits of a student's text negate the condition in its own place, and drop more statements.
+    """
+    if isinstance(node, ast.If):
+        negated = ast.If(ast.UnaryOp(ast.Not(), node.test), node.body, node.orelse)
+        yield f"if {ast.unparse(node.test)} → if not", negated
+    elif isinstance(node, ast.Expr | ast.AugAssign) or (
+        isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript)
+    ):
+        yield f"`{ast.unparse(node)}` left out", ast.Pass()
+
+
 def lines_before(function: Function, text: Text, lines: Sequence[tuple[str, float]]) -> Iterator[Edit]:
-    """The edits that put each of ``lines`` before a statement of ``function``, at which it is then missing."""
+    """Yield the edits that insert one of ``lines``, given with their costs, before a statement of ``function``."""
     for statement in _without_docstring(function.body)[1:]:
         where = text.span(statement)
         if where is not None:
@@ -53,7 +58,7 @@ def lines_before(function: Function, text: Text, lines: Sequence[tuple[str, floa
 
 
 def _blocks(function: Function) -> Iterator[tuple[Sequence[ast.stmt], ast.stmt | None]]:
-    """Every block of statements, and the statement that it stands in, where that is not the function itself."""
+    """Yield every block of statements and the statement that contains it, None if that is the function itself."""
     for node in ast.walk(function):
         for name in _BLOCKS:
             block = getattr(node, name, None)
@@ -74,7 +79,7 @@ def _edit(text: Text, statement: ast.stmt, new: str, kind: str, cost: float) -> 
 
 
 def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
-    if isinstance(statement, _SIMPLE):
+    if isinstance(statement, _DROPPED):
         yield from _edit(text, statement, "pass", "lines", 1.1)
     match statement:
         case ast.AugAssign(target=target, op=op, value=value):
@@ -118,7 +123,7 @@ def _alone(statement: ast.stmt, text: Text, scope: Scope) -> Iterator[Edit]:
 def _chosen(
     statement: ast.stmt, array: ast.Name, mask: ast.expr, value: ast.expr, text: Text, scope: Scope
 ) -> Iterator[Edit]:
-    """``where`` for an assignment under a mask: it broadcasts, and leaves the old array alone; the mask as it is, or turned round."""
+    """Replace an assignment under a mask with ``where``, which broadcasts and makes a new array."""
     if isinstance(mask, ast.UnaryOp) and isinstance(mask.op, ast.Invert):
         mask = mask.operand
     if isinstance(mask, ast.Name | ast.Compare):
@@ -155,7 +160,7 @@ def _loaded(target: ast.expr) -> ast.expr:
 
 
 def _exchanged(one: ast.stmt, other: ast.stmt, text: Text) -> Iterator[Edit]:
-    """Two neighbouring statements in the other order."""
+    """Swap two neighboring statements."""
     spans = text.span(one), text.span(other)
     if spans[0] is None or spans[1] is None or isinstance(other, ast.Return):
         return
@@ -166,7 +171,7 @@ def _exchanged(one: ast.stmt, other: ast.stmt, text: Text) -> Iterator[Edit]:
 
 
 def _returns(statement: ast.Return, value: ast.expr, text: Text, scope: Scope) -> Iterator[Edit]:
-    """The result in another form: a part of a pair, a pair of it and another variable, a number, another shape."""
+    """Return a part of a tuple, the result with another variable, a number, or another shape."""
     whole = ast.unparse(value)
     if isinstance(value, ast.Tuple):
         for part in value.elts:
@@ -185,7 +190,7 @@ def _returns(statement: ast.Return, value: ast.expr, text: Text, scope: Scope) -
 
 
 def _end_of(body: Sequence[ast.stmt], inside: ast.stmt | None, text: Text) -> Iterator[Edit]:
-    """A loop's last statement once after the loop, as with a result that is returned too early."""
+    """Move the last statement of a loop behind it, as if a result is returned too early."""
     last = body[-1]
     where = text.span(last)
     if where is None or inside is None or not isinstance(inside, ast.For | ast.While | ast.If | ast.With):
@@ -198,7 +203,7 @@ def _end_of(body: Sequence[ast.stmt], inside: ast.stmt | None, text: Text) -> It
 
 
 def _copied_first(function: Function, text: Text) -> Iterator[Edit]:
-    """A parameter copied before the line that changes it."""
+    """Copy a parameter before the line that changes it."""
     parameters = {a.arg for a in (*function.args.args, *function.args.kwonlyargs)}
     body = _without_docstring(function.body)
     where = text.span(body[0]) if body else None
@@ -221,7 +226,7 @@ def _copied_first(function: Function, text: Text) -> Iterator[Edit]:
 
 
 def _returned_at_the_end(function: Function, text: Text, scope: Scope) -> Iterator[Edit]:
-    """What the last line works out, or a variable, returned where nothing is."""
+    """Return the value of the last line, or a variable, if the function ends without a return."""
     last = function.body[-1]
     where = text.span(last)
     if where is None or isinstance(last, ast.Return):

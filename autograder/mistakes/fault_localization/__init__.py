@@ -1,1 +1,1 @@
-"""Where a mistake is: the line of a student's own code in which one small edit makes every check hold. NumPy and the standard library only."""
+"""Find the line of a student's code in which a small edit makes every check pass. NumPy and the standard library only."""

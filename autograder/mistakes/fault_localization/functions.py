@@ -1,4 +1,7 @@
-"""The search among functions of this process. NumPy and the standard library only: a student's own machine runs this too."""
+"""Search among functions of this process.
+
+NumPy and the standard library only, because a student's own machine runs this too.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,18 @@ from typing import Any
 from autograder.judging.functions import FunctionSession
 from autograder.judging.judge import Judge
 from autograder.judging.scoring import Checks
-from autograder.mistakes.fault_localization.checks import ChecksInTurn, failing, holds
 from autograder.mistakes.fault_localization.program import Program, Variant
-from autograder.mistakes.fault_localization.search import Deadline, Located, located_in
+from autograder.mistakes.fault_localization.search import Deadline, LazyChecks, Located, failing, passes, search
 from autograder.mistakes.fault_localization.trials import Questions, survivors
-from autograder.mistakes.fault_localization.values import Lender, called_by
+from autograder.mistakes.fault_localization.variable_matching import DonorTrace, match_variables
 
-__all__ = ["located_among"]
+__all__ = ["localize"]
 
 _CALL_SECONDS = 0.25
 
 
 class _EditedFunctions:
-    """A subject made of functions, some of which are edited: opened, it is a fresh ``FunctionSession`` with the edits made."""
+    """Functions of which some are edited. Opening them gives a fresh ``FunctionSession``."""
 
     label = "an edited copy"
     blank: frozenset[str] = frozenset()
@@ -39,48 +41,55 @@ class _EditedFunctions:
         """Nothing is defined twice in a dictionary."""
 
 
-def located_among(
+def localize(
     names: Mapping[str, Any],
     program: Program,
-    in_turn: ChecksInTurn,
+    lazy: LazyChecks,
     judge: Judge[Checks],
     deadline: Deadline,
     *,
     questions: Questions | None = None,
-    lenders: Sequence[Lender] = (),
-    proof_seconds: float = _CALL_SECONDS,
+    traces: Sequence[DonorTrace] = (),
+    validation_seconds: float = _CALL_SECONDS,
 ) -> Located | None:
-    """Where the mistake of ``program`` is, whose functions live in ``names``.
+    """Return where the mistake of ``program`` is, None if no small edit corrects it.
 
-    Variants are tried by ``questions``, or where there are none by the checks ``in_turn``, and proven by ``judge``, for
-    which a call may take ``proof_seconds``. ``lenders`` are right programs that answered ``questions.watched``.
+    Args:
+        names: the functions of the notebook by name.
+        program: the student's code.
+        lazy: the checks that variants are tried with if there are no ``questions``.
+        judge: validates the variants that survive.
+        deadline: the end of the search.
+        questions: the calls that variants are tried with.
+        traces: correct programs, traced in ``questions.watched``.
+        validation_seconds: the time limit of one call during validation.
     """
     session = FunctionSession(names, call_seconds=_CALL_SECONDS)
     first = ""
     if questions is not None and questions.calls:
-        called = called_by(program, lenders, questions.watched, session, _CALL_SECONDS)
+        called = match_variables(program, traces, questions.watched, session, _CALL_SECONDS)
         program = replace(program, called=called)
         session.reset()
         questions = questions.wrong_first(session.batch(questions.calls))
     else:
-        questions, first = None, failing(in_turn, session)
+        questions, first = None, failing(lazy, session)
     session.reset()
 
-    def prove(variant: Variant) -> bool:
+    def validate(variant: Variant) -> bool:
         try:
-            subject = _EditedFunctions(names, variant, proof_seconds)
+            subject = _EditedFunctions(names, variant, validation_seconds)
             subject.open()
-        except (Exception, SystemExit):  # noqa: BLE001 - an edit may make anything of a definition
+        except (Exception, SystemExit):  # noqa: BLE001 - an edited definition may do anything
             return False
         [verdict] = judge.judge(subject, only=frozenset({program.exercise}))
         return verdict.status == "passed"
 
-    if not first and questions is None and prove(Variant(())):
+    if not first and questions is None and validate(Variant(())):
         return None  # nothing is wrong
 
     def survive(variants: Sequence[Variant]) -> Iterable[float]:
         if questions is not None:
             return survivors(variants, questions, lambda: session, _CALL_SECONDS)
-        return (float(bool(deadline.left) and holds(in_turn, first, session, variant)) for variant in variants)
+        return (float(bool(deadline.remaining) and passes(lazy, first, session, variant)) for variant in variants)
 
-    return located_in(program, survive, prove, deadline)
+    return search(program, survive, validate, deadline)

@@ -1,20 +1,23 @@
-"""A hint about a student's own code, found in the notebook itself by the examples: proven by no more than is tried there.
+"""Find a hint about a student's own code inside the notebook. It is validated only by the examples.
 
-NumPy and the standard library only; this also runs in a browser, under Pyodide. No cell is run again, and a function that
-does anything but compute is not tried.
+NumPy and the standard library only, because this also runs in a browser, under Pyodide. No cell is run again. A notebook is
+not a sandbox, so a function is only tried if it is known to have no side effects: no files, no other modules, no globals.
 """
 
 from __future__ import annotations
 
+import ast
+import builtins
 import contextlib
 import inspect
 import io
+import signal
 import textwrap
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,47 +28,64 @@ from autograder.base.formatting import join_words
 from autograder.judging.judge import Judge
 from autograder.judging.scoring import Checks
 from autograder.mistakes.edits.generator import Definition
-from autograder.mistakes.fault_localization.checks import ChecksInTurn
-from autograder.mistakes.fault_localization.functions import located_among
-from autograder.mistakes.fault_localization.harmless import is_harmless
+from autograder.mistakes.fault_localization.functions import localize
 from autograder.mistakes.fault_localization.program import MAX_LINES, Program
-from autograder.mistakes.fault_localization.search import Deadline, Located
+from autograder.mistakes.fault_localization.search import Deadline, LazyChecks, Located
 
-__all__ = ["PersonalHint", "personal_hint"]
+__all__ = ["PersonalHint", "is_side_effect_free", "personal_hint"]
 
-SECONDS = 0.75  # after which no further variant is begun: with the last one it is less than a second
-_COLLECTING = 0.25  # of these seconds, the part after which no more edits are collected
+SECONDS = 0.75  # after this time, no further variant is tried: with the last one, it takes less than a second
+_COLLECTING = 0.25  # seconds in which edits are collected
 _CALL_SECONDS = 0.2
+
+_BUILTINS = frozenset(
+    {
+        "abs", "all", "any", "bool", "complex", "dict", "divmod", "enumerate", "filter", "float", "frozenset", "int",
+        "isinstance", "len", "list", "map", "max", "min", "pow", "print", "range", "reversed", "round", "set", "slice",
+        "sorted", "str", "sum", "tuple", "zip",
+    }
+)  # fmt: skip
+_MODULES = frozenset({"numpy", "math"})
+_REACHING = frozenset(
+    {
+        "DataSource", "ctypeslib", "distutils", "dump", "dumps", "f2py", "fromfile", "fromregex", "genfromtxt", "lib", "load",
+        "loadtxt", "memmap", "open", "open_memmap", "remove", "save", "savefig", "savetxt", "savez", "savez_compressed",
+        "seed", "set_state", "seterr", "seterrcall", "show_config", "system", "test", "testing", "tofile", "unlink", "write",
+    }
+)  # fmt: skip
+_STATEMENTS = (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.With, ast.AsyncWith, ast.ClassDef, ast.Delete)
+_VALUES = (int, float, complex, str, bytes, bool, tuple, frozenset, type(None), np.ndarray, np.generic)
+_TYPES = (float, int, bool, np.float64, np.float32)
 
 
 class PersonalHint(NamedTuple):
-    """Which line of the student's own code to look at, as a sentence, and the kind of the edit that proves it."""
+    """A sentence that says which line of the code to look at, the kind of the edit that corrects it, and the code."""
 
     text: str
     kind: str
     code: str
 
     def is_in(self, written: Iterable[str]) -> bool:
-        """Whether one of the ``written`` hints fits: it speaks of what this one is about.
+        """Return whether one of the ``written`` hints is about the same kind of mistake.
 
-        Which of them does is known by the words of the kind (``edits.kinds``): for a wrong axis, one that says "axis" or
-        "along". No written hint can fit a kind without words of its own, such as another variable or another number.
+        Each kind has words (``edits.kinds``): a hint about a wrong axis says "axis" or "along". No written hint fits a
+        kind without words, such as another variable or another number.
         """
         return any(kind_of(self.kind).is_spoken_of(hint) for hint in written)
 
 
 def personal_hint(exercise: str, function: Any, names: Mapping[str, Any], checks: Checks) -> PersonalHint | None:
-    """Which line of the student's own code to look at; None where no small edit makes the ``checks`` hold, or nothing is wrong."""
+    """Return which line of the student's code to look at, None if all ``checks`` pass or no small edit makes them pass."""
     deadline = Deadline(SECONDS)
     program = _program(exercise, function, names)
-    if program is None or not is_harmless(program.definitions, names):
+    if program is None or not is_side_effect_free(program.definitions, names):
         return None
     begun = time.monotonic()
     program = replace(program, enough=lambda: time.monotonic() - begun > _COLLECTING)
-    in_turn = ChecksInTurn(exercise, checks.specs[exercise].checks, checks.converse, checks.run_check)
+    lazy = LazyChecks(exercise, checks.specs[exercise].checks, checks.converse, checks.run_check)
     here = {**names, exercise: function}
-    with _unseen():
-        found = located_among(here, program, in_turn, Judge(checks), deadline, proof_seconds=_CALL_SECONDS)
+    with _without_output():
+        found = localize(here, program, lazy, Judge(checks), deadline, validation_seconds=_CALL_SECONDS)
     if found is None:
         return None
     code = "".join(definition.text for definition in program.definitions)
@@ -73,7 +93,7 @@ def personal_hint(exercise: str, function: Any, names: Mapping[str, Any], checks
 
 
 def _program(exercise: str, function: Any, names: Mapping[str, Any]) -> Program | None:
-    """The function and the helpers that it calls, all of this notebook's, as their cells wrote them."""
+    """Return the function and the notebook's helpers that it calls, as their cells define them."""
     own = _definition(exercise, function)
     if own is None or own.name != exercise:
         return None
@@ -84,7 +104,7 @@ def _program(exercise: str, function: Any, names: Mapping[str, Any]) -> Program 
             if used != exercise and isinstance(helper, FunctionType) and helper.__globals__ is function.__globals__:
                 text = _definition(used, helper)
                 if text is None or text.name != used:
-                    return None  # what is called cannot be read
+                    return None  # its source is not available
                 if text not in found:
                     found.append(text)
     if sum(definition.text.count("\n") for definition in found) > MAX_LINES:
@@ -109,9 +129,9 @@ def _definition(name: str, function: Any) -> Definition | None:
 
 
 @contextmanager
-def _unseen() -> Iterator[None]:
-    """Let nobody see what is printed meanwhile, and leave the notebook's random numbers as they were."""
-    before = np.random.get_state()  # noqa: NPY002 - it is the old generator that code shares
+def _without_output() -> Iterator[None]:
+    """Hide printed output, and restore the notebook's random state afterwards."""
+    before = np.random.get_state()  # noqa: NPY002 - student code shares the old generator
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             yield
@@ -133,3 +153,43 @@ def _sentence(found: Located, exercise: str) -> str:
     else:
         change = f"{kind_of(found.kind).another} there"
     return f"Look at {where}: with {change}, everything that is tried here would hold."
+
+
+def is_side_effect_free(definitions: Iterable[Definition], names: Mapping[str, Any]) -> bool:
+    """Return whether the functions that ``definitions`` define among ``names`` have no side effects."""
+    definitions = list(definitions)
+    own = {definition.name for definition in definitions}
+    return all(_only_computes(ast.parse(definition.text), own, names) for definition in definitions)
+
+
+def _only_computes(tree: ast.Module, own: set[str], names: Mapping[str, Any]) -> bool:
+    local = {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
+    local |= {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    inner = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
+    endless = not hasattr(signal, "setitimer")  # nothing can interrupt a loop, as in a browser
+    for node in ast.walk(tree):
+        if isinstance(node, _STATEMENTS) or (endless and isinstance(node, ast.While)):
+            return False
+        if isinstance(node, ast.Attribute) and (node.attr in _REACHING or node.attr.startswith("_")):
+            return False
+        if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            base: ast.expr = node
+            while isinstance(base, ast.Subscript | ast.Attribute):
+                base = base.value
+            if not isinstance(base, ast.Name) or base.id not in local:
+                return False
+        used = node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) else ""
+        if used and used not in local | inner | own and not _is_known(used, names):
+            return False
+    return True
+
+
+def _is_known(name: str, names: Mapping[str, Any]) -> bool:
+    if name not in names:
+        return name in _BUILTINS or (name.endswith("Error") and hasattr(builtins, name))
+    value = names[name]
+    if isinstance(value, ModuleType):
+        return value.__name__ in _MODULES
+    if isinstance(value, FunctionType):
+        return value.__module__.partition(".")[0] in _MODULES
+    return isinstance(value, (*_VALUES, np.ufunc)) or value in _TYPES

@@ -1,11 +1,12 @@
-"""The search in submitted notebooks, after their marks are made: in processes of its own, within the course's time.
+"""Search in submitted notebooks after grading, in separate processes and within the course's time limit.
 
-The line is looked for with inputs that are drawn from a secret of its own, so that it says nothing of the hidden ones; by
-those it is only confirmed.
+The search draws its inputs from its own secret, so a reported line reveals nothing about the hidden inputs. Those only
+confirm the result. Students who wrote the same function share one search, whose result is translated to their lines.
 """
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,45 +20,84 @@ from autograder.judging.diagnosis import Candidate, Diagnosis, no_pairs
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.proxies import ReferenceProxy
-from autograder.mistakes.fault_localization.budget import Budget
-from autograder.mistakes.fault_localization.chapters import checks_in_turn, lenders_of
-from autograder.mistakes.fault_localization.checks import failing, holds
-from autograder.mistakes.fault_localization.classmates import Classmates
-from autograder.mistakes.fault_localization.naming import ONE_OF_TWO, named_beside
-from autograder.mistakes.fault_localization.program import Program, Variant, program_of
-from autograder.mistakes.fault_localization.search import Deadline, Located, located_in
-from autograder.mistakes.fault_localization.sharing import key_of, moved
+from autograder.mistakes.edits.generator import Definition
+from autograder.mistakes.fault_localization.correct_programs import (
+    CorrectSubmissions,
+    Material,
+    lazy_checks,
+    loaded_operators,
+)
+from autograder.mistakes.fault_localization.program import Program, Variant
+from autograder.mistakes.fault_localization.search import (
+    ONE_OF_TWO,
+    Deadline,
+    Located,
+    failing,
+    passes,
+    search,
+    second_misconception,
+)
 from autograder.mistakes.fault_localization.trials import Questions, survivors
-from autograder.mistakes.fault_localization.values import Lender, called_by
+from autograder.mistakes.fault_localization.variable_matching import DonorTrace, match_variables
 from autograder.sandbox.protocol import Answer, Call, EditableSession, SandboxUnavailable, TimeBudget
 from autograder.sandbox.session import AnswerCache
 
-__all__ = ["NotebookLocator", "StudentCode"]
+__all__ = ["Budget", "NotebookLocator", "StudentCode"]
 
 _OWN_SECRET = b"inputs that a mistake is looked for with"
 _CALL_SECONDS = 0.25
-_SESSIONS = 24  # that edited programs may bring to an end in one search
-_TOGETHER = 3  # times the seconds of one exercise that all of a notebook may take
-_KEPT = 5000  # programs whose places are remembered
+_SESSIONS = 24  # sessions that edited programs may end in one search
+_TOGETHER = 3  # the time limit of a notebook, in limits of one exercise
+_KEPT = 5000  # programs whose results are remembered
+_SHARE = 0.3  # seconds that are added for each second of grading
+_BEGINNING = 45  # the budget at the start, in limits of one exercise: for about a hundred different mistakes
+_PART = 8  # a mistake may take one such part of the remaining budget for each student who makes it
+_LEAST = 0.1  # seconds: a shorter search is not worth starting
+
+
+class Budget:
+    """The time that one process may spend on searches. ``seconds`` is the limit for one exercise of one student."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._left = _BEGINNING * seconds
+
+    def add(self, seconds: float) -> None:
+        """Add a share of the time that grading took."""
+        self._left += _SHARE * seconds
+
+    def consume(self, seconds: float) -> None:
+        """Subtract the time that a search took."""
+        self._left -= seconds
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no time is left, not even to validate a known result."""
+        return self._left <= 0
+
+    def allowance(self, students: int) -> float:
+        """Return the seconds for a mistake that ``students`` have made so far, 0 if they are too few to start a search."""
+        seconds = min(self._seconds, self._left * students / _PART)
+        return seconds if seconds >= min(_LEAST, self._seconds) else 0.0
 
 
 class StudentCode(Protocol):
     """A submitted notebook of which edited copies can be run."""
 
     def own_cells(self) -> Sequence[tuple[str, str]]:
-        """The name and the source of each cell that was not handed out as it is, in the order in which they run."""
+        """Return the name and source of each cell that the student changed or added, in the order in which they run."""
 
     def open_copy(self, budget: TimeBudget, cache: AnswerCache, *, memory_mb: int | None = None) -> EditableSession:
-        """A fresh session in which the notebook's cells have been run, on the time of ``budget``."""
+        """Return a fresh session in which the notebook's cells have run, limited by ``budget``."""
 
 
 @dataclass
 class _Known:
-    """What is known of one mistake: in whose program it was found, or for how long it was looked for in vain."""
+    """The result of searching for one mistake, or the time of a search without result."""
 
     program: Program
     located: Located | None = None
-    beside: Candidate | None = None
+    second: Candidate | None = None
     students: int = 0
     seconds: float = 0.0
     is_exhausted: bool = False
@@ -65,9 +105,9 @@ class _Known:
     searched: int = 0
 
     def has_tried(self, seconds: float, donors: tuple[str, ...]) -> bool:
-        """Whether so much time, and these programs of classmates, would find no more than was found.
+        """Return whether a search with this time and these donors would find nothing new.
 
-        What classmates lend anew is tried when twice as many students have the mistake as at the time before.
+        New donors are tried when twice as many students have the mistake as at the last search.
         """
         if not self.seconds:
             return False
@@ -77,20 +117,17 @@ class _Known:
 
 
 class NotebookLocator:
-    """Finds where the mistakes of submissions are, by the checks of one chapter.
+    """Finds where the mistakes of submissions are.
 
-    Args:
-        checks: of the chapter.
-        seconds: that one exercise of one student may take at most.
-        budget: that all searches share, where there is one.
-        classmates: whose right answers may lend an expression.
+    Attributes:
+        seconds: the time limit for one exercise of one student.
+        budget: the time that all searches share.
+        classmates: correct submissions that may donate an expression.
     """
 
-    def __init__(
-        self, checks: ChapterChecks, seconds: float, budget: Budget | None = None, classmates: Classmates | None = None
-    ) -> None:
-        self.seconds, self.budget = seconds, budget or Budget(seconds)
-        self.classmates = classmates or Classmates()
+    def __init__(self, checks: ChapterChecks, seconds: float) -> None:
+        self.seconds, self.budget = seconds, Budget(seconds)
+        self.classmates = CorrectSubmissions()
         self._named = checks
         quiet = dataclasses.replace(
             checks, shrinks=False, misconceptions={name: [] for name in checks.specs}, _prepared={}, _diagnoses={}
@@ -100,32 +137,33 @@ class NotebookLocator:
         self.judges = Judge(self.checks), Judge(quiet)
         self.cache = AnswerCache()
         self._questions: dict[str, Questions] = {}
-        self._lenders: dict[str, list[Lender]] = {}
+        self._operators = loaded_operators(checks.course.root)
+        self._material: dict[str, Material] = {}
         self._diagnoses: dict[str, tuple[Diagnosis, Diagnosis]] = {}
         self._known: dict[tuple[object, ...], _Known] = {}
 
     def locate(self, code: StudentCode, exercises: Sequence[ExerciseVerdict]) -> tuple[ExerciseVerdict, ...]:
-        """``exercises``, those that are wrong and have no name with the place of the mistake, where it is found."""
+        """Return ``exercises``, with the place of each mistake that has no name and that is found."""
         found = {exercise.name: exercise for exercise in exercises}
         left = self.seconds * _TOGETHER
         for verdict in exercises:
             if verdict.may_be_located and left > 0:
                 deadline = Deadline(left)
-                # The marks are made: whoever needs a jail next says that there is none.
+                # The marks are final. If the sandbox is gone, the next notebook reports it.
                 with suppress(SandboxUnavailable):
                     found[verdict.name] = self._placed(code, verdict, found)
-                left = deadline.left
+                left = deadline.remaining
         return tuple(found.values())
 
     def _placed(
         self, code: StudentCode, verdict: ExerciseVerdict, found: Mapping[str, ExerciseVerdict]
     ) -> ExerciseVerdict:
-        """``verdict`` with the place of the mistake; of two mistakes that of which the name is known gets that too."""
+        """Return ``verdict`` with the place of the mistake. If two mistakes are found and one has a name, report the name too."""
         name, specs = verdict.name, self.checks.specs
         if name not in specs or specs[name].answers:
             return verdict
-        lenders = self._lenders_of(name)
-        program = program_of(name, code.own_cells(), others=specs.keys(), donors=[lender.donor for lender in lenders])
+        material = self._material_of(name)
+        program = material.program(name, code.own_cells(), specs.keys())
         if program is None:
             return verdict
         helped = tuple(
@@ -136,56 +174,58 @@ class NotebookLocator:
             and n in self.checks.references
             and not isinstance(self.checks.references[n], type)
         )
-        key = name, key_of(program), helped, verdict.alike
+        key = name, _key_of(program), helped, verdict.alike
         if len(self._known) >= _KEPT:
             self._known.clear()
         known = self._known.setdefault(key, _Known(program))
         known.students += 1
         begun = time.monotonic()
-        located = self._found(known, code, program, lenders, helped)
-        self.budget.spend(time.monotonic() - begun)
+        located = self._found(known, code, program, material.traces, helped)
+        self.budget.consume(time.monotonic() - begun)
         if located is None:
             return verdict
-        placed = dataclasses.replace(verdict, located=_told(located))
-        if known.beside is None:
+        placed = dataclasses.replace(verdict, located=_mistake(located))
+        if known.second is None:
             return placed
-        message = f"{ONE_OF_TWO}\n{known.beside.message}"
-        return dataclasses.replace(placed, misconception=known.beside.name, message=message, alike="")
+        message = f"{ONE_OF_TWO}\n{known.second.message}"
+        return dataclasses.replace(placed, misconception=known.second.name, message=message, alike="")
 
     def _found(
-        self, known: _Known, code: StudentCode, program: Program, lenders: Sequence[Lender], helped: Sequence[str]
+        self, known: _Known, code: StudentCode, program: Program, traces: Sequence[DonorTrace], helped: Sequence[str]
     ) -> Located | None:
-        """What was found for the same program before, proven of this notebook too; else what is found now, as the budget allows."""
+        """Return the known result for the same program, validated for this notebook, or search as far as the budget allows."""
         seconds = self.budget.allowance(known.students)
         if known.located is not None:
-            here = moved(known.located, known.program, program)
+            here = relocate(known.located, known.program, program)
             if here is not None:
                 if self.budget.is_spent:
                     return None
-                # Another notebook, whose other cells may differ: what is said of it is proven of it.
-                search = _Search(self, code, program, lenders, helped, self.seconds)
-                return here if all(map(search.proven, here.variants)) else None
+                # The other cells of this notebook may differ, so the result is validated again.
+                attempt = _Search(self, code, program, traces, helped, self.seconds)
+                return here if all(map(attempt.validate, here.variants)) else None
         donors = self.classmates.nearest(program, self.checks.specs) if seconds else []
         texts = tuple(donor.text for donor in donors)
         if not seconds or (known.located is None and known.has_tried(seconds, texts)):
             return None
-        near = [Lender(donor) for donor in donors]
-        program = dataclasses.replace(program, donors=(*program.donors, *(lender.donor for lender in near)))
-        search = _Search(self, code, program, [*lenders, *near], helped, seconds)
-        located = search.run()
+        near = [DonorTrace(donor) for donor in donors]
+        program = dataclasses.replace(program, donors=(*program.donors, *(trace.donor for trace in near)))
+        attempt = _Search(self, code, program, [*traces, *near], helped, seconds)
+        located = attempt.run()
         if known.located is None:
             known.program, known.located = program, located
-            known.seconds, known.is_exhausted, known.beside = seconds, search.is_exhausted, search.beside
+            known.seconds, known.is_exhausted, known.second = seconds, attempt.is_exhausted, attempt.second
             known.donors, known.searched = texts, known.students
         return located
 
-    def _lenders_of(self, exercise: str) -> list[Lender]:
-        if exercise not in self._lenders:
-            self._lenders[exercise] = lenders_of(self.checks, exercise, self.questions(exercise).watched)
-        return self._lenders[exercise]
+    def _material_of(self, exercise: str) -> Material:
+        if exercise not in self._material:
+            self._material[exercise] = Material.of(
+                self.checks, exercise, self.questions(exercise).watched, self._operators
+            )
+        return self._material[exercise]
 
     def diagnoses(self, exercise: str) -> tuple[Diagnosis, Diagnosis]:
-        """What is known of the mistakes of ``exercise``, each made alone, by the search's own inputs and by the hidden ones."""
+        """Return the diagnoses of ``exercise`` for single mistakes, by the search's own inputs and by the hidden ones."""
         if exercise not in self._diagnoses:
             known, plan = self._named.misconceptions[exercise], self.checks.plan(exercise)
             own = diagnosis_of(exercise, self.checks.references, known, plan, pairs=False)
@@ -194,7 +234,7 @@ class NotebookLocator:
         return self._diagnoses[exercise]
 
     def questions(self, exercise: str) -> Questions:
-        """The calls by which mistakes of ``exercise`` are looked for, drawn from the search's own secret, worked out once."""
+        """Return the calls for searches in ``exercise``, drawn once from the search's own secret."""
         if exercise not in self._questions:
             plan = self.checks.plan(exercise)
             self._questions[exercise] = Questions.of(exercise, plan, self.checks.references)
@@ -209,30 +249,30 @@ class _Search:
         locator: NotebookLocator,
         code: StudentCode,
         program: Program,
-        lenders: Sequence[Lender],
+        traces: Sequence[DonorTrace],
         helped: Sequence[str],
         seconds: float,
     ) -> None:
         self._locator, self._code, self._program = locator, code, program
-        self._lenders, self._helped = lenders, helped
-        self._questions = locator.questions(program.exercise)  # before the time begins: a class shares it
+        self._traces, self._helped = traces, helped
+        self._questions = locator.questions(program.exercise)  # before the time starts, because a class shares it
         self._checks, self._judges = locator.checks, locator.judges
-        self._in_turn = checks_in_turn(self._checks, program.exercise)
+        self._lazy = lazy_checks(self._checks, program.exercise)
         for judge in self._judges:
             judge.checks.plan(program.exercise)
         self._deadline = Deadline(seconds)
         self._budget = TimeBudget(seconds)
         self._session: EditableSession | None = None
         self._opened = 0
-        self.beside: Candidate | None = None
+        self.second: Candidate | None = None
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether everything worth trying was tried, so that more time would find no more."""
-        return bool(self._deadline.left) and self._opened < _SESSIONS
+        """Whether every promising variant was tried, so that more time would not help."""
+        return bool(self._deadline.remaining) and self._opened < _SESSIONS
 
     def run(self) -> Located | None:
-        """What is found within the time."""
+        """Return the result of the search, None if nothing is found in time."""
         try:
             session = self._alive()
             if session is None:
@@ -245,22 +285,22 @@ class _Search:
                 wrong = questions.wrong_in(answers)
                 questions = questions.wrong_first(answers)
             else:
-                first = failing(self._in_turn, session)
+                first = failing(self._lazy, session)
                 wrong = bool(first)
             if not wrong and self._right_without():
-                return None  # wrong on hidden inputs only: a line that is named would tell what they are
+                return None  # wrong on hidden inputs only: a reported line would reveal them
 
             def survive(variants: Sequence[Variant]) -> Iterable[float]:
                 if questions.calls:
                     return survivors(variants, questions, self._alive, _CALL_SECONDS)
-                return (float(self._holds(first, variant)) for variant in variants)
+                return (float(self._passes_lazily(first, variant)) for variant in variants)
 
-            called = called_by(self._program, self._lenders, questions.watched, session, _CALL_SECONDS)
+            called = match_variables(self._program, self._traces, questions.watched, session, _CALL_SECONDS)
             program = dataclasses.replace(self._program, called=called)
-            located = located_in(program, survive, self.proven, self._deadline)
+            located = search(program, survive, self.validate, self._deadline)
             if located is not None and located.edits == 2:
                 diagnoses = self._locator.diagnoses(program.exercise)
-                self.beside = named_beside(located.variants[0], diagnoses, self._ask)
+                self.second = second_misconception(located.variants[0], diagnoses, self._ask)
             return located
         finally:
             if self._session is not None:
@@ -270,28 +310,28 @@ class _Search:
         session = self._alive()
         return session.trials([variant.sources], calls, _CALL_SECONDS)[0] if session is not None else ()
 
-    def proven(self, variant: Variant) -> bool:
-        """Whether every check holds for ``variant``, with inputs from both secrets."""
+    def validate(self, variant: Variant) -> bool:
+        """Return whether ``variant`` passes every check, with inputs from both secrets."""
         return all(self._passes(judge, variant.sources) for judge in self._judges)
 
     def _right_without(self) -> bool:
-        """Whether the student's own code holds with inputs from a secret of its own."""
+        """Return whether the student's own code passes with inputs from the search's secret."""
         return self._passes(self._judges[0], {})
 
     def _passes(self, judge: Judge[ChapterChecks], sources: Mapping[str, str]) -> bool:
         subject = _EditedNotebook(self, sources)
         try:
             [verdict] = judge.judge(subject, only=frozenset({self._program.exercise}))
-        except ValueError:  # the edit cannot be defined in this notebook
+        except ValueError:  # this notebook cannot define the edited function
             return False
         return verdict.status == "passed"
 
-    def _holds(self, first: str, variant: Variant) -> bool:
-        session = self._alive() if self._deadline.left else None
-        return session is not None and holds(self._in_turn, first, session, variant)
+    def _passes_lazily(self, first: str, variant: Variant) -> bool:
+        session = self._alive() if self._deadline.remaining else None
+        return session is not None and passes(self._lazy, first, session, variant)
 
     def open(self, *, memory_mb: int | None = None) -> EditableSession:
-        """A fresh session, in which the wrong earlier functions are answered by the references."""
+        """Return a fresh session in which references replace the wrong earlier functions."""
         cache = self._locator.cache
         session = self._code.open_copy(self._budget, cache, memory_mb=memory_mb)
         for name in self._helped:
@@ -302,7 +342,7 @@ class _Search:
         if self._session is None or not self._session.alive:
             if self._session is not None:
                 self._session.close()
-            if self._opened >= _SESSIONS or not self._deadline.left:
+            if self._opened >= _SESSIONS or not self._deadline.remaining:
                 return None
             self._opened += 1
             self._session = self.open()
@@ -310,7 +350,7 @@ class _Search:
 
 
 class _EditedNotebook:
-    """A submission with an edit made in it, for a judge."""
+    """A submission with an edit, for a judge."""
 
     label = "an edited copy"
     blank: frozenset[str] = frozenset()
@@ -330,10 +370,52 @@ class _EditedNotebook:
         return session
 
     def before_redefined(self, exercise: str) -> None:
-        """What a later cell defines again is not looked for."""
+        """Do nothing: a function that a later cell redefines is not searched."""
 
 
-def _told(located: Located) -> LocatedMistake:
+def _mistake(located: Located) -> LocatedMistake:
     cell = located.variants[0].places[0][0]
     lines = tuple(line for name, line in located.places if name == cell)
     return LocatedMistake(cell, lines, located.kind, located.edits)
+
+
+def _key_of(program: Program) -> str:
+    """Return a key that ignores docstrings, comments, white space, cells and lines."""
+    return "\n".join(ast.dump(_bare(definition)) for definition in program.definitions)
+
+
+def relocate(located: Located, old: Program, new: Program) -> Located | None:
+    """Translate ``located`` from ``old`` to the lines of the equal program ``new``, None if one line is now several."""
+    places: dict[tuple[str, int], tuple[str, int]] = {}
+    for variant in located.variants:
+        for definition, edit in variant.edits:
+            i = old.definitions.index(definition)
+            line = _line(definition, new.definitions[i], edit.line)
+            if line is None:
+                return None
+            places[definition.cell, edit.line] = new.definitions[i].cell, line
+    if len({*places.values()}) < len(places):
+        return None
+    return dataclasses.replace(located, places=tuple(sorted(places[place] for place in located.places)))
+
+
+def _line(old: Definition, new: Definition, line: int) -> int | None:
+    """Return the line of the cell of ``new`` with the same code as ``line`` of the cell of ``old``."""
+    place = line - old.first + 1
+    pairs = list(zip(ast.walk(_bare(old)), ast.walk(_bare(new)), strict=True))
+    for side in ("lineno", "end_lineno"):
+        found = {getattr(other, side) for node, other in pairs if getattr(node, side, None) == place}
+        if found:
+            return new.first + found.pop() - 1 if len(found) == 1 else None
+    return None
+
+
+def _bare(definition: Definition) -> ast.Module:
+    """Return the tree of a definition without its docstrings."""
+    tree = ast.parse(definition.text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and len(node.body) > 1:
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                del node.body[0]
+    return tree

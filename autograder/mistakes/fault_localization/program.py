@@ -1,4 +1,4 @@
-"""The code that a student wrote for an exercise: its function, and the helpers that this one calls."""
+"""A student's code for an exercise: its function and the helpers that it calls."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from functools import partial
 from itertools import islice
 
 from autograder.base.attempt import parsed
+from autograder.mistakes.edits.donors import Donor, donor_lines, donor_operator
 from autograder.mistakes.edits.generator import Definition, edited, edits_of
-from autograder.mistakes.edits.grafts import Donor, grafting, lent_lines
 from autograder.mistakes.edits.operators import Operator
 from autograder.mistakes.edits.text import Edit
 
 __all__ = ["MAX_LINES", "Program", "Variant", "program_of"]
 
-# A line that is named is one of so many: its number says less about a hidden input than the marks of eight checks do. What
-# people write for an exercise is far shorter; what is longer may be a table in which each line stands for a guess.
+# A reported line is one of at most this many, so its number reveals less about a hidden input than the marks of eight checks.
+# Students' code is far shorter. Longer code may be a table in which each line is a guess.
 MAX_LINES = 80
 MAX_TEXT = 12_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way to change a program: edits of its definitions, none of which overlaps another."""
+    """One way to change a program: edits of its definitions that do not overlap."""
 
     edits: tuple[tuple[Definition, Edit], ...]
 
@@ -41,7 +41,7 @@ class Variant:
 
     @property
     def kind(self) -> str:
-        """The kind of mistake that is undone; empty where the edits are of several."""
+        """The kind of mistake that is undone, empty if the edits are of several kinds."""
         kinds = {edit.kind for _, edit in self.edits}
         return kinds.pop() if len(kinds) == 1 else ""
 
@@ -56,16 +56,23 @@ class Variant:
 
 @dataclass(frozen=True)
 class Program:
-    """The definitions that an exercise's answers come from, its own first, and the names of other functions there are.
+    """A student's code for one exercise, and the material for edits of it.
 
-    ``called`` says what the student calls the variables of each of ``donors``, as far as that is known; ``enough`` tells
-    whether the time for collecting edits is over.
+    Attributes:
+        exercise: the name of the exercise.
+        definitions: the definitions that its results depend on, the exercise's own first.
+        functions: the names of other functions.
+        donors: correct programs.
+        operators: the operators of the course.
+        called: maps the variables of each donor to the student's names, as far as they are known.
+        enough: returns whether the time for collecting edits is over.
     """
 
     exercise: str
     definitions: tuple[Definition, ...]
     functions: tuple[str, ...] = ()
     donors: tuple[Donor, ...] = ()
+    operators: tuple[Operator, ...] = field(default=(), compare=False)
     called: tuple[Mapping[str, str], ...] = field(default=(), compare=False)
     enough: Callable[[], bool] = field(default=lambda: False, compare=False)
 
@@ -76,20 +83,20 @@ class Program:
         return tuple(a.arg for a in statement.args.args) if isinstance(statement, ast.FunctionDef) else ()
 
     def singles(self) -> Iterator[Variant]:
-        """The variants of one edit, the smallest first."""
-        # Right programs are matched with the student's own function, not with a helper.
-        lent = [self.donors, *(() for _ in self.definitions[1:])]
-        parts = [self._edits(d, donors) for d, donors in zip(self.definitions, lent, strict=True)]
+        """Return the variants of one edit, cheapest first."""
+        # Donors are matched with the exercise's function, not with its helpers.
+        donors = [self.donors, *(() for _ in self.definitions[1:])]
+        parts = [self._edits(d, own) for d, own in zip(self.definitions, donors, strict=True)]
         return islice(heapq.merge(*parts, key=lambda variant: variant.cost), _SINGLES)
 
     def _edits(self, definition: Definition, donors: Sequence[Donor]) -> Iterator[Variant]:
-        more: list[Operator] = [grafting(donors, self.called)] if donors else []
-        lines = partial(lent_lines, donors, self.called) if donors else None
+        more = [*self.operators, *([donor_operator(donors, self.called)] if donors else [])]
+        lines = partial(donor_lines, donors, self.called) if donors else None
         found = edits_of(definition, functions=self.functions, more=more, lines=lines, enough=self.enough)
         return (Variant(((definition, edit),)) for edit in found)
 
 
-# How many are worth trying: of 136 unseen answers that an edit makes right, 98 take one of the first 1,500, 3 one beyond 6,000.
+# How many are worth trying: of 136 unseen answers that an edit corrects, 98 take one of the first 1,500, 3 one after 6,000.
 _SINGLES = 8000
 
 
@@ -99,24 +106,29 @@ def program_of(
     *,
     others: Collection[str] = (),
     donors: Sequence[Donor] = (),
+    operators: Sequence[Operator] = (),
 ) -> Program | None:
-    """The program of ``exercise`` among ``cells``, given as name and source in the order in which they ran.
+    """Return the program of ``exercise``, None if there is no ``def`` of it or too much code.
 
-    ``others`` are names that are judged by themselves, or not the student's: what they do is no part of it. None where the
-    exercise's function is not defined by a plain ``def``, or where there is more code than a person writes for it.
+    Args:
+        exercise: the name of the exercise.
+        cells: the cells as name and source, in the order in which they ran.
+        others: names that are judged separately or are not the student's, so they are not part of the program.
+        donors: correct programs.
+        operators: the operators of the course.
     """
     defined: dict[str, Definition | None] = {}
     for name, source in cells:
-        tree = parsed(source) if "\r" not in source.replace("\r\n", "\n") else None  # which ends lines of its own
+        tree = parsed(source) if "\r" not in source.replace("\r\n", "\n") else None  # a bare "\r" ends a line, too
         for statement in tree.body if tree is not None else ():
             definition = Definition.of(statement, source, name)
             if isinstance(statement, ast.ClassDef) and statement.name != exercise:
-                definition = None  # a class that helps is no part of what is searched
+                definition = None  # helper classes are not searched
             if definition is not None:
                 defined[definition.name] = definition
             else:
                 for bound in _bound(statement):
-                    defined[bound] = None  # something else now, which no edit can be made of
+                    defined[bound] = None  # it is now something that cannot be edited
     own = defined.get(exercise)
     if own is None:
         return None
@@ -131,7 +143,7 @@ def program_of(
         return None
     functions = [name for name in (*others, *(d.name for d in found)) if name != exercise]
     functions += [name for donor in donors[:1] for name in donor.functions]
-    return Program(exercise, tuple(found), tuple(dict.fromkeys(functions)), tuple(donors))
+    return Program(exercise, tuple(found), tuple(dict.fromkeys(functions)), tuple(donors), tuple(operators))
 
 
 def _bound(statement: ast.stmt) -> Sequence[str]:

@@ -1,40 +1,60 @@
-"""The search for the line: variants tried the smallest first, most of them by one call, those that remain proven."""
+"""Search for the line of a mistake: try variants of a program cheapest first, and validate those that survive.
+
+NumPy and the standard library only, because a student's own machine runs this too.
+"""
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, takewhile
+from typing import Any
 
-from autograder.mistakes.fault_localization.combinations import in_one_line, in_two_lines, of_promising, repeated
+from autograder.checking.decorators import CheckSpec
+from autograder.judging.diagnosis import PRAISE, Candidate, Diagnosis
+from autograder.judging.exercise_session import ExerciseSession
+from autograder.judging.proxies import StudentProxy
+from autograder.mistakes.edits.generator import overlap
 from autograder.mistakes.fault_localization.program import Program, Variant
+from autograder.sandbox.protocol import Answer, Call, EditableSession, SandboxUnavailable
 
-__all__ = ["Deadline", "Located", "located_in"]
+__all__ = ["ONE_OF_TWO", "Deadline", "LazyChecks", "Located", "failing", "passes", "search", "second_misconception"]
 
-MAX_PLACES = 2  # lines that are named; where more would do, none of them is where the mistake is
-MARGIN = 0.35  # by how much a change may be larger than the smallest, and still count beside it
-_PROOFS = 3  # variants of one line that are put to the proof
+MAX_PLACES = 2  # lines that are reported: if an edit of any of more lines is enough, none of them is the mistake
+MARGIN = 0.35  # an edit may cost this much more than the cheapest one and still count
+_MAX_VALIDATIONS = 3  # variants of one line that are validated
 _CHUNK = 32
 _FIRST_PAIRS = 512
-_SMALL_ONES, _SMALL_COST = 2048, 1.3  # the edits that are tried before two at once are
+_SMALL_ONES, _SMALL_COST = 2048, 1.3  # single edits that are tried before pairs of them
+# How many of each are worth trying: of 136 unseen answers that an edit corrects, five take a pair.
+_REPEATED, _OF_PROMISING, _IN_ONE_LINE, _IN_TWO_LINES = 400, 1500, 1500, 2500
+_SLIPS = 2500  # single edits among which a repeated slip is looked for
+_MOST_PLACES = 4  # of one slip
+_PROMISING, _LEADING, _PARTNERS = 24, 8, 200
+_SMALL, _PAIRED = 1.3, 400  # cost of each edit of a pair in one line, and how many are paired
+_VERY_SMALL, _PAIRED_ACROSS = 1.1, 150
+# The message describes a function that makes only one of the mistakes, but this student's results come from both.
+ONE_OF_TWO = "Two things at once. One of them is told here as it looks where it is the only one: your own numbers and shapes come of both together."
 
 Places = tuple[tuple[str, int], ...]
 Survive = Callable[[Sequence[Variant]], Iterable[float]]
-Prove = Callable[[Variant], bool]
+Validate = Callable[[Variant], bool]
+Ask = Callable[[Variant, Sequence[Call]], Sequence[Answer]]
 
 
 class Deadline:
-    """The seconds that a search may take, by ``now``."""
+    """The end of a search, ``seconds`` from now on the clock ``now``."""
 
     def __init__(self, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._end = now() + seconds
 
     @property
-    def left(self) -> float:
-        """The seconds that are left."""
+    def remaining(self) -> float:
+        """The remaining seconds."""
         return max(self._end - self._now(), 0.0)
 
 
@@ -42,8 +62,11 @@ class Deadline:
 class Located:
     """Where a mistake is.
 
-    ``edits`` is how many changes it takes: with one, a change in any one of ``places`` is enough; two in two lines are both
-    needed.
+    Attributes:
+        places: the cells and lines. If ``edits`` is 1, an edit of any one of them is enough. If it is 2, both are needed.
+        kind: the kind of mistake, empty if the edits are of several kinds.
+        edits: the number of edits that correct the program.
+        variants: the corrected programs.
     """
 
     places: Places
@@ -52,15 +75,15 @@ class Located:
     variants: tuple[Variant, ...] = field(default=(), compare=False)
 
 
-def located_in(program: Program, survive: Survive, prove: Prove, deadline: Deadline) -> Located | None:
-    """Where the mistake of ``program`` is; None where no small edit makes it right, or too many in different lines.
+def search(program: Program, survive: Survive, validate: Validate, deadline: Deadline) -> Located | None:
+    """Return where the mistake of ``program`` is, None if no small edit corrects it, or too many edits in different lines do.
 
     Args:
         program: the student's code, which is wrong.
-        survive: how near each of some variants comes to right on the calls that it is tried on; 1 where it answers all of
-            them, 0 where it is no better than the student's own.
-        prove: whether a variant that survived holds in every check.
-        deadline: the time there is.
+        survive: returns a score for each of some variants: 1 if it returns the right results in all test calls, 0 if it
+            is no better than the student's own code.
+        validate: returns whether a variant that survived passes every check.
+        deadline: the end of the search.
     """
     ones: list[Variant] = []
     near: list[tuple[float, int]] = []
@@ -87,75 +110,215 @@ def located_in(program: Program, survive: Survive, prove: Prove, deadline: Deadl
                 return
 
     singles = kept()
-    found = _proven(small(), noted, prove, deadline)
+    found = _validated(small(), noted, validate, deadline)
     if not found:
-        # One small slip that was made twice, or two that were, is likelier than what only a large edit undoes.
+        # One small slip made twice, or two small slips, are likelier than one that only a large edit undoes.
         combined: _Combined = (
-            lambda: repeated(ones),
-            lambda: islice(in_one_line(ones), _FIRST_PAIRS),
-            lambda: of_promising(promising(), ()),
+            lambda: _repeated_edits(ones),
+            lambda: islice(_in_one_line(ones), _FIRST_PAIRS),
+            lambda: _promising_pairs(promising(), ()),
         )
-        found = _first_of(combined, survive, prove, deadline)
+        found = _first_of(combined, survive, validate, deadline)
         if found:
-            return _told(found)
-    found = _proven(singles, noted, prove, deadline, found)
+            return _located(found)
+    found = _validated(singles, noted, validate, deadline, found)
     if not found:
         combined = (
-            lambda: repeated(ones),
-            lambda: in_one_line(ones),
-            lambda: of_promising(promising(), ones),
-            lambda: in_two_lines(ones),
+            lambda: _repeated_edits(ones),
+            lambda: _in_one_line(ones),
+            lambda: _promising_pairs(promising(), ones),
+            lambda: _in_two_lines(ones),
         )
-        found = _first_of(combined, survive, prove, deadline)
-    return _told(found) if found else None
+        found = _first_of(combined, survive, validate, deadline)
+    return _located(found) if found else None
 
 
 _Combined = tuple[Callable[[], Iterator[Variant]], ...]
 
 
-def _first_of(combined: _Combined, survive: Survive, prove: Prove, deadline: Deadline) -> list[Variant]:
-    """What is proven of the first of several ways to make more edits than one."""
+def _first_of(combined: _Combined, survive: Survive, validate: Validate, deadline: Deadline) -> list[Variant]:
+    """Return the valid variants of the first way to combine edits that has any."""
     for variants in combined:
-        if deadline.left and (found := _proven(variants(), survive, prove, deadline)):
+        if deadline.remaining and (found := _validated(variants(), survive, validate, deadline)):
             return found
     return []
 
 
-def _proven(
+def _validated(
     variants: Iterator[Variant],
     survive: Survive,
-    prove: Prove,
+    validate: Validate,
     deadline: Deadline,
     known: Sequence[Variant] = (),
 ) -> list[Variant]:
-    """Of each place the smallest variant that is proven, as far as it is not much larger than the smallest of all.
+    """Return the cheapest valid variant of each place, unless it costs much more than the cheapest of all.
 
-    ``known`` are those that were proven before.
+    ``known`` are the variants that are already validated.
     """
-    proven: dict[Places, Variant] = {one.places: one for one in known}
+    valid: dict[Places, Variant] = {one.places: one for one in known}
     failed: Counter[Places] = Counter()
-    while deadline.left:
-        most = min((c.cost for c in proven.values()), default=float("inf")) + MARGIN
+    while deadline.remaining:
+        most = min((c.cost for c in valid.values()), default=float("inf")) + MARGIN
         chunk = list(islice(variants, _CHUNK))
         if not chunk or chunk[0].cost > most:
             break
-        open_ones = [c for c in chunk if c.places not in proven and failed[c.places] < _PROOFS]
+        open_ones = [c for c in chunk if c.places not in valid and failed[c.places] < _MAX_VALIDATIONS]
         for variant, near in zip(open_ones, survive(open_ones), strict=True):
-            if near == 1 and variant.places not in proven and failed[variant.places] < _PROOFS and deadline.left:
-                if prove(variant):
-                    proven[variant.places] = variant
+            if (
+                near == 1
+                and variant.places not in valid
+                and failed[variant.places] < _MAX_VALIDATIONS
+                and deadline.remaining
+            ):
+                if validate(variant):
+                    valid[variant.places] = variant
                 else:
                     failed[variant.places] += 1
-    return sorted(proven.values(), key=lambda c: c.cost)
+    return sorted(valid.values(), key=lambda c: c.cost)
 
 
-def _told(proven: list[Variant]) -> Located | None:
-    best = proven[0]
-    most = MAX_PLACES if len(best.places) == 1 else 1  # of lines that are wrong together, one pair
-    if len(proven) > most:
-        proven = [c for c in proven if c.cost <= best.cost]
-    if len(proven) > most:
+def _located(valid: list[Variant]) -> Located | None:
+    best = valid[0]
+    most = MAX_PLACES if len(best.places) == 1 else 1  # only one pair of lines that are both wrong
+    if len(valid) > most:
+        valid = [c for c in valid if c.cost <= best.cost]
+    if len(valid) > most:
         return None
-    kinds = {c.kind for c in proven}
-    places = tuple(sorted({place for c in proven for place in c.places}))
-    return Located(places, kinds.pop() if len(kinds) == 1 else "", len(proven[0].edits), tuple(proven))
+    kinds = {c.kind for c in valid}
+    places = tuple(sorted({place for c in valid for place in c.places}))
+    return Located(places, kinds.pop() if len(kinds) == 1 else "", len(valid[0].edits), tuple(valid))
+
+
+def _repeated_edits(ones: Sequence[Variant]) -> Iterator[Variant]:
+    """Yield the variants that make the same change everywhere in a line, or everywhere in the program.
+
+    ``ones`` are variants of one edit, cheapest first. A student who copies a line copies its slip.
+    """
+    groups: dict[tuple[object, ...], list[Variant]] = {}
+    for one in islice(ones, _SLIPS):
+        change = _change(one)
+        groups.setdefault((*change, one.places), []).append(one)
+        groups.setdefault(change, []).append(one)
+    found: dict[tuple[object, ...], Variant] = {}
+    for group in groups.values():
+        edits = tuple(one.edits[0] for one in group)
+        if 1 < len(edits) <= _MOST_PLACES and not _overlapping(group):
+            found.setdefault(edits, Variant(edits))
+    yield from islice(sorted(found.values(), key=lambda variant: variant.cost / len(variant.edits)), _REPEATED)
+
+
+def _promising_pairs(promising: Sequence[Variant], ones: Sequence[Variant]) -> Iterator[Variant]:
+    """Return the pairs of edits that each improved a result, and of one of these and a small edit, best first."""
+    leading = promising[:_PROMISING]
+    pairs = [(one, other) for i, one in enumerate(leading) for other in leading[:i]]
+    pairs += [(one, other) for one in leading[:_LEADING] for other in ones[:_PARTNERS]]
+    found = (Variant((*one.edits, *other.edits)) for one, other in pairs if not _overlapping([one, other]))
+    return islice(found, _OF_PROMISING)
+
+
+def _in_one_line(ones: Sequence[Variant]) -> Iterator[Variant]:
+    """Return the variants of two small edits in one line, cheapest first."""
+    return islice(_pairs(ones, _SMALL, _PAIRED, same_line=True), _IN_ONE_LINE)
+
+
+def _in_two_lines(ones: Sequence[Variant]) -> Iterator[Variant]:
+    """Return the variants of two very small edits in different lines, cheapest first."""
+    return islice(_pairs(ones, _VERY_SMALL, _PAIRED_ACROSS, same_line=False), _IN_TWO_LINES)
+
+
+def _pairs(ones: Sequence[Variant], cost: float, most: int, *, same_line: bool) -> Iterator[Variant]:
+    small = [*islice(takewhile(lambda one: one.cost <= cost, ones), most)]
+    places = [one.places for one in small]
+    found = [
+        (one.cost + other.cost, i, j)
+        for i, one in enumerate(small)
+        for j, other in enumerate(small[:i])
+        if (places[i] == places[j]) is same_line and not _overlapping([one, other])
+    ]
+    for _, i, j in sorted(found):
+        yield Variant((*small[j].edits, *small[i].edits))
+
+
+def _overlapping(variants: Sequence[Variant]) -> bool:
+    edits = [edit for variant in variants for edit in variant.edits]
+    definitions = {definition for definition, _ in edits}
+    return any(overlap([edit for own, edit in edits if own is definition]) for definition in definitions)
+
+
+def _change(one: Variant) -> tuple[object, ...]:
+    """Return the part of the text that an edit changes, before and after: the same wherever that slip occurs."""
+    [(definition, edit)] = one.edits
+    old = "".join(definition.text.encode()[edit.start : edit.end].decode().split())
+    new = "".join(edit.text.removeprefix("(").removesuffix(")").split())
+    first = 0
+    while first < min(len(old), len(new)) and old[first] == new[first]:
+        first += 1
+    last = 0
+    while last < min(len(old), len(new)) - first and old[-1 - last] == new[-1 - last]:
+        last += 1
+    before, after = old[first : len(old) - last], new[first : len(new) - last]
+    word = re.search(r"(\w*)=$", old[:first])
+    # An edit that only adds something is identified by the text next to it.
+    return edit.kind, before or old, after, word[1] if word else ""
+
+
+class LazyChecks:
+    """The checks of one exercise, each of which makes its calls when it runs. The check for side effects is left out."""
+
+    def __init__(
+        self,
+        exercise: str,
+        specs: tuple[CheckSpec, ...],
+        converse: Callable[..., ExerciseSession],
+        run_check: Callable[[str, str, StudentProxy], Any],
+    ) -> None:
+        self.names = tuple(check.name for check in specs if not check.purity)
+        self._exercise, self._converse, self._run_check = exercise, converse, run_check
+
+    def passes(self, check: str, session: EditableSession) -> bool:
+        """Return whether one check passes. Anything that it raises is a failure."""
+        conversation = self._converse(self._exercise, lambda: session, lambda _memory: session)
+        try:
+            self._run_check(self._exercise, check, StudentProxy(conversation))
+        except (KeyboardInterrupt, SandboxUnavailable):
+            raise
+        except BaseException:  # noqa: BLE001 - anything that a check raises is a failure
+            return False
+        return not conversation.stopped
+
+
+def failing(checks: LazyChecks, session: EditableSession) -> str:
+    """Return the first check that fails, empty if all pass."""
+    return next((name for name in checks.names if not checks.passes(name, session)), "")
+
+
+def passes(checks: LazyChecks, first: str, session: EditableSession, variant: Variant) -> bool:
+    """Return whether ``variant`` passes the checks, of which ``first`` is run first."""
+    try:
+        session.define(variant.sources)
+        return all(checks.passes(name, session) for name in sorted(checks.names, key=lambda name: name != first))
+    except (KeyboardInterrupt, SandboxUnavailable):
+        raise
+    except BaseException:  # noqa: BLE001 - an edited definition may do anything
+        return False
+    finally:
+        session.reset()
+
+
+def second_misconception(variant: Variant, diagnoses: Sequence[Diagnosis], ask: Ask) -> Candidate | None:
+    """Return the misconception that the student's code contains in addition to another mistake, None if there is none.
+
+    Args:
+        variant: two edits that together correct the code.
+        diagnoses: one diagnosis for each set of inputs. All of them have to name the same misconception.
+        ask: returns the results of an edited program.
+    """
+    if len(variant.edits) != 2 or any(call.probe for diagnosis in diagnoses for call in diagnosis.calls):
+        return None
+    for edit in variant.edits:
+        half = Variant((edit,))
+        found = [d.explain([*zip(d.calls, ask(half, d.calls), strict=False)]) for d in diagnoses]
+        first = found[0]
+        if first is not None and all(other is not None and other.name == first.name for other in found):
+            return None if PRAISE.search(first.message) else first  # the part that it praises may be the other mistake
+    return None

@@ -1,4 +1,4 @@
-"""The search in solutions whose mistake is known, as an author or a benchmark wants it: without a jail."""
+"""Search in solutions whose mistake is known, without a sandbox, for authors and benchmarks."""
 
 from __future__ import annotations
 
@@ -9,41 +9,40 @@ from typing import Any
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.scoring import Checks
-from autograder.mistakes.fault_localization.chapters import checks_in_turn, lenders_of
-from autograder.mistakes.fault_localization.functions import located_among
-from autograder.mistakes.fault_localization.program import program_of
+from autograder.mistakes.fault_localization.correct_programs import Material, lazy_checks, loaded_operators
+from autograder.mistakes.fault_localization.functions import localize
 from autograder.mistakes.fault_localization.search import Deadline, Located
 from autograder.mistakes.fault_localization.trials import Questions
-from autograder.mistakes.fault_localization.values import Lender
 
 __all__ = ["SolutionLocator"]
 
 
 class SolutionLocator:
-    """Finds mistakes in functions of this process by all checks of a chapter, each within ``seconds`` by ``now``."""
+    """Finds mistakes in functions of this process by all checks of a chapter, each within ``seconds`` on the clock ``now``."""
 
     def __init__(self, checks: ChapterChecks, *, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
         self._checks, self._seconds, self._now = checks, seconds, now
         self._judge: Judge[Checks] = Judge(checks)
-        self._known: dict[str, tuple[list[Lender], Questions]] = {}
+        self._operators = loaded_operators(checks.course.root)
+        self._known: dict[str, tuple[Material, Questions]] = {}
 
     def locate(self, exercise: str, cells: Iterable[tuple[str, str]], names: Mapping[str, Any]) -> Located | None:
-        """Where the mistake in ``exercise`` is, as ``cells`` (name and source) define it among ``names``."""
+        """Return where the mistake in ``exercise`` is, which ``cells`` (name and source) define among ``names``, None if unknown."""
         if exercise not in self._known:
             questions = Questions.of(exercise, self._checks.plan(exercise), self._checks.references)
-            self._known[exercise] = lenders_of(self._checks, exercise, questions.watched), questions
-        lenders, questions = self._known[exercise]
-        donors = [lender.donor for lender in lenders]
-        program = program_of(exercise, cells, others=self._checks.specs, donors=donors)
+            material = Material.of(self._checks, exercise, questions.watched, self._operators)
+            self._known[exercise] = material, questions
+        material, questions = self._known[exercise]
+        program = material.program(exercise, cells, self._checks.specs)
         if program is None:
             return None
-        return located_among(
+        return localize(
             names,
             program,
-            checks_in_turn(self._checks, exercise),
+            lazy_checks(self._checks, exercise),
             self._judge,
             Deadline(self._seconds, self._now),
             questions=questions,
-            lenders=lenders,
-            proof_seconds=self._checks.course.call_seconds,
+            traces=material.traces,
+            validation_seconds=self._checks.course.call_seconds,
         )

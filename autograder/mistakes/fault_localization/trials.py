@@ -1,4 +1,4 @@
-"""Quick trials: whether an edited program answers as a right one does, on calls whose right answers are known."""
+"""Quick trials: compare the results of an edited program with known correct ones."""
 
 from __future__ import annotations
 
@@ -17,26 +17,30 @@ from autograder.sandbox.script import names_in
 
 __all__ = ["Questions", "survivors"]
 
-_ROUNDS = (1, 3, 12)  # calls: most variants fall at the first one
+_ROUNDS = (1, 3, 12)  # calls: most variants fail the first one
 _MAX_CALLS = 60
-_WATCHED = 4096  # bytes of what a function is called with, while its variables are looked at
+_WATCHED = 4096  # bytes of the arguments of a call in which variables are compared
 
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """Calls with their right answers, and the one of them in which variables are looked at.
+    """Calls with their correct results.
 
-    ``merit`` is how near to right the student's own answer to the first of them is.
+    Attributes:
+        calls: the calls.
+        right: their correct results.
+        watched: the call in which variables are compared.
+        score: the score of the student's own result of the first call.
     """
 
     calls: tuple[Call, ...]
     right: tuple[Answer, ...]
     watched: Call | None = None
-    merit: float = 0.0
+    score: float = 0.0
 
     @classmethod
     def of(cls, exercise: str, plan: Iterable[Call], references: Mapping[str, Callable[..., Any]]) -> Questions:
-        """The calls of ``plan`` to which there is one right answer, known beforehand: no random numbers, no probe."""
+        """Return the calls of ``plan`` with one correct result that is known beforehand: no random numbers, no probe."""
         calls = [c for c in plan if exercise in names_in(c) and c.goes_along and not _draws(c)]
         right = FunctionSession(references).batch(calls)
         known = [(c, a) for c, a in zip(calls, right, strict=True) if a.error is None]
@@ -44,29 +48,29 @@ class Questions:
         return cls(asked, tuple(a for _, a in known), _to_watch([call for call in asked if not call.probe]))
 
     def wrong_first(self, answers: Sequence[Answer]) -> Questions:
-        """The same, those first to which ``answers`` were wrong: a variant most likely falls there."""
+        """Return the same calls, with those first whose ``answers`` are wrong: a variant most likely fails there."""
         pairs = list(zip(self.calls, self.right, answers, strict=True))
         found = [(c, r, a) for c, r, a in pairs if not same_answer(a, r, c)]
-        found.sort(key=lambda one: _size(one[0]))  # the cheapest to answer first
+        found.sort(key=lambda one: _size(one[0]))  # the cheapest call first
         wrong = [(c, r) for c, r, _ in found]
-        # Of hundreds, some of each kind: they are alike, and whoever passes these is put to the proof.
+        # Of hundreds of similar calls, a sample is enough, because variants that pass are validated.
         fine = [(c, r) for c, r, a in pairs if same_answer(a, r, c)]
         kept = [*wrong, *fine[:: max(1, len(fine) // _MAX_CALLS)]]
-        merit = merit_of(found[0][2], found[0][1]) if found else 1.0
-        return Questions(tuple(c for c, _ in kept), tuple(r for _, r in kept), self.watched, merit)
+        score = answer_score(found[0][2], found[0][1]) if found else 1.0
+        return Questions(tuple(c for c, _ in kept), tuple(r for _, r in kept), self.watched, score)
 
     def wrong_in(self, answers: Sequence[Answer]) -> bool:
-        """Whether any of ``answers`` is wrong."""
+        """Return whether any of ``answers`` is wrong."""
         return any(not same_answer(a, r, c) for a, r, c in zip(answers, self.right, self.calls, strict=True))
 
 
 def survivors(
     variants: Sequence[Variant], questions: Questions, session: Callable[[], EditableSession | None], seconds: float
 ) -> list[float]:
-    """How near each variant comes: 1 where it answers all ``questions`` right; each is dropped at the first that it does not.
+    """Return a score for each variant, which is dropped at its first wrong result.
 
-    One that comes nearer than the student's own code has a number between 0 and 1; any other has 0. ``session`` gives one
-    that can be asked, a new one where a variant ended the last, and None when there are no more.
+    The score is 1 if all results are correct, between 0 and 1 if the variant is better than the student's own code, and 0
+    otherwise. ``session`` returns a session that is alive, a new one if a variant ended the last, None if none is left.
     """
     near = [0.0] * len(variants)
     alive = list(range(len(variants)))
@@ -84,8 +88,8 @@ def survivors(
                 still.append(i)
             elif start:
                 near[i] = _FIRST_RIGHT
-            elif given and (merit := merit_of(given[0], right[0])) > questions.merit + _BETTER:
-                near[i] = merit
+            elif given and (score := answer_score(given[0], right[0])) > questions.score + _BETTER:
+                near[i] = score
         alive = still
         start += count
     for i in alive:
@@ -93,17 +97,14 @@ def survivors(
     return near
 
 
-_FIRST_RIGHT = 0.95  # for whoever is right where the student's own code is not, and fails later
+_FIRST_RIGHT = 0.95  # for a variant that corrects the first result and fails later
 _BETTER = 0.02
-_NO_ERROR, _FORM, _NUMBERS = (
-    0.1,
-    0.2,
-    0.6,
-)  # what each is worth: an answer, one of the right form, the share of right numbers
+# The points for a result, for one of the right form, and for all correct numbers.
+_NO_ERROR, _FORM, _NUMBERS = 0.1, 0.2, 0.6
 
 
-def merit_of(answer: Answer, right: Answer) -> float:
-    """How near an answer comes to the right one, from 0 for an error to less than 1."""
+def answer_score(answer: Answer, right: Answer) -> float:
+    """Return how close a result is to the correct one, from 0 for an error to less than 1."""
     if answer.error is not None or answer.stopped:
         return 0.0
     given, expected = _parts(answer.value), _parts(right.value)
@@ -121,7 +122,7 @@ def _parts(value: Any) -> dict[Any, Any]:
 
 
 def _share(given: Any, right: Any) -> float | None:
-    """The share of numbers that are right; None where the form is another one."""
+    """Return the share of correct numbers, None if the form is different."""
     one, other = as_array(given), as_array(right)
     if one is None or other is None or one.shape != other.shape or one.size > _COUNTED:
         return None
@@ -129,7 +130,7 @@ def _share(given: Any, right: Any) -> float | None:
     return float(np.mean(close(one, other, rtol, atol))) if one.size else 1.0
 
 
-_COUNTED = 2000  # numbers of an answer; of a larger one the form alone is looked at
+_COUNTED = 2000  # numbers of a result: of a larger one, only the form is compared
 
 
 def _asked(
@@ -138,7 +139,7 @@ def _asked(
     session: Callable[[], EditableSession | None],
     seconds: float,
 ) -> list[list[Answer]]:
-    """What each of ``programs`` answers; one that ends the session answers nothing, and the next goes on."""
+    """Return the results of each of ``programs``. One that ends the session has none, and the next one gets a new session."""
     found: list[list[Answer]] = []
     while len(found) < len(programs):
         asked = session()
@@ -155,7 +156,7 @@ def _all_right(given: Sequence[Answer], right: Sequence[Answer], calls: Sequence
 
 
 def _to_watch(calls: Sequence[Call]) -> Call | None:
-    """The call in which two variables are least likely to hold the same by chance: the largest of the small ones."""
+    """Return the largest of the small calls: equal values are the least likely to be a coincidence there."""
     return max((call for call in calls if _size(call) <= _WATCHED), key=_size, default=None)
 
 

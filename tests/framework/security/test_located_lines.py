@@ -76,7 +76,7 @@ def test_whatever_breaks_in_the_search_the_marks_stand(course, monkeypatch):
     def breaks(*_args):
         raise RecursionError("maximum recursion depth exceeded")
 
-    monkeypatch.setattr("autograder.mistakes.fault_localization.notebooks.located_in", breaks)
+    monkeypatch.setattr("autograder.mistakes.fault_localization.notebooks.search", breaks)
     verdict, right = graded(course, "def to_kelvin(celsius):\n    return celsius * 273.15")
     assert (verdict.status, right.score) == ("graded", MAX_SCORE)
     assert verdict.exercise("to_kelvin").located is None

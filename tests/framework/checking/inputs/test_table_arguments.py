@@ -13,7 +13,8 @@ from autograder.checking import Contract, among, array, real, table, whole
 from autograder.checking.closeness import equal
 from autograder.checking.inputs.covering import cover
 from autograder.mistakes.edits.generator import Definition, edited, edits_of
-from autograder.mistakes.edits.table_slips import table_slips
+from autograder.mistakes.edits.methods import other_join_or_summary, other_table_method
+from autograder.mistakes.edits.operators import Scope
 
 CONTRACT = Contract(
     {
@@ -110,11 +111,17 @@ def text_of(own, edit):
         return "nothing"
 
 
+def table_mutations(node):
+    """The source of every mutation of ``node`` that is about tables."""
+    changes = [change for tried in (other_table_method, other_join_or_summary) for change in tried(node, Scope())]
+    return [ast.unparse(change.replacement) for change in changes if change.mutation]
+
+
 @pytest.mark.parametrize(("right", "wrong"), SLIPS.items())
 def test_slips_of_tables(right, wrong):
     """Each is made by the audit, and undone by the search for a student's line."""
     [statement] = ast.parse(right).body
-    assert wrong in [ast.unparse(other) for other, _kind in table_slips(statement.value)]
+    assert wrong in table_mutations(statement.value)
     source = f"def f(t, u):\n    return {wrong}\n"
     own = Definition.of(ast.parse(source).body[0], source)
     assert f"return {right}" in {text_of(own, edit).splitlines()[-1].strip() for edit in edits_of(own)}
@@ -124,4 +131,4 @@ def test_slips_of_tables(right, wrong):
 def test_programs_of_arrays_get_no_slips_of_tables(arrays):
     """What is tried of them stays what it was."""
     [statement] = ast.parse(arrays).body
-    assert list(table_slips(statement.value)) == []
+    assert table_mutations(statement.value) == []

@@ -1,13 +1,15 @@
 """Edits of a student's source: what is tried, in which line it stands, and that nothing else of the text changes."""
 
 import ast
+from math import inf
+from types import ModuleType
 
 import pytest
 
 from autograder.base.edit_kinds import KINDS, kind_of
+from autograder.mistakes.edits.donors import Donor, donor_operator
 from autograder.mistakes.edits.generator import Definition, edited, edits_of, overlap
-from autograder.mistakes.edits.grafts import Donor, grafting
-from autograder.mistakes.edits.operators import EXPRESSIONS, Change, operator
+from autograder.mistakes.edits.operators import Change, operator, operators_in
 
 SOFTMAX = """\
 def softmax(x, axis=-1):  # gewöhnlich
@@ -119,27 +121,50 @@ def test_what_does_not_parse_or_never_ends_to_be_read_has_no_edits():
 def test_a_right_program_lends_what_is_missing():
     """An expression of another program is put where the student's stands, its variables replaced or called by their place."""
     donor = Donor("def f(X, Y):\n    logs = np.log(X)\n    return -(Y * logs).sum(axis=-1)\n")
-    found = results("def f(p, q):\n    return -(q * p).sum(axis=-1)\n", more=[grafting([donor])])
+    found = results("def f(p, q):\n    return -(q * p).sum(axis=-1)\n", more=[donor_operator([donor])])
     edit = found[ast.unparse(ast.parse("def f(p, q):\n    return -(q * np.log(p)).sum(axis=-1)\n"))]
     assert edit.line == 2
     whole = ast.unparse(ast.parse("def f(p, q):\n    return -(q * np.log(p)).sum(axis=-1)\n"))
-    start = results("def f(p, q):\n    return p\n", more=[grafting([donor])])
+    start = results("def f(p, q):\n    return p\n", more=[donor_operator([donor])])
     assert whole not in start, "never the whole solution in one place"
 
 
 def test_an_author_adds_an_operator():
-    """``@operator`` is all it takes, and a kind that the framework does not know is called by its name."""
+    """A module owns the functions that it marks with ``@operator``, and an unknown kind is described by its name."""
 
     @operator
     def rounded(node, scope):
         if isinstance(node, ast.Name):
             yield Change(scope.np("round", node), "rounding", 1.0)
 
-    try:
-        assert any(edit.kind == "rounding" for edit in edits_of(definition(SOFTMAX)))
-    finally:
-        EXPRESSIONS.remove(rounded)
+    module = ModuleType("solutions.ch1")
+    module.rounded, module.same, module.other = rounded, rounded, SOFTMAX
+    assert operators_in([module, module]) == (rounded,)
+    assert any(edit.kind == "rounding" for edit in edits_of(definition(SOFTMAX), more=[rounded]))
+    assert all(edit.kind != "rounding" for edit in edits_of(definition(SOFTMAX)))
     assert kind_of("rounding").another == "another rounding"
+
+
+def test_every_mutation_is_also_an_edit():
+    """Edits try mutations last and at the lowest cost, in their own order and only once."""
+
+    def doubled(node, _scope):
+        if isinstance(node, ast.Constant):
+            yield Change(ast.Constant(node.value * 2), "number", 3.0, (2,))
+            yield Change(ast.Constant(node.value * 3), "number", inf, (1,))
+            yield Change(ast.Constant(node.value * 4), "number", inf)
+            yield Change(ast.Constant(node.value * 5), "number", 1.0)
+
+    edits = [
+        edit for edit in edits_of(definition("def f():\n    return 1000\n"), more=[doubled]) if edit.text[2:] == "000)"
+    ]
+    assert [(edit.text, edit.cost) for edit in edits] == [("(5000)", 1.0), ("(3000)", 1.0), ("(2000)", 1.0)]
+
+
+def test_integers_too_large_for_a_float_are_edited():
+    """Half of such a number cannot be computed."""
+    own = definition(f"def f():\n    return {10**400}\n")
+    assert any(edit.text == f"({10**400 + 1})" for edit in edits_of(own))
 
 
 def test_every_kind_has_words_that_give_nothing_away():

@@ -1,16 +1,16 @@
 """The time that all searches of a class share: bounded by what grading took, and spent where most students gain."""
 
-from autograder.mistakes.fault_localization.budget import Budget
+from autograder.mistakes.fault_localization.notebooks import Budget
 
 
 def test_a_class_of_mistakes_costs_no_more_than_its_share():
     """A thousand different mistakes, each of which takes all it may: a beginning, and three tenths of the grading time."""
     budget, spent, graded = Budget(2.0), 0.0, 0.0
     for _ in range(1000):
-        budget.earn(0.1)
+        budget.add(0.1)
         graded += 0.1
         seconds = budget.allowance(1)
-        budget.spend(seconds)
+        budget.consume(seconds)
         spent += seconds
     assert 90 < spent <= 90 + 0.3 * graded
 
@@ -19,9 +19,9 @@ def test_a_mistake_that_more_students_make_may_take_longer():
     """When little is left, what one student wrote waits; what several wrote does not."""
     budget = Budget(2.0)
     assert budget.allowance(1) == 2.0
-    budget.spend(89.5)
+    budget.consume(89.5)
     assert budget.allowance(1) == 0.0
     assert 0 < budget.allowance(4) < budget.allowance(8) < 2.0
-    budget.spend(1.0)
+    budget.consume(1.0)
     assert budget.is_spent
     assert budget.allowance(100) == 0.0

@@ -6,7 +6,7 @@ import pytest
 from autograder.judging.loader import load_checks
 from autograder.mistakes.fault_localization.program import MAX_LINES, program_of
 from autograder.mistakes.fault_localization.solutions import SolutionLocator
-from tests.support.mini import CHAPTER, RIGHT
+from tests.support.mini import CHAPTER, RIGHT, copy_course
 
 
 @pytest.fixture
@@ -64,3 +64,30 @@ def test_what_is_longer_than_people_write_is_not_looked_at():
     assert program_of("f", [("f", f"def f(x):\n{lines}\n    return x")]) is None
     assert program_of("f", [("f", "def f(x):\n    return x")]) is not None
     assert program_of("f", [("f", "f = 3")]) is None
+
+
+OPERATOR = """
+import ast
+from autograder.mistakes.edits.operators import Change, operator
+
+@operator
+def celsius_for_kelvin(node, scope):
+    if isinstance(node, ast.Call):
+        yield Change(ast.BinOp(node, ast.Add(), ast.Constant(273.15)), "unit", 1.0)
+"""
+
+
+def test_an_operator_belongs_to_the_course_that_defines_it(tmp_path):
+    """The next course in the same process does not get it, and the first one keeps it."""
+    source = "def to_kelvin(celsius):\n    return np.positive(celsius)"
+    names = {"np": np}
+    exec(source, names)  # noqa: S102 - our own text
+    path = "solutions/ch1_units.py"
+    other = copy_course(tmp_path / "other")
+    one = copy_course(tmp_path / "one", files={path: OPERATOR + (other.root / path).read_text()})
+    locators = {c.root.name: SolutionLocator(load_checks(c, "ch1_units"), seconds=4.0) for c in (one, other)}
+
+    def kind(name):
+        return locators[name].locate("to_kelvin", [("cell", source)], names).kind
+
+    assert [kind(name) for name in ("one", "other", "one")] == ["unit", "missing", "unit"]

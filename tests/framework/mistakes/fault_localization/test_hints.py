@@ -7,7 +7,7 @@ import pytest
 
 from autograder.base.attempt import parsed
 from autograder.mistakes.edits.generator import Definition
-from autograder.mistakes.fault_localization.harmless import is_harmless
+from autograder.mistakes.fault_localization.hints import is_side_effect_free
 from autograder.student.notebook_check.progress import PROGRESS_NAME
 from tests.support import examples_by_hand as by_hand
 
@@ -129,4 +129,4 @@ def test_what_is_known_to_compute_only(body, harmless):
 
     text = f"def f(x):\n    {body}\n"
     definition = Definition.of(parsed(text).body[0], text)
-    assert is_harmless([definition], {"np": np, "math": math, "table": np.zeros(3)}) is harmless
+    assert is_side_effect_free([definition], {"np": np, "math": math, "table": np.zeros(3)}) is harmless

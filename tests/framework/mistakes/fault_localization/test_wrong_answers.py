@@ -9,10 +9,10 @@ import pytest
 from autograder.course.course import load_course
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import load_checks
-from autograder.mistakes.edits.grafts import Donor
+from autograder.mistakes.edits.donors import Donor
 from autograder.mistakes.fault_localization.program import program_of
 from autograder.mistakes.fault_localization.solutions import SolutionLocator
-from autograder.mistakes.fault_localization.values import Lender, called_by, held_by
+from autograder.mistakes.fault_localization.variable_matching import DonorTrace, match_variables, traced_values
 from autograder.sandbox.protocol import Call
 from tests.support import ROOT
 
@@ -105,11 +105,11 @@ def test_a_variable_of_a_right_program_is_known_by_what_it_holds():
     own = "def spread(values, w):\n    m = values.mean()\n    d = values - m\n    return d @ nothing"
     call = Call("spread", (np.array([1.0, 2.0, 6.0]), 2.0))
     text = inspect.getsource(spread)
-    lender = Lender(Donor(text), held_by(spread, text, call))
+    lender = DonorTrace(Donor(text), traced_values(spread, text, call))
     names = {"np": np}
     exec(own, names)  # noqa: S102 - our own text
     program = program_of("spread", [("spread", own)], donors=[lender.donor])
-    [called] = called_by(program, [lender], call, FunctionSession(names), 1.0)
+    [called] = match_variables(program, [lender], call, FunctionSession(names), 1.0)
     assert called == {"x": "values", "width": "w", "middle": "m", "away": "d"}
     changed = {edit.text for variant in replace(program, called=(called,)).singles() for _, edit in variant.edits}
     assert "(d / w)" in changed

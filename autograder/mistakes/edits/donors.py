@@ -1,7 +1,7 @@
-"""Expressions of right programs, as they may be put into a student's: the step that is missing there may stand here.
+"""Expressions of correct programs that can replace a student's: the donor may contain the step that the student misses.
 
-The parameters are the contract's, so they are matched by their places. Any other variable of the right program is matched by
-what it holds where that is known, else by its name, or it is replaced by what it was assigned.
+Parameters are matched by position. Any other variable of the donor is matched by its value if that is known, else by its
+name, or it is replaced with the expression that was assigned to it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from autograder.mistakes.edits.operators import Change, Operator, Scope
 
-__all__ = ["Donor", "grafting", "lent_lines"]
+__all__ = ["Donor", "donor_lines", "donor_operator"]
 
-_MAX_SIZE = 24  # nodes of what is taken over: more would be the whole solution in one place,
-_SHARE = 0.6  # and so would more than this share of what the right program returns
+_MAX_SIZE = 24  # nodes of an expression: a larger one would be the whole solution in one place,
+_SHARE = 0.6  # and so would a larger share of the donor's result
 _STEP = 4  # nodes that a step around a student's own expression may always have
-_MOST = 90  # expressions of each right program
+_MOST = 90  # expressions of each donor
 _MOST_LINES = 12
 HOLE = "_the_students_own_"
 _HOLE = ast.dump(ast.Name(HOLE, ast.Load()))
@@ -29,8 +29,8 @@ _HOLE = ast.dump(ast.Name(HOLE, ast.Load()))
 N = TypeVar("N", bound=ast.AST)
 
 
-class Lent(NamedTuple):
-    """An expression of a right program, how large it is, and the variables in it."""
+class DonorExpression(NamedTuple):
+    """An expression of a donor, its size in nodes, and its variables."""
 
     expression: ast.expr
     size: int
@@ -38,7 +38,7 @@ class Lent(NamedTuple):
 
 
 class _Fitting(NamedTuple):
-    """An expression in the names of the student, what ``ast.dump`` makes of it, and its cost."""
+    """An expression in the student's names, its ``ast.dump``, and its cost."""
 
     expression: ast.expr
     written: str
@@ -46,9 +46,9 @@ class _Fitting(NamedTuple):
 
 
 class Donor:
-    """A right program: its parameters and the expressions in it, the smallest first.
+    """A correct program: its parameters and its expressions, smallest first.
 
-    What it lends costs ``more`` than what others do.
+    Its expressions cost ``more`` than other donors'.
     """
 
     def __init__(self, text: str, *, more: float = 0.0) -> None:
@@ -62,7 +62,7 @@ class Donor:
 
     @cached_property
     def functions(self) -> tuple[str, ...]:
-        """The functions that it calls by their bare names."""
+        """The functions that it calls by name."""
         calls = (n.func for n in ast.walk(ast.parse(self.text)) if isinstance(n, ast.Call))
         names = (func.id for func in calls if isinstance(func, ast.Name))
         return tuple(n for n in dict.fromkeys(names) if not hasattr(builtins, n) and n not in self.parameters)
@@ -73,43 +73,43 @@ class Donor:
         return tuple(a.arg for a in self._function.args.args) if self._function else ()
 
     @cached_property
-    def expressions(self) -> list[Lent]:
-        """Each expression as it stands and with its variables replaced."""
-        return self._lent(lambda node: [node], least=1)
+    def expressions(self) -> list[DonorExpression]:
+        """Each expression, unchanged and with its variables replaced by their expressions."""
+        return self._taken(lambda node: [node], least=1)
 
     @cached_property
-    def steps(self) -> list[Lent]:
-        """Each operation and each call with a hole where one operand or argument stands: what may be missing around one."""
-        return self._lent(lambda node: list(_with_a_hole(node)), least=_STEP)
+    def steps(self) -> list[DonorExpression]:
+        """Each operation and call with a hole for one operand or argument, which is filled with a student's expression."""
+        return self._taken(lambda node: list(_with_a_hole(node)), least=_STEP)
 
     @cached_property
-    def lines(self) -> list[Lent]:
-        """What it assigns to a name: a whole line of it may be missing, or be another one."""
+    def lines(self) -> list[DonorExpression]:
+        """Its assignments to a name, because the student may miss a whole line."""
         if self._function is None:
             return []
-        found: dict[str, Lent] = {}
+        found: dict[str, DonorExpression] = {}
         for node in ast.walk(self._function):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 pair: ast.expr = ast.NamedExpr(node.targets[0], node.value)
                 used = {n.id for n in ast.walk(pair) if isinstance(n, ast.Name)} & self._variables
                 if (size := _size(node.value)) <= _MAX_SIZE:
-                    found.setdefault(ast.dump(pair), Lent(pair, size, frozenset(used)))
-        return sorted(found.values(), key=lambda lent: lent.size)[:_MOST_LINES]
+                    found.setdefault(ast.dump(pair), DonorExpression(pair, size, frozenset(used)))
+        return sorted(found.values(), key=lambda expression: expression.size)[:_MOST_LINES]
 
     @cached_property
     def result(self) -> str:
-        """All that it returns, as one expression of its parameters; empty where it is more than an expression."""
+        """The ``ast.dump`` of its result as one expression of its parameters, empty if it takes more than an expression."""
         whole = self._result(_assigned_once(self._function)) if self._function is not None else None
         return ast.dump(whole) if whole is not None else ""
 
-    def _lent(self, parts: Callable[[ast.expr], list[ast.expr]], least: int) -> list[Lent]:
+    def _taken(self, parts: Callable[[ast.expr], list[ast.expr]], least: int) -> list[DonorExpression]:
         if self._function is None:
             return []
         assigned = _assigned_once(self._function)
         whole = self._result(assigned)
         size = _size(whole) if whole is not None else sum(_size(statement) for statement in self._function.body)
         most = max(least, min(_MAX_SIZE, int(_SHARE * size)))
-        found: dict[str, Lent] = {}
+        found: dict[str, DonorExpression] = {}
         for node in (n for statement in self._function.body for n in ast.walk(statement)):
             if not isinstance(node, ast.expr) or isinstance(node, ast.Name | ast.Slice | ast.Starred):
                 continue
@@ -121,11 +121,11 @@ class Donor:
                 for one in (part, _Inlined(assigned).visit(copy.deepcopy(part))):
                     if (size := _size(one)) <= most:
                         used = {n.id for n in ast.walk(one) if isinstance(n, ast.Name)} & self._variables
-                        found.setdefault(ast.dump(one), Lent(one, size, frozenset(used)))
-        return sorted(found.values(), key=lambda lent: lent.size)[:_MOST]
+                        found.setdefault(ast.dump(one), DonorExpression(one, size, frozenset(used)))
+        return sorted(found.values(), key=lambda expression: expression.size)[:_MOST]
 
     def _result(self, assigned: dict[str, ast.expr]) -> ast.expr | None:
-        assert self._function is not None  # noqa: S101 - asked for its expressions only
+        assert self._function is not None  # noqa: S101 - used for its expressions only
         returned = [n.value for n in ast.walk(self._function) if isinstance(n, ast.Return) and n.value is not None]
         if len(returned) != 1 or any(isinstance(s, ast.For | ast.While) for s in self._function.body):
             return None
@@ -134,17 +134,17 @@ class Donor:
 
     @cached_property
     def _variables(self) -> frozenset[str]:
-        assert self._function is not None  # noqa: S101 - asked for its expressions only
+        assert self._function is not None  # noqa: S101 - used for its expressions only
         stored = (n.id for n in ast.walk(self._function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
         return frozenset(stored) | frozenset(self.parameters)
 
 
-def grafting(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] = ()) -> Operator:
-    """An operator that puts expressions of ``donors`` in the place of a student's.
+def donor_operator(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] = ()) -> Operator:
+    """Return an operator that replaces a student's expressions with those of ``donors``.
 
-    ``called`` says what the student calls the variables of each donor, as far as that is known.
+    ``called`` maps the variables of each donor to the student's names, as far as they are known.
     """
-    fitting: dict[Scope, tuple[list[_Fitting], list[_Fitting]]] = {}  # the same for every expression of a definition
+    fitting: dict[Scope, tuple[list[_Fitting], list[_Fitting]]] = {}  # the same for all expressions of a definition
 
     def known(scope: Scope) -> tuple[list[_Fitting], list[_Fitting]]:
         if scope not in fitting:
@@ -157,11 +157,11 @@ def grafting(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] = ()) 
             )
         return fitting[scope]
 
-    def grafted(node: ast.expr, scope: Scope) -> Iterator[Change]:
+    def donated(node: ast.expr, scope: Scope) -> Iterator[Change]:
         if isinstance(node, ast.Slice | ast.Lambda):
             return
         own = ast.dump(node)
-        seen = {own, *(donor.result for donor in donors)}  # the whole solution is no edit
+        seen = {own, *(donor.result for donor in donors)}  # the whole solution is not an edit
         expressions, steps = known(scope)
         for expression, key, cost in expressions:
             if key not in seen:
@@ -176,13 +176,13 @@ def grafting(donors: Sequence[Donor], called: Sequence[Mapping[str, str]] = ()) 
                 seen.add(key)
                 yield Change(_filled(step, node), "missing", 1.35 + cost)
 
-    return grafted
+    return donated
 
 
-def lent_lines(
+def donor_lines(
     donors: Sequence[Donor], called: Sequence[Mapping[str, str]], scope: Scope
 ) -> Iterator[tuple[str, float]]:
-    """The assignments of ``donors`` whose variables the student has too, as a line in the student's names, and what it costs."""
+    """Yield the assignments of ``donors`` whose variables the student has too, in the student's names, with their costs."""
     seen: set[str] = set()
     for line, cost in _fitting([d.lines for d in donors], donors, called, scope):
         if isinstance(line, ast.NamedExpr):
@@ -193,9 +193,12 @@ def lent_lines(
 
 
 def _fitting(
-    lent: Sequence[Sequence[Lent]], donors: Sequence[Donor], called: Sequence[Mapping[str, str]], scope: Scope
+    offered: Sequence[Sequence[DonorExpression]],
+    donors: Sequence[Donor],
+    called: Sequence[Mapping[str, str]],
+    scope: Scope,
 ) -> Iterator[tuple[ast.expr, float]]:
-    for i, (donor, expressions) in enumerate(zip(donors, lent, strict=True)):
+    for i, (donor, expressions) in enumerate(zip(donors, offered, strict=True)):
         names = {
             **(called[i] if i < len(called) else {}),
             **dict(zip(donor.parameters, scope.parameters, strict=False)),
@@ -223,7 +226,7 @@ def _with_a_hole(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def _filled(tree: N, own: ast.expr) -> N | ast.expr:
-    """``tree`` with ``own`` in its hole; what lies beside the way there is shared, as nobody changes it."""
+    """Return ``tree`` with ``own`` in its hole. Unchanged parts are shared."""
     if isinstance(tree, ast.Name):
         return own if tree.id == HOLE else tree
     filled: Any = tree
@@ -241,7 +244,7 @@ def _filled(tree: N, own: ast.expr) -> N | ast.expr:
 
 
 def _assigned_once(function: ast.FunctionDef) -> dict[str, ast.expr]:
-    """What the variables hold that are assigned once, by name, outside of any loop."""
+    """Return the expressions of the variables that are assigned once, outside any loop."""
     values: dict[str, ast.expr] = {}
     stored = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     for statement in function.body:
