@@ -30,8 +30,8 @@ def marks(
     chapters: Sequence[str], *, everything: bool, as_csv: bool, as_json: bool, course_folder: Path | None
 ) -> None:
     """Show the marks of a class as a table: a row for each student, a column for each chapter."""
-    from autograder.extras.report.marks import class_marks
-    from autograder.extras.report.table import marks_csv, marks_json, marks_text
+    from autograder.classroom.class_marks import class_marks
+    from autograder.classroom.marks_table import marks_csv, marks_json, marks_text
 
     with told_in_sentences():
         if as_csv and as_json:
@@ -66,9 +66,9 @@ def report(
 ) -> None:
     """Make a page about a class: its marks, mistakes and exercises, and who needs somebody."""
     from autograder.base.files import write_atomically
+    from autograder.classroom.class_marks import class_marks
     from autograder.course.secret import course_secret
     from autograder.extras.report.content import reports_of
-    from autograder.extras.report.marks import class_marks
     from autograder.extras.report.names import Names
 
     with told_in_sentences():

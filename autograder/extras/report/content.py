@@ -11,22 +11,22 @@ from typing import Any
 
 from autograder.authoring.audit.classroom import AnswerGroup, undiagnosed_groups
 from autograder.authoring.audit.measure import each_chapter
+from autograder.classroom.class_marks import STANDINGS, ChapterMarks, StudentMark
 from autograder.classroom.delivery import folder_of
 from autograder.course.course import Course
-from autograder.extras.report.alike import AlikeGroup, alike_groups
 from autograder.extras.report.findings import (
     FailedCheck,
     KnownMistake,
     MarkedLine,
-    Need,
-    failed_by_good,
+    SupportFlag,
+    failed_by_strong,
     known_mistakes,
     marked_lines,
-    needing_help,
+    support_flags,
 )
 from autograder.extras.report.items import ItemAnalysis, analyse
-from autograder.extras.report.marks import STANDINGS, ChapterMarks, StudentMark
 from autograder.extras.report.names import Names
+from autograder.extras.report.similarity import SimilarGroup, similar_groups
 
 __all__ = ["ChapterReport", "reports_of"]
 
@@ -43,8 +43,8 @@ class ChapterReport:
     lines: Sequence[MarkedLine]
     unnamed: Sequence[AnswerGroup]
     odd_checks: Sequence[FailedCheck]
-    help: Sequence[Need]
-    alike: Sequence[AlikeGroup]
+    help: Sequence[SupportFlag]
+    alike: Sequence[SimilarGroup]
 
     @property
     def scores(self) -> list[float]:
@@ -163,8 +163,8 @@ def reports_of(course: Course, classes: Sequence[ChapterMarks], workers: int) ->
     return [_report_of(course, one, alike[one.chapter]) for one in classes]
 
 
-def _alike_in(notebooks: Mapping[str, Mapping[str, Path]], course: Course, chapter: str) -> list[AlikeGroup]:
-    return alike_groups(course, chapter, notebooks[chapter])
+def _alike_in(notebooks: Mapping[str, Mapping[str, Path]], course: Course, chapter: str) -> list[SimilarGroup]:
+    return similar_groups(course, chapter, notebooks[chapter])
 
 
 def _notebooks(course: Course, one: ChapterMarks) -> dict[str, Path]:
@@ -173,7 +173,7 @@ def _notebooks(course: Course, one: ChapterMarks) -> dict[str, Path]:
     return {student: folder / student / one.chapter / f"{one.chapter}.ipynb" for student in graded}
 
 
-def _report_of(course: Course, one: ChapterMarks, alike: Sequence[AlikeGroup]) -> ChapterReport:
+def _report_of(course: Course, one: ChapterMarks, alike: Sequence[SimilarGroup]) -> ChapterReport:
     verdicts = [mark.verdict for mark in one.marks.values() if mark.verdict is not None]
     return ChapterReport(
         one,
@@ -181,7 +181,7 @@ def _report_of(course: Course, one: ChapterMarks, alike: Sequence[AlikeGroup]) -
         known_mistakes(one),
         marked_lines(one),
         undiagnosed_groups(course, verdicts) if verdicts else [],
-        failed_by_good(one),
-        needing_help(one),
+        failed_by_strong(one),
+        support_flags(one),
         alike,
     )

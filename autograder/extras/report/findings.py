@@ -10,19 +10,19 @@ from pathlib import Path
 
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import ExerciseVerdict
+from autograder.classroom.class_marks import ChapterMarks, StudentMark
 from autograder.course.notebook import NotebookError, read_notebook
 from autograder.extras.report.items import FEW
-from autograder.extras.report.marks import ChapterMarks, StudentMark
 
 __all__ = [
     "FailedCheck",
     "KnownMistake",
     "MarkedLine",
-    "Need",
-    "failed_by_good",
+    "SupportFlag",
+    "failed_by_strong",
     "known_mistakes",
     "marked_lines",
-    "needing_help",
+    "support_flags",
 ]
 
 _LOW = 0.5  # of the points, below which a student may need help
@@ -69,7 +69,7 @@ class FailedCheck:
 
 
 @dataclass(frozen=True)
-class Need:
+class SupportFlag:
     """A student who may need help, and in what: the reasons, each a few words."""
 
     student: str
@@ -120,7 +120,7 @@ def marked_lines(one: ChapterMarks) -> list[MarkedLine]:
     return sorted(grouped, key=lambda m: -len(m.students))
 
 
-def failed_by_good(one: ChapterMarks) -> list[FailedCheck]:
+def failed_by_strong(one: ChapterMarks) -> list[FailedCheck]:
     """The checks that at least a fifth of the good students fail, the most failed first; none for a class of a few.
 
     Good are, for each exercise, the best third by what they have in all others.
@@ -171,13 +171,13 @@ def _share(counts: tuple[int, int] | None) -> float:
     return counts[0] / counts[1] if counts else 0.0
 
 
-def needing_help(one: ChapterMarks) -> list[Need]:
+def support_flags(one: ChapterMarks) -> list[SupportFlag]:
     """Those who handed in and have less than half of the points, those who could not be graded left out; the weakest first."""
     needs = []
     for mark in one.of("graded", "waiting"):
         share = mark.score / one.max_score if mark.score is not None and one.max_score else None
         if share is not None and share < _LOW:
-            needs.append(Need(mark.student, share, _reasons(mark, one.worth)))
+            needs.append(SupportFlag(mark.student, share, _reasons(mark, one.worth)))
     return sorted(needs, key=lambda need: (need.share or 0.0, need.student))
 
 

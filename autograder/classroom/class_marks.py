@@ -17,9 +17,9 @@ from autograder.classroom.gradebook.entries import gradebook_url
 from autograder.classroom.gradebook.errors import require_version
 from autograder.classroom.gradebook.marks import ChapterBook, read_book
 from autograder.classroom.gradebook.people import Person
+from autograder.classroom.stored_verdicts import StoredVerdict, stored_verdicts
 from autograder.course.course import Course
 from autograder.course.notebook import load_source
-from autograder.extras.report.kept import KeptVerdict, kept_verdicts
 
 __all__ = ["NOT_ENTERED", "STANDINGS", "ChapterMarks", "StudentMark", "chapter_marks", "class_marks"]
 
@@ -112,7 +112,7 @@ def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
     there = {path.name for path in folder.glob("*") if os.path.lexists(path / chapter)}
     readable = {name: name.encode("utf-8", "backslashreplace").decode() for name in there}
     students = sorted({*listed, *held.marks, *readable.values()})
-    kept = kept_verdicts(course, chapter, {*held.marks, *readable.values()})
+    kept = stored_verdicts(course, chapter, {*held.marks, *readable.values()})
     _document, released = load_source(course.source(chapter))
     worth = {
         (cell.grade_id or "").removeprefix(CHECK): held.worth.get(cell.grade_id or "", cell.points or 0.0)
@@ -135,7 +135,7 @@ def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
     return ChapterMarks(chapter, worth, marks, held.class_list.people, bool(listed), held.due, book is not None)
 
 
-def _warned(course: Course, chapter: str, url: str | None, kept: Mapping[str, KeptVerdict]) -> dict[str, Verdict]:
+def _warned(course: Course, chapter: str, url: str | None, kept: Mapping[str, StoredVerdict]) -> dict[str, Verdict]:
     """The kept verdicts, with what the gradebook shows a person has to look into now."""
     if not kept:
         return {}

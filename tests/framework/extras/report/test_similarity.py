@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.extras.report.alike import alike_groups, normal_form
-from tests.framework.extras.report.conftest import LONG_WAY, RENAMED
+from autograder.extras.report.similarity import normal_form, similar_groups
+from tests.support.graded_class import LONG_WAY, RENAMED
 from tests.support.mini import CHAPTER, RIGHT, document, hand_in
 
 SUM = "def f(x):\n    total = x + 1\n    return total"
@@ -43,7 +43,7 @@ def groups(course, answers):
             "to_kelvin": f"def to_kelvin(celsius):\n    return celsius + {len(paths)}.5",
         }
         paths[student] = hand_in(course, student, document(course, **exercise))
-    return alike_groups(course, CHAPTER, paths)
+    return similar_groups(course, CHAPTER, paths)
 
 
 def test_a_long_answer_that_two_share_is_listed_and_a_common_one_is_not(course):

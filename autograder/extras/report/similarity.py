@@ -18,7 +18,7 @@ from pathlib import Path
 from autograder.course.course import Course
 from autograder.course.notebook import NotebookError, cell_of, load_document, load_source, read_bytes
 
-__all__ = ["AlikeGroup", "alike_groups", "normal_form"]
+__all__ = ["SimilarGroup", "normal_form", "similar_groups"]
 
 _LONG = 40.0  # parts of a program at which an answer counts half of what the rarest and longest one does
 _LEAST = 0.55  # of what the longest answer counts that one student in a class writes
@@ -30,7 +30,7 @@ _SILENT = (ast.expr_context, ast.Module, ast.arguments)
 
 
 @dataclass(frozen=True, slots=True)
-class AlikeGroup:
+class SimilarGroup:
     """Students whose answers to ``exercises`` are the same code, names and layout aside; one of them as an example.
 
     ``weight`` grows with the length of the answers, and with how few of the class write them so.
@@ -42,7 +42,7 @@ class AlikeGroup:
     code: str
 
 
-def alike_groups(course: Course, chapter: str, notebooks: Mapping[str, Path]) -> list[AlikeGroup]:
+def similar_groups(course: Course, chapter: str, notebooks: Mapping[str, Path]) -> list[SimilarGroup]:
     """The groups among ``notebooks`` (by student), those that count for most first.
 
     A group is listed where what it shares counts for more than one answer of usual length that only two in a class share:
@@ -63,7 +63,7 @@ def alike_groups(course: Course, chapter: str, notebooks: Mapping[str, Path]) ->
 
 def _groups(
     written: Mapping[str, Mapping[str, Sequence[tuple[str, str]]]], sizes: Mapping[str, int], students: int
-) -> list[AlikeGroup]:
+) -> list[SimilarGroup]:
     weights: dict[tuple[str, str], float] = defaultdict(float)
     shared: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
     for exercise, forms in written.items():
@@ -84,7 +84,7 @@ def _groups(
         exercises = tuple(exercise for exercise in written if any(exercise == e for e, _ in keys))
         exercise, key = max(keys, key=lambda one: (sizes[one[1]], one))
         code = written[exercise][key][0][1]
-        found.append(AlikeGroup(tuple(sorted(group)), exercises, max(listed[p] for p in pairs), code))
+        found.append(SimilarGroup(tuple(sorted(group)), exercises, max(listed[p] for p in pairs), code))
     return sorted(found, key=lambda group: (-group.weight, group.students))
 
 

@@ -14,11 +14,11 @@ from autograder.classroom.delivery import BESIDE, beside
 from autograder.classroom.shared_outcomes import SharedOutcomes
 from autograder.course.course import Course
 
-__all__ = ["KeptVerdict", "kept_verdicts"]
+__all__ = ["StoredVerdict", "stored_verdicts"]
 
 
 @dataclass(frozen=True, slots=True)
-class KeptVerdict:
+class StoredVerdict:
     """The last verdict on a student's notebook; ``handed_in`` is what nbgrader's ``timestamp.txt`` said then, if anything.
 
     ``size`` is that of the notebook's file then, None where it was not noted; neither is known where ``noted`` is false.
@@ -43,7 +43,7 @@ class KeptVerdict:
         return (self.size is None or size == self.size) and beside(path, BESIDE[0]) == self.handed_in
 
 
-def kept_verdicts(course: Course, chapter: str, students: Collection[str]) -> dict[str, KeptVerdict]:
+def stored_verdicts(course: Course, chapter: str, students: Collection[str]) -> dict[str, StoredVerdict]:
     """By student, the last verdict on each of ``students`` for whom one was kept."""
     folder = course.state("verdicts", chapter)
     found = {name: kept for name, kept in _noted(folder).items() if name in students}
@@ -53,7 +53,7 @@ def kept_verdicts(course: Course, chapter: str, students: Collection[str]) -> di
     return found
 
 
-def _noted(folder: Path) -> dict[str, KeptVerdict]:
+def _noted(folder: Path) -> dict[str, StoredVerdict]:
     """The verdicts on those whose marks were entered, of whatever version of the course: the last line of each counts."""
     shared, lines = SharedOutcomes(), {}
     try:
@@ -68,7 +68,7 @@ def _noted(folder: Path) -> dict[str, KeptVerdict]:
     found = {}
     for student, line in lines.items():
         with suppress(ValueError, KeyError, TypeError, IndexError):
-            found[student] = KeptVerdict(shared.expand(line["verdict"]), line["texts"][0], _size(line), noted=True)
+            found[student] = StoredVerdict(shared.expand(line["verdict"]), line["texts"][0], _size(line), noted=True)
     return found
 
 
@@ -77,7 +77,7 @@ def _size(line: Mapping[str, Any]) -> int | None:
     return int(signature[1][2]) if signature and signature[1] else None
 
 
-def _stored(folder: Path, students: Collection[str]) -> dict[str, KeptVerdict]:
+def _stored(folder: Path, students: Collection[str]) -> dict[str, StoredVerdict]:
     found: dict[str, tuple[float, Verdict]] = {}
     for path in folder.glob("*.json"):
         if path.name.endswith(".cells.json"):
@@ -87,4 +87,4 @@ def _stored(folder: Path, students: Collection[str]) -> dict[str, KeptVerdict]:
             verdict = Verdict.from_json(json.loads(path.read_bytes()))
             if verdict.student in students and when >= found.get(str(verdict.student), (0.0, None))[0]:
                 found[str(verdict.student)] = when, verdict
-    return {student: KeptVerdict(verdict) for student, (_, verdict) in found.items()}
+    return {student: StoredVerdict(verdict) for student, (_, verdict) in found.items()}
