@@ -71,7 +71,7 @@ def _texts(wheel: Path) -> dict[str, str]:
 def test_the_students_wheel_holds_nothing_of_the_instructors(wheels):
     """No module, and no line of one, that grades, audits, releases or reads a gradebook; no test, check or solution."""
     texts = _texts(wheels[0])
-    rooms = {"audit", "classroom", "cluster", "demo", "feedback", "gradebook", "grading", "preprocessors", "release"}
+    rooms = {"audit", "classroom", "extras", "feedback", "gradebook", "grading", "preprocessors", "release"}
     assert {name.split("/")[1] for name in texts} & rooms == set()
     foreign = re.compile(
         r"(^|/)(tests?|solutions?|source|packaging|benchmarks|docs)/|misconception|secret|course_config"
@@ -109,6 +109,20 @@ def test_versions_and_needs_of_the_two_agree(wheels):
     assert "@ file:" not in metadata
 
 
+def test_only_the_instructors_wheel_registers_commands(wheels):
+    """It registers what a clone's pyproject.toml registers. The student's wheel names no module that it does not hold."""
+    student, instructor = (
+        [text for name, text in _texts(wheel).items() if name.endswith("/entry_points.txt")] for wheel in wheels
+    )
+    assert student == ["[console_scripts]\nautograder = autograder.cli:main\n"]
+    declared = [
+        tomllib.loads((folder / "pyproject.toml").read_text())["project"]["entry-points"]
+        for folder in (ROOT, ROOT / "packaging" / "instructor")
+    ]
+    assert declared[0] == declared[1]
+    assert "site = autograder.extras.site:site" in instructor[0].splitlines()
+
+
 def test_every_module_of_the_students_can_be_imported(wheels, installed):
     """With NumPy, Click and Rich alone; what is typed at the prompt for who teaches says what to install."""
     modules = [n for n in _texts(wheels[0]) if n.startswith("autograder/") and n.endswith(".py") and "/guest/" not in n]
@@ -124,8 +138,8 @@ def test_every_module_of_the_students_can_be_imported(wheels, installed):
 
 def test_the_instructors_verbs_are_known_by_name_where_they_are_not_installed():
     """Whatever the whole command line has and the student's has not is told as such, and nothing else."""
-    assert set(app.commands) - set(student.app.commands) == student.INSTRUCTORS
-    assert set(student.app.commands) <= set(app.commands)
+    assert set(app.list_commands()) - set(student.app.list_commands()) == student.INSTRUCTORS
+    assert set(student.app.list_commands()) <= set(app.list_commands())
 
 
 def test_a_student_starts_checks_and_is_helped(installed, tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import sqlite3
@@ -16,14 +15,13 @@ from typing import Any
 from traitlets import TraitError
 from traitlets.config import Config
 
-from autograder.base.errors import CourseError
-from autograder.base.files import DISK, FULL
+from autograder.base.errors import CourseError, UnavailableError
+from autograder.base.files import KEPT, NO_ROOM
 from autograder.classroom.gradebook.locking import retry_conflicts
 from autograder.classroom.gradebook.reading import SQLITE, Question, answers, ask, file_of
 
 __all__ = [
     "GradebookError",
-    "disk_error",
     "gradebook_errors",
     "require_address",
     "require_answers",
@@ -31,14 +29,12 @@ __all__ = [
     "require_version",
 ]
 
-AGAIN = "What was graded is kept: once that is mended, the same command goes on from here."
-NO_ROOM = "no space is left there. What was graded is kept: make room, and the same command goes on from here."
 _UPGRADE = (
     "Make a copy of it and run `nbgrader db upgrade` in the course folder, with the nbgrader that is installed here."
 )
 
 
-class GradebookError(Exception):
+class GradebookError(UnavailableError):
     """The gradebook cannot be reached or written; the text says which, why and what to do."""
 
 
@@ -189,13 +185,4 @@ def gradebook_errors(db_url: str) -> Iterator[None]:
         why = (why.replace(secret, "***") if secret else why).rstrip(".?")
         if "disk is full" in why or "No space left" in why:
             raise GradebookError(f"The gradebook {shown} cannot be written: {NO_ROOM}") from error
-        raise GradebookError(f"The gradebook {shown} cannot be used: {why}. {AGAIN}") from error
-
-
-def disk_error(error: OSError) -> str:
-    """The sentence on a file that cannot be written; empty where ``error`` is about something else."""
-    if error.errno in FULL:
-        return f"Cannot write {error.filename or 'a file'}: {NO_ROOM}"
-    if error.filename is None or error.errno not in DISK | {errno.EACCES, errno.EPERM}:
-        return ""
-    return f"Cannot use {error.filename}: {error.strerror}. Put the course where you may write, or mend its rights. {AGAIN}"
+        raise GradebookError(f"The gradebook {shown} cannot be used: {why}. {KEPT}") from error
