@@ -1,4 +1,4 @@
-"""A class in one chapter: what each student has, from the gradebook, the kept verdicts and the folder of what was handed in."""
+"""Collect the marks of a class in one chapter from the gradebook, the stored verdicts and the submitted folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from autograder.course.notebook import load_source
 __all__ = ["NOT_ENTERED", "STANDINGS", "ChapterMarks", "StudentMark", "chapter_marks", "class_marks"]
 
 Standing = Literal["graded", "waiting", "ungradable", "ungraded", "missing"]
-# What each word means, as a person reads it.
+# The meaning of each status, as users read it.
 STANDINGS: Mapping[Standing, str] = {
     "graded": "graded",
     "waiting": "graded, and a person has to give a part of the marks",
@@ -38,11 +38,11 @@ _AGAIN = "Another notebook has been handed in since this mark was made: grade ag
 
 @dataclass(frozen=True, slots=True)
 class StudentMark:
-    """What one student has in one chapter.
+    """The mark of one student in one chapter.
 
-    ``score`` is what the gradebook says, hand-given marks and extra credit included, late ``penalty`` taken off; None where there
-    is no mark, which is not the same as 0. ``exercises`` holds the score of each exercise, None where it has none.
-    ``doubts`` are the sentences on what a person has to look into.
+    ``score`` is the gradebook's, with manual points and extra credit, minus the late ``penalty``. It is None if there is no mark,
+    which is not the same as 0. ``exercises`` holds the score of each exercise, or None. ``doubts`` are the reasons for a manual
+    review.
     """
 
     student: str
@@ -58,7 +58,7 @@ class StudentMark:
 
 @dataclass(frozen=True)
 class ChapterMarks:
-    """A class in one chapter. ``worth`` holds the points of each exercise, in order; ``listed`` says whether a class list is known."""
+    """The marks of a class in one chapter. ``worth`` holds the points of each exercise in order. ``listed`` says if a class list is known."""
 
     chapter: str
     worth: Mapping[str, float]
@@ -70,23 +70,23 @@ class ChapterMarks:
 
     @property
     def max_score(self) -> float:
-        """What the chapter is worth."""
+        """The points of the chapter."""
         return sum(self.worth.values())
 
     def of(self, *standings: Standing) -> list[StudentMark]:
-        """The marks with one of ``standings``, by student."""
+        """Return the marks with one of ``standings``, by student."""
         return [mark for mark in self.marks.values() if mark.standing in standings]
 
     @property
     def handed_in(self) -> list[StudentMark]:
-        """The marks of those who have handed in something."""
+        """The marks of students who have submitted something."""
         return [mark for mark in self.marks.values() if mark.standing != "missing"]
 
 
 def class_marks(course: Course, chapters: Sequence[str]) -> list[ChapterMarks]:
-    """The class in each of ``chapters``, each with every student that any of them knows.
+    """Return the class in each of ``chapters``, each with every student that any of them has.
 
-    Raises ``CourseError`` where nothing at all is known of a class, ``GradebookError`` where the gradebook cannot be read.
+    Raises ``CourseError`` if there is no class yet, and ``GradebookError`` if the gradebook cannot be read.
     """
     require_version(gradebook_url(course))
     found = [chapter_marks(course, chapter) for chapter in chapters]
@@ -102,13 +102,13 @@ def class_marks(course: Course, chapters: Sequence[str]) -> list[ChapterMarks]:
 
 
 def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
-    """The class in one chapter; empty where nobody is known."""
+    """Return the class in one chapter. Empty if there are no students."""
     url = gradebook_url(course)
     book = read_book(url, chapter)
     held = book or ChapterBook()
     listed = held.class_list.students if held.class_list.is_known else frozenset()
     folder = folder_of(course, "submitted")
-    # As `classroom.run.handed_in` finds them. A name that is not UTF-8 is spelled out, as in its verdict.
+    # The same search as in `classroom.run.handed_in`. A name that is not UTF-8 is escaped, as in its verdict.
     there = {path.name for path in folder.glob("*") if os.path.lexists(path / chapter)}
     readable = {name: name.encode("utf-8", "backslashreplace").decode() for name in there}
     students = sorted({*listed, *held.marks, *readable.values()})
@@ -119,7 +119,7 @@ def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
         for cell in released.cells
         if cell.role == "check"
     }
-    # Cells that a person marks are known to the gradebook alone.
+    # Only the gradebook has manually graded cells.
     worth |= {name: points for cell, points in held.worth.items() if (name := cell.removeprefix(CHECK)) not in worth}
     warned = _warned(course, chapter, url if book is not None else None, kept)
     marks = {}
@@ -136,7 +136,7 @@ def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
 
 
 def _warned(course: Course, chapter: str, url: str | None, kept: Mapping[str, StoredVerdict]) -> dict[str, Verdict]:
-    """The kept verdicts, with what the gradebook shows a person has to look into now."""
+    """Return the stored verdicts with the review warnings that the gradebook adds now."""
     if not kept:
         return {}
     released = load_source(course.source(chapter))[1]
@@ -169,11 +169,13 @@ def _mark(
     scores = {name: cell.score if cell is not None and cell.given else None for name, cell in cells.items()}
     given = [score for score in scores.values() if score is not None]
     by_hand = sum(cell is not None and cell.by_hand is not None for cell in cells.values())
-    waits = [name for name, score in scores.items() if score is None and worth[name]]  # 0 points keep no mark back
+    waits = [
+        name for name, score in scores.items() if score is None and worth[name]
+    ]  # an exercise without points needs no mark
     standing: Standing = "graded" if not waits else "waiting" if given else "ungradable"
     ungradable = bool(entry.reason) or (verdict is not None and verdict.status == "ungradable")
     if ungradable and standing == "graded":
-        doubts = []  # a person has given all its marks: nothing is left to do
+        doubts = []  # everything was graded manually, so nothing is left to do
     elif ungradable and not doubts:
         doubts = [entry.reason]
     if standing == "waiting":

@@ -1,4 +1,4 @@
-"""The marks of a class as a table: for a terminal of any width, as CSV for a spreadsheet, as data for programs."""
+"""Format a class's marks as a table: for a terminal of any width, as CSV, or as data for programs."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from autograder.classroom.class_marks import NOT_ENTERED, STANDINGS, ChapterMark
 __all__ = ["marks_csv", "marks_json", "marks_text"]
 
 _SIGNS: Mapping[Standing, str] = {"ungradable": "—", "ungraded": "…", "missing": "·"}
-_WAITS = "?"  # after a number to which a person has to add
-_MAX_NAME = 40  # columns of a terminal
-_WITH_NAMES = 60  # columns from which there is room for names beside the ids
+_WAITS = "?"  # after a number to which manual points will be added
+_MAX_NAME = 40  # width in columns of a terminal
+_WITH_NAMES = 60  # width from which there is room for names next to the ids
 _GAP = "  "
 
 
 def marks_text(chapters: Sequence[ChapterMarks], width: int | None = None) -> str:
-    """One row a student, one column a chapter, and what the signs in it mean.
+    """Format one row per student and one column per chapter, and explain the signs.
 
-    Where the columns do not fit into ``width``, the table goes on below with the next of them; None is as wide as it takes.
+    If the columns do not fit into ``width``, the table continues below with the next ones. None means any width.
     """
     students = list(chapters[0].marks)
     people = chapters[0].people
@@ -71,7 +71,7 @@ def _totals(chapters: Sequence[ChapterMarks]) -> list[str]:
 
 
 def _blocks(heads: list[list[str]], rows: list[list[str]], width: int | None) -> list[str]:
-    """The lines of the table, in as many parts as its columns need; each begins with the students."""
+    """Return the lines of the table in as many blocks as its columns need. Each block begins with the students."""
     widths = [max(map(cell_len, column)) for column in heads]
     if width is not None:
         room = min(_MAX_NAME, max(width // 3, 8))
@@ -98,7 +98,7 @@ def _blocks(heads: list[list[str]], rows: list[list[str]], width: int | None) ->
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], left: int) -> str:
-    """Texts to the left and numbers to the right, by the columns that they take in a terminal."""
+    """Align text to the left and numbers to the right, by the columns that they take in a terminal."""
     parts = []
     for i, (text, width) in enumerate(zip(cells, widths, strict=True)):
         if cell_len(text) > width:
@@ -114,7 +114,7 @@ def _short(chapter: str) -> str:
 
 
 def marks_csv(chapters: Sequence[ChapterMarks]) -> str:
-    """The marks for a spreadsheet. A mark that is not there is an empty field, never 0, and its status says why."""
+    """Return the marks as CSV. A missing mark is an empty field, never 0, and its status gives the reason."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     heads = [head for one in chapters for head in (one.chapter, f"{one.chapter} of", f"{one.chapter} status")]
@@ -144,7 +144,7 @@ def _status(mark: StudentMark) -> str:
 
 
 def marks_json(chapters: Sequence[ChapterMarks]) -> list[dict[str, Any]]:
-    """One object a student: who it is, and by chapter what they have."""
+    """Return one object per student, with their marks by chapter."""
     people = chapters[0].people
     found = []
     for student in chapters[0].marks:

@@ -1,4 +1,4 @@
-"""The verdicts that grading has kept, read back whatever has changed since: a report tells what was found then."""
+"""Read the verdicts that grading stored, even if the course has changed since then."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["StoredVerdict", "stored_verdicts"]
 
 @dataclass(frozen=True, slots=True)
 class StoredVerdict:
-    """The last verdict on a student's notebook; ``handed_in`` is what nbgrader's ``timestamp.txt`` said then, if anything.
+    """The last verdict on a student's notebook. ``handed_in`` is the text of nbgrader's ``timestamp.txt`` at that time, if any.
 
-    ``size`` is that of the notebook's file then, None where it was not noted; neither is known where ``noted`` is false.
+    ``size`` is the notebook's size at that time, or None if it was not recorded. If ``noted`` is false, neither is known.
     """
 
     verdict: Verdict
@@ -30,7 +30,7 @@ class StoredVerdict:
     noted: bool = False
 
     def is_of(self, path: Path) -> bool:
-        """Whether the notebook that lies at ``path`` now seems to be the one that was graded.
+        """Return whether the notebook at ``path`` seems to be the one that was graded.
 
         Copying a course changes the times of its files, so only the size and nbgrader's own timestamp are compared.
         """
@@ -44,17 +44,17 @@ class StoredVerdict:
 
 
 def stored_verdicts(course: Course, chapter: str, students: Collection[str]) -> dict[str, StoredVerdict]:
-    """By student, the last verdict on each of ``students`` for whom one was kept."""
+    """Return the last stored verdict of each of ``students`` who has one."""
     folder = course.state("verdicts", chapter)
     found = {name: kept for name, kept in _noted(folder).items() if name in students}
     if missing := set(students) - found.keys():
-        # What `nbgrader autograde` graded is noted nowhere, but its verdict is kept, too.
+        # `nbgrader autograde` records no line, but it stores the verdict, too.
         found |= _stored(folder, missing)
     return found
 
 
 def _noted(folder: Path) -> dict[str, StoredVerdict]:
-    """The verdicts on those whose marks were entered, of whatever version of the course: the last line of each counts."""
+    """Return the verdicts on entered marks, for any version of the course. The last line of each student counts."""
     shared, lines = SharedOutcomes(), {}
     try:
         texts = (folder / "uptodate.jsonl").read_text(encoding="utf-8").splitlines()
@@ -73,7 +73,7 @@ def _noted(folder: Path) -> dict[str, StoredVerdict]:
 
 
 def _size(line: Mapping[str, Any]) -> int | None:
-    signature = line["in"]  # of the folder, then of the notebook; None where its time could not tell
+    signature = line["in"]  # of the folder, then of the notebook. None if the time was not reliable.
     return int(signature[1][2]) if signature and signature[1] else None
 
 

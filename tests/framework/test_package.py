@@ -23,8 +23,8 @@ from tests.support import ROOT
 from tests.support.mini import CHAPTER, RIGHT, copy_course
 
 pytest.importorskip("hatchling", reason="hatchling builds the wheels: pip install hatchling")
-# What pip would install of NumPy, Click and Rich: nothing else may be there.
-ALLOWED = ("numpy", "numpy.libs", "click", "rich", "pygments", "markdown_it", "mdurl")
+# What pip would install for a student: nothing else may be there.
+ALLOWED = ("numpy", "numpy.libs", "click", "rich", "packaging", "pygments", "markdown_it", "mdurl")
 
 
 def _build(project: Path, folder: Path) -> Path:
@@ -43,7 +43,7 @@ def wheels(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(wheels, tmp_path_factory):
-    """A function that runs the student's command where his wheel, a small course and NumPy, Click and Rich are all there is."""
+    """A function that runs the student's command with the student's wheel, a small course and its dependencies only."""
     place = tmp_path_factory.mktemp("student")
     zipfile.ZipFile(wheels[0]).extractall(place / "wheel")
     hand_out(copy_course(place / "clone"), place / "wheel" / "autograder" / "material")
@@ -97,7 +97,7 @@ def test_the_two_wheels_hold_every_module_once(wheels):
 
 
 def test_versions_and_needs_of_the_two_agree(wheels):
-    """NumPy, Click and Rich are all that a student's wheel asks for; the instructor's asks for the same version of it."""
+    """NumPy, Click, Rich and packaging are all that a student's wheel asks for; the instructor's asks for the same version of it."""
     root = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     other = tomllib.loads((ROOT / "packaging" / "instructor" / "pyproject.toml").read_text())["project"]
     assert other["version"] == root["version"]
@@ -105,7 +105,7 @@ def test_versions_and_needs_of_the_two_agree(wheels):
     assert root["optional-dependencies"]["instructor"] == [f"nbautograder-instructor=={root['version']}"]
     [metadata] = [text for name, text in _texts(wheels[0]).items() if name.endswith("/METADATA")]
     needed = re.findall(r"^Requires-Dist: ([\w-]+)[^;\n]*$", metadata, re.MULTILINE)
-    assert set(needed) == {"numpy", "click", "rich"}
+    assert set(needed) == {"numpy", "click", "rich", "packaging"}
     assert "@ file:" not in metadata
 
 
@@ -124,7 +124,7 @@ def test_only_the_instructors_wheel_registers_commands(wheels):
 
 
 def test_every_module_of_the_students_can_be_imported(wheels, installed):
-    """With NumPy, Click and Rich alone; what is typed at the prompt for who teaches says what to install."""
+    """With NumPy, Click, Rich and packaging alone; what is typed at the prompt for who teaches says what to install."""
     modules = [n for n in _texts(wheels[0]) if n.startswith("autograder/") and n.endswith(".py") and "/guest/" not in n]
     dotted = [name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in modules]
     dotted.remove("autograder.__main__")  # which runs the command

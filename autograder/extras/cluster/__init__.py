@@ -11,4 +11,4 @@ __all__ = ["ClusterError"]
 
 
 class ClusterError(UnavailableError):
-    """The cluster is not there, or is no more; the text says which, and what to do."""
+    """The cluster is missing or was lost. The text says which, and what to do."""

@@ -32,7 +32,7 @@ __all__ = ["demo"]
 @workers_option
 def demo(*, students: int, course_folder: Path | None, unsafe_local: bool, workers: int | None) -> None:
     """Watch it all work on a class of simulated students, in a new folder: release, collect, grade, give feedback."""
-    from autograder.extras.demo.run import run_demo
+    from autograder.extras.demo.demo_run import run_demo
 
     with report_errors():
         report = run_demo(

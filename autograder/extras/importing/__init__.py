@@ -25,7 +25,7 @@ __all__ = ["import_"]
 )
 def import_(notebook: Path, *, chapter: str | None, course_folder: Path | None) -> None:
     """Bring an instructor's notebook for nbgrader or Otter into the course, and list what cannot be carried over."""
-    from autograder.extras.importing.run import import_notebook
+    from autograder.extras.importing.import_run import import_notebook
 
     with report_errors(" Nothing was written."):
         click.echo(str(import_notebook(load_course(course_folder), notebook, chapter)))

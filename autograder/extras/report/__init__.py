@@ -46,8 +46,7 @@ def report(
     from autograder.base.files import write_atomically
     from autograder.classroom.class_marks import class_marks
     from autograder.course.secret import course_secret
-    from autograder.extras.report.content import reports_of
-    from autograder.extras.report.names import Names
+    from autograder.extras.report.content import Names, reports_of
 
     with report_errors():
         course = load_course(course_folder)
@@ -65,7 +64,7 @@ def report(
         if as_json:
             click.echo(json.dumps([one.to_json(names) for one in reports], ensure_ascii=False, indent=2))
         if output is not None or not as_json:
-            from autograder.extras.report.page import report_page
+            from autograder.extras.report.report_page import report_page
 
             name = "all" if everything else "-".join(asked)
             path = output or course.state("report", f"{name}{'-without-names' if hide_names else ''}.html")

@@ -1,6 +1,6 @@
-"""Answers that are written alike: where the same code, names and layout aside, stands in several notebooks.
+"""Find submissions with the same code, apart from names and layout.
 
-This tells where to look, and nothing about why: short answers, and those that many write, count for little.
+This shows where to look, not why. Short answers, and answers that many students write, count for little.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from autograder.course.notebook import NotebookError, cell_of, load_document, lo
 
 __all__ = ["SimilarGroup", "normal_form", "similar_groups"]
 
-_LONG = 40.0  # parts of a program at which an answer counts half of what the rarest and longest one does
-_LEAST = 0.55  # of what the longest answer counts that one student in a class writes
-_FEW = 3  # students who share an answer that is looked at however small the class is
-_RARE = 20  # at most one in so many, in a larger one
-_MAX_CODE = 20_000  # characters: more is no answer to an exercise
-# What stands for no decision of whoever writes.
+_LONG = 40.0  # parts of a program at which an answer weighs half of the maximum
+_LEAST = 0.55  # share of the weight of the longest answer that only one student writes
+_FEW = 3  # students who may share an answer in a class of any size
+_RARE = 20  # in a larger class, at most one student in this many
+_MAX_CODE = 20_000  # characters. More is not an answer to an exercise.
+# Nodes that express no decision of the author.
 _SILENT = (ast.expr_context, ast.Module, ast.arguments)
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarGroup:
-    """Students whose answers to ``exercises`` are the same code, names and layout aside; one of them as an example.
+    """Students whose answers to ``exercises`` are the same code, apart from names and layout. ``code`` is one example.
 
-    ``weight`` grows with the length of the answers, and with how few of the class write them so.
+    ``weight`` grows with the length of the answers, and the fewer students share them.
     """
 
     students: tuple[str, ...]
@@ -43,10 +43,10 @@ class SimilarGroup:
 
 
 def similar_groups(course: Course, chapter: str, notebooks: Mapping[str, Path]) -> list[SimilarGroup]:
-    """The groups among ``notebooks`` (by student), those that count for most first.
+    """Return the groups among ``notebooks`` (by student), those with the highest weight first.
 
-    A group is listed where what it shares counts for more than one answer of usual length that only two in a class share:
-    one such often comes about by chance.
+    A group is listed if it weighs more than one answer of usual length that two students share, since this often happens by
+    chance.
     """
     _document, released = load_source(course.source(chapter))
     handed_out = {n: normal_form(s.source) for n in released.exercises() if (s := released.stub(n)) is not None}
@@ -98,12 +98,12 @@ def _connected(pairs: Mapping[tuple[str, str], float]) -> list[set[str]]:
 
 
 def _answers(path: Path, exercises: Sequence[str]) -> dict[str, str]:
-    """What a notebook holds in the stub of each exercise; of one that was copied the last, which is the one that counts."""
+    """Return the code in the stub of each exercise. Of a duplicate cell, the last one counts."""
     try:
         cells = load_document(read_bytes(path), path)["cells"]
     except (NotebookError, OSError):
         return {}
-    # Most cells are prose: a class of thousands is read in half the time where only those of exercises are made into cells.
+    # Most cells are prose. Skipping them halves the time for a class of thousands.
     metas = ((cell, cell.get("metadata")) for cell in cells if isinstance(cell, dict))
     stubs = (cell_of(0, cell) for cell, meta in metas if isinstance(meta, dict) and "nbgrader" in meta)
     return {str(cell.grade_id): cell.source for cell in stubs if cell.role == "stub" and cell.grade_id in exercises}
@@ -111,9 +111,9 @@ def _answers(path: Path, exercises: Sequence[str]) -> dict[str, str]:
 
 @lru_cache(maxsize=20_000)
 def normal_form(source: str) -> tuple[str, int] | None:
-    """What two texts have in common that differ in layout, comments, types and the names of their own variables only.
+    """Return a digest that ignores layout, comments, types and the names of local variables, and the size of the program.
 
-    The form's digest, and of how many parts it is; None for what is no Python.
+    None if ``source`` is not valid Python.
     """
     if len(source) > _MAX_CODE:
         return None
@@ -133,7 +133,7 @@ def normal_form(source: str) -> tuple[str, int] | None:
 
 
 def _write(node: ast.AST, own: set[str], names: dict[str, str], parts: list[str]) -> None:
-    """The parts of a program, in order, into ``parts``."""
+    """Append the parts of a program to ``parts``, in order."""
     if isinstance(node, _SILENT[:1]):
         return
     if not isinstance(node, _SILENT):
@@ -159,6 +159,6 @@ def _part(node: ast.AST, own: set[str], names: dict[str, str]) -> str:
 
 
 def _says_nothing(node: ast.AST) -> bool:
-    """Whether it is a docstring, another text that stands alone, or ``pass``."""
+    """Return whether a statement is a docstring, another constant, or ``pass``."""
     alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     return alone or isinstance(node, ast.Pass)

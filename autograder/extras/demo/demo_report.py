@@ -1,4 +1,4 @@
-"""What the demonstration shows at its end: a class, its marks, and where to look next."""
+"""Format what the demonstration shows at its end: a class, its marks, and where to look next."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.base.formatting import number
-from autograder.extras.demo.hostile import ATTACKS
+from autograder.extras.demo.students import ATTACKS
 
 if TYPE_CHECKING:
     from autograder.base.verdict import Verdict
@@ -22,9 +22,9 @@ __all__ = ["ClassReport", "class_table", "next_steps", "recognised"]
 
 @dataclass(frozen=True, slots=True)
 class ClassReport:
-    """A graded class: who handed in what, and the verdicts, by chapter and student id.
+    """A graded class: what each student submitted, and the verdicts, by chapter and student id.
 
-    ``chapters`` are those that were released, ``refused`` those that were not, with the reason.
+    ``chapters`` were released, and ``refused`` were not, with the reason.
     """
 
     course: Course
@@ -36,10 +36,10 @@ class ClassReport:
 
 
 def class_table(report: ClassReport) -> str:
-    """One row a student: what the simulation had them do, and their points in each chapter."""
+    """Format one row per student: their kind of work, and their points in each chapter."""
     heads = ["student", "hands in", *map(_short, report.chapters)]
     best = ["", "(the most there is)", *(_most(report, chapter) for chapter in report.chapters)]
-    rows = [[s.id, _story(report, s), *(_score(report, c, s) for c in report.chapters)] for s in report.students]
+    rows = [[s.id, _description(report, s), *(_score(report, c, s) for c in report.chapters)] for s in report.students]
     widths = [max(map(len, column)) for column in zip(heads, best, *rows, strict=True)]
     lines = []
     for line in (heads, best, ["─" * width for width in widths], *rows):
@@ -51,15 +51,15 @@ def class_table(report: ClassReport) -> str:
 
 
 def recognised(report: ClassReport) -> str:
-    """How many of the mistakes that were planted one at a time the grader called by their names, and what it missed."""
-    planted = {key: work.planted for key, work in report.work.items() if work.planted is not None}
+    """Report how many mistakes that were injected one at a time were named correctly, and list the others."""
+    injected = {key: work.injected for key, work in report.work.items() if work.injected is not None}
     missed = []
-    for key, slip in planted.items():
+    for key, slip in injected.items():
         named = {e.name: e.misconception for e in report.verdicts[key].exercises}.get(slip.exercise)
         if named != slip.name:
             missed.append(f"  {key[1]}, {slip.exercise}: {slip.name} was taken for {named or 'nothing known'}")
-    found = len(planted) - len(missed)
-    lines = [f"{found} of {len(planted)} mistakes planted one at a time were called by their names.", *missed]
+    found = len(injected) - len(missed)
+    lines = [f"{found} of {len(injected)} mistakes planted one at a time were called by their names.", *missed]
     faults = _faults(report)
     if faults:
         lines.append("Needs a person (— in the table; the feedback page tells what to do):")
@@ -68,12 +68,12 @@ def recognised(report: ClassReport) -> str:
 
 
 def next_steps(report: ClassReport) -> str:
-    """Commands and files to look at, for this class."""
+    """List commands and files to look at, for this class."""
     root = report.course.root
     here = Path(os.path.relpath(root))
-    # Said as it can be typed from there, whether or not a virtual environment is active.
+    # Paths that can be typed there, with or without an active virtual environment.
     tools = Path(os.path.relpath(Path(sys.executable).parent, root))
-    shown = [key for key, work in report.work.items() if work.planted is not None] or list(report.work)
+    shown = [key for key, work in report.work.items() if work.injected is not None] or list(report.work)
     chapter, student = shown[0]
     lines = [
         "Where to look next:",
@@ -93,11 +93,11 @@ def next_steps(report: ClassReport) -> str:
 
 
 def _faults(report: ClassReport) -> dict[tuple[str, str], list[str]]:
-    """By student and fault, the chapters that could not be graded for it: one fault is told once, wherever it shows."""
+    """Return the chapters that could not be graded, by student and reason. A reason that recurs is listed once."""
     found: dict[tuple[str, str], list[str]] = {}
     for (chapter, student), verdict in report.verdicts.items():
         if verdict.status == "ungradable":
-            # Its first sentence, without what differs from chapter to chapter.
+            # The first sentence, without the parts that differ between chapters.
             reason = (verdict.reason or "").replace(f"{chapter}.ipynb", "the notebook").replace(chapter, "the chapter")
             fault = re.sub(r" \([^()]*\)", "", reason).partition(". ")[0].rstrip(".")
             found.setdefault((student, f"{fault}."), []).append(chapter)
@@ -108,13 +108,13 @@ def _where(report: ClassReport, chapters: list[str]) -> str:
     return "every chapter" if len(chapters) == len(report.chapters) > 1 else ", ".join(map(_short, chapters))
 
 
-def _story(report: ClassReport, student: Student) -> str:
-    """What a student does in every chapter; of an attack, which is made in one of them, in which."""
-    stories = {chapter: report.work[chapter, student.id].story for chapter in report.chapters}
-    attacks = [c for c, story in stories.items() if student.hostile and story == ATTACKS[student.kind].story]
+def _description(report: ClassReport, student: Student) -> str:
+    """Describe a student's work. For an attack, which is in one chapter, name the chapter."""
+    texts = {chapter: report.work[chapter, student.id].description for chapter in report.chapters}
+    attacks = [c for c, text in texts.items() if student.hostile and text == ATTACKS[student.kind].description]
     if attacks:
-        return f"{stories[attacks[0]]} (in {_short(attacks[0])})"
-    return stories[report.chapters[0]]
+        return f"{texts[attacks[0]]} (in {_short(attacks[0])})"
+    return texts[report.chapters[0]]
 
 
 def _short(chapter: str) -> str:

@@ -1,4 +1,4 @@
-"""The demonstration: a class of simulated students, from release to feedback, in a folder of its own."""
+"""Run the demonstration: a class of simulated students, from release to feedback, in a folder of its own."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from autograder.base.errors import CourseError
 from autograder.base.formatting import pluralize
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course.course import load_course
-from autograder.extras.demo.report import ClassReport, class_table, next_steps, recognised
-from autograder.extras.demo.students import class_of, hand_in
+from autograder.extras.demo.demo_report import ClassReport, class_table, next_steps, recognised
+from autograder.extras.demo.students import hand_in, make_class
 from autograder.grading.pool import kept_processes
 from autograder.sandbox import SandboxUnavailable, open_worker
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["copy_course", "fresh_folder", "run_demo"]
 
-# What a course is made of; everything else in its folder was made from these.
+# The files of a course. Everything else in its folder is made from these.
 COURSE_FILES = ("course_config.py", "nbgrader_config.py", "source", "solutions", "tests/chapters")
 HANDED_IN_AT = "2026-01-15 10:30:00 UTC"
 
@@ -47,11 +47,10 @@ def run_demo(
     say: Callable[[str], None],
     progress: Progress,
 ) -> ClassReport:
-    """Release, hand in, grade and give feedback to a class of ``size``, and pass a line about each step to ``say``.
+    """Release, submit, grade and give feedback for a class of ``size``, and pass a line about each step to ``say``.
 
-    ``progress`` shows how far a grading is: given the number of notebooks and a title, it yields what is called with
-    each verdict. A chapter that is not fit for release is named and left out. Raises ``CourseError`` where the course has no
-    finished chapter.
+    ``progress`` shows the progress of grading: given a number of notebooks and a title, it yields a function to call with each
+    verdict. A chapter that cannot be released is reported and skipped. Raises ``CourseError`` if no chapter is finished.
     """
     chapters = course.finished_chapters()
     if not chapters:
@@ -61,7 +60,7 @@ def run_demo(
         if missing:
             say(f"No jail can be had here, so this runs as --unsafe-local, without the hostile students. {missing}")
             confinement = "local"
-    students = tuple(class_of(size, hostile=confinement != "local"))
+    students = tuple(make_class(size, hostile=confinement != "local"))
     demo = _impatient(copy_course(course, fresh_folder(Path.cwd())))
     report = ClassReport(demo, students)
     say(f"{pluralize(len(students), 'student')}, {pluralize(len(chapters), 'chapter')}, in {demo.root}")
@@ -93,7 +92,7 @@ def run_demo(
 
 
 def _released(report: ClassReport, chapters: Sequence[str], workers: int, say: Callable[[str], None]) -> None:
-    """Prove ``chapters``, as many at a time as there are ``workers``, and release what is fit; what is not is told and left out."""
+    """Validate ``chapters``, ``workers`` at a time, and release them. Report and skip those that fail."""
     say(f"Proving the checks of {pluralize(len(chapters), 'chapter')}, which takes longest, and releasing them …")
 
     def refused(chapter: str, why: object) -> None:
@@ -111,7 +110,7 @@ def _released(report: ClassReport, chapters: Sequence[str], workers: int, say: C
         return
     try:
         release_all(report.course, fit)
-    except ReleaseError:  # one at a time, to know which it is that nbgrader refuses
+    except ReleaseError:  # one at a time, to find out which one nbgrader refuses
         for chapter in fit:
             try:
                 release_all(report.course, [chapter])
@@ -121,7 +120,7 @@ def _released(report: ClassReport, chapters: Sequence[str], workers: int, say: C
 
 
 def fresh_folder(parent: Path) -> Path:
-    """``demo`` in ``parent``, or ``demo-2``, ``demo-3``, … where that is taken; made, and empty."""
+    """Create an empty folder in ``parent``: ``demo``, or ``demo-2``, ``demo-3``, … if that exists."""
     number = 1
     while True:
         folder = parent / ("demo" if number == 1 else f"demo-{number}")
@@ -134,7 +133,7 @@ def fresh_folder(parent: Path) -> Path:
 
 
 def copy_course(course: Course, folder: Path) -> Course:
-    """A copy of the course, and of nothing that was made from it, in ``folder``."""
+    """Copy the files of a course, and nothing that was made from them, into ``folder``."""
     for name in COURSE_FILES:
         source, target = course.root / name, folder / name
         if source.is_dir():
@@ -146,7 +145,7 @@ def copy_course(course: Course, folder: Path) -> Course:
 
 
 def _impatient(course: Course) -> Course:
-    """The course with less time for a cell and a call: a person is watching, and endless loops use all the time they have."""
+    """Reduce the time limits of the course: endless loops use all of them, and the user is watching."""
     with (course.root / "course_config.py").open("a", encoding="utf-8") as config:
         config.write("\n# For the demonstration only: endless loops are waited for less long.\n")
         config.write("c.Course.cell_seconds = 8.0\nc.Course.call_seconds = 3.0\n")
@@ -154,7 +153,7 @@ def _impatient(course: Course) -> Course:
 
 
 def _missing_jail(course: Course) -> str:
-    """Why no jail can be had, found out by starting one; empty where it works."""
+    """Try to start a sandbox, and return why it cannot be used. Empty if it works."""
     try:
         with closing(open_worker(course.limits, list(course.packages))):
             return ""
@@ -163,7 +162,7 @@ def _missing_jail(course: Course) -> str:
 
 
 def _hand_in(course: Course, chapter: str, student: Student, data: bytes) -> None:
-    """Lay down a submission as ``nbgrader collect`` does."""
+    """Write a submission as ``nbgrader collect`` does."""
     folder = course.root / "submitted" / student.id / chapter
     folder.mkdir(parents=True)
     (folder / f"{chapter}.ipynb").write_bytes(data)

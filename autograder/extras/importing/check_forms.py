@@ -1,4 +1,7 @@
-"""Which way each test is written as a check: the first that holds for the author's own solution, as a trial finds."""
+"""Choose the form of each imported check, by running all of them against the chapter's own solutions.
+
+The checks run in a process of their own, which starts this module.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,70 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from autograder.authoring.release.check_file import CheckFile
+from autograder.authoring.release.dry_run import failures_by_check, load_with_timeout
+from autograder.authoring.release.inspection import inspect_chapter
+from autograder.base.errors import CourseError
 from autograder.base.formatting import pluralize
-from autograder.extras.importing.chapter import Check, Left, NewChapter
+from autograder.course.course import load_course
+from autograder.extras.importing.chapter import Check, NewChapter, NotImported
 from autograder.extras.importing.pieces import AnswerCell, ImportRefusedError
+from autograder.sandbox.protocol import SandboxUnavailable
+from autograder.student.examples.record import recorded
 
-__all__ = ["in_a_process", "settle"]
+__all__ = ["choose_forms", "release_problems", "run_in_process", "trial_failures"]
+
+
+# --- In the process of its own -----------------------------------------------------------------------------------------
+
+
+def trial_failures(folder: Path, chapter: str) -> dict[str, Any]:
+    """Return why the reference fails each check of each exercise, and why a check cannot be recorded for students."""
+    course = load_course(folder)
+    try:
+        checks = load_with_timeout(course, chapter)
+    except CourseError as error:
+        return {"error": str(error).replace(f"{folder}/", "")}
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for (exercise, name), why in failures_by_check(checks, CheckFile(course, chapter)).items():
+        spec = checks.specs[exercise]
+        check = next(c for c in spec.checks if c.name == name)
+        unwritten = ""
+        if not why:
+            try:
+                recorded(replace(checks, specs={exercise: replace(spec, checks=(replace(check, visible=True),))}))
+            except Exception as error:  # noqa: BLE001 - whatever keeps it from being written down
+                unwritten = str(error) or type(error).__name__
+        found.setdefault(exercise, {})[name] = {"why": why.replace(f"{folder}/", ""), "unwritten": unwritten}
+    return {"checks": found}
+
+
+def release_problems(folder: Path, chapter: str) -> dict[str, Any]:
+    """Return what a release would report for the chapter. Empty if it would succeed."""
+    course = load_course(folder)
+    inspected = inspect_chapter(course, chapter)
+    try:
+        mistakes = inspected.rehearsed()
+    except SandboxUnavailable:
+        mistakes = inspected.rehearsed("local")
+    return {"mistakes": [str(mistake).replace(f"{folder}/", "") for mistake in mistakes]}
+
+
+# --- In the process that imports ---------------------------------------------------------------------------------------
 
 _OPAQUE = "it looks into a value of a kind that cannot be brought out of a student's notebook"
-_SECONDS = 300.0  # for one round of trying a chapter
+_SECONDS = 300.0  # for one run of all checks of a chapter
 
 
-def settle(chapter: NewChapter, outcomes: Mapping[str, Mapping[str, Mapping[str, str]]]) -> None:
-    """Choose a way for each check, and leave those that have none, by what came of trying them all.
+def choose_forms(chapter: NewChapter, outcomes: Mapping[str, Mapping[str, Mapping[str, str]]]) -> None:
+    """Choose a form for each check, and leave out checks that have none.
 
-    Of each check of each exercise, ``outcomes`` says ``why`` the reference does not pass it, and why it cannot be ``unwritten``.
+    For each check of each exercise, ``outcomes`` holds ``why`` the reference fails it, and why it is ``unwritten`` for students.
     """
     worth = {e.name: sum((c.points for c in chapter.checks_of(e.name)), Fraction(0)) for e in chapter.exercises}
     whys = {id(c): _choose(chapter, c, outcomes.get(c.exercise, {})) for c in chapter.checks}
@@ -41,7 +90,7 @@ def settle(chapter: NewChapter, outcomes: Mapping[str, Mapping[str, Mapping[str,
         chapter.exercises.remove(exercise)
         chapter.marked_by_hand[exercise.name] = worth[exercise.name]
         chapter.left.append(
-            Left(
+            NotImported(
                 exercise.where,
                 f"none of the tests of {exercise.name} is carried over, so a person marks it, for its {pluralize(float(worth[exercise.name]), 'point')}.",
             )
@@ -52,11 +101,11 @@ def settle(chapter: NewChapter, outcomes: Mapping[str, Mapping[str, Mapping[str,
 
 
 def _choose(chapter: NewChapter, check: Check, outcomes: Mapping[str, Mapping[str, str]]) -> str:
-    """Choose how a check is written; the sentence says why none of its ways will do."""
+    """Choose the form of a check. The text says why no form is possible."""
     untried = {"why": "it was not tried", "unwritten": ""}
     told = {way.kind: outcomes.get(f"{check.method}__{way.kind}", untried) for way in check.ways}
     fine = [way for way in check.ways if not told[way.kind]["why"]]
-    # Of plain Python a notebook replays the assertions only: what it would pass, grading might not.
+    # A notebook replays only the assertions of plain Python, so it could pass what grading fails.
     seen = [way for way in fine if way.kind != "python" and not told[way.kind]["unwritten"]]
     if check.visible and fine and not seen:
         check.visible, check.stays = False, True
@@ -82,7 +131,7 @@ def _drop(chapter: NewChapter, check: Check, why: str) -> None:
     if check.visible:
         told += " Its cell stays, for students to run."
         chapter.kept_tests.setdefault(_number_of(chapter, check), []).append(check.test)
-    chapter.left.append(Left(check.test.where, told))
+    chapter.left.append(NotImported(check.test.where, told))
 
 
 def _number_of(chapter: NewChapter, check: Check) -> int:
@@ -90,11 +139,11 @@ def _number_of(chapter: NewChapter, check: Check) -> int:
     return next(n for n, p in enumerate(pieces) if p.where == check.test.where and not isinstance(p, AnswerCell))
 
 
-def in_a_process(what: str, root: Path, name: str) -> dict[str, Any]:
-    """Run one of the functions of ``trial`` for the course in ``root``; raises ``ImportRefusedError`` where it does not come back."""
+def run_in_process(what: str, root: Path, name: str) -> dict[str, Any]:
+    """Run a function of this module in a new process. Raises ``ImportRefusedError`` if the process does not finish."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "result.json"
-        command = [sys.executable, "-m", "autograder.extras.importing.trial", what, str(root), name, str(result)]
+        command = [sys.executable, "-m", "autograder.extras.importing.check_forms", what, str(root), name, str(result)]
         try:
             done = subprocess.run(
                 command,
@@ -114,3 +163,10 @@ def in_a_process(what: str, root: Path, name: str) -> dict[str, Any]:
             raise ImportRefusedError(f"Its own solutions and tests could not be tried: {last}. Nothing was written.")
         found: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
         return found
+
+
+if __name__ == "__main__":
+    result = {"trial_failures": trial_failures, "release_problems": release_problems}[sys.argv[1]](
+        Path(sys.argv[2]), sys.argv[3]
+    )
+    Path(sys.argv[4]).write_text(json.dumps(result), encoding="utf-8")

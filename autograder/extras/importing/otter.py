@@ -1,28 +1,216 @@
-"""A master notebook of Otter's, as pieces: its blocks in raw cells, and the older form with the question in its text."""
+"""Read an Otter master notebook and split it into its parts.
+
+Both formats are supported: blocks in raw cells, and the older one with the question in its text.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
+from autograder.base.formatting import pluralize
 from autograder.course.notebook import text_of
-from autograder.extras.importing.otter_code import lines_of, test_of, without_ignored
-from autograder.extras.importing.otter_points import shared_out
 from autograder.extras.importing.pieces import (
     AnswerCell,
-    ByHand,
-    Given,
+    CopiedCell,
     ImportRefusedError,
+    ManualCell,
     Original,
     Piece,
+    SourceLine,
     Test,
     code_cell,
     text_cell,
 )
 
-__all__ = ["is_otter", "read_otter"]
+__all__ = ["distribute_points", "is_otter", "lines_of", "read_otter", "test_of", "without_ignored"]
+
+
+# --- Comments in code cells --------------------------------------------------------------------------------------------
+
+_BEGIN = re.compile(r"^\s*#\s*BEGIN SOLUTION( NO PROMPT)?\s*$", re.IGNORECASE)
+_END = re.compile(r"^\s*#\s*END SOLUTION\s*$", re.IGNORECASE)
+_LINE = re.compile(r"\s*#\s*SOLUTION( NO PROMPT)?\s*$", re.IGNORECASE)
+_SEED = re.compile(r"\s*#\s*SEED\s*$", re.IGNORECASE)
+_PROMPT = re.compile(r"^\s*(\"\"\"|''')\s*;?\s*#\s*(BEGIN|END) PROMPT\s*$", re.IGNORECASE)
+_PLUGIN = re.compile(r"^\s*(\"\"\"|''')\s*;?\s*#\s*(BEGIN|END) PLUGIN\s*$", re.IGNORECASE)
+_CONFIG = re.compile(
+    r"\A\s*(\"\"\"|''')\s*#\s*BEGIN TEST CONFIG\s*\n(.*?)\n?\s*(\"\"\"|''')\s*;?\s*#\s*END TEST CONFIG[^\n]*\n?",
+    re.DOTALL,
+)
+_HEADING = re.compile(r"\A\s*#+\s*(?:(hidden)\s*(?:tests?)?|tests?)\s*#*\s*(?:\n|\Z)", re.IGNORECASE)
+_OLD_SOLUTION = re.compile(r"^\s*##\s*solution\s*##\s*$", re.IGNORECASE)
+_IGNORE = re.compile(r"#\s*IGNORE\s*$", re.IGNORECASE)
+_IGNORED = re.compile(r"^\s*#\s*(BEGIN|END) IGNORE\s*$", re.IGNORECASE)
+_ASSIGNED = re.compile(r"^(\s*[^=#]*?[^=!<>+\-*/%&|^@:\s]\s*(?:[+\-*/%&|^@]|//|\*\*)?=(?!=)\s*)")
+
+
+def without_ignored(source: str) -> str:
+    """Return code without the lines that neither students nor the grader get."""
+    kept, inside = [], False
+    for line in source.splitlines():
+        mark = _IGNORED.match(line)
+        if mark:
+            inside = mark[1].upper() == "BEGIN"
+        elif not inside and not _IGNORE.search(line):
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def lines_of(source: str) -> list[SourceLine]:
+    """Return the lines of a code cell, each with whether it is part of a solution and what students see instead."""
+    found: list[SourceLine] = []
+    solution = prompted = prompt = plugin = False
+    for line in without_ignored(source).splitlines():
+        indent = line[: len(line) - len(line.lstrip())]
+        if _OLD_SOLUTION.match(line):
+            continue
+        if mark := _PLUGIN.match(line):
+            plugin = mark[2].upper() == "BEGIN"
+        elif plugin:
+            continue
+        elif mark := _PROMPT.match(line):
+            prompt = mark[2].upper() == "BEGIN"
+        elif prompt:
+            found.append(SourceLine(None, line))
+        elif mark := _BEGIN.match(line):
+            solution, prompted = True, not mark[1]
+            if prompted:
+                found.append(SourceLine(None, f"{indent}..."))
+        elif _END.match(line):
+            solution = False
+        elif solution:
+            found.append(SourceLine(line, None, is_solution=True))
+        elif mark := _LINE.search(line):
+            solved = line[: mark.start()]
+            left = _ASSIGNED.match(solved)
+            shown = None if mark[1] else f"{left[1]}..." if left else f"{indent}..."
+            found.append(SourceLine(solved, shown, is_solution=True))
+        else:
+            kept = line[: seed.start()] if (seed := _SEED.search(line)) else line
+            found.append(SourceLine(kept, kept))
+    return found
+
+
+def test_of(where: str, question: str, cell: Mapping[str, Any]) -> tuple[Test, Any]:
+    """Return a cell of tests, and the points that it states. The points are None if it states none."""
+    source = text_of(cell.get("source"))
+    config: Mapping[str, Any] = {}
+    hidden = False
+    if found := _CONFIG.match(source):
+        config = _simple(found[2])
+        source = source[found.end() :]
+        hidden = config.get("hidden") is True
+    if found := _HEADING.match(source):
+        hidden = hidden or bool(found[1])
+        source = source[found.end() :]
+    name = str(config.get("name") or "")
+    test = Test(
+        f"{where} ({question})",
+        name,
+        without_ignored(source).strip("\n"),
+        Fraction(0),
+        question=question,
+        hidden=hidden,
+        message=str(config.get("failure_message") or ""),
+        expected=_printed(cell.get("outputs")),
+    )
+    return test, config.get("points")
+
+
+def _simple(text: str) -> Mapping[str, Any]:
+    """Return a test's settings. Settings that cannot be read are ignored, because a message may contain anything."""
+    import yaml  # noqa: PLC0415 - only a notebook of Otter's needs it
+
+    if len(text) > 20_000:
+        return {}
+    try:
+        found = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _printed(outputs: Any) -> str | None:
+    """Return the output of the cell's last expression in the author's notebook. None if no output is saved."""
+    texts = []
+    for output in outputs if isinstance(outputs, list) else ():
+        data = output.get("data") if isinstance(output, dict) else None
+        if isinstance(data, dict) and "text/plain" in data:
+            texts.append(text_of(data["text/plain"]))
+    return texts[-1] if texts else None
+
+
+# --- Points of tests ---------------------------------------------------------------------------------------------------
+
+
+def distribute_points(
+    where: str, config: Mapping[str, Any], tests: Sequence[tuple[Test, Any]]
+) -> tuple[list[Test], list[str]]:
+    """Return the tests with their points, and notes about them.
+
+    A question without points is worth 1 point. Points that tests state are used first. The rest of the question's points is
+    distributed evenly among the other tests.
+    """
+    if not tests:
+        return [], []
+    told: list[str] = []
+    own = _by_test(config, tests)
+    whole = _number(config.get("points"))
+    said = sum((p for p in own if p is not None), Fraction(0))
+    silent = [i for i, p in enumerate(own) if p is None]
+    if whole is None and (not said or not silent):
+        whole = Fraction(1) if not said and silent else said
+    rest = Fraction(0) if whole is None else whole - said
+    if rest < 0:
+        told.append(
+            f"{where}: its tests are worth {pluralize(float(said), 'point')} together and the question says {pluralize(float(whole or 0), 'point')}; the tests count."
+        )
+        rest = Fraction(0)
+    each = rest / len(silent) if silent else Fraction(0)
+    if rest > 0 and len(silent) > 1:
+        told.append(
+            f"{where}: {pluralize(float(rest), 'point')} shared out evenly among {len(silent)} tests, as Otter does."
+        )
+    worth = [each if p is None else p for p in own]
+    if rest > 0 and not silent and said:
+        worth = [p * (whole or said) / said for p in worth]
+    if config.get("all_or_nothing") is True and len(tests) > 1:
+        worth = [Fraction(0)] * (len(tests) - 1) + [sum(worth, Fraction(0))]
+        told.append(
+            f"{where}: all or nothing, as in the source: its last test carries the points, and waits for the others."
+        )
+        return [replace(t, points=p, after_visible=p > 0) for (t, _), p in zip(tests, worth, strict=True)], told
+    return [replace(test, points=p) for (test, _), p in zip(tests, worth, strict=True)], told
+
+
+def _by_test(config: Mapping[str, Any], tests: Sequence[tuple[Test, Any]]) -> list[Fraction | None]:
+    given = config.get("points")
+    own = [_number(points) for _, points in tests]
+    if isinstance(given, list):
+        listed = [_number(one) for one in given] + [None] * len(tests)
+        return [p if p is not None else q for p, q in zip(own, listed, strict=False)]
+    if isinstance(given, dict):
+        each = _number(given.get("each"))
+        return [p if p is not None else each for p in own]
+    kinds = {False: _number(config.get("public_points")), True: _number(config.get("private_points"))}
+    for hidden, share in kinds.items():
+        members = [i for i, (test, _) in enumerate(tests) if test.hidden == hidden and own[i] is None]
+        for i in members:
+            own[i] = share / len(members) if share is not None else None
+    return own
+
+
+def _number(value: Any) -> Fraction | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
+        return None
+    return Fraction(value).limit_denominator(1000)
+
+
+# --- Cells and questions -----------------------------------------------------------------------------------------------
 
 _FENCE = re.compile(r"\A\s*```\s*otter\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _TAG = re.compile(r"<[^<>]*>")
@@ -41,7 +229,7 @@ _DOES_MORE = {
 
 @dataclass
 class _Question:
-    """A question as it is being read."""
+    """A question while it is read."""
 
     name: str
     where: str
@@ -57,12 +245,12 @@ class _Question:
 
 
 def is_otter(cells: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether any of the cells opens a question of Otter's."""
+    """Return whether any cell starts an Otter question."""
     return any(_opens(cell) for cell in cells)
 
 
 def read_otter(cells: Sequence[Mapping[str, Any]]) -> Original:
-    """The pieces of a notebook in Otter's format; raises ``ImportRefusedError`` where its blocks do not fit together."""
+    """Split a notebook in Otter format. Raises ``ImportRefusedError`` if its blocks do not match."""
     reader = _OtterReader()
     for number, cell in enumerate(cells, 1):
         reader.read(f"cell {number}", cell)
@@ -78,7 +266,7 @@ def _opens(cell: Mapping[str, Any]) -> bool:
 
 
 def _boundary(cell: Mapping[str, Any]) -> tuple[str, str]:
-    """The words of a cell that begins or ends a block, and the YAML below them; empty for any other cell."""
+    """Return the words of a cell that starts or ends a block, and the YAML below them. Empty for any other cell."""
     source, kind = text_of(cell.get("source")), cell.get("cell_type")
     fenced = _FENCE.match(source) if kind == "markdown" else None
     if kind != "raw" and not fenced:
@@ -90,7 +278,7 @@ def _boundary(cell: Mapping[str, Any]) -> tuple[str, str]:
 
 
 class _OtterReader:
-    """Reads cell by cell, and knows in which block it is."""
+    """A reader that processes one cell after the other and knows the current block."""
 
     def __init__(self) -> None:
         self.pieces: list[Piece] = []
@@ -99,10 +287,10 @@ class _OtterReader:
         self.names: set[str] = set()
         self.question: _Question | None = None
         self.block = ""  # PROMPT, SOLUTION or TESTS
-        self.old = False  # the question stands in a cell of text, and no cell ends it
+        self.old = False  # the question is in a text cell, and no cell ends it
 
     def read(self, where: str, cell: Mapping[str, Any]) -> None:
-        """Take one cell."""
+        """Process one cell."""
         words, text = _boundary(cell)
         source = text_of(cell.get("source"))
         if words:
@@ -123,7 +311,7 @@ class _OtterReader:
             self._of_block(where, cell)
 
     def finished(self) -> Original:
-        """What was read."""
+        """Return what was read."""
         if self.question is not None and not self.old:
             raise ImportRefusedError(f"{self.question.where}: its question {self.question.name} has no # END QUESTION.")
         self._end()
@@ -167,13 +355,13 @@ class _OtterReader:
             lines = lines_of(text_of(cell.get("source")))
             cell = {**cell, "source": "\n".join(line.solved for line in lines if line.solved is not None)}
         if self.question is not None and not self.solution_seen:
-            self.question.cells.append(Given(where, cell))
+            self.question.cells.append(CopiedCell(where, cell))
         else:
-            self.pieces.append(Given(where, cell))
+            self.pieces.append(CopiedCell(where, cell))
 
     @property
     def solution_seen(self) -> bool:
-        """Whether the question that is open has shown its solution."""
+        """Whether the current question has shown its solution."""
         return self.question is not None and bool(self.question.solution)
 
     def _of_block(self, where: str, cell: Mapping[str, Any]) -> None:
@@ -186,7 +374,7 @@ class _OtterReader:
         elif self.block == "TESTS":
             self._test(where, cell)
         else:
-            question.cells.append(Given(where, cell))
+            question.cells.append(CopiedCell(where, cell))
 
     def _of_old(self, where: str, cell: Mapping[str, Any], source: str) -> None:
         question = self.question
@@ -214,10 +402,10 @@ class _OtterReader:
         if question.by_hand:
             self.pieces += _by_hand(question)
             return
-        self.pieces += [Given(where, cell) for where, cell in question.prompt]
+        self.pieces += [CopiedCell(where, cell) for where, cell in question.prompt]
         for where, cell in question.solution:
             self.pieces += self._answer(question, where, cell)
-        tests, told = shared_out(question.where, question.config, question.tests)
+        tests, told = distribute_points(question.where, question.config, question.tests)
         self.notes += told
         self.pieces += [replace(test, question=question.name) for test in tests]
 
@@ -227,7 +415,7 @@ class _OtterReader:
         if cell.get("cell_type") == "code":
             yield AnswerCell(where, question.name, lines_of(text_of(cell.get("source"))))
         elif isinstance(tags, list) and "otter_include" in tags:
-            yield Given(where, {**cell, "metadata": {}})
+            yield CopiedCell(where, {**cell, "metadata": {}})
         else:
             self.notes.append(
                 f"{where}: text in a solution is not handed out, and not kept either: it stays in your notebook."
@@ -235,7 +423,7 @@ class _OtterReader:
 
 
 def _by_hand(question: _Question) -> Iterator[Piece]:
-    """The cells of an answer that a person marks: the prompt, or what is left of the solution; the first carries the points."""
+    """Yield the cells of a manually graded answer: the prompt, or the rest of the solution. The first has the points."""
     points = question.config.get("points")
     worth = points if isinstance(points, int | float) and not isinstance(points, bool) else 1
     answer = "\n\n".join(text_of(cell.get("source")) for _, cell in question.solution)
@@ -246,7 +434,7 @@ def _by_hand(question: _Question) -> Iterator[Piece]:
         name = re.sub(r"[^a-zA-Z0-9_-]+", "-", question.name) + (f"-{number + 1}" if number else "")
         marks = {"grade_id": name, "grade": True, "solution": True, "points": 0 if number else worth}
         make = code_cell if cell.get("cell_type") == "code" else text_cell
-        yield ByHand(f"{where} ({question.name})", make(source, **marks), "" if number else answer)
+        yield ManualCell(f"{where} ({question.name})", make(source, **marks), "" if number else answer)
 
 
 def _handed_out(cell: Mapping[str, Any]) -> str:

@@ -1,26 +1,30 @@
-"""The chapter's two Python files as text: the solutions, and the checks."""
+"""Write a chapter's files: the solutions, the checks and the notebook that students get."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from autograder.extras.importing.chapter import Check, NewChapter
 from autograder.extras.importing.checks import Way
 from autograder.extras.importing.exercises import Exercise
-from autograder.extras.importing.pieces import AnswerCell, ByHand, Test
+from autograder.extras.importing.pieces import AnswerCell, CopiedCell, ManualCell, Test, code_cell, may_fail
 from autograder.extras.importing.program import Statement, slice_of
 
-__all__ = ["checks_text", "leans_on", "number_text", "solutions_text"]
+__all__ = ["checks_text", "leans_on", "notebook_of_chapter", "number_text", "solutions_text"]
 
-_SIMPLE = re.compile(r"(?!from |import )\w[^\n]*\Z")  # one line of code that is no import
+
+# --- Python files ------------------------------------------------------------------------------------------------------
+
+_SIMPLE = re.compile(r"(?!from |import )\w[^\n]*\Z")  # one line of code that is not an import
 _WORDS = ("assert_matches", "assert_shape", "assert_within", "CheckFailed")
 
 
 def solutions_text(chapter: NewChapter, files: Collection[str]) -> str:
-    """``solutions/<chapter>.py``: what the notebook's solutions are made of, and the answers that a person marks as comments."""
+    """Return the text of ``solutions/<chapter>.py``. Answers that are graded manually are comments in it."""
     statements = _needed(chapter)
     parts = [_located(text_of, files) for text_of in (s.text for s in statements if s.is_import)]
     heads = list(dict.fromkeys(parts))
@@ -41,7 +45,7 @@ def solutions_text(chapter: NewChapter, files: Collection[str]) -> str:
 
 
 def checks_text(chapter: NewChapter, *, every_way: bool = False) -> str:
-    """``tests/chapters/test_<chapter>.py``; with ``every_way``, each check in all the ways in which it can be written."""
+    """Return the text of ``tests/chapters/test_<chapter>.py``. With ``every_way``, each check is in it in all its forms."""
     classes = [_class(chapter, exercise, every_way=every_way) for exercise in chapter.exercises]
     chosen = [way for check in chapter.checks for way in _ways(check, every_way=every_way)]
     probes = [
@@ -65,7 +69,7 @@ def checks_text(chapter: NewChapter, *, every_way: bool = False) -> str:
 
 
 def leans_on(chapter: NewChapter, exercise: Exercise) -> list[str]:
-    """The earlier exercises whose functions a solution calls, and those that these lean on."""
+    """Return the earlier exercises that a solution depends on, directly or through another exercise."""
     earlier = chapter.exercises[: chapter.exercises.index(exercise)]
     functions = {e.name for e in earlier if not e.answers}
     used = {name for s in exercise.statements for name in s.uses}
@@ -77,7 +81,7 @@ def leans_on(chapter: NewChapter, exercise: Exercise) -> list[str]:
 
 
 def number_text(points: Fraction) -> str:
-    """Points as they are written in Python: ``2``, ``0.5``, ``1 / 3``."""
+    """Format points as Python code: ``2``, ``0.5`` or ``1 / 3``."""
     if points.denominator == 1:
         return str(points.numerator)
     text = f"{float(points):.4f}".rstrip("0")
@@ -85,7 +89,7 @@ def number_text(points: Fraction) -> str:
 
 
 def _needed(chapter: NewChapter) -> list[Statement]:
-    """The statements of the notebook that solutions and checks are made of, in its order."""
+    """Return the statements that solutions and checks depend on, in the order of the notebook."""
     origins = {e.origin for e in chapter.exercises if e.answers}
     own = [s for e in chapter.exercises for s in e.statements]
     beside = [s for s in chapter.program if s.origin in origins and not _only_shows(s)]
@@ -109,12 +113,12 @@ def _needed(chapter: NewChapter) -> list[Statement]:
 
 
 def _only_shows(statement: Statement) -> bool:
-    """Whether a statement only prints or shows something."""
+    """Return whether a statement only prints or displays something."""
     return isinstance(statement.node, ast.Expr) and not statement.changes
 
 
 def _located(text: str, files: Collection[str]) -> str:
-    """Code in which the files beside the notebook are read from where they lie."""
+    """Rewrite code so that it finds the files next to the notebook."""
     for name in files:
         text = re.sub(rf"(?<![\w])([\"']){re.escape(name)}\1", f'str(CHAPTER_FILES / "{name}")', text)
     return text
@@ -123,7 +127,7 @@ def _located(text: str, files: Collection[str]) -> str:
 def _answers_by_hand(chapter: NewChapter) -> Iterator[str]:
     kept: list[tuple[str, str]] = []
     for number, piece in enumerate(chapter.original.pieces):
-        if isinstance(piece, ByHand) and piece.answer.strip():
+        if isinstance(piece, ManualCell) and piece.answer.strip():
             kept.append((piece.where, piece.answer))
         elif isinstance(piece, AnswerCell) and number not in chapter.parts:
             kept.append((piece.where, piece.solved))
@@ -200,14 +204,14 @@ def _constant(check: Check, way: Way) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text as Python writes it, over several lines where it has them."""
+    """Format a string as Python code, over several lines if it has several."""
     if "\n" in text and "'''" not in text:
         return f"r'''{text}'''"
     return f'"{text}"' if text.isidentifier() else repr(text)
 
 
 def _imported(chapter: NewChapter, chosen: Sequence[Way]) -> list[str]:
-    """The imports of the notebook that the checks need, one name each."""
+    """Return the imports of the notebook that the checks need, with one name each."""
     wanted = {name for way in chosen for name in way.from_solutions}
     lines: dict[str, None] = {}
     for statement in chapter.program:
@@ -228,7 +232,7 @@ def _as_sorted(name: str) -> tuple[bool, str]:
 
 
 def _spaced(parts: Sequence[str]) -> str:
-    """The parts of a file: definitions and classes with two empty lines around them."""
+    """Join the parts of a file, with two empty lines around definitions and classes."""
     text = ""
     for before, part in zip(["", *parts], parts, strict=False):
         if not part.strip():
@@ -247,3 +251,134 @@ def _spaced(parts: Sequence[str]) -> str:
             + part
         )
     return f"{text}\n"
+
+
+# --- The notebook ------------------------------------------------------------------------------------------------------
+
+_GRADE_ID = re.compile(r"[a-zA-Z0-9_\-]+\Z")
+_CELL_ID = re.compile(r"[a-zA-Z0-9_\-]{1,64}\Z")
+_KEPT = ("tags", "jupyter", "slideshow", "collapsed", "scrolled")
+
+
+def notebook_of_chapter(chapter: NewChapter) -> dict[str, Any]:
+    """Return the notebook's JSON. Its kernel is called python3, because another name might not exist at release."""
+    cells = list(_cells(chapter))
+    first = next((i for i, cell in enumerate(cells) if cell["cell_type"] == "code"), len(cells))
+    names = {e.name for e in chapter.exercises}
+    words = code_cell("from autograder import check, hint", grade_id=_free("autograder_words", names), locked=True)
+    cells.insert(first, words)
+    _with_own_ids(cells, {*names, *(f"check_{name}" for name in names)})
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    return {
+        "cells": cells,
+        "metadata": {
+            "autograder": {"chapter": chapter.name},
+            "kernelspec": kernel,
+            "language_info": {"name": "python"},
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+
+
+def _cells(chapter: NewChapter) -> Iterator[dict[str, Any]]:
+    for number, piece in enumerate(chapter.original.pieces):
+        if isinstance(piece, CopiedCell | ManualCell):
+            cell = _cleaned(piece.cell)
+            yield may_fail(cell) if isinstance(piece, ManualCell) and cell["cell_type"] == "code" else cell
+        elif isinstance(piece, AnswerCell):
+            yield from _answer(chapter, number, piece)
+        for test in chapter.kept_tests.get(number, ()):
+            name = re.sub(r"\W+", "_", test.name or f"examples_{number + 1}", flags=re.ASCII)
+            yield may_fail(code_cell(test.code, grade_id=f"{name}_examples", locked=True))
+
+
+def _answer(chapter: NewChapter, number: int, piece: AnswerCell) -> Iterator[dict[str, Any]]:
+    if number in chapter.by_hand:
+        name, points = chapter.by_hand[number]
+        if points:
+            yield may_fail(code_cell(piece.shown, grade_id=name, grade=True, solution=True, points=_worth(points)))
+        else:
+            yield may_fail(code_cell(piece.shown))
+        return
+    for part in chapter.parts.get(number, ()):
+        if part.exercise is None:
+            yield may_fail(code_cell(part.shown)) if part.untested else code_cell(part.shown)
+        else:
+            yield from _exercise(chapter, part.exercise)
+
+
+def _exercise(chapter: NewChapter, exercise: Exercise) -> Iterator[dict[str, Any]]:
+    if exercise.name in chapter.marked_by_hand:
+        worth = _worth(chapter.marked_by_hand[exercise.name])
+        yield may_fail(code_cell(exercise.stub, grade_id=exercise.name, grade=True, solution=True, points=worth))
+        return
+    points = sum((c.points for c in chapter.checks_of(exercise.name)), Fraction(0))
+    asked = f'"{exercise.name}"' if exercise.answers else exercise.name
+    yield code_cell(exercise.stub, grade_id=exercise.name, solution=True)
+    yield code_cell(
+        f"check({asked})", grade_id=f"check_{exercise.name}", grade=True, locked=True, points=_worth(points)
+    )
+
+
+def _worth(points: Fraction) -> float | int:
+    return points.numerator if points.denominator == 1 else float(points)
+
+
+def _cleaned(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a cell of the source without outputs and without the metadata of other tools."""
+    kind = cell.get("cell_type") if cell.get("cell_type") in {"code", "markdown", "raw"} else "raw"
+    metadata = cell.get("metadata") if isinstance(cell.get("metadata"), dict) else {}
+    assert isinstance(metadata, Mapping)  # noqa: S101 - as it was just asked
+    kept: dict[str, Any] = {key: metadata[key] for key in _KEPT if key in metadata}
+    marks = metadata.get("nbgrader")
+    if isinstance(marks, dict) and marks.get("grade_id"):
+        kept["nbgrader"] = {
+            "grade": False,
+            "locked": False,
+            "solution": False,
+            "task": False,
+            **marks,
+            "schema_version": 3,
+        }
+        if not (kept["nbgrader"]["grade"] or kept["nbgrader"]["task"]):
+            kept["nbgrader"].pop("points", None)
+        kept["nbgrader"].pop("checksum", None)
+    source = cell.get("source")
+    made: dict[str, Any] = {"cell_type": kind, "metadata": kept}
+    made["source"] = source if isinstance(source, str) else "".join(s for s in source or () if isinstance(s, str))
+    if kind == "code":
+        made |= {"execution_count": None, "outputs": []}
+    elif isinstance(cell.get("attachments"), dict):
+        made["attachments"] = cell["attachments"]
+    if isinstance(cell.get("id"), str):
+        made["id"] = cell["id"]
+    return made
+
+
+def _with_own_ids(cells: Sequence[dict[str, Any]], taken: set[str]) -> None:
+    """Give each cell a unique id, and each nbgrader cell a unique grade id that nbgrader accepts."""
+    used: set[str] = set()
+    grade_ids: set[str] = set()
+    for number, cell in enumerate(cells, 1):
+        if not _CELL_ID.match(cell.get("id", "")) or cell["id"] in used:
+            cell["id"] = _free(f"cell-{number}", used)
+        used.add(cell["id"])
+        marks = cell["metadata"].get("nbgrader")
+        if marks is None:
+            continue
+        name = str(marks["grade_id"])
+        ours = marks["solution"] != marks["grade"] and name in taken
+        if not _GRADE_ID.match(name):
+            name = re.sub(r"[^a-zA-Z0-9_-]+", "_", name).strip("_") or f"cell_{number}"
+        marks["grade_id"] = (
+            name if ours and name not in grade_ids else _free(name, grade_ids | (set() if ours else taken))
+        )
+        grade_ids.add(marks["grade_id"])
+
+
+def _free(name: str, taken: set[str]) -> str:
+    candidate, number = name, 2
+    while candidate in taken:
+        candidate, number = f"{name}_{number}", number + 1
+    return candidate

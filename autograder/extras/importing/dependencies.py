@@ -1,4 +1,4 @@
-"""What a notebook needs besides its cells: files that lie beside it, and packages that the course has to list."""
+"""Find what a notebook depends on: files next to it, and packages that the course has to list."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from autograder.sandbox.packages import PackageMissing, top_level_paths
 __all__ = ["files_of", "packages_of"]
 
 _ALWAYS = frozenset({"autograder", "IPython", "otter", "pytest", "nose"})
-_LARGEST = 64 << 20  # of all files together: what a release takes
+_LARGEST = 64 << 20  # bytes of all files together, which is the limit of a release
 _MOST_LOOKED_AT = 2000
 
 
 def files_of(path: Path, document: Mapping[str, Any], named: Sequence[str], chapter: NewChapter) -> dict[Path, str]:
-    """The files beside the notebook that it names, and where each lies below the chapter's folder."""
+    """Return the files next to the notebook that it names, with their paths below the chapter's folder."""
     folder = path.resolve().parent
     text = json.dumps([cell.get("source") for cell in document["cells"] if isinstance(cell, dict)], ensure_ascii=False)
     text = text.replace('\\"', '"')
@@ -49,7 +49,7 @@ def files_of(path: Path, document: Mapping[str, Any], named: Sequence[str], chap
 
 
 def _beside(folder: Path) -> list[Path]:
-    """The files of a folder and those below it, two levels deep; nothing hidden, no notebook, nothing behind a link."""
+    """List files up to two levels deep, without hidden files, notebooks and files behind links."""
     found: list[Path] = []
     for pattern in ("*", "*/*", "*/*/*"):
         for candidate in sorted(folder.glob(pattern)):
@@ -63,7 +63,7 @@ def _beside(folder: Path) -> list[Path]:
 
 
 def packages_of(course: Course, chapter: NewChapter, files: Mapping[Path, str]) -> list[str]:
-    """Packages that the notebook imports and the course does not list; those that are not installed here are only told."""
+    """Return packages that the notebook imports and the course does not list. Report those that are not installed."""
     own = {PurePosixPath(name).stem for name in files.values() if name.endswith(".py")}
     try:
         there = {name.removesuffix(".py").partition(".")[0] for name in top_level_paths(list(course.packages))}

@@ -1,4 +1,4 @@
-"""A notebook for nbgrader or Otter brought into a course: read, taken apart, tried, and written only when it is whole."""
+"""Import a notebook for nbgrader or Otter into a course. Nothing is written unless the whole chapter works."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ from autograder.base.files import write_atomically
 from autograder.base.formatting import number, pluralize
 from autograder.course.course import CONFIG_NAME, Course
 from autograder.course.notebook import load_source
-from autograder.extras.importing.beside import files_of, packages_of
 from autograder.extras.importing.chapter import NewChapter, planned
-from autograder.extras.importing.pieces import AnswerCell, ByHand, ImportRefusedError
-from autograder.extras.importing.settle import in_a_process, settle
-from autograder.extras.importing.source import original_of, read_source
-from autograder.extras.importing.texts import checks_text, solutions_text
-from autograder.extras.importing.written_notebook import notebook_of_chapter
+from autograder.extras.importing.chapter_files import checks_text, notebook_of_chapter, solutions_text
+from autograder.extras.importing.check_forms import choose_forms, run_in_process
+from autograder.extras.importing.dependencies import files_of, packages_of
+from autograder.extras.importing.pieces import AnswerCell, ImportRefusedError, ManualCell
+from autograder.extras.importing.source_notebook import original_of, read_source
 
 __all__ = ["Imported", "import_notebook"]
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What came of a notebook: the chapter, the files that were written, and what an author has to know.
+    """The result of importing a notebook: the chapter, the files that were written, and notes for the author.
 
-    ``packages`` were added to the course's; ``mistakes`` are what a release would still refuse the chapter for.
+    ``packages`` were added to the course's, and ``mistakes`` are what a release would still report.
     """
 
     chapter: NewChapter
@@ -46,10 +45,10 @@ class Imported:
 
 
 def import_notebook(course: Course, path: Path, name: str | None = None) -> Imported:
-    """Bring the notebook at ``path`` into ``course`` as the chapter ``name``, by default called as the file is.
+    """Import the notebook at ``path`` into ``course`` as the chapter ``name``. The default name is that of the file.
 
-    Its solutions and tests are run, as a release runs them. Raises ``ImportRefusedError`` where nothing can be made of it; then
-    nothing is written.
+    Its solutions and tests are run, as in a release. Raises ``ImportRefusedError`` if it cannot be imported. Then nothing is
+    written.
     """
     document = read_source(path)
     original = original_of(path, document)
@@ -69,18 +68,18 @@ def import_notebook(course: Course, path: Path, name: str | None = None) -> Impo
         names = list(beside.values())
         for target, data in _files(chapter, names, every_way=True).items():
             _put(root / target, data)
-        tried = in_a_process("tried", root, name)
+        tried = run_in_process("trial_failures", root, name)
         if "error" in tried:
             missing = re.search(r"No module named '(\w+)", tried["error"])
             advice = f" Install it ({missing[1]}) and import the notebook again." if missing else ""
             raise ImportRefusedError(
                 f"Its own solutions and tests do not run: {tried['error']}{advice} Nothing was written."
             )
-        settle(chapter, tried["checks"])
+        choose_forms(chapter, tried["checks"])
         files = _files(chapter, names)
         for target, data in files.items():
             _put(root / target, data)
-        mistakes = in_a_process("looked_through", root, name)["mistakes"]
+        mistakes = run_in_process("release_problems", root, name)["mistakes"]
     files = {f"source/{name}/{target}": source.read_bytes() for source, target in beside.items()} | files
     _write(course, files, configured)
     return Imported(chapter, list(files), packages, mistakes)
@@ -111,7 +110,7 @@ def _exercises_elsewhere(course: Course) -> frozenset[str]:
         try:
             found |= set(load_source(course.source(chapter))[1].exercises())
         except CourseError:
-            continue  # that chapter's own release says so
+            continue  # the release of that chapter reports it
     return frozenset(found)
 
 
@@ -120,7 +119,7 @@ def _nothing_to_check(path: Path, chapter: NewChapter) -> str:
     answers = [piece for piece in pieces if isinstance(piece, AnswerCell)]
     if answers and not any(line.is_solution for answer in answers for line in answer.lines):
         return f"{path.name} holds no solution: is it the version that students get? Give the instructor's. Nothing was written."
-    by_hand = sum(isinstance(piece, ByHand) for piece in pieces)
+    by_hand = sum(isinstance(piece, ManualCell) for piece in pieces)
     hand = (
         f" What a person marks ({pluralize(by_hand, 'cell')}), nbgrader grades without this project." if by_hand else ""
     )
@@ -132,7 +131,7 @@ def _nothing_to_check(path: Path, chapter: NewChapter) -> str:
 
 
 def _files(chapter: NewChapter, beside: Sequence[str], *, every_way: bool = False) -> dict[str, bytes]:
-    """The chapter's three files, by their paths in the course."""
+    """Return the chapter's three files by their paths in the course."""
     name = chapter.name
     notebook = json.dumps(notebook_of_chapter(chapter), indent=1, ensure_ascii=False)
     return {
@@ -143,7 +142,7 @@ def _files(chapter: NewChapter, beside: Sequence[str], *, every_way: bool = Fals
 
 
 def _copy_course(course: Course, root: Path) -> None:
-    """As much of the course as a chapter is tried with: its configuration, its Python files, and its other notebooks."""
+    """Copy what a chapter needs to run: configuration, Python files, and the notebooks of the other chapters."""
     ignored = shutil.ignore_patterns("__pycache__", ".*")
     root.mkdir()
     for path in course.root.glob("*.py"):
@@ -158,9 +157,9 @@ def _copy_course(course: Course, root: Path) -> None:
 
 
 def _configured(course: Course, name: str, packages: Sequence[str]) -> bytes:
-    """The course's configuration with the chapter in its list, and packages added at the end.
+    """Return the course's configuration with the chapter in its list, and packages added at the end.
 
-    Raises ``CourseError`` where it is written in a way that cannot be added to safely.
+    Raises ``CourseError`` if the file is written in a way that cannot be extended safely.
     """
     path = course.root / CONFIG_NAME
     text = with_chapter(course, path, path.read_text(encoding="utf-8"), name)
@@ -174,7 +173,7 @@ def _put(path: Path, data: bytes) -> None:
 
 
 def _write(course: Course, files: Mapping[str, bytes], configured: bytes) -> None:
-    """Write all files, the configuration last; where one cannot be written, take the others away again."""
+    """Write all files, and the configuration last. If one cannot be written, remove the others again."""
     written: list[Path] = []
     try:
         for target, data in files.items():
@@ -196,7 +195,7 @@ def _told(imported: Imported) -> Iterator[str]:
     chapter = imported.chapter
     worth = sum((check.points for check in chapter.checks), Fraction(0))
     by_hand = [
-        p.cell["metadata"]["nbgrader"].get("points") or 0 for p in chapter.original.pieces if isinstance(p, ByHand)
+        p.cell["metadata"]["nbgrader"].get("points") or 0 for p in chapter.original.pieces if isinstance(p, ManualCell)
     ]
     hand = sum(map(Fraction, by_hand), Fraction(0)) + sum(chapter.marked_by_hand.values(), Fraction(0))
     hand += sum((p for _, p in chapter.by_hand.values()), Fraction(0))

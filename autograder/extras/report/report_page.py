@@ -1,4 +1,4 @@
-"""The report as one HTML page that loads nothing: for a screen, light or dark, and for paper."""
+"""Render the report as one HTML page without external files, for light and dark screens and for paper."""
 
 from __future__ import annotations
 
@@ -15,21 +15,20 @@ from autograder.base.formatting import number, pluralize, points
 from autograder.base.sanitize import sanitize
 from autograder.classroom.class_marks import STANDINGS, StudentMark
 from autograder.classroom.gradebook.people import double_entries
-from autograder.extras.report.content import ChapterReport
-from autograder.extras.report.names import Names
+from autograder.extras.report.content import ChapterReport, Names
 from autograder.extras.report.plots import MAX_ROWS, bars, distribution, heatmap
 from autograder.pages.card import blocks
 
 __all__ = ["report_page"]
 
-_PLOTTED = 12  # misconceptions that have a bar; all are in the table
+_PLOTTED = 12  # misconceptions with a bar. The table has all of them.
 OPEN = 30  # rows up to which a table of students is shown unfolded
-FIRST = 20  # of a list of findings that are shown at once
-_MAX_NAMES = 12  # students that are named in one row
+FIRST = 20  # findings of a list that are shown at once
+_MAX_NAMES = 12  # students named in one row
 
 
 def report_page(title: str, reports: Sequence[ChapterReport], names: Names, made_at: str) -> str:
-    """The page on ``reports``, of one class; ``names`` says how students are called, ``made_at`` when it was made."""
+    """Render the page on ``reports`` of one class. ``names`` labels students, and ``made_at`` is the time shown."""
     chapters = [_chapter(report, names) for report in reports]
     everybody = reports[0].marks
     unknown = not any(report.marks.listed for report in reports)
@@ -124,12 +123,12 @@ def _chapter(report: ChapterReport, names: Names) -> dict[str, Any]:
 
 
 def _blocks(text: str) -> list[tuple[bool, str]]:
-    """The paragraphs of a text that a student reads, each with whether it keeps its lines, as a case or code does."""
+    """Return the paragraphs of a message, each with whether it keeps its line breaks, as code does."""
     return [(block.kind == "verbatim", dedent(block.text)) for block in blocks(text)]
 
 
 def _spread(scores: Sequence[float], worth: float) -> str:
-    """The sentence on how the marks lie, for whoever does not see the plot."""
+    """Return a sentence on the distribution of marks, for readers who cannot see the plot."""
     if not scores:
         return "Nobody has a mark yet."
     if len(scores) == 1:
@@ -212,7 +211,7 @@ def _standing(mark: StudentMark) -> str:
 
 
 def _reasons(report: ChapterReport, names: Names) -> list[tuple[str, str, str]]:
-    """Who needs a person, and why: those of whom the same is to be said in one row, as where a whole class has to be graded again."""
+    """Return the students who need manual review, and why. Students with the same reason share a row."""
     found: dict[tuple[str, str], list[str]] = {}
     for mark, why in report.doubtful:
         found.setdefault((_standing(mark), names.clean(why)), []).append(mark.student)
@@ -224,11 +223,11 @@ def _reasons(report: ChapterReport, names: Names) -> list[tuple[str, str, str]]:
 
 
 def _behind(reports: Sequence[ChapterReport], names: Names) -> list[tuple[str, str, str]]:
-    """Those who may need help in two chapters or more, or have not handed in two or more: who most need somebody first."""
+    """Return the students who may need help in two chapters or have not submitted two, the most urgent first."""
     weak: dict[str, list[str]] = {}
     missing: dict[str, list[str]] = {}
     for report in reports:
-        # A chapter that nobody has handed in has not been due yet.
+        # A chapter without submissions has not been due yet.
         if report.marks.handed_in:
             for need in report.help:
                 weak.setdefault(need.student, []).append(report.marks.chapter)
@@ -266,21 +265,21 @@ def _markup(svg: str) -> Markup:
 
 
 def _breakable(name: str) -> Markup:
-    """A name of Python's that may be broken after its underscores, so that a narrow column can hold it."""
+    """Allow line breaks after the underscores of a Python name, so that it fits into a narrow column."""
     return Markup("_<wbr>").join(name.split("_"))
 
 
 def _inline(text: str) -> Markup:
-    """A sentence in which what stands between backticks is code."""
+    """Mark text between backticks as code."""
     parts = sanitize(text).split("`")
-    if len(parts) % 2 == 0:  # one of them is no more than a sign
+    if len(parts) % 2 == 0:  # an odd backtick is only a character
         return escape(sanitize(text))
     code = Markup("<code>{}</code>")
     return Markup().join(code.format(part) if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
 def _finished(value: Any) -> Any:
-    # Ids, names and code are a student's own text: terminal codes go from all that is not markup made here.
+    # Ids, names and code are students' text, so control characters are removed from everything except our own markup.
     return sanitize(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 

@@ -1,4 +1,4 @@
-"""The folder that a site is written into: never over anybody else's files."""
+"""Write a site into a folder without overwriting files of others."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ import os
 from pathlib import Path
 
 import autograder
+from autograder.base.errors import CourseError
 from autograder.base.files import write_atomically
-from autograder.extras.site.errors import SiteError
 
-__all__ = ["MANIFEST", "replace_site", "require_ours"]
+__all__ = ["MANIFEST", "SiteError", "replace_site", "require_own_site"]
+
+
+class SiteError(CourseError):
+    """A site cannot be built. The text says what was found, where, and what to do."""
+
 
 MANIFEST = "autograder-site.json"
 
 
-def require_ours(output: Path) -> None:
-    """Raise ``SiteError`` unless ``output`` is not there yet, is empty, or holds a site that was made before."""
+def require_own_site(output: Path) -> None:
+    """Raise ``SiteError`` unless ``output`` does not exist, is empty, or holds a site that was built before."""
     if output.is_symlink() and not output.exists():
         raise SiteError(f"{output} is a link to nowhere. Name another folder.")
     if output.exists() and not output.is_dir():
@@ -29,9 +34,9 @@ def require_ours(output: Path) -> None:
 
 
 def replace_site(made: Path, output: Path) -> None:
-    """Move the site in ``made`` to ``output``: what an older one had is taken away, what others put there stays.
+    """Move the site in ``made`` to ``output``. Remove files of an older site, and keep files of others.
 
-    Raises ``SiteError``, before anything is moved, where a file that others put there is in the way.
+    Raises ``SiteError``, before anything is moved, if a file of others is in the way.
     """
     files = sorted(path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file())
     before = set(_listed(output) or ()) if output.is_dir() else set()
@@ -39,7 +44,7 @@ def replace_site(made: Path, output: Path) -> None:
         if name not in before and (output / name).exists():
             raise SiteError(f"{output / name} is in the way: it was not made by `autograder site`. Move it elsewhere.")
     manifest = {"made_by": f"autograder {autograder.__version__}", "files": files}
-    # First, so that what is interrupted half-way is still known for ours.
+    # Written first, so that an interrupted site is still recognized.
     write_atomically(
         output / MANIFEST, json.dumps({**manifest, "files": sorted(before | set(files))}, indent=0).encode()
     )
@@ -61,7 +66,7 @@ def _take_away(output: Path, path: Path) -> None:
 
 
 def _listed(output: Path) -> list[str] | None:
-    """The files of the site in ``output``, or ``None`` where there is no site; never one outside it."""
+    """Return the files of the site in ``output``, never one outside it. None if there is no site."""
     try:
         files = json.loads((output / MANIFEST).read_bytes())["files"]
     except (OSError, ValueError, KeyError, TypeError):

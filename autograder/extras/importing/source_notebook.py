@@ -1,16 +1,33 @@
-"""A source notebook of nbgrader's, as pieces."""
+"""Read an instructor's notebook file, and split it into its parts.
+
+This module recognizes the formats and reads those of nbgrader. ``otter`` reads those of Otter.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
-from autograder.course.notebook import text_of
-from autograder.extras.importing.pieces import AnswerCell, ByHand, Given, Original, Piece, SourceLine, Test
+from autograder.course.notebook import NotebookError, load_document, metadata_of, read_bytes, text_of
+from autograder.extras.importing.otter import is_otter, read_otter
+from autograder.extras.importing.pieces import (
+    AnswerCell,
+    CopiedCell,
+    ImportRefusedError,
+    ManualCell,
+    Original,
+    Piece,
+    SourceLine,
+    Test,
+)
 
-__all__ = ["is_nbgrader", "read_nbgrader"]
+__all__ = ["is_nbgrader", "original_of", "read_nbgrader", "read_source"]
+
+
+# --- Notebooks for nbgrader --------------------------------------------------------------------------------------------
 
 _SOLUTION = re.compile(r"(BEGIN|END) SOLUTION\b")
 _HIDDEN = re.compile(r"(BEGIN|END) HIDDEN TESTS\b")
@@ -20,12 +37,12 @@ _BLANK_CODE = ("# YOUR CODE HERE", "raise NotImplementedError()")
 
 
 def is_nbgrader(cells: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether any of the cells is marked as nbgrader's."""
+    """Return whether any cell has nbgrader metadata."""
     return any(_marks(cell) for cell in cells)
 
 
 def read_nbgrader(cells: Sequence[Mapping[str, Any]]) -> Original:
-    """The pieces of a notebook whose cells nbgrader's metadata marks."""
+    """Split an nbgrader source notebook into its parts."""
     notes: list[str] = []
     return Original(
         "nbgrader", [piece for n, cell in enumerate(cells, 1) for piece in _pieces(n, cell, notes)], notes=notes
@@ -47,32 +64,32 @@ def _pieces(number: int, cell: Mapping[str, Any], notes: list[str]) -> Iterator[
         notes.append(
             f"{where}: it is a cell of text that nbgrader marks as {'graded' if grade else 'an answer'}; it stays as it was."
         )
-        yield Given(where, cell)
+        yield CopiedCell(where, cell)
     else:
-        yield Given(where, cell)
+        yield CopiedCell(where, cell)
 
 
-def _by_hand(where: str, cell: Mapping[str, Any], source: str, name: str) -> ByHand:
+def _by_hand(where: str, cell: Mapping[str, Any], source: str, name: str) -> ManualCell:
     marks = {**_marks(cell), "grade_id": name or re.sub(r"\W+", "-", where)}
     marks = {"grade": False, "locked": False, "solution": False, "task": False, **marks}
     changed = {**cell, "metadata": {**_metadata(cell), "nbgrader": marks}}
     if marks.get("task") is True:
-        return ByHand(where, changed)  # nbgrader itself takes its mark scheme out of what students get
+        return ManualCell(where, changed)  # nbgrader itself removes its mark scheme for students
     if cell.get("cell_type") == "code":
-        # Nothing is raised in it: it is run with all others, solved or not.
+        # It must not raise, because it is run together with all others, solved or not.
         answer = AnswerCell(where, name, _lines(source, blank=_BLANK_CODE[:1]))
         shown = "\n".join(
             line for line in answer.shown.splitlines() if not line.strip().startswith("raise NotImplementedError")
         )
-        return ByHand(where, {**changed, "source": shown}, answer.solved)
+        return ManualCell(where, {**changed, "source": shown}, answer.solved)
     if _SOLUTION.search(source):
         answer = AnswerCell(where, name, _lines(source, blank=(_BLANK_TEXT,)))
-        return ByHand(where, {**changed, "source": answer.shown}, answer.solved)
-    return ByHand(where, {**changed, "source": _BLANK_TEXT}, source)
+        return ManualCell(where, {**changed, "source": answer.shown}, answer.solved)
+    return ManualCell(where, {**changed, "source": _BLANK_TEXT}, source)
 
 
 def _lines(source: str, blank: Sequence[str] = _BLANK_CODE) -> list[SourceLine]:
-    """The lines of an answer; where no line says where the solution begins, all of them are, as nbgrader takes it."""
+    """Return the lines of an answer. If no line marks the solution, all are the solution, as in nbgrader."""
     lines = source.splitlines()
     if not any(_SOLUTION.search(line) for line in lines):
         if any(mark in source for mark in ("YOUR CODE HERE", "NotImplementedError")):
@@ -113,7 +130,7 @@ def _tests(where: str, name: str, source: str, points: Fraction) -> Iterator[Tes
     seen, unseen = ("\n".join(parts[key]).strip("\n") for key in (False, True))
     both = _says_something(seen) and _says_something(unseen)
     if _says_something(seen) or not unseen:
-        # All or nothing, as nbgrader marks it: what students see earns nothing where the hidden part does not hold.
+        # All or nothing, as in nbgrader: the visible part earns nothing if the hidden part fails.
         yield Test(where, name, seen, Fraction(0) if both else points)
     if _says_something(unseen):
         yield Test(where, name, unseen, points, hidden=True, after_visible=both)
@@ -124,7 +141,7 @@ def _says_something(code: str) -> bool:
 
 
 def points_of(value: Any) -> Fraction:
-    """Points as the source has them; 0 for what is no number."""
+    """Return points as the source has them, and 0 for anything that is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
         return Fraction(0)
     return Fraction(value).limit_denominator(1000)
@@ -138,3 +155,69 @@ def _metadata(cell: Mapping[str, Any]) -> Mapping[str, Any]:
 def _marks(cell: Mapping[str, Any]) -> Mapping[str, Any]:
     found = _metadata(cell).get("nbgrader")
     return found if isinstance(found, dict) else {}
+
+
+# --- Notebook files ----------------------------------------------------------------------------------------------------
+
+_KERNELS = {
+    "ir": "R",
+    "julia": "Julia",
+    "octave": "Octave",
+    "scala": "Scala",
+    "xcpp": "C++",
+    "bash": "Bash",
+    "sas": "SAS",
+}
+
+
+def read_source(path: Path) -> Mapping[str, Any]:
+    """Return the JSON of a notebook. Raises ``ImportRefusedError`` if it is not a notebook, or not for Python 3."""
+    try:
+        document = load_document(read_bytes(path), path)
+    except NotebookError as error:
+        why = str(error)
+        if "nbconvert" not in why:
+            why = why.partition(". ")[0].rstrip(".") + "."  # the rest is advice for students
+        raise ImportRefusedError(f"{why.rstrip()} Nothing was written.") from error
+    if kernel := _other_kernel(document):
+        raise ImportRefusedError(
+            f"{path.name} is a notebook for {kernel}, and chapters here are Python 3. Nothing was written."
+        )
+    return document
+
+
+def original_of(path: Path, document: Mapping[str, Any]) -> Original:
+    """Return the parts of a notebook. Raises ``ImportRefusedError`` if it is neither for nbgrader nor for Otter."""
+    cells = [cell for cell in document["cells"] if isinstance(cell, dict)]
+    if metadata_of(document).get("chapter"):
+        raise ImportRefusedError(f"{path.name} is a chapter of this project already. Nothing was written.")
+    try:
+        if is_otter(cells):
+            return read_otter(cells)
+        if is_nbgrader(cells):
+            return read_nbgrader(cells)
+    except ImportRefusedError as error:
+        raise ImportRefusedError(f"{path.name}, {str(error).rstrip()} Nothing was written.") from error
+    raise ImportRefusedError(
+        f"{path.name} is neither an nbgrader nor an Otter notebook: no cell has nbgrader's metadata, and none says "
+        "# BEGIN QUESTION. Give the instructor's version, with the solutions in it. Nothing was written."
+    )
+
+
+def _other_kernel(document: Mapping[str, Any]) -> str:
+    """Return the language of a notebook that is not for Python 3. Empty if it is, or if it names none."""
+    metadata = document.get("metadata")
+    spec, info = (
+        _texts(metadata.get(key)) if isinstance(metadata, dict) else {} for key in ("kernelspec", "language_info")
+    )
+    language, name = (spec.get("language") or info.get("name") or "").lower(), spec.get("name", "").lower()
+    if known := next((said for start, said in _KERNELS.items() if name.split("-")[0].split("_")[0] == start), ""):
+        return known
+    if language and "python" not in language and "python" not in name:
+        return spec.get("language") or info.get("name") or ""
+    old = name.startswith("python2") or info.get("version", "").startswith("2.") or language == "python2"
+    return "Python 2" if old else ""
+
+
+def _texts(value: Any) -> dict[str, str]:
+    return {k: v for k, v in value.items() if isinstance(v, str)} if isinstance(value, dict) else {}
