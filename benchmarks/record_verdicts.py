@@ -27,7 +27,7 @@ from simulated import HERE, course_in
 
 from autograder.authoring.audit.mutants import mutants_of
 from autograder.course.course import Course, load_course
-from autograder.extras.demo.students import class_of, hand_in
+from autograder.extras.demo.students import hand_in, make_class
 from autograder.grading.batch import grade_notebooks
 from autograder.grading.submission import Job
 from autograder.judging.functions import FunctionSubject
@@ -112,7 +112,7 @@ def classes(chapters: list[str]) -> list[Line]:
         course = course_in(Path(folder) / "course", "c.Course.call_seconds = 2.0", "c.Course.cell_seconds = 2.0")
         jobs = []
         for chapter in chapters:
-            for student in class_of(CLASS):
+            for student in make_class(CLASS):
                 path = course.root / "submitted" / student.id / chapter / f"{chapter}.ipynb"
                 path.parent.mkdir(parents=True)
                 path.write_bytes(hand_in(course, chapter, student, CLASS).data)

@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from autograder.course.course import Course, load_course
 from autograder.course.notebook import NotebookError, document_bytes, load_document, notebook_of
-from autograder.extras.demo.run import copy_course
-from autograder.extras.demo.students import class_of, hand_in
+from autograder.extras.demo.demo_run import copy_course
+from autograder.extras.demo.students import hand_in, make_class
 from autograder.grading.document import write_outcomes
 from autograder.grading.task import GradingOptions
 from autograder.grading.verdict_cache import VerdictCache
@@ -53,7 +53,7 @@ def fill(course: Course, students: int, chapter: str = CHAPTER, *, bare: bool = 
     known: dict[str, dict[str, Any]] = {}
     paths = []
     with closing(open_worker(course.limits, list(course.packages))) as worker:
-        for student in class_of(students, hostile=False):
+        for student in make_class(students, hostile=False):
             data = hand_in(course, chapter, student, students).data
             signed = _signed(_run(data, worker, None if bare else known), student.id)
             paths.append(_handed_in(course, student.id, chapter, signed))
@@ -72,7 +72,7 @@ def join_in(course: Course, graded: Sequence[Path], students: int, chapter: str 
         verdict, cells = cache.load(cache.key(data)), cache.load_cells(cache.key(data))
         if verdict is not None and cells is not None:
             known.append((path.parent.parent.name, data, verdict, cells))
-    for student in class_of(students, hostile=False)[len(graded) :]:
+    for student in make_class(students, hostile=False)[len(graded) :]:
         other, data, verdict, cells = known[student.number % len(known)]
         path = _handed_in(course, student.id, chapter, data.replace(_name(other), _name(student.id)))
         cache.save(cache.key(path.read_bytes()), verdict.relabelled(notebook=str(path), student=student.id), cells)

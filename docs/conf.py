@@ -9,6 +9,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]  # the pages describe this checkout
 import reference  # noqa: E402 - found by the line above
 
 from autograder import __version__  # noqa: E402
+from autograder.cli.app import app as command_line  # noqa: E402
 
 project = "autograder"
 author = "the autograder contributors"
@@ -33,4 +34,5 @@ html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
 
 def setup(app: "reference.Sphinx") -> None:
     """Fill the pages whose contents are read from the code."""
+    command_line.list_commands()  # loads the registered commands, which sphinx-click does not do
     app.connect("source-read", reference.fill)

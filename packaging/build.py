@@ -1,6 +1,6 @@
-"""Builds what is published, into ``dist/``: the released course, then sdist and wheel of both distributions.
+"""Build what is published into ``dist/``: the released course, then sdist and wheel of both distributions.
 
-``python packaging/build.py [--output-dir DIR]``. The build backend is the one of this environment: nothing is fetched.
+``python packaging/build.py [--output-dir DIR]``. It uses the build backend of this environment and downloads nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PROJECTS = [ROOT, ROOT / "packaging" / "instructor"]
 
 
 def main() -> int:
-    """Build all of it; the exit status."""
+    """Build everything, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--output-dir", type=Path, default=ROOT / "dist", metavar="DIR")
     output = parser.parse_args().output_dir.resolve()
@@ -27,13 +27,13 @@ def main() -> int:
 
     hand_out(load_course(ROOT), course)
     for project in PROJECTS:
-        # The wheel is made from the sdist, so that the sdist is known to hold all it needs.
+        # The wheel is built from the sdist, which proves that the sdist is complete.
         command = [sys.executable, "-m", "build", "--no-isolation", f"--outdir={output}", str(project)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             print(done.stdout, done.stderr, sep="\n", file=sys.stderr)
             return 1
-    shutil.rmtree(course)  # a wheel that is built by hand later would hold what has grown old
+    shutil.rmtree(course)  # a wheel that is built later without this script would hold an outdated course
     print(*sorted(str(path) for path in output.glob("nbautograder*")), sep="\n")
     return 0
 

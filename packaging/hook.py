@@ -1,7 +1,7 @@
-"""What goes into the student's distribution: the modules that its verbs import, and the released course as data.
+"""Select the files of the student's distribution: the modules that its commands import, and the released course as data.
 
-In a clone the modules are those that ``packaging/modules.py`` finds, and the course is what ``make wheel`` left in
-``build/course``. A source distribution holds those files and no others, so there all of ``autograder/`` is taken.
+In a clone, ``packaging/modules.py`` finds the modules, and ``make wheel`` puts the course in ``build/course``. A source
+distribution holds only these files, so all of its ``autograder/`` is taken.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class StudentFiles(BuildHookInterface):
-    """Adds the files one by one, so that a module of the instructor's can only come along if a student's verb imports it."""
+    """A build hook that adds the files one by one. An instructor's module is included only if a student's command imports it."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Name the files for hatch; an editable install takes the whole clone instead."""
+        """List the files for hatch. An editable install takes the whole clone instead."""
         if version == "editable":
             return
+        self.metadata.core.entry_points.clear()  # the modules that they name are the instructor's
         tree = Path(self.root)
         listing = tree / "packaging" / "modules.py"
         if listing.is_file():

@@ -1,4 +1,4 @@
-"""Which modules of ``autograder/`` a student installs: whatever the student's verbs import, however far down."""
+"""Find the modules of ``autograder/`` that a student installs: everything that the student's commands import."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 __all__ = ["instructor_files", "student_files"]
 
-# ``check`` and ``hint`` in a notebook, and the verbs of a student's terminal.
+# ``check`` and ``hint`` in a notebook, and the commands of a student's terminal.
 DOORS = (
     "autograder",
     "autograder.__main__",
@@ -15,12 +15,12 @@ DOORS = (
     "autograder.cli",
     "autograder.cli.student",
 )
-# Run by path or beside the package, so no import tells of them: the side inside the jail, and the mark of typed code.
+# Files that no import names: the code inside the sandbox, which is run by path, and the marker of typed code.
 WHOLE = ("autograder/sandbox/guest", "autograder/py.typed")
 
 
 def student_files(tree: Path) -> list[str]:
-    """The files of the student's distribution, as paths from ``tree`` (the folder that holds ``autograder/``), sorted."""
+    """Return the files of the student's distribution, sorted, as paths relative to ``tree``, which holds ``autograder/``."""
     files = {_relative(tree, module) for module in _reached(tree)}
     for name in WHOLE:
         place = tree / name
@@ -30,7 +30,7 @@ def student_files(tree: Path) -> list[str]:
 
 
 def instructor_files(tree: Path) -> list[str]:
-    """The files of the instructor's distribution: all the others."""
+    """Return the files of the instructor's distribution, which are all others."""
     every = {p.relative_to(tree).as_posix() for p in (tree / "autograder").rglob("*") if _is_source(p)}
     return sorted(every - set(student_files(tree)))
 
@@ -47,7 +47,7 @@ def _reached(tree: Path) -> set[str]:
 
 
 def _imported(tree: Path, module: str) -> list[str]:
-    """What a module imports of ``autograder``, at its top or later."""
+    """Return what a module imports from ``autograder``, at its top or inside functions."""
     found: list[str] = []
     path = tree / _relative(tree, module)
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
@@ -55,7 +55,7 @@ def _imported(tree: Path, module: str) -> list[str]:
     while nodes:
         node = nodes.pop()
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            continue  # for a type checker only
+            continue  # only for type checkers
         nodes.extend(ast.iter_child_nodes(node))
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]

@@ -1,9 +1,13 @@
-"""What is wrong with a course, said in a sentence."""
+"""Errors whose text a command prints as it is: what failed, where, and what to do."""
 
 from __future__ import annotations
 
-__all__ = ["CourseError"]
+__all__ = ["CourseError", "UnavailableError"]
 
 
 class CourseError(Exception):
-    """Something in a course folder is missing or wrong; the text says what, where and what to do."""
+    """A course folder or a call is wrong. A command ends with status 2."""
+
+
+class UnavailableError(Exception):
+    """A sandbox, a gradebook or a cluster cannot be used. A command ends with status 1."""

@@ -7,10 +7,12 @@ import os
 import threading
 from pathlib import Path
 
-__all__ = ["DISK", "FULL", "disk_error_advice", "write_atomically"]
+__all__ = ["DISK", "FULL", "KEPT", "NO_ROOM", "disk_error_advice", "grading_disk_error_advice", "write_atomically"]
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 DISK = FULL | {errno.EROFS}  # what ends all further writing there, for every notebook
+KEPT = "What was graded is kept: once that is mended, the same command goes on from here."
+NO_ROOM = "no space is left there. What was graded is kept: make room, and the same command goes on from here."
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o644) -> None:
@@ -38,10 +40,21 @@ def _created(path: Path) -> int:
 
 
 def disk_error_advice(error: OSError) -> str:
-    """What to do about a file that cannot be read or written; empty where ``error`` is about something else."""
+    """Return what to do about a file that cannot be read or written. Empty if ``error`` is about something else."""
     where = error.filename or "a file"
     if error.errno in FULL:
         return f"Cannot write {where}: the disk is full. Make room there, then run the same command again."
     if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}:
         return f"Cannot use {where}: {error.strerror}. Name another folder, or mend its rights, and run the same command again."
     return ""
+
+
+def grading_disk_error_advice(error: OSError) -> str:
+    """Return what to do about a file that grading cannot write. Empty if ``error`` is about something else."""
+    if error.errno in FULL:
+        return f"Cannot write {error.filename or 'a file'}: {NO_ROOM}"
+    if error.filename is None or error.errno not in DISK | {errno.EACCES, errno.EPERM}:
+        return ""
+    return (
+        f"Cannot use {error.filename}: {error.strerror}. Put the course where you may write, or mend its rights. {KEPT}"
+    )

@@ -1,4 +1,4 @@
-"""The whole command line: all verbs, in the order in which a course needs them."""
+"""The whole command line: all commands, in the order in which a course needs them."""
 
 from __future__ import annotations
 
@@ -8,29 +8,50 @@ from pathlib import Path
 import click
 
 from autograder import __version__
-from autograder.cli.authoring import audit, examples, release
-from autograder.cli.classes import gradescope, marks, report
+from autograder.cli.authoring import audit, examples, new, new_exercise, release, stubs
+from autograder.cli.commands import CommandGroup
 from autograder.cli.courses import config, doctor, roster
-from autograder.cli.grading import check, demo, grade
-from autograder.cli.importing import import_
-from autograder.cli.learn import start, watch
-from autograder.cli.marks import export, feedback, log
-from autograder.cli.scaffold import new, new_exercise, stubs
-from autograder.cli.site import site
-from autograder.cli.verbs import Verbs
+from autograder.cli.entry_points import load_commands
+from autograder.cli.grading import check, grade
+from autograder.cli.marks import export, feedback, log, marks
+from autograder.cli.student import start, watch
 
 __all__ = ["app"]
 
 
-@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
-# Alone, `autograder --version` is answered in autograder.cli, before this module is imported.
+class _AllCommands(CommandGroup):
+    """The core's commands, and those that other packages register, which are loaded only if they are needed."""
+
+    _loaded = False
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command called ``cmd_name``. A registered command never replaces one of the core's."""
+        if cmd_name not in self.commands:
+            self._load()
+        return super().get_command(ctx, cmd_name)
+
+    def list_commands(self, ctx: click.Context | None = None) -> list[str]:
+        """Return the names of all commands in the order of the help text."""
+        self._load()
+        return super().list_commands(ctx)
+
+    def _load(self) -> None:
+        if not self._loaded:
+            self._loaded = True
+            for command in load_commands():
+                if command.name not in self.commands:
+                    self.place(command)
+
+
+@click.group(cls=_AllCommands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+# `autograder --version` alone is handled in autograder.cli, before this module is imported.
 @click.version_option(
     __version__, "--version", "-V", message="autograder %(version)s", help="Print the version and stop."
 )
 @click.pass_context
 def app(ctx: click.Context) -> None:
     """Autograded Jupyter exercises: confined, fast, and measured for being right."""
-    ctx.obj = _hand_out  # what a student's program cannot do, for `start`
+    ctx.obj = _hand_out  # for `start`, since a student's installation cannot do this
 
 
 def _hand_out(course: Path, say: Callable[[str], None]) -> Path:
@@ -39,8 +60,6 @@ def _hand_out(course: Path, say: Callable[[str], None]) -> Path:
     return handout(course, say)
 
 
-app.add_verbs("To learn", [start, watch, check, site])
-app.add_verbs("To teach", [release, grade, feedback, marks, report, export, log, roster, gradescope])
-app.add_verbs("To write and look after a course", [new, new_exercise, stubs])
-app.add_verbs("To write and look after a course", [audit, examples, doctor, config, demo])
-app.add_verbs("To write and look after a course", [import_])
+app.add_section("To learn", [start, watch, check])
+app.add_section("To teach", [release, grade, feedback, marks, export, log, roster])
+app.add_section("To write and look after a course", [new, new_exercise, stubs, audit, examples, doctor, config])

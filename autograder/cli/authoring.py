@@ -1,8 +1,9 @@
-"""The verbs of who writes a chapter: prove and release it, record its examples, measure its checks."""
+"""Commands for course authors: create a course, add exercises, and audit and release chapters."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,23 +12,104 @@ from typing import TYPE_CHECKING
 import click
 from click.exceptions import Exit
 
-from autograder.cli.common import (
+from autograder.base.formatting import join_words, pluralize
+from autograder.cli.commands import (
+    PATH,
     chapters_argument,
     cores,
     course_option,
     everything_option,
-    told_in_sentences,
-    wanted,
+    friendly_errors,
+    json_option,
+    report_errors,
+    selected_chapters,
     workers_option,
 )
-from autograder.cli.progress import say
-from autograder.cli.verbs import PATH, json_option
+from autograder.cli.output import echo_status
 from autograder.course.course import Course, load_course
 
 if TYPE_CHECKING:
     from autograder.authoring.audit import ChapterAudit
 
-__all__ = ["audit", "examples", "release"]
+__all__ = ["audit", "examples", "new", "new_exercise", "release", "stubs"]
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=PATH)
+@click.option("--title", help="What the course is called; by default made of the folder's name.")
+@click.option(
+    "--id", "course_id", metavar="ID", help="Its id in the gradebook and the exchange; by default the folder's name."
+)
+def new(folder: Path, *, title: str | None, course_id: str | None) -> None:
+    """Make a course in a new folder, with one exercise that can be released, graded and audited at once."""
+    from autograder.authoring.scaffold.course import new_course
+
+    with friendly_errors():
+        course = new_course(folder, title=title, course_id=course_id)
+        [chapter] = course.chapters
+        click.echo(f"{folder} is a course, {course.title!r}, with one exercise in {chapter}. What next:")
+        if course.root != Path.cwd():
+            click.echo(f"  cd {shlex.quote(str(folder))}")
+        click.echo(f"  autograder release {chapter}")
+        click.echo("  autograder new-exercise NAME --chapter CHAPTER")
+        click.echo("README.md there says what lies where.")
+
+
+@click.command("new-exercise")
+@click.argument("name")
+@click.option("--chapter", metavar="CHAPTER", required=True, help="Where it belongs; a chapter of a new name is made.")
+@click.option(
+    "--signature",
+    metavar="'NAME(x, axis=-1)'",
+    help="Its parameters; by default those of its reference, or x where there is none yet.",
+)
+@click.option("--points", type=float, help="What it is worth; by default 4.")
+@course_option
+def new_exercise(
+    name: str, *, chapter: str, signature: str | None, points: float | None, course_folder: Path | None
+) -> None:
+    """Begin an exercise: reference, checks, a first misconception and cells, each in its place, with what is left to write marked."""
+    from autograder.authoring.scaffold.exercise import new_exercise as begin
+
+    with friendly_errors():
+        course = load_course(course_folder)
+        made = begin(course, name, chapter, signature=signature, points=points)
+        if made.new_chapter:
+            click.echo(f"{chapter} is a new chapter, the last in course_config.py.")
+        if made.from_reference:
+            click.echo(f"The stub is made from {name} in solutions/{chapter}.py.")
+        for path in made.files:
+            todo = made.todo.get(path, 0)
+            left = f"   {pluralize(todo, 'place')} to write in" if todo else ""
+            click.echo(f"  {path.relative_to(course.root)}{left}")
+        if made.todo:
+            click.echo(f"Each place says TODO(author), and `autograder release {chapter}` lists what is left.")
+        if not made.from_reference:
+            click.echo(
+                f"Begin with the answer in solutions/{chapter}.py: `autograder stubs {chapter}` then gives the stub its docstring."
+            )
+
+
+@click.command()
+@chapters_argument
+@course_option
+def stubs(chapters: Sequence[str], *, course_folder: Path | None) -> None:
+    """Give stubs the parameters and docstrings of their references, where they differ; by default in every chapter."""
+    from autograder.authoring.scaffold.stubs import update_stubs
+
+    with friendly_errors():
+        course = load_course(course_folder)
+        left: list[str] = []
+        for chapter in selected_chapters(course, chapters, everything=not chapters):
+            renewed = update_stubs(course, chapter)
+            left += renewed.left
+            if renewed.changed:
+                click.echo(f"{chapter}: {join_words(renewed.changed)} written anew.")
+            elif not renewed.left:
+                click.echo(f"{chapter}: every stub is as its reference says.")
+        for sentence in left:
+            click.echo(sentence, err=True)
+        raise Exit(1 if left else 0)
 
 
 @click.command()
@@ -42,16 +124,16 @@ def release(chapters: Sequence[str], *, everything: bool, draft: bool, course_fo
     from autograder.authoring.release import ReleaseError
     from autograder.authoring.release import release as release_chapters
 
-    with told_in_sentences():
+    with report_errors():
         course = load_course(course_folder)
-        for chapter in wanted(course, chapters, everything=everything, complete=False):
-            say(f"{chapter}: proving its checks before it is released …")
+        for chapter in selected_chapters(course, chapters, everything=everything, complete=False):
+            echo_status(f"{chapter}: proving its checks before it is released …")
             try:
-                release_chapters(course, [chapter], draft=draft, say=say)
+                release_chapters(course, [chapter], draft=draft, say=echo_status)
             except ReleaseError as error:
-                say(f"{chapter} is not released. {error}")
+                echo_status(f"{chapter} is not released. {error}")
                 raise Exit(1) from error
-            say(f"{chapter}: released to {course.root / 'release' / chapter}")
+            echo_status(f"{chapter}: released to {course.root / 'release' / chapter}")
 
 
 @click.command()
@@ -61,10 +143,10 @@ def examples(chapters: Sequence[str], *, course_folder: Path | None) -> None:
     """Record a chapter's examples, by which check() in a notebook of this folder judges; by default every chapter's."""
     from autograder.authoring.release import record_examples
 
-    with told_in_sentences():
+    with report_errors():
         course = load_course(course_folder)
-        for chapter in wanted(course, chapters, everything=not chapters):
-            say(f"{chapter}: examples recorded in {record_examples(course, chapter)}")
+        for chapter in selected_chapters(course, chapters, everything=not chapters):
+            echo_status(f"{chapter}: examples recorded in {record_examples(course, chapter)}")
 
 
 @click.command()
@@ -106,14 +188,14 @@ def audit(
     from autograder.authoring.audit import audit as audit_chapters
     from autograder.authoring.release.inspection import inspect_chapter
 
-    with told_in_sentences():
+    with report_errors():
         course = load_course(course_folder)
         if from_class is not None:
             _learn_from(course, from_class, workers or cores())
             return
-        asked = wanted(course, chapters, everything=not chapters)
+        asked = selected_chapters(course, chapters, everything=not chapters)
         found = {chapter: inspect_chapter(course, chapter) for chapter in asked}
-        # An audit would wait for what does not come back, and find everything wrong with what is not written yet.
+        # Auditing an endless reference would not end, and every finding about an unfinished one would be wrong.
         unmeasured = [c for c in asked if found[c].endless or found[c].unfinished]
         judged = [c for c in asked if c not in unmeasured]
         measured = audit_chapters(course, judged, workers=workers or cores(), locate=locate, suggest=suggest)
@@ -121,7 +203,7 @@ def audit(
         reports = [replace(audits[c], mistakes=tuple(map(str, found[c].mistakes))) for c in asked]
         if page is not None:
             page.write_text(audit_page(reports, course.title or course.course_id), encoding="utf-8")
-            say(f"The page is {page}.")
+            echo_status(f"The page is {page}.")
         if as_json:
             click.echo(json.dumps([report.to_json() for report in reports], ensure_ascii=False, indent=2))
         else:

@@ -1,4 +1,4 @@
-"""The verbs about a course itself: what it lacks, its settings and its class list."""
+"""Commands about a course itself: its problems, its settings and its class list."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ import click
 from click.exceptions import Exit
 
 from autograder.base.formatting import pluralize
-from autograder.cli.common import course_option, told_in_sentences
-from autograder.cli.progress import say
-from autograder.cli.verbs import PATH
+from autograder.cli.commands import PATH, course_option, report_errors
+from autograder.cli.output import echo_status
 from autograder.course.course import find_course, load_course
 
 __all__ = ["config", "doctor", "roster"]
@@ -27,7 +26,7 @@ def doctor(*, as_json: bool, course_folder: Path | None) -> None:
     """Say what holds on this machine, what it and the course around here lack, and how to get it."""
     from autograder.cli.doctor import as_data, report
 
-    with told_in_sentences():
+    with report_errors():
         course = load_course(course_folder) if course_folder or find_course() else None
         if not as_json:
             raise Exit(0 if report(course=course) else 1)
@@ -43,7 +42,7 @@ def config(*, as_json: bool, course_folder: Path | None) -> None:
     """Print every setting: its value, what it does, and where it was set."""
     from autograder.course.settings import settings_of
 
-    with told_in_sentences():
+    with report_errors():
         found = settings_of(load_course(course_folder))
         if as_json:
             click.echo(json.dumps([one.to_json() for one in found], ensure_ascii=False, indent=2, default=str))
@@ -63,10 +62,12 @@ def roster(file: Path, *, course_folder: Path | None) -> None:
     """Enter a class list in the gradebook, once it is checked: nothing of a file with a mistake is entered."""
     from autograder.classroom.gradebook.people import enter_roster, read_roster
 
-    with told_in_sentences():
+    with report_errors():
         course = load_course(course_folder)
         people, ignored = read_roster(file)
         new, changed = enter_roster(course, people)
         if ignored:
-            say(f"Not read: the column{'s' if len(ignored) > 1 else ''} {', '.join(ignored)}.")
-        say(f"{pluralize(len(people), 'student')} in {file}: {new} new to the gradebook, {changed} changed there.")
+            echo_status(f"Not read: the column{'s' if len(ignored) > 1 else ''} {', '.join(ignored)}.")
+        echo_status(
+            f"{pluralize(len(people), 'student')} in {file}: {new} new to the gradebook, {changed} changed there."
+        )

@@ -1,7 +1,8 @@
-"""The verbs that judge notebooks: a class into the gradebook, loose files, and a class that is only simulated."""
+"""Commands that grade notebooks: those of a class, into the gradebook, or individual files."""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -9,23 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.exceptions import Exit
 
 from autograder.base.errors import CourseError
 from autograder.base.verdict import Verdict
-from autograder.cli.common import (
-    POSITIVE,
+from autograder.cli.commands import (
     confinement,
     cores,
     course_option,
+    exercise_option,
+    json_option,
+    notebooks_argument,
+    report_errors,
     students_option,
-    told_in_sentences,
     unsafe_option,
     workers_option,
 )
-from autograder.cli.progress import grading_progress, say
-from autograder.cli.text import finish, verdict_text
-from autograder.cli.verbs import exercise_option, json_option, notebooks_argument
+from autograder.cli.entry_points import load_grader
+from autograder.cli.output import echo_status, grading_progress, preview_text, print_results, verdict_text
 from autograder.course.course import find_course, load_course
 from autograder.course.notebook import read_notebook
 from autograder.sandbox.confinement import Confinement
@@ -34,7 +35,10 @@ from autograder.sandbox.protocol import SandboxStartError, SandboxUnavailable
 if TYPE_CHECKING:
     from autograder.grading.task import Executor
 
-__all__ = ["check", "demo", "grade"]
+__all__ = ["check", "grade"]
+
+# Printed if no installed distribution has a grader for a cluster.
+_NO_DASK = "Grading on a cluster needs Dask, which is not installed here: pip install 'nbautograder[dask]'."
 
 scheduler_option = click.option(
     "--scheduler", metavar="ADDRESS", help="Grade on the Dask cluster whose scheduler is at this address."
@@ -64,7 +68,7 @@ def grade(
     """Grade what was handed in for a chapter, into nbgrader's gradebook."""
     from autograder.classroom.run import grade_class, handed_in
 
-    with told_in_sentences(" What was graded is kept: the same command goes on from here."):
+    with report_errors(" What was graded is kept: the same command goes on from here."):
         _one_of(workers, scheduler)
         course = load_course(course_folder)
         course.require_chapter(chapter)
@@ -76,16 +80,19 @@ def grade(
             "executor": _executor(scheduler),
         }
         if preview:
-            from autograder.cli.preview import show_preview
+            from autograder.classroom.preview import preview_class
 
-            show_preview(course, chapter, jobs, how, as_json=as_json)
+            with grading_progress(len(jobs), f"Previewing {chapter}") as on_verdict:
+                found = preview_class(course, chapter, jobs, on_verdict=on_verdict, **how)
+            shown = found.to_json() if as_json else None
+            click.echo(json.dumps(shown, ensure_ascii=False, indent=1) if as_json else preview_text(found))
             return
 
         def run(on_verdict: Callable[[Verdict], None]) -> list[Verdict]:
             return grade_class(course, chapter, jobs, on_verdict=on_verdict, **how)
 
         by_hand = read_notebook(course.source(chapter)).points_by_hand()
-        finish(*_run(run, len(jobs), f"Grading {chapter}"), as_json=as_json, by_hand=by_hand)
+        print_results(*_run(run, len(jobs), f"Grading {chapter}"), as_json=as_json, by_hand=by_hand)
 
 
 @click.command()
@@ -113,8 +120,8 @@ def check(
     from autograder.grading.submission import Job
     from autograder.student.terminal.checking import check_by_examples
 
-    with told_in_sentences():
-        # The folder of the notebook is never asked: a course_config.py that came with it would be run, unconfined.
+    with report_errors():
+        # The notebook's own folder is not searched: a course_config.py there would run unconfined.
         here = course_folder or find_course()
         _one_of(workers, scheduler)
         if here is None and scheduler is not None:
@@ -141,40 +148,15 @@ def check(
         try:
             verdicts, seconds = _run(partial(run, asked), len(notebooks), "Checking")
         except SandboxUnavailable as error:
-            # Never because of what a notebook did to a jail that worked.
+            # Never run outside a jail because a notebook broke a jail that had worked.
             if scheduler is not None or isinstance(error, SandboxStartError):
                 raise
-            # `check` is for one's own notebooks, so it goes on where no jail can be had; `grade` does not.
-            say("No jail can be had here (`autograder doctor` tells why), so the code runs as you.")
+            # `check` is for your own notebooks, so it goes on without a jail. `grade` does not.
+            echo_status("No jail can be had here (`autograder doctor` tells why), so the code runs as you.")
             verdicts, seconds = _run(partial(run, "local"), len(notebooks), "Checking")
         if not as_json:
             click.echo("\n\n".join(verdict_text(verdict) for verdict in verdicts))
-        finish(verdicts, seconds, as_json=as_json, brief=len(notebooks) == 1)
-
-
-@click.command()
-@click.option(
-    "--students", metavar="N", type=POSITIVE, default=24, show_default=True, help="How many students to simulate."
-)
-@course_option
-@unsafe_option
-@workers_option
-def demo(*, students: int, course_folder: Path | None, unsafe_local: bool, workers: int | None) -> None:
-    """Watch it all work on a class of simulated students, in a new folder: release, collect, grade, give feedback."""
-    from autograder.extras.demo.run import run_demo
-
-    with told_in_sentences():
-        report = run_demo(
-            load_course(course_folder),
-            students,
-            confinement=confinement(unsafe_local=unsafe_local),
-            workers=workers or cores(),
-            say=click.echo,
-            progress=grading_progress,
-        )
-        if report.refused:
-            say(f"Not released: {', '.join(report.refused)}. The reasons stand above.")
-            raise Exit(1)
+        print_results(verdicts, seconds, as_json=as_json, brief=len(notebooks) == 1)
 
 
 def _one_of(workers: int | None, scheduler: str | None) -> None:
@@ -183,11 +165,7 @@ def _one_of(workers: int | None, scheduler: str | None) -> None:
 
 
 def _executor(scheduler: str | None) -> Executor | None:
-    if scheduler is None:
-        return None
-    from autograder.extras.cluster.client import grade_on_cluster
-
-    return partial(grade_on_cluster, scheduler)
+    return None if scheduler is None else partial(load_grader("dask", _NO_DASK), scheduler)
 
 
 def _run(

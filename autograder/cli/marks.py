@@ -1,8 +1,9 @@
-"""The verbs about marks once they are made: pages with what a person added to them, and files for other systems."""
+"""Commands about marks that were entered: feedback pages, tables, mark changes, and files for other systems."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -14,21 +15,21 @@ from click.exceptions import Exit
 from autograder.base.errors import CourseError
 from autograder.base.formatting import pluralize
 from autograder.base.sanitize import sanitize
-from autograder.cli.common import (
+from autograder.cli.commands import (
+    PATH,
     chapters_argument,
     course_option,
     everything_option,
+    json_option,
+    report_errors,
+    selected_chapters,
     students_option,
-    told_in_sentences,
-    wanted,
 )
-from autograder.cli.progress import say
-from autograder.cli.text import listed
-from autograder.cli.verbs import PATH, json_option
+from autograder.cli.output import echo_status, group_messages
 from autograder.course.course import load_course
 from autograder.pages.text import wrapped
 
-__all__ = ["export", "feedback", "log"]
+__all__ = ["export", "feedback", "log", "marks"]
 
 
 @click.command()
@@ -51,22 +52,50 @@ def feedback(
     from autograder.classroom.delivery import make_pages
     from autograder.classroom.run import handed_in
 
-    with told_in_sentences():
+    with report_errors():
         course = load_course(course_folder)
         found: list[dict[str, object]] = []
         missing = False
-        for chapter in wanted(course, chapters, everything=everything):
+        for chapter in selected_chapters(course, chapters, everything=everything):
             pages = make_pages(course, chapter, handed_in(course, chapter, students), force=force)
             found += [{"chapter": chapter, **page.to_json()} for page in pages]
             counts = Counter(page.status for page in pages)
             missing |= bool(counts["not graded"])
-            say(f"{chapter}: {pluralize(counts['made'], 'page')} made, {counts['unchanged']} as before.")
-            if remarks := listed((page.reason, page.student) for page in pages):
-                say(remarks)
+            echo_status(f"{chapter}: {pluralize(counts['made'], 'page')} made, {counts['unchanged']} as before.")
+            if remarks := group_messages((page.reason, page.student) for page in pages):
+                echo_status(remarks)
         if as_json:
             click.echo(json.dumps(found, ensure_ascii=False, indent=1))
         if missing:
             raise Exit(1)
+
+
+@click.command()
+@chapters_argument
+@everything_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print a table for a spreadsheet.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array, an object for each student.")
+@course_option
+def marks(
+    chapters: Sequence[str], *, everything: bool, as_csv: bool, as_json: bool, course_folder: Path | None
+) -> None:
+    """Show the marks of a class as a table: a row for each student, a column for each chapter."""
+    from autograder.classroom.class_marks import class_marks
+    from autograder.classroom.marks_table import marks_csv, marks_json, marks_text
+
+    with report_errors():
+        if as_csv and as_json:
+            raise CourseError("--csv and --json both say what to print: say one of them.")
+        course = load_course(course_folder)
+        found = class_marks(course, selected_chapters(course, chapters, everything=everything))
+        if as_csv:
+            sys.stdout.write(marks_csv(found))
+        elif as_json:
+            click.echo(json.dumps(marks_json(found), ensure_ascii=False, indent=2))
+        else:
+            # A program that reads a pipe gets each student on one line.
+            width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+            click.echo(marks_text(found, width))
 
 
 @click.command()
@@ -78,7 +107,7 @@ def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, cour
     """Show which marks moved since they were first entered: whose, from what to what, why and when."""
     from autograder.classroom.mark_changes import LOG_NAME, read_changes
 
-    with told_in_sentences():
+    with report_errors():
         course = load_course(course_folder)
         for chapter in chapters:
             course.require_chapter(chapter)
@@ -89,7 +118,7 @@ def log(chapters: Sequence[str], *, students: Sequence[str], as_json: bool, cour
             when = move.when[:16].replace("T", " ")
             click.echo(wrapped(move.text, "    ", f"{when}  {sanitize(move.chapter)}  {sanitize(move.student)}: "))
         if not moves:
-            say(f"No mark has moved: there is nothing in {LOG_NAME}.")
+            echo_status(f"No mark has moved: there is nothing in {LOG_NAME}.")
 
 
 @click.command()
@@ -129,10 +158,10 @@ def export(
     from autograder.classroom.export.gradebook import Policy, chapters_in
     from autograder.classroom.gradebook.entries import gradebook_url
 
-    with told_in_sentences():
+    with report_errors():
         course = load_course(course_folder)
         url = gradebook_url(course)
-        asked = wanted(course, chapters, everything=everything)
+        asked = selected_chapters(course, chapters, everything=everything)
         if everything and (there := set(chapters_in(url))):
             asked = [chapter for chapter in asked if chapter in there] or asked
         target = output or Path(f"grades-{to}.csv")
@@ -150,13 +179,13 @@ def export(
         if str(target) == "-":
             sys.stdout.buffer.write(done.data)
         for remark in done.remarks:
-            say(remark)
+            echo_status(remark)
         if str(target) != "-":
-            say(f"Marks of {', '.join(asked)} for {to} are in {target}.")
+            echo_status(f"Marks of {', '.join(asked)} for {to} are in {target}.")
 
 
 def _columns(given: Sequence[str], chapters: Sequence[str]) -> dict[str, str]:
-    """What ``--column CHAPTER=NAME`` says; with one chapter, its name can be left out."""
+    """Return the column of each chapter in ``--column CHAPTER=NAME``. With one chapter, its name may be omitted."""
     found = {}
     for text in given:
         chapter, sign, name = text.partition("=")

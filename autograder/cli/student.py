@@ -1,5 +1,11 @@
-"""The command line of a student's installation: ``start``, ``watch`` and ``check``, with none of the instructor's modules."""
+"""The command line of a student's installation: ``start``, ``watch`` and ``check``.
 
+It imports no module of the instructor's distribution.
+"""
+
+import shlex
+import signal
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -7,44 +13,95 @@ from pathlib import Path
 from typing import NoReturn
 
 import click
+from click.exceptions import Exit
 
 from autograder import __version__
-from autograder.cli.learn import start, watch
-from autograder.cli.verbs import Verbs, errors_in_sentences, exercise_option, json_option, notebooks_argument
+from autograder.cli.commands import (
+    PATH,
+    CommandGroup,
+    exercise_option,
+    friendly_errors,
+    json_option,
+    notebooks_argument,
+)
 
-__all__ = ["app"]
+__all__ = ["app", "start", "watch"]
 
-# Said of these, where somebody types one: most have read a page for instructors.
+# A student who types one of these has probably read a page for instructors, so the message says how to install them.
 INSTRUCTORS = {
     "site", "release", "grade", "feedback", "marks", "report", "export", "log", "roster", "gradescope", "audit", "examples", "doctor",
     "config", "demo", "new", "new-exercise", "stubs", "import",
 }  # fmt: skip
 
 
-class _StudentVerbs(Verbs):
-    """Verbs of which those that are not installed are told with how to get them."""
+class _StudentCommands(CommandGroup):
+    """A student's commands, with a hint on how to install an instructor's command."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The verb called ``cmd_name``."""
+        """Return the command called ``cmd_name``. Raises ``UsageError`` for a command of the instructor's."""
         found = super().get_command(ctx, cmd_name)
         if found is None and cmd_name in INSTRUCTORS:
             _not_installed(cmd_name)
         return found
 
 
-def _not_installed(verb: str) -> NoReturn:
+def _not_installed(command: str) -> NoReturn:
     raise click.UsageError(
-        f"`autograder {verb}` is for who teaches, and not installed here: "
+        f"`autograder {command}` is for who teaches, and not installed here: "
         f'pip install "nbautograder[instructor]=={__version__}" brings it.'
     )
 
 
-@click.group(cls=_StudentVerbs, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+@click.group(cls=_StudentCommands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
 @click.version_option(
     __version__, "--version", "-V", message="autograder %(version)s", help="Print the version and stop."
 )
 def app() -> None:
     """Exercises in Jupyter notebooks that say at once what holds, what does not, and why."""
+
+
+@click.command()
+@click.argument("folder", metavar="[DIR]", required=False, type=PATH)
+@click.option("--no-open", is_flag=True, help="Lay the course out, and leave JupyterLab closed.")
+@click.option(
+    "--lab", metavar="OPTIONS", default="", help="Options for JupyterLab, such as --lab '--no-browser --port=8890'."
+)
+@click.pass_context
+def start(ctx: click.Context, folder: Path | None, *, no_open: bool, lab: str) -> None:
+    """Lay the course out in a folder of your own, never over your work, and open its map in JupyterLab."""
+    from autograder.student.terminal import starting
+
+    _end_in_order()
+    with friendly_errors():
+        # The instructor's command line stores its `handout` function there. A student's has none.
+        options = None if no_open else shlex.split(lab)
+        raise Exit(starting.start(folder, lab=options, say=click.echo, hand_out=ctx.find_root().obj))
+
+
+@click.command()
+@click.argument("notebook", metavar="[NOTEBOOK]", required=False, type=PATH)
+def watch(notebook: Path | None) -> None:
+    """Check a notebook at each save, in this terminal, until you press q. One key gives a hint, goes on, lists, resets."""
+    # Print this before NumPy is loaded, so that the user sees at once that the command has started.
+    name = notebook.name if notebook is not None else "the notebook here"
+    click.echo(f"Watching {name} … (q ends it)")
+    from autograder.student.terminal.starting import find_notebook
+    from autograder.student.terminal.watch import watch as watch_notebook
+
+    _end_in_order()
+    with friendly_errors(stopped=""):  # Ctrl-C ends it as q does
+        raise Exit(watch_notebook(find_notebook(notebook)))
+
+
+def _end_in_order() -> None:
+    """End the programs started here together with this process, also if its terminal is closed."""
+    for ending in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, ending):
+            signal.signal(getattr(signal, ending), _ended)
+
+
+def _ended(number: int, _frame: object) -> NoReturn:
+    sys.exit(128 + number)
 
 
 @click.command()
@@ -56,8 +113,7 @@ def app() -> None:
 def check(notebooks: Sequence[Path], *, exercise: str | None, visible: bool, as_json: bool, unsafe_local: bool) -> None:
     """Check notebook files by the examples that were released with them."""
     from autograder.base.verdict import Verdict
-    from autograder.cli.progress import grading_progress, say
-    from autograder.cli.text import finish, verdict_text
+    from autograder.cli.output import echo_status, grading_progress, print_results, verdict_text
     from autograder.sandbox.confinement import Confinement
     from autograder.sandbox.protocol import SandboxStartError, SandboxUnavailable
     from autograder.student.terminal.checking import check_by_examples
@@ -69,17 +125,17 @@ def check(notebooks: Sequence[Path], *, exercise: str | None, visible: bool, as_
         with grading_progress(len(notebooks), "Checking") if many else nullcontext(lambda _verdict: None) as tick:
             return check_by_examples(notebooks, only, confinement, tick)
 
-    with errors_in_sentences(SandboxUnavailable):
+    with friendly_errors():
         try:
             verdicts = run("local" if unsafe_local else "auto")
         except SandboxStartError:
             raise
         except SandboxUnavailable:
-            say("No jail can be had here, so the code runs as you.")
+            echo_status("No jail can be had here, so the code runs as you.")
             verdicts = run("local")
     if not as_json:
         click.echo("\n\n".join(verdict_text(verdict) for verdict in verdicts))
-    finish(verdicts, time.monotonic() - began, as_json=as_json, brief=not many)
+    print_results(verdicts, time.monotonic() - began, as_json=as_json, brief=not many)
 
 
-app.add_verbs("Commands", [start, watch, check])
+app.add_section("Commands", [start, watch, check])

@@ -1,1 +1,1 @@
-"""Optional features. Each registers its own commands; nothing outside imports from here."""
+"""Optional features. Each registers its own commands, and no other part of autograder imports them."""

@@ -1,10 +1,10 @@
-"""The folders and files that a package and its dependencies are made of: those alone go into a jail."""
+"""Find the folders and files of packages and their dependencies. A sandbox gets only these."""
 
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -13,29 +13,31 @@ if TYPE_CHECKING:
 
 __all__ = ["PackageMissing", "top_level_paths"]
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-
 
 class PackageMissing(Exception):  # noqa: N818 - it reads as the sentence it is
     """A package that the course offers to notebooks is not installed."""
 
 
 def top_level_paths(packages: Sequence[str]) -> dict[str, Path]:
-    """Name in the site-packages folder → path, for ``packages`` and everything installed that they need.
+    """Return the paths of ``packages`` and their dependencies, by name in the site-packages folder.
 
-    Raises ``PackageMissing`` for a package of the list itself; a dependency that is not installed is left out.
+    A dependency is included if it is installed and its marker holds on this system. Raises ``PackageMissing`` if one of
+    ``packages`` is not installed.
     """
     return dict(_resolve(tuple(packages)))
 
 
 @functools.cache
 def _resolve(packages: tuple[str, ...]) -> tuple[tuple[str, Path], ...]:
+    from packaging.requirements import InvalidRequirement, Requirement  # noqa: PLC0415 - only a jail that starts needs it
+    from packaging.utils import canonicalize_name  # noqa: PLC0415
+
     found: dict[str, Path] = {}
     seen: set[str] = set()
     waiting = list(packages)
     while waiting:
         name = waiting.pop()
-        key = re.sub(r"[-_.]+", "-", name).lower()
+        key = canonicalize_name(name)
         if key in seen:
             continue
         seen.add(key)
@@ -48,10 +50,11 @@ def _resolve(packages: tuple[str, ...]) -> tuple[tuple[str, Path], ...]:
                 )
             continue
         found.update(_paths_of(distribution))
-        for requirement in distribution.requires or ():
-            match = _NAME.match(requirement)
-            if match and "extra ==" not in requirement:
-                waiting.append(match[0])
+        for text in distribution.requires or ():
+            with suppress(InvalidRequirement):
+                requirement = Requirement(text)
+                if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                    waiting.append(requirement.name)
     return tuple(sorted(found.items()))
 
 

@@ -12,6 +12,8 @@ from functools import cached_property
 from json.encoder import encode_basestring_ascii
 from typing import Any, Protocol, runtime_checkable
 
+from autograder.base.errors import UnavailableError
+
 __all__ = [
     "MAX_SENT",
     "Answer",
@@ -34,7 +36,7 @@ __all__ = [
 ]
 
 
-class SandboxUnavailable(Exception):  # noqa: N818 - it reads as the sentence it is
+class SandboxUnavailable(UnavailableError):  # noqa: N818 - it reads as the sentence it is
     """No confinement works here; the text says what is missing and how to get it."""
 
 

@@ -1,4 +1,4 @@
-"""What goes into the instructor's distribution: every module of ``autograder/`` that the student's has not."""
+"""Select the files of the instructor's distribution: every module of ``autograder/`` that the student's does not have."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class InstructorFiles(BuildHookInterface):
-    """Takes them from the clone around this folder; a source distribution holds them, and no others, itself."""
+    """A build hook that takes the files from the surrounding clone. A source distribution holds them itself."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Name the files for hatch."""
+        """List the files for hatch."""
         del version
         here = Path(self.root)
         if (here / "autograder").is_dir():

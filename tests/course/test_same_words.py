@@ -17,7 +17,7 @@ from autograder.authoring.release import record_examples
 from autograder.authoring.simulate import cell_source, reference_code, solved_notebook
 from autograder.course.course import load_course
 from autograder.course.notebook import parse_notebook
-from autograder.extras.site.wheels import student_wheel
+from autograder.extras.site.pyodide import student_wheel
 from autograder.judging.loader import known_misconceptions, load_checks
 from autograder.sandbox.protocol import Limits
 from autograder.sandbox.worker import open_worker

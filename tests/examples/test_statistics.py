@@ -14,7 +14,7 @@ from autograder.authoring.simulate import reference_code, solved_notebook
 from autograder.classroom.gradebook.entries import gradebook_url
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course.course import load_course
-from autograder.extras.demo.run import HANDED_IN_AT, copy_course
+from autograder.extras.demo.demo_run import HANDED_IN_AT, copy_course
 from autograder.judging.loader import known_alternatives, known_misconceptions
 from tests.support import ROOT
 

@@ -1,8 +1,11 @@
-"""What tests of several rooms use: the mini course, ready to be graded."""
+"""Fixtures that several packages' tests use: the mini course, and a graded class of it."""
 
 import pytest
 
+from tests.support.graded_class import graded
 from tests.support.mini import copy_course
+
+__all__ = ["course", "graded"]
 
 
 @pytest.fixture

@@ -162,7 +162,8 @@ def test_the_page_on_json_has_every_key():
 
 
 def _commands(group: click.Group, before: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    for name, command in group.commands.items():
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
         yield (*before, name), command
         if isinstance(command, click.Group):
             yield from _commands(command, (*before, name))
@@ -183,8 +184,8 @@ def test_shown_commands_are_understood(page):
     for line in _shown((DOCS / page).read_text(encoding="utf-8")):
         command, words = app, shlex.split(line, comments=True)
         while isinstance(command, click.Group) and words and not words[0].startswith("-"):
-            assert words[0] in command.commands, line
-            command = command.commands[words.pop(0)]
+            assert words[0] in command.list_commands(click.Context(command)), line
+            command = command.get_command(click.Context(command), words.pop(0))
         given = [word for word in words if word not in {"--help", "-h"}]
         command.make_parser(click.Context(command)).parse_args(given)  # raises what Click says of an unknown option
 

@@ -23,8 +23,8 @@ from tests.support import ROOT
 from tests.support.mini import CHAPTER, RIGHT, copy_course
 
 pytest.importorskip("hatchling", reason="hatchling builds the wheels: pip install hatchling")
-# What pip would install of NumPy, Click and Rich: nothing else may be there.
-ALLOWED = ("numpy", "numpy.libs", "click", "rich", "pygments", "markdown_it", "mdurl")
+# What pip would install for a student: nothing else may be there.
+ALLOWED = ("numpy", "numpy.libs", "click", "rich", "packaging", "pygments", "markdown_it", "mdurl")
 
 
 def _build(project: Path, folder: Path) -> Path:
@@ -43,7 +43,7 @@ def wheels(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(wheels, tmp_path_factory):
-    """A function that runs the student's command where his wheel, a small course and NumPy, Click and Rich are all there is."""
+    """A function that runs the student's command with the student's wheel, a small course and its dependencies only."""
     place = tmp_path_factory.mktemp("student")
     zipfile.ZipFile(wheels[0]).extractall(place / "wheel")
     hand_out(copy_course(place / "clone"), place / "wheel" / "autograder" / "material")
@@ -71,7 +71,7 @@ def _texts(wheel: Path) -> dict[str, str]:
 def test_the_students_wheel_holds_nothing_of_the_instructors(wheels):
     """No module, and no line of one, that grades, audits, releases or reads a gradebook; no test, check or solution."""
     texts = _texts(wheels[0])
-    rooms = {"audit", "classroom", "cluster", "demo", "feedback", "gradebook", "grading", "preprocessors", "release"}
+    rooms = {"audit", "classroom", "extras", "feedback", "gradebook", "grading", "preprocessors", "release"}
     assert {name.split("/")[1] for name in texts} & rooms == set()
     foreign = re.compile(
         r"(^|/)(tests?|solutions?|source|packaging|benchmarks|docs)/|misconception|secret|course_config"
@@ -97,7 +97,7 @@ def test_the_two_wheels_hold_every_module_once(wheels):
 
 
 def test_versions_and_needs_of_the_two_agree(wheels):
-    """NumPy, Click and Rich are all that a student's wheel asks for; the instructor's asks for the same version of it."""
+    """NumPy, Click, Rich and packaging are all that a student's wheel asks for; the instructor's asks for the same version of it."""
     root = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     other = tomllib.loads((ROOT / "packaging" / "instructor" / "pyproject.toml").read_text())["project"]
     assert other["version"] == root["version"]
@@ -105,12 +105,26 @@ def test_versions_and_needs_of_the_two_agree(wheels):
     assert root["optional-dependencies"]["instructor"] == [f"nbautograder-instructor=={root['version']}"]
     [metadata] = [text for name, text in _texts(wheels[0]).items() if name.endswith("/METADATA")]
     needed = re.findall(r"^Requires-Dist: ([\w-]+)[^;\n]*$", metadata, re.MULTILINE)
-    assert set(needed) == {"numpy", "click", "rich"}
+    assert set(needed) == {"numpy", "click", "rich", "packaging"}
     assert "@ file:" not in metadata
 
 
+def test_only_the_instructors_wheel_registers_commands(wheels):
+    """It registers what a clone's pyproject.toml registers. The student's wheel names no module that it does not hold."""
+    student, instructor = (
+        [text for name, text in _texts(wheel).items() if name.endswith("/entry_points.txt")] for wheel in wheels
+    )
+    assert student == ["[console_scripts]\nautograder = autograder.cli:main\n"]
+    declared = [
+        tomllib.loads((folder / "pyproject.toml").read_text())["project"]["entry-points"]
+        for folder in (ROOT, ROOT / "packaging" / "instructor")
+    ]
+    assert declared[0] == declared[1]
+    assert "site = autograder.extras.site:site" in instructor[0].splitlines()
+
+
 def test_every_module_of_the_students_can_be_imported(wheels, installed):
-    """With NumPy, Click and Rich alone; what is typed at the prompt for who teaches says what to install."""
+    """With NumPy, Click, Rich and packaging alone; what is typed at the prompt for who teaches says what to install."""
     modules = [n for n in _texts(wheels[0]) if n.startswith("autograder/") and n.endswith(".py") and "/guest/" not in n]
     dotted = [name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in modules]
     dotted.remove("autograder.__main__")  # which runs the command
@@ -124,8 +138,8 @@ def test_every_module_of_the_students_can_be_imported(wheels, installed):
 
 def test_the_instructors_verbs_are_known_by_name_where_they_are_not_installed():
     """Whatever the whole command line has and the student's has not is told as such, and nothing else."""
-    assert set(app.commands) - set(student.app.commands) == student.INSTRUCTORS
-    assert set(student.app.commands) <= set(app.commands)
+    assert set(app.list_commands()) - set(student.app.list_commands()) == student.INSTRUCTORS
+    assert set(student.app.list_commands()) <= set(app.list_commands())
 
 
 def test_a_student_starts_checks_and_is_helped(installed, tmp_path):

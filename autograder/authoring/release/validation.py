@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from autograder.authoring.audit.audit_page import audit_page
 from autograder.authoring.audit.measure import DRAWS, CachedAudit, audit, each_chapter
-from autograder.authoring.audit.page import audit_page
 from autograder.authoring.audit.report import ChapterAudit
 from autograder.authoring.release.inspection import inspect_chapter
 from autograder.authoring.release.problems import UNFINISHED, Mistake

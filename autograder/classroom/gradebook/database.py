@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import random
 import re
@@ -18,14 +17,13 @@ from typing import Any, TypeVar
 from traitlets import TraitError
 from traitlets.config import Config
 
-from autograder.base.errors import CourseError
-from autograder.base.files import DISK, FULL
+from autograder.base.errors import CourseError, UnavailableError
+from autograder.base.files import KEPT, NO_ROOM
 from autograder.classroom.gradebook.reading import SQLITE, Query, file_of, query, query_existing
 
 __all__ = [
     "GradebookError",
     "copy_gradebook",
-    "disk_error",
     "exclusive_lock",
     "gradebook_errors",
     "require_address",
@@ -35,8 +33,6 @@ __all__ = [
     "retry_conflicts",
 ]
 
-AGAIN = "What was graded is kept: once that is mended, the same command goes on from here."
-NO_ROOM = "no space is left there. What was graded is kept: make room, and the same command goes on from here."
 _UPGRADE = (
     "Make a copy of it and run `nbgrader db upgrade` in the course folder, with the nbgrader that is installed here."
 )
@@ -49,7 +45,7 @@ _WAIT_SECONDS = 0.05  # before the second try; doubled for each further one
 _STATES = {"40001", "40P01", "55P03", "42P07", "42710"}
 
 
-class GradebookError(Exception):
+class GradebookError(UnavailableError):
     """The gradebook cannot be read or written. The message says which, why and what to do, without any password."""
 
 
@@ -200,16 +196,7 @@ def gradebook_errors(db_url: str) -> Iterator[None]:
         why = (why.replace(secret, "***") if secret else why).rstrip(".?")
         if "disk is full" in why or "No space left" in why:
             raise GradebookError(f"The gradebook {shown} cannot be written: {NO_ROOM}") from error
-        raise GradebookError(f"The gradebook {shown} cannot be used: {why}. {AGAIN}") from error
-
-
-def disk_error(error: OSError) -> str:
-    """Return the message about a file that cannot be written; empty if ``error`` is about something else."""
-    if error.errno in FULL:
-        return f"Cannot write {error.filename or 'a file'}: {NO_ROOM}"
-    if error.filename is None or error.errno not in DISK | {errno.EACCES, errno.EPERM}:
-        return ""
-    return f"Cannot use {error.filename}: {error.strerror}. Put the course where you may write, or mend its rights. {AGAIN}"
+        raise GradebookError(f"The gradebook {shown} cannot be used: {why}. {KEPT}") from error
 
 
 @contextmanager

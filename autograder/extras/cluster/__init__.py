@@ -1,7 +1,14 @@
-"""Grades on the machines of a Dask cluster."""
+"""Grading on the machines of a Dask cluster.
+
+``client.grade_on_cluster`` is registered as the grader ``dask``, which ``autograder grade --scheduler`` uses.
+"""
+
+from __future__ import annotations
+
+from autograder.base.errors import UnavailableError
 
 __all__ = ["ClusterError"]
 
 
-class ClusterError(Exception):
-    """The cluster is not there, or is no more; the text says which, and what to do."""
+class ClusterError(UnavailableError):
+    """The cluster is missing or was lost. The text says which, and what to do."""

@@ -1,6 +1,6 @@
-"""The same work on many machines: a Dask cluster grades, and one writer at home keeps what comes back.
+"""Grade on a Dask cluster. Its workers grade, and this process stores the results.
 
-Nothing here is imported from Dask before an address is given. What travels is described in ``worker``.
+Dask is imported only if an address is given. ``worker`` describes what is sent.
 """
 
 from __future__ import annotations
@@ -36,27 +36,29 @@ __all__ = ["grade_on_cluster", "pack_course"]
 
 CONNECT_SECONDS = 10
 LISTEN_SECONDS = 5.0
-CHUNK = 16  # notebooks that travel together, at most
-CHUNK_BYTES = 4 << 20  # …and how large they may be together, unless one is larger
-ROUNDS = 3  # chunks on their way for every thread of the cluster, so that none waits and the scheduler holds little
+CHUNK = 16  # notebooks that are sent together, at most
+CHUNK_BYTES = 4 << 20  # bytes that are sent together, unless one notebook is larger
+ROUNDS = 3  # chunks in flight for each thread of the cluster: none waits, and the scheduler holds little data
 
 
 def grade_on_cluster(address: str, course: Course, task: Task, jobs: Sequence[Job]) -> Iterator[Outcome]:
-    """Grade ``jobs`` on the Dask cluster whose scheduler is at ``address``: with an address, an ``Executor``.
+    """Grade ``jobs`` on the Dask cluster with the scheduler at ``address``. With an address, this is an ``Executor``.
 
-    A worker that dies loses nothing: what it was grading goes to another. Raises ``ClusterError`` where there is no
-    cluster, ``SandboxUnavailable`` where a worker has no jail, ``CourseError`` where one has another version.
+    If a worker dies, another one grades its notebooks. Raises ``ClusterError`` if there is no cluster, ``SandboxUnavailable`` if a
+    worker has no sandbox, and ``CourseError`` if a worker has another version.
     """
     with _client(address) as client:
-        there = replace(task, cache=None)  # verdicts are kept at home
-        bundle = Bundle(uuid.uuid4().hex, pack_course(course), _secret_text(course), on_worker.versions(), there)
+        there = replace(task, cache=None)  # verdicts are stored here
+        bundle = Bundle(
+            uuid.uuid4().hex, pack_course(course), _secret_text(course), on_worker.version_fingerprint(), there
+        )
         yield from _Run(client, address, bundle, task, jobs).outcomes()
 
 
 def pack_course(course: Course) -> bytes:
-    """What a worker needs of a course, as a zip: configuration, notebooks and what lies beside them, solutions and checks.
+    """Return what a worker needs of a course as a zip: configuration, notebooks with their files, solutions and checks.
 
-    The same course gives the same bytes each time.
+    The same course gives the same bytes.
     """
     root = course.root
     files = [*root.glob("*.py")]
@@ -83,10 +85,10 @@ def _client(address: str) -> Iterator[Any]:
         raise ClusterError(
             "Grading on a cluster needs Dask, which is not installed here: pip install 'nbautograder[dask]'."
         ) from error
-    # What a connection that is gone means is said by ``_gone``; Dask's own lines are about its inner workings.
+    # ``_gone`` explains a lost connection. Dask's own messages are about its internals.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
-        # First, as a Client that could not even begin tells of it when it is thrown away, and waits for long.
+        # Resolve the address first, because a Client with a wrong one waits long and complains when it is deleted.
         resolve_address(normalize_address(address))
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
@@ -95,7 +97,7 @@ def _client(address: str) -> Iterator[Any]:
             "`dask scheduler`, and give --scheduler the address that it prints, such as tcp://192.168.0.1:8786."
         ) from error
     try:
-        with client.as_current():  # ``wait`` asks for it
+        with client.as_current():  # ``wait`` needs it
             yield client
     finally:
         with suppress(Exception):
@@ -104,9 +106,9 @@ def _client(address: str) -> Iterator[Any]:
 
 @dataclass
 class _Run:
-    """One chapter's notebooks on their way to the cluster and back."""
+    """The notebooks of one chapter on their way to the cluster and back."""
 
-    client: Any  # Dask has no types
+    client: Any  # Dask has no type hints
     address: str
     bundle: Bundle
     task: Task
@@ -118,9 +120,9 @@ class _Run:
     _number: int = 0
 
     def outcomes(self) -> Iterator[Outcome]:
-        """The outcome of each job as it comes back."""
+        """Yield the outcome of each job as it comes back."""
         self._to_send.extend(range(len(self.jobs)))
-        # Kept as a task, not as data: whatever worker held it may die, and it is simply made again.
+        # Sent as a task, not as data: if the worker that holds it dies, the task runs again elsewhere.
         packed = self.client.submit(_as_it_is, self.bundle, key=f"autograder-course-{self.bundle.run}", pure=False)
         try:
             threads = self._threads()
@@ -139,10 +141,10 @@ class _Run:
                     yield from self._taken(future, self._sent.pop(future))
                 threads = self._threads() or threads
         finally:
-            if self.client.status == "running":  # or nobody is there to hear it, and Dask would wait for that
+            if self.client.status == "running":  # otherwise nobody would answer, and Dask would wait
                 with suppress(Exception):
                     self.client.cancel([*self._sent, packed], force=True)
-                    self.client.run(on_worker.dismiss, self.bundle.run, on_error="ignore")
+                    self.client.run(on_worker.release_worker, self.bundle.run, on_error="ignore")
 
     def _threads(self) -> int:
         try:
@@ -151,7 +153,7 @@ class _Run:
             raise self._gone() from error
 
     def _next(self, size: int) -> tuple[Unit, ...]:
-        """The next notebooks to send, read now; those of a chunk that died with its workers go one by one."""
+        """Read and return the next notebooks to send. Those of a chunk that died with its workers are sent one by one."""
         if self._alone:
             return tuple(filter(None, [self._unit(self._alone.popleft())])) or self._next(size)
         units: list[Unit] = []
@@ -173,7 +175,7 @@ class _Run:
         return Unit(position, job.student, job.path.name, data, texts)
 
     def _come_back(self) -> list[Any]:
-        """The chunks that are done; waits for the first of them, and says so where no worker is left to do it."""
+        """Wait for the first finished chunk and return all that are done. Report if no worker is left."""
         from distributed import CancelledError, wait  # noqa: PLC0415
 
         waiting = False
@@ -194,7 +196,7 @@ class _Run:
         try:
             found: list[Graded] | Refused = future.result()
         except KilledWorker:
-            if len(units) > 1:  # which of them it was shows when each goes alone
+            if len(units) > 1:  # sent one by one, they show which one it was
                 self._alone.extend(unit.position for unit in units)
                 return
             why = "The process that graded this notebook was lost with its worker, several times over."
@@ -215,7 +217,7 @@ class _Run:
             yield self._at_home(by_position[one.position], one)
 
     def _at_home(self, unit: Unit, graded: Graded) -> Outcome:
-        """What came back, named as it is named here, with its verdict kept and its pages in their places."""
+        """Return an outcome with the names used here, after storing its verdict and its pages."""
         job = self.jobs[unit.position]
         verdict = graded.outcome.verdict.relabelled(notebook=str(job.path), student=job.student)
         outcome = replace(graded.outcome, job=job, verdict=verdict)
@@ -232,12 +234,12 @@ class _Run:
 
 
 def _put_in_place(pages: FeedbackWriter, files: Sequence[tuple[bytes, int] | None], outcome: Outcome) -> Outcome:
-    """Put the files that a worker wrote for ``pages`` where they belong."""
+    """Write the files that a worker made for ``pages`` to their final places."""
     notebook, *_others = paths = pages.files(outcome.job)
     for path, packed in zip(paths, files, strict=True):
         if packed is not None:
             write_atomically(path, *packed)
-        elif path == notebook:  # an old page must not pass for the outcome of this submission
+        elif path == notebook:  # an old page must not be taken for the result of this submission
             path.unlink(missing_ok=True)
     return replace(outcome, cells=())
 
@@ -247,7 +249,7 @@ def _as_it_is(bundle: Bundle) -> Bundle:
 
 
 def _secret_text(course: Course) -> str:
-    """The text from which hidden inputs are drawn, made where there is none yet."""
+    """Return the text from which hidden inputs are drawn. Create it if there is none."""
     course_secret(course)
     path: Path = course.root / course.secret_file
     return os.environ.get(VARIABLE) or path.read_text(encoding="utf-8").strip()

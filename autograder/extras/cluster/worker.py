@@ -1,7 +1,7 @@
-"""What a worker of a cluster does with the notebooks that it is sent: the course unpacked, and a grading process of its own.
+"""Grade notebooks on a worker of a cluster: unpack the course, and run a grading process of its own.
 
-Only a process that grades holds the checks: the worker itself unpacks, hands over and carries back. So a crash takes no
-worker with it, and the checks of two runs never meet in one interpreter.
+Only the grading process holds the checks. The worker itself unpacks and passes data on. So a crash does not end the worker,
+and the checks of two runs never meet in one interpreter.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from autograder.grading.submission import Job, Outcome
 from autograder.grading.task import Task
 from autograder.sandbox.protocol import SandboxUnavailable
 
-__all__ = ["Bundle", "Chunk", "Graded", "Refused", "Unit", "dismiss", "grade_chunk", "versions"]
+__all__ = ["Bundle", "Chunk", "Graded", "Refused", "Unit", "grade_chunk", "release_worker", "version_fingerprint"]
 
-_MAX_IDLE = 8  # grading processes that wait for more in one worker
+_MAX_IDLE = 8  # idle grading processes in one worker
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A run's course, packed, and what is to be done with it.
+    """The course of a run, packed, and its task.
 
-    ``archive`` is a zip, ``secret`` the text from which hidden inputs are drawn.
+    ``archive`` is a zip, and ``secret`` the text from which hidden inputs are drawn.
     """
 
     run: str
@@ -48,7 +48,7 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One notebook as it travels: its bytes, its file's name, and the small files beside it."""
+    """One notebook to send: its bytes, the name of its file, and the small files next to it."""
 
     position: int
     student: str | None
@@ -59,14 +59,14 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A few notebooks that travel together, in an object of their own: Dask would look into every part of a tuple."""
+    """A few notebooks that are sent together. They are in an object, because Dask would search every part of a tuple."""
 
     units: tuple[Unit, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """The outcome of the unit at ``position``, and what the student gets back as (bytes, mode), in the order of ``Pages``."""
+    """The outcome of the unit at ``position``, and its pages as (bytes, mode) in the order of ``Pages``."""
 
     position: int
     outcome: Outcome
@@ -75,15 +75,15 @@ class Graded:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why a worker does not grade at all: a sentence that says what differs or is missing there."""
+    """The reason why a worker does not grade: what differs or is missing there."""
 
     why: str
     no_sandbox: bool = False
 
 
 @functools.cache
-def versions() -> dict[str, str]:
-    """What has to be the same on two machines for their verdicts to be: everything that draws inputs or judges."""
+def version_fingerprint() -> dict[str, str]:
+    """Return the versions that must be equal on two machines for equal verdicts: of everything that draws inputs or judges."""
     framework = Path(autograder.__file__).parent
     digest = hashlib.sha256()
     for path in sorted(path for path in framework.rglob("*") if path.suffix in {".py", ".j2"}):
@@ -96,8 +96,8 @@ def versions() -> dict[str, str]:
 
 
 def grade_chunk(bundle: Bundle, chunk: Chunk) -> list[Graded] | Refused:
-    """Grade a chunk on the worker that this is called on; every notebook of it gets an answer, or none does."""
-    here = versions()
+    """Grade a chunk on this worker. Either every notebook gets an outcome, or none does."""
+    here = version_fingerprint()
     differing = [
         f"{name} {here.get(name, 'missing')} instead of {version}"
         for name, version in bundle.versions.items()
@@ -122,8 +122,8 @@ def grade_chunk(bundle: Bundle, chunk: Chunk) -> list[Graded] | Refused:
     return found
 
 
-def dismiss(run: str) -> None:
-    """Let a run's grading processes go and remove what was unpacked for it."""
+def release_worker(run: str) -> None:
+    """End a run's grading processes and remove its files."""
     with _lock:
         going = [one for one in _idle if one.run == run]
         _idle[:] = [one for one in _idle if one.run != run]
@@ -154,7 +154,7 @@ def _give_back(workspace: _Workspace) -> None:
 
 
 class _Workspace:
-    """One grading process, and the private folder in which it finds the course and its work."""
+    """One grading process, and the private folder with the course and its submissions."""
 
     def __init__(self, bundle: Bundle) -> None:
         self.run = bundle.run
@@ -172,7 +172,7 @@ class _Workspace:
         self._pool = Pool(root, task, 1, secret=bundle.secret)
 
     def grade(self, unit: Unit) -> Graded:
-        """Have a notebook graded; where the process dies over it, once more by another one."""
+        """Grade a notebook. If the process dies, try once more with another one."""
         folder = self._unit / "submitted"
         folder.mkdir(parents=True)
         try:
@@ -193,7 +193,7 @@ class _Workspace:
 
 
 def _deliver_here(pages: FeedbackWriter, outcome: Outcome) -> Outcome:
-    """Write the pages on the worker; what the cells put out goes home with the outcome, where the verdict is kept."""
+    """Write the pages on the worker. The output of the cells goes back with the outcome."""
     return replace(pages(outcome), cells=outcome.cells)
 
 
@@ -202,7 +202,7 @@ def _packed(path: Path) -> tuple[bytes, int] | None:
 
 
 def _scratch() -> str | None:
-    """The worker's own folder, which Dask clears when a worker was killed; None where this is no worker."""
+    """Return the worker's own folder, which Dask removes with the worker. None if this is not a worker."""
     from distributed import get_worker  # noqa: PLC0415 - known to be there where a worker runs this
 
     try:

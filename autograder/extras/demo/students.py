@@ -1,4 +1,7 @@
-"""A class of simulated students: who is in it, and what each of them hands in."""
+"""Simulate a class of students and what each of them hands in.
+
+The attacks are a small part of those in tests/framework/security.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,11 @@ import inspect
 import json
 import random
 from dataclasses import dataclass
+from textwrap import dedent, indent
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from autograder.authoring.simulate import reference_code, solved_notebook
 from autograder.course.notebook import cell_of
-from autograder.extras.demo.hostile import ATTACKS
 from autograder.judging.loader import known_alternatives, known_misconceptions
 
 if TYPE_CHECKING:
@@ -20,12 +23,40 @@ if TYPE_CHECKING:
     from autograder.course.course import Course
     from autograder.misconception import Misconception
 
-__all__ = ["HandIn", "Student", "class_of", "hand_in"]
+__all__ = ["ATTACKS", "Attack", "HandIn", "Student", "hand_in", "make_class"]
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """A hostile function body. ``description`` says what it does."""
+
+    description: str
+    body: str
+
+    def source(self, name: str) -> str:
+        """Return the attack as the function ``name``."""
+        return f"def {name}(*args, **kwargs):\n{indent(dedent(self.body).strip(), '    ')}\n"
+
+
+ATTACKS = {
+    "endless loop": Attack("a loop that never ends", "while True:\n    pass"),
+    "exits": Attack("ends the process, to take the grader with it", "import os\nos._exit(0)"),
+    "prints without end": Attack("prints until the disk is full", 'while True:\n    print("x" * 100_000)'),
+    "reads files": Attack(
+        "looks for the solutions on the disk",
+        """
+        import glob
+        found = glob.glob("/**/solutions/*.py", recursive=True) + glob.glob("/**/gradebook.db", recursive=True)
+        raise RuntimeError(f"I can read {open(found[0]).read()}" if found else "I found nothing to read")
+        """,
+    ),
+}
+
 
 T = TypeVar("T")
 
-# A class as it may be: mostly people who learn something, and one of each thing that goes wrong. A larger class is
-# filled up with the first sixteen, a smaller one has the first of them.
+# A realistic class: mostly students who learn something, and one example of everything that goes wrong. A larger class
+# repeats the first sixteen, and a smaller one has the first of them.
 KINDS = (
     "solved", "one slip", "other way", "half done", "not JSON", "endless loop", "one slip", "blank",
     "one slip", "other way", "slips", "cell deleted", "exits", "one slip", "other way", "half done",
@@ -42,7 +73,7 @@ NAMES = (
 
 @dataclass(frozen=True, slots=True)
 class Student:
-    """One simulated student: an id as nbgrader uses it, and the kind of work that they hand in."""
+    """A simulated student: an id for nbgrader, and the kind of work that they submit."""
 
     id: str
     kind: str
@@ -50,21 +81,21 @@ class Student:
 
     @property
     def hostile(self) -> bool:
-        """Whether their code needs a jail."""
+        """Whether their code needs a sandbox."""
         return self.kind in ATTACKS
 
 
 @dataclass(frozen=True, slots=True)
 class HandIn:
-    """What a student hands in for one chapter; ``planted`` is the one mistake in it, where there is just one."""
+    """What a student submits for one chapter. ``injected`` is the mistake in it, if there is exactly one."""
 
     data: bytes
-    story: str
-    planted: Misconception | None = None
+    description: str
+    injected: Misconception | None = None
 
 
-def class_of(size: int, *, hostile: bool = True) -> list[Student]:
-    """``size`` students, always the same ones; without ``hostile``, only those whose code means no harm."""
+def make_class(size: int, *, hostile: bool = True) -> list[Student]:
+    """Return ``size`` students, always the same. Without ``hostile``, leave out those whose code is an attack."""
     kinds = [k for k in KINDS if hostile or k not in ATTACKS]
     filling = [k for k in HONEST if k not in {"not JSON", "cell deleted", "cell copied"}]
     kinds += [filling[i % len(filling)] for i in range(max(0, size - len(kinds)))]
@@ -72,7 +103,7 @@ def class_of(size: int, *, hostile: bool = True) -> list[Student]:
 
 
 def hand_in(course: Course, chapter: str, student: Student, size: int) -> HandIn:
-    """What ``student``, of a class of ``size``, hands in for ``chapter``; the same each time."""
+    """Return what ``student``, in a class of ``size``, submits for ``chapter``. It is the same every time."""
     return _AtWork(course, chapter, student, size).work()
 
 
@@ -82,7 +113,7 @@ def _name(number: int) -> str:
 
 
 class _AtWork:
-    """One student at work on one chapter."""
+    """One student who works on one chapter."""
 
     def __init__(self, course: Course, chapter: str, student: Student, size: int) -> None:
         self.course, self.chapter, self.student, self.size = course, chapter, student, size
@@ -104,8 +135,8 @@ class _AtWork:
         }
         return makers.get(self.student.kind, self._attack)()
 
-    def _written(self, code: dict[str, Any], story: str, planted: Misconception | None = None) -> HandIn:
-        return HandIn(_bytes(solved_notebook(self.course, self.chapter, code)), story, planted)
+    def _written(self, code: dict[str, Any], description: str, injected: Misconception | None = None) -> HandIn:
+        return HandIn(_bytes(solved_notebook(self.course, self.chapter, code)), description, injected)
 
     def _other_way(self) -> HandIn:
         code = dict(self.right)
@@ -117,7 +148,7 @@ class _AtWork:
         known = [m for m in known_misconceptions(self.course, self.chapter) if m.exercise in self.right]
         if not known:
             return self._written(self.right, "everything right")
-        # Spread over the chapter's list, so that a class shows many different mistakes.
+        # Spread over the chapter's mistakes, so that a class shows many of them.
         slip = known[(self.student.number * len(known) // max(self.size, 1) + self.rng.randrange(3)) % len(known)]
         return self._written({**self.right, slip.exercise: self._slipped(slip)}, "one mistake in a chapter", slip)
 
@@ -153,14 +184,14 @@ class _AtWork:
         return HandIn(_bytes(notebook), "a cell copied, grade id and all")
 
     def _attack(self) -> HandIn:
-        # One chapter a student is enough to see, and a loop takes its whole time limit each time.
+        # One chapter per student is enough, because a loop uses its whole time limit.
         chapters = self.course.finished_chapters()
         if self.chapter != chapters[self.student.number % len(chapters)]:
             return self._other_way()
-        # In the chapter's last function, with the rest right: what is honest must still be counted.
+        # The attack is in the chapter's last function. The others are right and must still earn points.
         attack = ATTACKS[self.student.kind]
         name = [n for n in self.right if not self._has_answers(n)][-1]
-        return self._written({**self.right, name: attack.source(name)}, attack.story)
+        return self._written({**self.right, name: attack.source(name)}, attack.description)
 
     def _slipped(self, slip: Misconception) -> Any:
         if self._has_answers(slip.exercise):

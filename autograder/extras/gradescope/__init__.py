@@ -1,1 +1,47 @@
-"""Grading on Gradescope: a zip to upload, and what runs in the container that is made of it."""
+"""Grading on Gradescope: a zip for one chapter, and the program that runs in its container."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from autograder.base.errors import CourseError
+from autograder.cli.commands import PATH, PlacedCommand, course_option, report_errors
+from autograder.cli.output import echo_status
+from autograder.course.course import load_course
+
+__all__ = ["gradescope"]
+
+
+@click.command(cls=PlacedCommand, section="To teach", after="roster")
+@click.argument("chapter")
+@click.option("--output", "-o", metavar="FILE.zip", type=PATH, help="Where the zip goes; by default into this folder.")
+@click.option(
+    "--hidden-checks",
+    type=click.Choice(["visible", "after_due_date", "after_published", "hidden"]),
+    default="after_published",
+    show_default=True,
+    help="When students see the checks that they cannot run themselves.",
+)
+@click.option("--unsafe-local", is_flag=True, help="Grade even where the container offers no confinement.")
+@course_option
+def gradescope(
+    chapter: str, *, output: Path | None, hidden_checks: str, unsafe_local: bool, course_folder: Path | None
+) -> None:
+    """Make the zip by which Gradescope grades a chapter; it holds the checks and the secret, so it goes there only."""
+    from autograder.extras.gradescope.bundle import bundle
+
+    with report_errors():
+        course = load_course(course_folder)
+        path = output or Path(f"{course.require_chapter(chapter)}-gradescope.zip")
+        if path.is_dir():
+            raise CourseError(f"{path} is a folder: name a file for the zip, such as {path / f'{chapter}.zip'}.")
+        if unsafe_local:
+            echo_status(
+                "UNSAFE: where the container offers no confinement, a student's code can read the checks and write its own mark."
+            )
+        bundle(course, chapter, path, hidden=hidden_checks, unsafe_local=unsafe_local)
+        echo_status(
+            f"The zip is {path}. It holds the checks, the solutions and the course's secret: upload it to Gradescope, and give it to nobody."
+        )

@@ -1,4 +1,4 @@
-"""The zip that Gradescope makes a container of: the course, this framework, and how to set both up and run them."""
+"""Write the zip from which Gradescope builds a container: the course, this framework, and scripts to set up and run both."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from autograder.course.secret import secret_text
 
 __all__ = ["VISIBILITIES", "bundle"]
 
-# When Gradescope shows a test to students, in its own words.
+# When Gradescope shows a test to students, in Gradescope's terms.
 VISIBILITIES = ("visible", "after_due_date", "after_published", "hidden")
-# What grading imports, besides what the course lets notebooks import.
-_NEEDED = ("numpy", "traitlets", "click", "rich", "pytest", "hypothesis")
+# What grading imports, in addition to the packages of the course.
+_NEEDED = ("numpy", "traitlets", "click", "rich", "packaging", "pytest", "hypothesis")
 _COURSE = ("course_config.py", "source", "solutions", "tests/chapters")
 _LEFT_OUT = {"__pycache__", ".ipynb_checkpoints"}
 _FILES = Path(__file__).with_name("files")
-_WHEN = (2020, 1, 1, 0, 0, 0)  # the same course makes the same zip
+_WHEN = (2020, 1, 1, 0, 0, 0)  # a constant time, so that the same course gives the same zip
 
 
 def bundle(
     course: Course, chapter: str, output: Path, *, hidden: str = "after_published", unsafe_local: bool = False
 ) -> None:
-    """Write the zip for ``chapter``; it holds the checks, the solutions and the course's secret.
+    """Write the zip for ``chapter``. It holds the checks, the solutions and the course's secret.
 
-    ``hidden`` says when students see the checks that they cannot run themselves. With ``unsafe_local`` a container that
-    offers no confinement grades all the same. Raises ``CourseError`` where a package of the course is not installed here.
+    ``hidden`` says when students see the checks that they cannot run themselves. With ``unsafe_local``, a container without
+    confinement grades all the same. Raises ``CourseError`` if a package of the course is not installed.
     """
     course.require_chapter(chapter)
     settings = {"chapter": chapter, "hidden_checks": hidden, "unsafe_local": unsafe_local}
@@ -51,7 +51,7 @@ def bundle(
             for path in _below(course.root / part):
                 _add(archive, f"course/{path.relative_to(course.root).as_posix()}", path.read_bytes())
         _add(archive, "secret", secret_text(course).encode(), 0o600)
-    # Nobody else on this machine is to read the secret in it.
+    # It holds the secret, so other accounts may not read it.
     write_atomically(output, file.getvalue(), 0o600)
 
 
@@ -71,7 +71,7 @@ def _below(path: Path) -> Iterator[Path]:
 
 
 def _requirements(course: Course) -> str:
-    """What is installed here, in the same versions: a mark must not depend on where it was made."""
+    """Return the installed versions of all packages, because a mark must not depend on the machine."""
     names = dict.fromkeys([*_NEEDED, *course.packages])
     return "".join(f"{_pinned(name, course)}\n" for name in names)
 
@@ -87,5 +87,5 @@ def _pinned(name: str, course: Course) -> str:
                 f"Gradescope: pip install {name}, or take it out of c.Course.packages in {course.root / 'course_config.py'}."
             ) from None
         found = metadata.distribution(owners[0])
-    # A build of one's own ("1.2+local") is on no index.
+    # A local build ("1.2+local") is on no package index.
     return f"{found.metadata['Name']}=={re.sub(r'[+].*', '', found.version)}"

@@ -1,4 +1,4 @@
-"""What runs in Gradescope's container for each submission: ``python -m autograder.extras.gradescope.container /autograder``."""
+"""Grade one submission in Gradescope's container: ``python -m autograder.extras.gradescope.container /autograder``."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _MAX_NAMES = 5
 
 
 def main(root: Path) -> int:
-    """Grade what lies in ``root/submission`` into ``root/results/results.json``; the exit status is 0 where that was done.
+    """Grade the submission in ``root/submission`` into ``root/results/results.json``. Return 0 if it was graded.
 
-    What fails on our side leaves no score and says why to the instructors. Nothing is raised.
+    An internal error leaves no score and is reported to the instructors. Nothing is raised.
     """
     started = time.monotonic()
     status = 0
@@ -58,7 +58,7 @@ def _graded(root: Path) -> dict[str, Any]:
 
 
 def _verdict(course: Course, job: Job, *, unsafe_local: bool) -> Verdict:
-    """By the confinement that needs no namespaces, which containers forbid; by the other one where that is not to be had."""
+    """Grade with Landlock, which needs no namespaces, because containers forbid them. Otherwise use bubblewrap."""
     try:
         [verdict] = grade_notebooks(course, [job], confinement="landlock")
     except SandboxUnavailable as first:
@@ -73,10 +73,9 @@ def _verdict(course: Course, job: Job, *, unsafe_local: bool) -> Verdict:
 
 
 def notebook_of_submission(folder: Path, chapter: str) -> tuple[Path | None, str]:
-    """The notebook to grade among what was handed in, or None and the sentence that says why there is none.
+    """Return the notebook to grade, or None and the reason why there is none.
 
-    That is ``chapter.ipynb``, in the highest folder where there are several, else the only notebook there is. Links are not
-    followed.
+    It is ``chapter.ipynb``, in the highest folder if there are several, and else the only notebook. Links are not followed.
     """
     found = [
         path
@@ -102,7 +101,7 @@ def notebook_of_submission(folder: Path, chapter: str) -> tuple[Path | None, str
 
 
 def _tell(root: Path, verdict: Verdict) -> None:
-    """Print what the instructors should know: Gradescope shows it to them alone."""
+    """Print notes for the instructors. Gradescope shows them to nobody else."""
     sys.stdout.write(f"{verdict.chapter}: {verdict.status}, {number(verdict.score)} of {number(verdict.max_score)}\n")
     sys.stdout.write(f"Confined by: {verdict.sandbox}\n")
     for text in (verdict.reason, verdict.warning):
@@ -111,7 +110,7 @@ def _tell(root: Path, verdict: Verdict) -> None:
         metadata = json.loads((root / "submission_metadata.json").read_text(encoding="utf-8"))
         total = float(metadata["assignment"]["total_points"])
     except (OSError, ValueError, KeyError, TypeError):
-        return  # it tells nothing that grading needs
+        return  # grading does not need it
     if verdict.status == "graded" and abs(total - verdict.max_score) > 1e-9:
         sys.stdout.write(
             f"The assignment is set to {pluralize(total, 'point')} on Gradescope, and these checks give {number(verdict.max_score)}: "

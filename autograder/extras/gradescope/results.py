@@ -1,4 +1,4 @@
-"""A verdict as Gradescope's ``results.json``: a test for each check, with its points, its message and who sees it when."""
+"""Convert a verdict into Gradescope's ``results.json``: one test per check, with points, message and visibility."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _NOT_TRIED = "Not tried: it waits for a check above it."
 
 
 def results_of(course: Course, verdict: Verdict, hidden: str) -> dict[str, Any]:
-    """What Gradescope is told of a verdict; ``hidden`` is when students see the checks that they cannot run themselves.
+    """Return the results of a verdict. ``hidden`` says when students see the checks that they cannot run themselves.
 
-    A notebook that could not be graded gets no score anywhere, which Gradescope takes for a failed run, not for 0 points.
+    A notebook that could not be graded gets no score, which Gradescope treats as a failed run, not as 0 points.
     """
     if verdict.status == "ungradable":
         return _no_score(f"{_RECEIVED}{verdict.reason or ''}", verdict.reason or "No reason is known.")
@@ -45,7 +45,7 @@ def results_of(course: Course, verdict: Verdict, hidden: str) -> dict[str, Any]:
 
 
 def failure(why: str) -> dict[str, Any]:
-    """What Gradescope is told where the grader itself failed: no score, and ``why`` for the instructors alone."""
+    """Return the results if the grader itself failed: no score, and ``why`` for the instructors only."""
     return _no_score(_RECEIVED + _NOT_YOURS, why)
 
 
@@ -70,13 +70,13 @@ def _tests(exercise: ExerciseVerdict, number: int, hidden: str) -> list[dict[str
         "number": str(number),
         "status": "passed" if exercise.status == "passed" else "failed",
         "output": _text(exercise.message),
-        # Its name tells the points of hidden checks, too.
+        # Its name shows the points of hidden checks, too.
         "visibility": "visible" if visible and all(c.visible for c in exercise.checks) else hidden,
         **alone,
     }
     said = []
     if exercise.message and visible and head["visibility"] != "visible":
-        # What the student may know at once stands in a test of its own, that says nothing of the points.
+        # What students may read at once is in a test of its own, which does not show the points.
         note = {"name": f"{exercise.name}: what to look at", "number": f"{number}.0", "status": head["status"]}
         said = [{**note, "output": head["output"], "visibility": "visible", "score": 0.0, "max_score": 0.0}]
         head["output"] = ""

@@ -1,1 +1,31 @@
-"""An instructor's notebook for nbgrader or Otter becomes a chapter: source notebook, solutions and checks."""
+"""Import of an instructor's notebook for nbgrader or Otter as a chapter: source notebook, solutions and checks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from autograder.cli.commands import PATH, PlacedCommand, report_errors
+from autograder.course.course import load_course
+
+__all__ = ["import_"]
+
+
+@click.command("import", cls=PlacedCommand, section="To write and look after a course", after="demo")
+@click.argument("notebook", type=PATH)
+@click.option("--chapter", metavar="NAME", help="What the chapter is to be called; by default as the file is.")
+@click.option(
+    "--into",
+    "--course",
+    "course_folder",
+    metavar="FOLDER",
+    type=PATH,
+    help="The course folder; by default the one around here.",
+)
+def import_(notebook: Path, *, chapter: str | None, course_folder: Path | None) -> None:
+    """Bring an instructor's notebook for nbgrader or Otter into the course, and list what cannot be carried over."""
+    from autograder.extras.importing.import_run import import_notebook
+
+    with report_errors(" Nothing was written."):
+        click.echo(str(import_notebook(load_course(course_folder), notebook, chapter)))

@@ -1,14 +1,20 @@
-"""One assertion of a test in the words that checks are written with, where these say the same."""
+"""Translate an assertion of a test into calls of ``checking`` helpers, or a whole test into a probe."""
 
 from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
-from autograder.extras.importing.probes import without_raises
-
-__all__ = ["AUTOTEST", "AsStudent", "in_words", "truth_of"]
+__all__ = [
+    "AUTOTEST",
+    "PROBE_HEAD",
+    "StudentNameRewriter",
+    "as_probe",
+    "translate_assertion",
+    "truth_of",
+    "without_raises",
+]
 
 _TESTING = {
     "assert_equal": "equal", "assert_equals": "equal", "eq_": "equal", "assert_array_equal": "equal", "assertEqual": "equal",
@@ -21,10 +27,10 @@ _CLOSE = {"isclose": (1e-05, 1e-08), "allclose": (1e-05, 1e-08)}
 AUTOTEST = "__autotest__"
 
 
-class AsStudent(ast.NodeTransformer):
-    """Code of a test with the names of exercises as what the student has: ``f(2)`` becomes ``student.f(2)``.
+class StudentNameRewriter(ast.NodeTransformer):
+    """A rewriter of test code that takes an exercise's names from the student: ``f(2)`` becomes ``student.f(2)``.
 
-    ``functions`` and ``variables`` are the exercises' names, ``own`` those that the test binds itself.
+    ``functions`` and ``variables`` are the names of exercises, and ``own`` the names that the test binds itself.
     """
 
     def __init__(
@@ -33,12 +39,12 @@ class AsStudent(ast.NodeTransformer):
         self.functions = set(functions) - set(own)
         self.variables = set(variables) - set(own)
         self.who = who
-        self.answers: set[str] = set()  # local names of what a student's function returned, as it was
-        self.classes: set[str] = set()  # those of the functions that are classes
-        self.objects: set[str] = set()  # local names of objects of these
+        self.answers: set[str] = set()  # local names that hold an unchanged return value of a student's function
+        self.classes: set[str] = set()  # the functions that are classes
+        self.objects: set[str] = set()  # local names of objects of these classes
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """The one place where a name is read."""
+        """Rewrite a name that is read."""
         if isinstance(node.ctx, ast.Load) and node.id in self.functions:
             return ast.copy_location(ast.Attribute(ast.Name(self.who, ast.Load()), node.id, ast.Load()), node)
         if isinstance(node.ctx, ast.Load) and node.id in self.variables:
@@ -48,12 +54,12 @@ class AsStudent(ast.NodeTransformer):
         return node
 
     def asks(self, node: ast.AST) -> bool:
-        """Whether anything in ``node`` is the student's."""
+        """Return whether ``node`` contains anything of the student's."""
         names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
         return bool(names & (self.functions | self.variables | self.answers))
 
     def whole(self, node: ast.AST) -> bool:
-        """Whether ``node`` is what a student's function returned, or a variable of theirs, as it is."""
+        """Return whether ``node`` is one of the student's variables, or what one of their functions returned, unchanged."""
         if isinstance(node, ast.Name):
             return node.id in self.variables or node.id in self.answers
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
@@ -65,14 +71,14 @@ class AsStudent(ast.NodeTransformer):
         return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.functions
 
     def changed(self, node: ast.expr) -> ast.expr:
-        """``node`` with the student's names."""
+        """Return ``node`` with the student's names rewritten."""
         changed = self.visit(ast.parse(ast.unparse(node), mode="eval").body)
         assert isinstance(changed, ast.expr)  # noqa: S101 - it was one
         return changed
 
 
-def in_words(node: ast.stmt, student: AsStudent) -> list[str] | None:
-    """The lines that say what an assertion says; None where the words say something else."""
+def translate_assertion(node: ast.stmt, student: StudentNameRewriter) -> list[str] | None:
+    """Return the lines that say the same as an assertion. None if no helper says the same."""
     if isinstance(node, ast.Assert):
         return _condition(node.test, student)
     tried = without_raises(node)
@@ -84,15 +90,15 @@ def in_words(node: ast.stmt, student: AsStudent) -> list[str] | None:
 
 
 def truth_of(call: ast.Call) -> ast.expr | None:
-    """The condition that a call such as ``assert_equal(a, b)`` asserts, as an expression; None for any other call."""
+    """Return the condition that a call such as ``assert_equal(a, b)`` asserts. None for any other call."""
     kind = _TESTING.get(_name(call))
     if kind in {"true", "false"} and call.args:
         return call.args[0] if kind == "true" else ast.UnaryOp(ast.Not(), call.args[0])
     return None
 
 
-def _raised(node: ast.Try, student: AsStudent) -> list[str] | None:
-    """``try: f(0)`` with the error that is right caught, and a failure where there is none: ``student.raises(ValueError).f(0)``."""
+def _raised(node: ast.Try, student: StudentNameRewriter) -> list[str] | None:
+    """Translate ``try: f(0)`` that catches an expected error into ``student.raises(ValueError).f(0)``."""
     call = node.body[0].value if len(node.body) == 1 and isinstance(node.body[0], ast.Expr) else None
     fails = len(node.orelse) == 1 and isinstance(node.orelse[0], ast.Raise | ast.Assert)
     if call is None or not fails or len(node.handlers) != 1 or node.finalbody:
@@ -113,7 +119,7 @@ def _raised(node: ast.Try, student: AsStudent) -> list[str] | None:
     return [ast.unparse(student.changed(call)).replace("student.", f"student.raises({wanted}).", 1)]
 
 
-def _condition(test: ast.expr, student: AsStudent) -> list[str] | None:
+def _condition(test: ast.expr, student: StudentNameRewriter) -> list[str] | None:
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         parts = [_condition(part, student) for part in test.values]
         return None if None in parts else [line for part in parts for line in part or ()]
@@ -128,7 +134,7 @@ def _condition(test: ast.expr, student: AsStudent) -> list[str] | None:
     return _matches(test, ast.Constant(value=True), student) if student.whole(test) else None
 
 
-def _compared(test: ast.Compare, student: AsStudent) -> list[str] | None:
+def _compared(test: ast.Compare, student: StudentNameRewriter) -> list[str] | None:
     if len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
         return _equal(test.left, test.comparators[0], student)
     if len(test.ops) == 1 and isinstance(test.ops[0], ast.Is) and isinstance(test.comparators[0], ast.Constant):
@@ -142,8 +148,8 @@ def _compared(test: ast.Compare, student: AsStudent) -> list[str] | None:
     return _bounds(test, student)
 
 
-def _bounds(test: ast.Compare, student: AsStudent) -> list[str] | None:
-    """``low <= value <= high``, ends included: strict ones are said otherwise."""
+def _bounds(test: ast.Compare, student: StudentNameRewriter) -> list[str] | None:
+    """Translate ``low <= value <= high``. Strict bounds are translated elsewhere."""
     sides = [test.left, *test.comparators]
     wholes = [i for i, side in enumerate(sides) if student.whole(side)]
     if len(wholes) != 1 or len(sides) > 3 or any(student.asks(s) for i, s in enumerate(sides) if i != wholes[0]):
@@ -158,7 +164,7 @@ def _bounds(test: ast.Compare, student: AsStudent) -> list[str] | None:
     return [f"assert_within({ast.unparse(student.changed(sides[place]))}, {', '.join(sorted(bounds, reverse=True))})"]
 
 
-def _equal(left: ast.expr, right: ast.expr, student: AsStudent) -> list[str] | None:
+def _equal(left: ast.expr, right: ast.expr, student: StudentNameRewriter) -> list[str] | None:
     for one, other in ((left, right), (right, left)):
         if isinstance(other, ast.Call) and _name(other) == "approx" and other.args:
             how = {k.arg: ast.unparse(k.value) for k in other.keywords}
@@ -170,7 +176,7 @@ def _equal(left: ast.expr, right: ast.expr, student: AsStudent) -> list[str] | N
     return _either(left, right, student)
 
 
-def _close(test: ast.Call, student: AsStudent) -> list[str] | None:
+def _close(test: ast.Call, student: StudentNameRewriter) -> list[str] | None:
     name = _name(test)
     if name == "all":
         inner = (
@@ -192,7 +198,7 @@ def _close(test: ast.Call, student: AsStudent) -> list[str] | None:
     return None
 
 
-def _called(call: ast.Call, student: AsStudent) -> list[str] | None:
+def _called(call: ast.Call, student: StudentNameRewriter) -> list[str] | None:
     name = _name(call)
     if name == AUTOTEST:
         return _autotest(call.args[0], student) if call.args else None
@@ -215,25 +221,25 @@ def _called(call: ast.Call, student: AsStudent) -> list[str] | None:
     return _either(call.args[0], call.args[1], student, *extra, "dtype=False")
 
 
-def _autotest(asked: ast.expr, student: AsStudent) -> list[str] | None:
-    """What nbgrader works out when it makes the release: here the reference is asked."""
+def _autotest(asked: ast.expr, student: StudentNameRewriter) -> list[str] | None:
+    """Translate an nbgrader autotest. nbgrader computes its value at release, and here the reference is called."""
     if student.whole(asked) and isinstance(asked, ast.Call):
         return [ast.unparse(student.changed(asked)).replace("student.", "agrees.", 1)]
     if not student.asks(asked):
         return None
-    reference = AsStudent(student.functions, student.variables, (), who="reference")
+    reference = StudentNameRewriter(student.functions, student.variables, (), who="reference")
     return [
         f"assert_matches({ast.unparse(student.changed(asked))}, {ast.unparse(reference.changed(asked))}, call={ast.unparse(asked)!r})"
     ]
 
 
-def _either(left: ast.expr, right: ast.expr, student: AsStudent, *how: str) -> list[str] | None:
+def _either(left: ast.expr, right: ast.expr, student: StudentNameRewriter, *how: str) -> list[str] | None:
     if student.whole(left):
         return _matches(left, right, student, *how)
     return _matches(right, left, student, *how) if student.whole(right) else None
 
 
-def _matches(found: ast.expr, right: ast.expr, student: AsStudent, *how: str) -> list[str]:
+def _matches(found: ast.expr, right: ast.expr, student: StudentNameRewriter, *how: str) -> list[str]:
     said = ", ".join([ast.unparse(student.changed(found)), ast.unparse(student.changed(right)), *how])
     return [f"assert_matches({said})"]
 
@@ -242,3 +248,90 @@ def _name(call: ast.Call) -> str:
     if isinstance(call.func, ast.Attribute):
         return call.func.attr
     return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+# --- probes -----------------------------------------------------------------------------------------------------------
+
+
+PROBE_HEAD = """\
+class NotAsAsked(Exception):
+    pass
+
+
+def probe(function):
+    methods = list(vars(function).values()) if isinstance(function, type) else []
+    names = next((f.__globals__ for f in (function, *methods) if hasattr(f, "__globals__")), None)
+    if names is None:
+        raise NotAsAsked("it was not written with def or class")
+    before = dict(names)
+    names["NotAsAsked"] = NotAsAsked
+    try:
+        exec(TEST, names)
+    except AssertionError as error:
+        raise NotAsAsked(" ".join(str(error).split()) or "a condition of its test does not hold")
+    finally:
+        for name in list(names):
+            if name not in before:
+                del names[name]
+        names.update(before)
+    return True
+"""
+
+
+def as_probe(body: Sequence[ast.stmt], *, hidden: bool) -> str:
+    """Return the text of a probe that runs ``body`` next to the student's code. It reports failures as readable messages."""
+    plain = _Said(hidden=hidden)
+    code = "\n".join(ast.unparse(ast.fix_missing_locations(plain.visit(without_raises(node)))) for node in body)
+    quoted = f'"""\\\n{code}\n"""' if '"""' not in code and "\\" not in code else repr(code)
+    return f"TEST = {quoted}\n\n\n{PROBE_HEAD}"
+
+
+def without_raises(node: ast.stmt) -> ast.stmt:
+    """Rewrite ``with pytest.raises(E):`` and ``assert_raises(E, f, …)`` as a try statement, which needs no package."""
+    changed = _Raises().visit(ast.parse(ast.unparse(node)).body[0])
+    assert isinstance(changed, ast.stmt)  # noqa: S101 - it was one
+    return ast.fix_missing_locations(changed)
+
+
+class _Raises(ast.NodeTransformer):
+    def visit_With(self, node: ast.With) -> ast.AST:
+        self.generic_visit(node)
+        expected = _expected(node.items[0].context_expr) if len(node.items) == 1 else None
+        return _try(node.body, expected) if expected is not None else node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        expected = _expected(node.value)
+        if expected is None or not isinstance(node.value, ast.Call) or len(node.value.args) < 2:
+            return node
+        _, function, *arguments = node.value.args
+        return _try([ast.Expr(ast.Call(function, arguments, node.value.keywords))], expected)
+
+
+def _expected(node: ast.expr) -> ast.expr | None:
+    if not isinstance(node, ast.Call) or not node.args:
+        return None
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return node.args[0] if name in {"raises", "assert_raises", "assertRaises"} else None
+
+
+def _try(body: list[ast.stmt], expected: ast.expr) -> ast.Try:
+    what = "; ".join(ast.unparse(statement) for statement in body)
+    text = f"`{what}` should raise {ast.unparse(expected)}, and it raised nothing"
+    failed = ast.Raise(ast.Call(ast.Name("AssertionError", ast.Load()), [ast.Constant(text)], []), None)
+    handler = ast.ExceptHandler(expected, None, [ast.Pass()])
+    return ast.Try(body, [handler], [failed], [])
+
+
+class _Said(ast.NodeTransformer):
+    """A rewriter that gives each assertion a message of its own. A hidden assertion does not show its condition."""
+
+    def __init__(self, *, hidden: bool) -> None:
+        self.hidden = hidden
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        said: ast.expr = ast.Constant(
+            "a condition of its test does not hold" if self.hidden else f"`{ast.unparse(node.test)}` does not hold"
+        )
+        said = node.msg if node.msg is not None else said
+        failed = ast.Raise(ast.Call(ast.Name("AssertionError", ast.Load()), [said], []), None)
+        return ast.If(ast.UnaryOp(ast.Not(), node.test), [failed], [])

@@ -1,4 +1,4 @@
-"""What becomes of a notebook's pieces: exercises with their tests, cells, and what is left as it was."""
+"""Plan a chapter from a notebook's parts: exercises with their tests, cells, and what stays as it was."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from autograder.extras.importing.exercises import Exercise, Part, exercise_name,
 from autograder.extras.importing.pieces import AnswerCell, Original, Test
 from autograder.extras.importing.program import Statement, locals_of, slice_of, statements_of
 
-__all__ = ["Check", "Left", "NewChapter", "leave", "planned"]
+__all__ = ["Check", "NewChapter", "NotImported", "leave", "planned"]
 
 
 @dataclass(frozen=True)
-class Left:
-    """What could not be carried over, or stays as it was: where it stood, and why."""
+class NotImported:
+    """Something that is not imported or stays as it was: where it is in the source, and why."""
 
     where: str
     why: str
@@ -31,7 +31,7 @@ class Left:
 
 @dataclass
 class Check:
-    """A test as a check of an exercise: the ways it can be written, of which one is chosen when they have been tried."""
+    """A test as a check of an exercise. ``ways`` are its possible forms, one of which is chosen after all were run."""
 
     exercise: str
     method: str
@@ -42,7 +42,7 @@ class Check:
     ways: Sequence[Way]
     after: tuple[str, ...] = ()
     chosen: Way | None = None
-    stays: bool = False  # its cell stays in the notebook, since the check itself cannot be visible
+    stays: bool = False  # its cell stays in the notebook, because the check itself cannot be visible
 
 
 @dataclass
@@ -52,28 +52,26 @@ class NewChapter:
     name: str
     original: Original
     exercises: list[Exercise] = field(default_factory=list)
-    parts: dict[int, list[Part]] = field(default_factory=dict)  # of an answer, by the number of its piece
-    by_hand: dict[int, tuple[str, Fraction]] = field(
-        default_factory=dict
-    )  # answers that a person has to mark: name, points
-    marked_by_hand: dict[str, Fraction] = field(default_factory=dict)  # exercises of which no test is left
+    parts: dict[int, list[Part]] = field(default_factory=dict)  # by the number of the answer's cell
+    by_hand: dict[int, tuple[str, Fraction]] = field(default_factory=dict)  # manually graded answers: name and points
+    marked_by_hand: dict[str, Fraction] = field(default_factory=dict)  # exercises without a test that could be imported
     checks: list[Check] = field(default_factory=list)
-    left: list[Left] = field(default_factory=list)
+    left: list[NotImported] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     spare: list[tuple[int, Test]] = field(
         default_factory=list
-    )  # tests that are left, and whose points go to other checks
+    )  # tests that are left out, whose points go to other checks
     kept_tests: dict[int, list[Test]] = field(
         default_factory=dict
-    )  # tests that stay as cells, by the number of their piece
+    )  # tests that stay as cells, by the number of the cell
     program: list[Statement] = field(default_factory=list)
 
     def checks_of(self, exercise: str) -> list[Check]:
-        """The checks of an exercise, in order."""
+        """Return the checks of an exercise, in order."""
         return [check for check in self.checks if check.exercise == exercise]
 
     def give(self, exercise: str, points: Fraction) -> None:
-        """Share points of a test that is left out among the exercise's checks that earn any, or give them to its last one."""
+        """Distribute the points of a test that is left out among the exercise's checks that earn points, or give them to the last."""
         checks = self.checks_of(exercise)
         paid = [check for check in checks if check.points]
         if not paid:
@@ -83,7 +81,7 @@ class NewChapter:
             check.points += points / len(paid)
 
     def names(self) -> NamesInTests:
-        """What the names in tests can be."""
+        """Return what the names in tests can refer to."""
         functions = frozenset(e.name for e in self.exercises if not e.answers)
         classes = frozenset(
             e.name
@@ -94,7 +92,7 @@ class NewChapter:
 
 
 def planned(original: Original, name: str, taken: Collection[str]) -> NewChapter:
-    """The chapter that an original becomes; ``taken`` are the exercises of the course's other chapters."""
+    """Return the chapter that an original becomes. ``taken`` are the exercises of the course's other chapters."""
     chapter = NewChapter(name, original, notes=list(original.notes))
     pieces = original.pieces
     for number, piece in enumerate(pieces):
@@ -128,7 +126,7 @@ def _given(piece: Any) -> str:
 
 
 def _tested(program: Sequence[Statement], bodies: Sequence[Body], pieces: Sequence[Any]) -> frozenset[str]:
-    """The names that any test asks for, also through what the notebook works out from them outside of answers."""
+    """Return the names that tests use, directly or through code outside of answers that computes something from them."""
     answers = {n for n, p in enumerate(pieces) if isinstance(p, AnswerCell)}
     asked: set[str] = set()
     for body in bodies:
@@ -160,7 +158,7 @@ def _divide(
         )
         name = exercise_name(piece.question, names)
         chapter.by_hand[number] = (name, Fraction(0))
-        chapter.left.append(Left(piece.where, why))
+        chapter.left.append(NotImported(piece.where, why))
         names.add(name)
         return
     for part in parts:
@@ -184,12 +182,12 @@ def _why_nothing(chapter: NewChapter, piece: AnswerCell) -> str:
     return "no test asks for a function or a variable that its solution makes."
 
 
-Given = list[tuple[int, Test, Body, Exercise]]
+_Assigned = list[tuple[int, Test, Body, Exercise]]
 
 
-def _given_to_exercises(chapter: NewChapter, tests: Sequence[tuple[int, Test, Body]]) -> Given:
-    """Each test with the exercise that it is a test of: the last one that it asks for; divided where one would have none."""
-    found: Given = []
+def _given_to_exercises(chapter: NewChapter, tests: Sequence[tuple[int, Test, Body]]) -> _Assigned:
+    """Assign each test to the last exercise that it uses. Split a test if an exercise would have none."""
+    found: _Assigned = []
     for number, test, body in tests:
         if body.why_not:
             leave(chapter, number, test, body.why_not)
@@ -212,9 +210,9 @@ def _asked_for(chapter: NewChapter, number: int, test: Test, body: Sequence[ast.
     return next((e for e in reversed(above) if e.targets & asked), None)
 
 
-def _divided(chapter: NewChapter, found: Given, exercise: Exercise) -> Given:
-    """The tests with those statements apart that are about ``exercise`` alone, where a test of another asks for it too."""
-    result: Given = []
+def _divided(chapter: NewChapter, found: _Assigned, exercise: Exercise) -> _Assigned:
+    """Split off the statements that test only ``exercise`` from tests of other exercises."""
+    result: _Assigned = []
     for number, test, body, other in found:
         owners = [
             _asked_for(chapter, number, test, [s]) if references_of([s], chapter.names()) else None
@@ -241,7 +239,7 @@ def _divided(chapter: NewChapter, found: Given, exercise: Exercise) -> Given:
 
 
 def leave(chapter: NewChapter, number: int, test: Test, why: str) -> None:
-    """Note that a test is not carried over; its points go to whoever marks its answer by hand, where a person does."""
+    """Record that a test is not imported. Its points go to the manually graded cell of its answer, if there is one."""
     told = f"its test is not carried over: {why}."
     if test.points:
         chapter.spare.append((number, test))
@@ -249,7 +247,7 @@ def leave(chapter: NewChapter, number: int, test: Test, why: str) -> None:
     if not test.hidden:
         told += " Its cell stays, for students to run."
         chapter.kept_tests.setdefault(number, []).append(test)
-    chapter.left.append(Left(test.where, told))
+    chapter.left.append(NotImported(test.where, told))
 
 
 def _by_hand_for(chapter: NewChapter, number: int, test: Test) -> str:
@@ -267,8 +265,8 @@ def _by_hand_for(chapter: NewChapter, number: int, test: Test) -> str:
     return f" Its {worth} go to the exercise above it."
 
 
-def _written(chapter: NewChapter, given: Given) -> None:
-    """The checks of all exercises, with the ways in which each can be written."""
+def _written(chapter: NewChapter, given: _Assigned) -> None:
+    """Add the checks of all exercises, each with its possible forms."""
     names = chapter.names()
     used: dict[str, set[str]] = {}
     for number, test, body, exercise in given:
@@ -301,7 +299,7 @@ def _method(test: Test, used: set[str]) -> str:
 
 
 def _without_tests(chapter: NewChapter, exercise: Exercise) -> None:
-    """An exercise that nothing tests after all stays in the notebook as a cell without points."""
+    """Turn an exercise that no test covers into a cell without points."""
     chapter.exercises.remove(exercise)
     parts = chapter.parts[exercise.origin]
     piece = chapter.original.pieces[exercise.origin]

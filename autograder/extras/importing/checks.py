@@ -1,4 +1,7 @@
-"""A test of the source as a check: in the words of checks where these say the same, else as plain Python or as a probe."""
+"""Translate a test of the source into a check.
+
+A test becomes a call of a ``checking`` helper if that says the same, and else plain Python or a probe.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autograder.extras.importing.assertions import AUTOTEST, AsStudent, in_words, truth_of
+from autograder.extras.importing.assertions import (
+    AUTOTEST,
+    StudentNameRewriter,
+    as_probe,
+    translate_assertion,
+    truth_of,
+)
 from autograder.extras.importing.pieces import Test
-from autograder.extras.importing.probes import as_probe
 from autograder.extras.importing.program import Statement, locals_of, names_in, parsed_cell, slice_of
 
-__all__ = ["Body", "NamesInTests", "Way", "body_of", "references_of", "title_of", "ways"]
+__all__ = [
+    "Body",
+    "NamesInTests",
+    "Way",
+    "body_of",
+    "references_of",
+    "title_of",
+    "ways",
+]
+
 
 Kind = Literal["words", "python", "probe"]
 _ONLY_INSIDE = (ast.Try, ast.With, ast.Delete, ast.Global, ast.ClassDef, ast.AsyncFunctionDef)
@@ -21,9 +38,9 @@ _ONLY_INSIDE = (ast.Try, ast.With, ast.Delete, ast.Global, ast.ClassDef, ast.Asy
 
 @dataclass(frozen=True, slots=True)
 class NamesInTests:
-    """What the names in a test can be: exercises' functions and variables, and all else that the notebook makes, in order.
+    """What the names in a test can refer to: functions and variables of exercises, and everything else in the notebook.
 
-    ``leaning`` are the statements of the notebook that hang on an exercise: a test that needs them works them out itself.
+    ``leaning`` are the statements of the notebook that depend on an exercise. A test that needs them runs them itself.
     """
 
     functions: frozenset[str]
@@ -34,7 +51,7 @@ class NamesInTests:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The statements of a test, what they are called, and what keeps them from being carried over."""
+    """The statements of a test, the name of its function, and why they cannot be imported."""
 
     statements: tuple[ast.stmt, ...]
     title: str = ""
@@ -43,7 +60,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way to write a test as a check: the lines of the method, names that it takes from the solutions, and its probe."""
+    """One form of a check: the lines of its method, the names that it imports from the solutions, and its probe."""
 
     kind: Kind
     lines: tuple[str, ...]
@@ -52,7 +69,7 @@ class Way:
 
 
 def body_of(test: Test) -> Body:
-    """What a test's cell asserts; where it is one function that is called below, what stands in that."""
+    """Return what a cell of tests asserts. If the cell defines one function and calls it, return its body."""
     tree = parsed_cell(test.code)
     if tree is None:
         return Body((), why_not="Python cannot read it")
@@ -83,7 +100,7 @@ def body_of(test: Test) -> Body:
 
 
 def title_of(test: Test, body: Body) -> str:
-    """What a student reads of a check: the author's own words, or the first assertion of a visible one."""
+    """Return the title of a check for students: the author's own words, or the first assertion of a visible check."""
     if body.title:
         return body.title.partition("\n")[0].rstrip(".")
     first = next((node for s in body.statements for node in ast.walk(s) if isinstance(node, ast.Assert)), None)
@@ -94,7 +111,7 @@ def title_of(test: Test, body: Body) -> str:
 
 
 def references_of(body: Sequence[ast.stmt], names: NamesInTests) -> frozenset[str]:
-    """The exercises' names that statements ask for, also through what the notebook or an earlier test works out from them."""
+    """Return the names of exercises that statements use, directly or through the notebook or an earlier test."""
     asked = names_in(ast.Module(list(body), [])) | {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)}
     targets = names.functions | names.variables
     through = slice_of(asked - targets - locals_of(body), names.program, without=targets)
@@ -102,7 +119,7 @@ def references_of(body: Sequence[ast.stmt], names: NamesInTests) -> frozenset[st
 
 
 def ways(test: Test, body: Body, names: NamesInTests, *, is_function: bool) -> list[Way]:
-    """How a test can be written as a check of its exercise, the best first."""
+    """Return the possible forms of a test as a check of its exercise, the best first."""
     before = _worked_out(body.statements, names)
     statements = [*(ast.parse(s.text).body[0] for s in before), *body.statements]
     own = locals_of(statements)
@@ -129,14 +146,14 @@ def ways(test: Test, body: Body, names: NamesInTests, *, is_function: bool) -> l
     return found
 
 
-def _student(names: NamesInTests, own: frozenset[str]) -> AsStudent:
-    student = AsStudent(names.functions, names.variables, own)
+def _student(names: NamesInTests, own: frozenset[str]) -> StudentNameRewriter:
+    student = StudentNameRewriter(names.functions, names.variables, own)
     student.classes = set(names.classes)
     return student
 
 
 def _worked_out(body: Sequence[ast.stmt], names: NamesInTests) -> list[Statement]:
-    """The statements of the notebook or of earlier tests that a test needs and that hang on exercises."""
+    """Return the statements of the notebook or of earlier tests that a test needs and that depend on exercises."""
     targets = names.functions | names.variables
     asked = names_in(ast.Module(list(body), [])) - targets - locals_of(body)
     through = slice_of(asked, names.program, without=targets)
@@ -150,9 +167,9 @@ def _worked_out(body: Sequence[ast.stmt], names: NamesInTests) -> list[Statement
 
 
 def _lines(
-    statements: Sequence[ast.stmt], student: AsStudent, *, plain: bool, hidden: bool, message: str
+    statements: Sequence[ast.stmt], student: StudentNameRewriter, *, plain: bool, hidden: bool, message: str
 ) -> list[str] | None:
-    """The lines of a method; None where the words do not suffice and ``plain`` Python is not wanted."""
+    """Return the lines of a method. None if no helper says the same and ``plain`` Python is not wanted."""
     lines: list[str] = []
     for node in statements:
         found = _line(node, student, plain=plain, hidden=hidden, message=message)
@@ -162,8 +179,8 @@ def _lines(
     return lines
 
 
-def _line(node: ast.stmt, student: AsStudent, *, plain: bool, hidden: bool, message: str) -> list[str] | None:
-    words = in_words(node, student)
+def _line(node: ast.stmt, student: StudentNameRewriter, *, plain: bool, hidden: bool, message: str) -> list[str] | None:
+    words = translate_assertion(node, student)
     if words is not None:
         return words
     if (
@@ -178,7 +195,7 @@ def _line(node: ast.stmt, student: AsStudent, *, plain: bool, hidden: bool, mess
         and isinstance(node.value.func, ast.Attribute)
         and student.whole(node.value)
     ):
-        return [ast.unparse(student.changed(node.value))]  # something is done with an object
+        return [ast.unparse(student.changed(node.value))]  # an object is used
     if isinstance(node, ast.Import | ast.ImportFrom | ast.Pass):
         return [] if isinstance(node, ast.Pass) else ast.unparse(node).splitlines()
     if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
@@ -211,7 +228,7 @@ def _line(node: ast.stmt, student: AsStudent, *, plain: bool, hidden: bool, mess
     ).splitlines()
 
 
-def _plain_assertion(node: ast.stmt, student: AsStudent, *, hidden: bool, message: str) -> list[str]:
+def _plain_assertion(node: ast.stmt, student: StudentNameRewriter, *, hidden: bool, message: str) -> list[str]:
     if isinstance(node, ast.Assert):
         test, said = node.test, node.msg
     else:
@@ -223,9 +240,9 @@ def _plain_assertion(node: ast.stmt, student: AsStudent, *, hidden: bool, messag
 
 
 class _Plainly(ast.NodeTransformer):
-    """A block of a test with the student's names in it, and its assertions as failures of a check."""
+    """A rewriter that turns a test's assertions into failures of a check and takes names from the student."""
 
-    def __init__(self, student: AsStudent, *, hidden: bool, message: str) -> None:
+    def __init__(self, student: StudentNameRewriter, *, hidden: bool, message: str) -> None:
         self.student, self.hidden, self.message = student, hidden, message
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
@@ -237,7 +254,7 @@ class _Plainly(ast.NodeTransformer):
 
 
 class _Environment(ast.NodeTransformer):
-    """``env["name"]``, as Otter hands a student's names to a test, as the name."""
+    """A rewriter that turns Otter's ``env["name"]`` into the name."""
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
@@ -248,7 +265,7 @@ class _Environment(ast.NodeTransformer):
 
 
 def _calls(node: ast.stmt, function: ast.FunctionDef) -> bool:
-    """Whether a statement calls ``function`` with names that are its parameters' own."""
+    """Return whether a statement calls ``function`` with names that equal its parameters."""
     if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
         return False
     call = node.value
@@ -258,7 +275,7 @@ def _calls(node: ast.stmt, function: ast.FunctionDef) -> bool:
 
 
 def _shown(last: ast.Expr, test: Test) -> ast.stmt | None:
-    """A last expression as the assertion that it is in Otter's tests; itself where it asserts; None for a number of points."""
+    """Return a last expression as the assertion that it is in Otter. None for a number of points."""
     value = last.value
     if _asserts(last):
         return last
@@ -276,7 +293,7 @@ def _shown(last: ast.Expr, test: Test) -> ast.stmt | None:
 
 
 def _expression(text: str | None) -> ast.expr | None:
-    """What was printed, where it reads as a value: a number, a list, ``array([1, 2])``."""
+    """Return printed text as an expression, if it reads as a value: a number, a list, ``array([1, 2])``."""
     try:
         tree = ast.parse((text or "").strip(), mode="eval").body
         if isinstance(tree, ast.Call) and getattr(tree.func, "id", "") == "array" and not tree.keywords:
@@ -300,7 +317,7 @@ def _asserts(node: ast.AST) -> bool:
 
 
 def _prints(node: ast.AST) -> bool:
-    """Whether a call prints, which a grader's own output must not have; a test's own ``print(…)`` in a line is left out before."""
+    """Return whether a call prints, which would mix with the grader's output."""
     return isinstance(node, ast.Call) and any(
         isinstance(a, ast.Call) and getattr(a.func, "id", "") == "print" for a in node.args
     )

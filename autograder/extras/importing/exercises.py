@@ -1,4 +1,4 @@
-"""The cells of an answer taken apart: which exercises stand in them, what students get, and what is given."""
+"""Split the cells of an answer into exercises, stubs and given code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLACEHOLDER = re.compile(r"^\s*(\.\.\.|pass|# YOUR CODE HERE|raise NotImplement
 class Exercise:
     """What students write in one stub: a function, or variables (``answers``).
 
-    ``origin`` is the number of its piece, ``targets`` the names that belong to it. ``nodes`` are its own statements.
+    ``origin`` is the number of its cell, ``targets`` are the names that belong to it, and ``nodes`` its own statements.
     """
 
     name: str
@@ -32,21 +32,21 @@ class Exercise:
     targets: frozenset[str]
     answers: tuple[str, ...] = ()
     statements: Sequence[Statement] = ()
-    also: list[str] = field(default_factory=list)  # functions that nothing tests, which stand in the same stub
+    also: list[str] = field(default_factory=list)  # untested functions in the same stub
 
     @property
     def class_name(self) -> str:
-        """What the class of its checks is called."""
+        """The name of the class that holds its checks."""
         return "Test" + "".join(word[:1].upper() + word[1:] for word in self.name.split("_") if word) or "Test"
 
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of an answer's cell: an exercise, or code that stays as students get it (``shown``)."""
+    """A part of an answer's cell: an exercise, or code that students get as it is (``shown``)."""
 
     exercise: Exercise | None
     shown: str = ""
-    untested: tuple[str, ...] = ()  # what students write there and nothing checks
+    untested: tuple[str, ...] = ()  # what students write there without a check
 
 
 @dataclass
@@ -61,13 +61,13 @@ class _Chunk:
 
     @property
     def function(self) -> ast.FunctionDef | ast.ClassDef | None:
-        """The function or class that students write, where the statement is one."""
+        """Return the function or class that students write, if the statement defines one."""
         node = self.statement.node
         return node if isinstance(node, ast.FunctionDef | ast.ClassDef) and self.is_solution else None
 
 
 def exercise_name(question: str, taken: Collection[str]) -> str:
-    """A name for an exercise whose answers are variables: the question's, as a Python name that nothing else has."""
+    """Return a name for an exercise whose answers are variables: that of the question, as a unique Python name."""
     name = re.sub(r"\W+", "_", question, flags=re.ASCII).strip("_") or "question"
     if not name.isidentifier() or keyword.iskeyword(name):
         name = f"question_{name}"
@@ -79,15 +79,15 @@ def exercise_name(question: str, taken: Collection[str]) -> str:
 
 
 def parts_of(answer: AnswerCell, origin: int, tested: Collection[str], taken: set[str]) -> list[Part] | None:
-    """The parts of an answer's cell, in order; None where it holds nothing that could be an exercise.
+    """Return the parts of an answer's cell in order. None if it holds nothing that could be an exercise.
 
-    ``tested`` are the names that tests ask for, ``taken`` those that exercises may not have; their own are added.
+    ``tested`` are the names that tests use. ``taken`` are names that exercises may not have, to which new ones are added.
     """
     chunks = _chunks(answer, origin)
     if not chunks:
         return None
     parts: list[Part] = []
-    waiting: list[_Chunk] = []  # functions that nothing tests, until one comes that is tested
+    waiting: list[_Chunk] = []  # untested functions before the next tested one
     solved = [c for c in chunks if c.is_solution and c.function is None]
     variables = [v for c in solved for v in _bound_in_order(c) if v in tested]
     variables = list(dict.fromkeys(variables))
@@ -119,7 +119,7 @@ def parts_of(answer: AnswerCell, origin: int, tested: Collection[str], taken: se
 
 
 def _chunks(answer: AnswerCell, origin: int) -> list[_Chunk]:
-    """The statements of a solved cell, each with its lines and the comments above it."""
+    """Return the statements of a solved cell, each with its lines and the comments above it."""
     statements = statements_of(answer.solved, origin)
     if parsed_cell(answer.solved) is None:
         return []
@@ -138,7 +138,7 @@ def _chunks(answer: AnswerCell, origin: int) -> list[_Chunk]:
         solution = any(line.is_solution for line in lines)
         while solution and place < len(numbered) and numbered[place][0] is None:
             if _PLACEHOLDER.match(numbered[place][1].shown or ""):
-                break  # it stands for what follows; a prompt stands below what it replaces
+                break  # it replaces what follows, while a prompt is below what it replaces
             lines.append(numbered[place][1])
             place += 1
         chunks.append(_Chunk(statement, lines, solution))
@@ -148,7 +148,7 @@ def _chunks(answer: AnswerCell, origin: int) -> list[_Chunk]:
 
 
 def _only_blanks(statement: Statement, variables: Collection[str]) -> bool:
-    """Whether a statement leaves answers blank, as the stub does anyway."""
+    """Return whether a statement only leaves answers blank, as the stub does."""
     node = statement.node
     if not isinstance(node, ast.Assign) or not statement.binds <= set(variables):
         return False
@@ -157,7 +157,7 @@ def _only_blanks(statement: Statement, variables: Collection[str]) -> bool:
 
 
 def _bound_in_order(chunk: _Chunk) -> list[str]:
-    """The variables that a statement binds, as they stand in it."""
+    """Return the variables that a statement binds, in the order of the code."""
     names = (n.id for n in ast.walk(chunk.statement.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
     return [name for name in dict.fromkeys(names) if name in chunk.statement.binds]
 
@@ -203,7 +203,7 @@ def _of_variables(
 
 
 def _stub(chunk: _Chunk) -> str:
-    """A function with its docstring and nothing done; what the source gives of its body stays as comments."""
+    """Return a function with its docstring and an empty body. What the source shows of its body becomes comments."""
     function = chunk.function
     assert function is not None  # noqa: S101 - the chunk was chosen for it
     if isinstance(function, ast.ClassDef):
@@ -222,7 +222,7 @@ def _stub(chunk: _Chunk) -> str:
     while head and not documented and head[-1].strip().startswith("#"):
         head.pop()
     indent = " " * body.col_offset
-    # What is shown of the body: everything below the docstring, or below the line of the def.
+    # The source shows everything of the body below the docstring, or below the def.
     above = len(head)
     shown: list[str] = []
     seen = 0
@@ -237,7 +237,7 @@ def _stub(chunk: _Chunk) -> str:
 
 
 def _class_stub(node: ast.ClassDef) -> str:
-    """A class with its docstring and its methods, none of which does anything; helpers of the author's own are left out."""
+    """Return a class with its docstring and empty methods, without the author's private helpers."""
     empty = ast.parse(ast.unparse(node)).body[0]
     assert isinstance(empty, ast.ClassDef)  # noqa: S101 - it was one
     body: list[ast.stmt] = empty.body[: int(ast.get_docstring(empty) is not None)]
@@ -251,7 +251,7 @@ def _class_stub(node: ast.ClassDef) -> str:
 
 
 def _lines_before(chunk: _Chunk, first: int) -> int:
-    """How many lines of a chunk stand above its statement: comments and empty ones."""
+    """Return how many comments and empty lines precede a chunk's statement."""
     total = sum(line.solved is not None for line in chunk.lines)
     own = (chunk.statement.node.end_lineno or first) - first + 1
     above, place = total - own, 0
@@ -262,7 +262,7 @@ def _lines_before(chunk: _Chunk, first: int) -> int:
 
 
 def _comments(shown: Sequence[str]) -> Iterator[str]:
-    """The lines that the source gives, as comments; none where nothing stands there but places to fill."""
+    """Return the lines that the source shows as comments. Empty if they are only placeholders."""
     if all(_PLACEHOLDER.match(line) for line in shown):
         return
     text = textwrap.dedent("\n".join(line for line in shown if "raise NotImplementedError" not in line))
@@ -271,7 +271,7 @@ def _comments(shown: Sequence[str]) -> Iterator[str]:
 
 
 def _joined(parts: Sequence[Part]) -> list[Part]:
-    """The same, with given code that stands together in one part."""
+    """Join neighboring parts of given code."""
     found: list[Part] = []
     for part in parts:
         if part.exercise is None and not part.shown.strip():

@@ -1,4 +1,4 @@
-"""What an instructor's notebook consists of, whichever tool it was written for."""
+"""The parts of an instructor's notebook, for any tool."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from autograder.base.errors import CourseError
 
 __all__ = [
     "AnswerCell",
-    "ByHand",
-    "Given",
+    "CopiedCell",
     "ImportRefusedError",
+    "ManualCell",
     "Original",
     "Piece",
     "SourceLine",
@@ -25,12 +25,12 @@ __all__ = [
 
 
 class ImportRefusedError(CourseError):
-    """A notebook cannot be brought in; the text says what was found, where, and what to do. Nothing was written."""
+    """A notebook cannot be imported. The text says what was found, where, and what to do. Nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """One line of an answer's cell: as it is solved, as a student gets it (None: not at all), and whether it is a solution's."""
+    """One line of an answer's cell: in the solution, and as students see it (None if they do not)."""
 
     solved: str | None
     shown: str | None
@@ -38,16 +38,16 @@ class SourceLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """A cell that goes into the chapter's notebook as it is; ``cell`` is its JSON."""
+class CopiedCell:
+    """A cell that goes into the chapter's notebook as it is. ``cell`` is its JSON."""
 
     where: str
     cell: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class ByHand:
-    """A cell that a person marks: its JSON with nbgrader's metadata, and the author's answer, which no student gets."""
+class ManualCell:
+    """A manually graded cell: its JSON with nbgrader's metadata, and the author's answer, which students do not get."""
 
     where: str
     cell: Mapping[str, Any]
@@ -56,7 +56,7 @@ class ByHand:
 
 @dataclass(frozen=True, slots=True)
 class AnswerCell:
-    """A code cell that holds a solution; ``question`` is what the source calls it."""
+    """A code cell that holds a solution. ``question`` is its name in the source."""
 
     where: str
     question: str
@@ -69,7 +69,7 @@ class AnswerCell:
 
     @property
     def shown(self) -> str:
-        """The cell as the source hands it to students."""
+        """The cell as students see it in the source."""
         return "\n".join(line.shown for line in self.lines if line.shown is not None)
 
 
@@ -77,8 +77,8 @@ class AnswerCell:
 class Test:
     """A cell of tests, or the hidden part of one.
 
-    ``question`` is the one that it belongs to, "" where only the names in it tell. ``expected`` is the text that its last expression has to print.
-    ``after_visible`` says that the part before it, which students see, has to hold as well.
+    ``question`` is the question that it belongs to, or "" if only the names in it tell. ``expected`` is the text that its last
+    expression has to print. With ``after_visible``, the visible part before it has to pass as well.
     """
 
     where: str
@@ -94,12 +94,12 @@ class Test:
     marks: Mapping[str, Any] = field(default_factory=dict)
 
 
-Piece = Given | ByHand | AnswerCell | Test
+Piece = CopiedCell | ManualCell | AnswerCell | Test
 
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """A notebook as it was read: which tool's it is, its pieces in order, files that it names, and what to tell at once."""
+    """A notebook as it was read: its tool, its parts in order, files that it names, and notes for the author."""
 
     tool: str
     pieces: Sequence[Piece]
@@ -108,7 +108,7 @@ class Original:
 
 
 def code_cell(source: str, **marks: Any) -> dict[str, Any]:
-    """A code cell; ``marks`` are nbgrader's."""
+    """Return a code cell. ``marks`` are nbgrader metadata."""
     return {
         "cell_type": "code",
         "execution_count": None,
@@ -119,13 +119,13 @@ def code_cell(source: str, **marks: Any) -> dict[str, Any]:
 
 
 def may_fail(cell: dict[str, Any]) -> dict[str, Any]:
-    """The cell with the tag of one whose error stops nobody: nothing fills it in when the chapter is tried."""
+    """Tag a cell whose error is allowed: students have not filled it in when the chapter is tried."""
     cell["metadata"]["tags"] = [*cell["metadata"].get("tags", []), "raises-exception"]
     return cell
 
 
 def text_cell(source: str, **marks: Any) -> dict[str, Any]:
-    """A Markdown cell; ``marks`` are nbgrader's."""
+    """Return a Markdown cell. ``marks`` are nbgrader metadata."""
     return {"cell_type": "markdown", "metadata": {"nbgrader": _marks(marks)} if marks else {}, "source": source}
 
 

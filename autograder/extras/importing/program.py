@@ -1,4 +1,4 @@
-"""A notebook's code as one program: which statements a name hangs on."""
+"""Treat a notebook's code as one program, and find the statements a name depends on."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _MUTATORS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement at the top of a cell: what it binds or changes, and what it asks for.
+    """A statement at the top level of a cell: the names that it binds, changes and uses.
 
-    ``origin`` is the number of its piece, in order; ``line`` its place in the cell, from 1.
+    ``origin`` is the number of its cell, and ``line`` its line in the cell, from 1.
     """
 
     node: ast.stmt = field(compare=False)
@@ -50,7 +50,7 @@ class Statement:
 
 
 def parsed_cell(source: str) -> ast.Module | None:
-    """The tree of a cell, its magics left out but its lines counted as they stand; None where Python cannot read it."""
+    """Parse a cell without its magics and with the same line numbers. None if it is not valid Python."""
     try:
         return ast.parse(_MAGIC.sub(r"\1pass", source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -58,13 +58,13 @@ def parsed_cell(source: str) -> ast.Module | None:
 
 
 def statements_of(source: str, origin: int) -> list[Statement]:
-    """The statements of a cell; none where Python cannot read it."""
+    """Return the statements of a cell. Empty if it is not valid Python."""
     tree = parsed_cell(source)
     lines = source.splitlines()
     found = []
     for node in tree.body if tree is not None else ():
         if isinstance(node, ast.Pass):
-            continue  # as a rule, a magic
+            continue  # usually a magic
         text = text_of_node(node, lines)
         binds, changes = _bound(node)
         imports = isinstance(node, ast.Import | ast.ImportFrom)
@@ -73,15 +73,15 @@ def statements_of(source: str, origin: int) -> list[Statement]:
 
 
 def text_of_node(node: ast.stmt, lines: Sequence[str]) -> str:
-    """The source of a statement, with its decorators and comments, as the author wrote it."""
+    """Return the source of a statement with its decorators and comments, as the author wrote it."""
     rest = "\n".join(lines[_first(node) - 1 : node.end_lineno])
     if node.col_offset or ";" in lines[(node.end_lineno or 1) - 1]:
-        return ast.unparse(node)  # one of several in a line
+        return ast.unparse(node)  # one of several on a line
     return re.sub(_MAGIC, r"\1pass", rest)
 
 
 def names_in(node: ast.AST) -> frozenset[str]:
-    """The names that a piece of code asks for from outside itself."""
+    """Return the names that code uses from outside itself."""
     inner: set[str] = set()
     for child in ast.walk(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
@@ -96,7 +96,7 @@ def names_in(node: ast.AST) -> frozenset[str]:
 
 
 def locals_of(body: Iterable[ast.stmt]) -> frozenset[str]:
-    """The names that statements bind among themselves."""
+    """Return the names that statements bind."""
     found: set[str] = set()
     for statement in body:
         found |= _bound(statement)[0]
@@ -106,7 +106,7 @@ def locals_of(body: Iterable[ast.stmt]) -> frozenset[str]:
 def slice_of(
     wanted: Collection[str], program: Sequence[Statement], *, without: Collection[str] = ()
 ) -> list[Statement]:
-    """The statements that the names ``wanted`` hang on, in order; those of ``without`` are not followed."""
+    """Return the statements that the names ``wanted`` depend on, in order. Names in ``without`` are not followed."""
     need = set(wanted) - set(without)
     taken: set[int] = set()
     grew = True
@@ -133,7 +133,7 @@ def _first(node: ast.stmt) -> int:
 
 
 def _bound(node: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
-    """What a statement binds, and what it changes in place."""
+    """Return the names that a statement binds, and those that it changes in place."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return frozenset({node.name}), frozenset()
     if isinstance(node, ast.Import | ast.ImportFrom):

@@ -1,1 +1,77 @@
-"""What a teacher reads of a class that was graded: tables of marks, and a page about a chapter. Nothing here grades."""
+"""Reports on a graded class. Nothing in this package grades."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from autograder.base.errors import CourseError
+from autograder.cli.commands import (
+    PATH,
+    PlacedCommand,
+    chapters_argument,
+    cores,
+    course_option,
+    everything_option,
+    report_errors,
+    selected_chapters,
+)
+from autograder.cli.output import echo_status
+from autograder.course.course import load_course
+
+__all__ = ["report"]
+
+
+@click.command(cls=PlacedCommand, section="To teach", after="marks")
+@chapters_argument
+@everything_option
+@click.option("--output", "-o", metavar="FILE", type=PATH, help="Where the page goes; by default below .autograder/.")
+@click.option("--hide-names", is_flag=True, help="Call students by numbers: no name, id or address is in the page.")
+@click.option("--json", "as_json", is_flag=True, help="Print what the page shows as JSON, an object for each chapter.")
+@course_option
+def report(
+    chapters: Sequence[str],
+    *,
+    everything: bool,
+    output: Path | None,
+    hide_names: bool,
+    as_json: bool,
+    course_folder: Path | None,
+) -> None:
+    """Make a page about a class: its marks, mistakes and exercises, and who needs somebody."""
+    from autograder.base.files import write_atomically
+    from autograder.classroom.class_marks import class_marks
+    from autograder.course.secret import course_secret
+    from autograder.extras.report.content import Names, reports_of
+
+    with report_errors():
+        course = load_course(course_folder)
+        asked = selected_chapters(course, chapters, everything=everything)
+        found = class_marks(course, asked)
+        if not any(one.of("graded", "waiting", "ungradable") for one in found):
+            raise CourseError(
+                f"Nothing of {', '.join(asked)} has been graded yet, so there is nothing to report. Run `autograder grade {asked[0]}` first."
+            )
+        students = {student for one in found for student in one.marks}
+        names = Names(
+            students, found[0].people, hidden=hide_names, secret=course_secret(course).hex() if hide_names else ""
+        )
+        reports = reports_of(course, found, cores())
+        if as_json:
+            click.echo(json.dumps([one.to_json(names) for one in reports], ensure_ascii=False, indent=2))
+        if output is not None or not as_json:
+            from autograder.extras.report.report_page import report_page
+
+            name = "all" if everything else "-".join(asked)
+            path = output or course.state("report", f"{name}{'-without-names' if hide_names else ''}.html")
+            if path.is_dir():
+                raise CourseError(f"{path} is a folder: name a file for the page, such as {path / 'report.html'}.")
+            made_at = dt.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M")
+            page = report_page(course.title or course.course_id, reports, names, made_at)
+            # A page with names is private: other accounts on this machine may not read it.
+            write_atomically(path, page.encode("utf-8", "replace"), 0o644 if hide_names else 0o600)
+            echo_status(f"The page is {path}.")

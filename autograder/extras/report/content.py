@@ -1,9 +1,11 @@
-"""A chapter's report as data: everything that its page shows, and what ``--json`` prints."""
+"""Collect a chapter's report as data: everything that its page shows, and what ``--json`` prints."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,31 +13,105 @@ from typing import Any
 
 from autograder.authoring.audit.classroom import AnswerGroup, undiagnosed_groups
 from autograder.authoring.audit.measure import each_chapter
+from autograder.classroom.class_marks import STANDINGS, ChapterMarks, StudentMark
 from autograder.classroom.delivery import folder_of
+from autograder.classroom.gradebook.people import Person
 from autograder.course.course import Course
-from autograder.extras.report.alike import AlikeGroup, alike_groups
 from autograder.extras.report.findings import (
     FailedCheck,
     KnownMistake,
     MarkedLine,
-    Need,
-    failed_by_good,
+    SupportFlag,
+    failed_by_strong,
     known_mistakes,
     marked_lines,
-    needing_help,
+    support_flags,
 )
 from autograder.extras.report.items import ItemAnalysis, analyse
-from autograder.extras.report.marks import STANDINGS, ChapterMarks, StudentMark
-from autograder.extras.report.names import Names
+from autograder.extras.report.similarity import SimilarGroup, similar_groups
 
-__all__ = ["ChapterReport", "reports_of"]
+__all__ = ["ChapterReport", "Names", "reports_of"]
 
-_MANY = 1000  # notebooks from which on reading them takes longer than starting processes that do it
+
+# --- Names -------------------------------------------------------------------------------------------------------------
+
+_WORD = re.compile(r"\w+")
+_LONG = 5  # characters. Shorter names are not searched for inside of other words, since they would be found everywhere.
+HIDDEN = "[hidden]"
+
+
+class Names:
+    """The names of students in a report: id and name, or, if ``hidden``, a number that reveals nothing.
+
+    The numbers follow neither the alphabet nor the marks. With the same ``secret`` and the same class, students keep their
+    numbers.
+    """
+
+    def __init__(
+        self, students: Collection[str], people: Mapping[str, Person], *, hidden: bool = False, secret: str = ""
+    ) -> None:
+        self.hidden = hidden
+        self._people = people
+        shuffled = sorted(students, key=lambda s: hashlib.sha256(f"{secret}\0{s}".encode()).digest())
+        width = len(str(len(shuffled)))
+        self._labels = {student: f"Student {number:0{width}d}" for number, student in enumerate(shuffled, start=1)}
+        words = set(_words(students, people.values())) if hidden else set()
+        self._whole = {word for word in words if _WORD.fullmatch(word)}
+        self._lower = {word.casefold() for word in self._whole}
+        # The longest come first, because an address may begin with a name.
+        inside = [word for word in words if len(word) >= _LONG or word not in self._whole]
+        self._inside = sorted(inside, key=lambda word: (-len(word), word))
+
+    def label(self, student: str) -> str:
+        """Return the label of ``student``."""
+        return self._labels.get(student, HIDDEN) if self.hidden else student
+
+    def name(self, student: str) -> str:
+        """Return first and last name. Empty if they are unknown or hidden."""
+        person = self._people.get(student)
+        return person.name if person is not None and not self.hidden else ""
+
+    def clean(self, text: str, *, code: bool = False) -> str:
+        """Return a sentence, or a student's ``code``, without ids, names and addresses of the class if these are hidden.
+
+        In code, upper and lower case are the same. In a sentence that would remove words such as mark and will.
+        """
+        if not self.hidden:
+            return text
+        for word in self._inside:
+            if word in text:
+                text = text.replace(word, HIDDEN)
+        known = self._lower if code else self._whole
+        return _WORD.sub(
+            lambda found: HIDDEN if (found[0].casefold() if code else found[0]) in known else found[0], text
+        )
+
+
+def _words(students: Iterable[str], people: Iterable[Person]) -> Iterable[str]:
+    for student in students:
+        yield student
+        if len(parts := student.split()) > 1:  # a name that was typed as an id
+            yield from parts
+    for person in people:
+        for text in (
+            person.id,
+            person.email,
+            person.lms_user_id,
+            *person.first_name.split(),
+            *person.last_name.split(),
+        ):
+            if text:
+                yield text
+
+
+# --- The report --------------------------------------------------------------------------------------------------------
+
+_MANY = 1000  # notebooks. Reading more takes longer than starting processes that read them.
 
 
 @dataclass(frozen=True)
 class ChapterReport:
-    """What there is to say of a class in one chapter."""
+    """The results of a class in one chapter."""
 
     marks: ChapterMarks
     items: ItemAnalysis
@@ -43,22 +119,22 @@ class ChapterReport:
     lines: Sequence[MarkedLine]
     unnamed: Sequence[AnswerGroup]
     odd_checks: Sequence[FailedCheck]
-    help: Sequence[Need]
-    alike: Sequence[AlikeGroup]
+    help: Sequence[SupportFlag]
+    alike: Sequence[SimilarGroup]
 
     @property
     def scores(self) -> list[float]:
-        """The scores of those who have one whole."""
+        """The scores of students whose marks are complete."""
         return [mark.score for mark in self.marks.of("graded") if mark.score is not None]
 
     @property
     def late(self) -> list[StudentMark]:
-        """Those who came late, the latest first."""
+        """The late submissions, the latest first."""
         return sorted((m for m in self.marks.marks.values() if m.seconds_late), key=lambda m: -m.seconds_late)
 
     @property
     def doubtful(self) -> list[tuple[StudentMark, str]]:
-        """Those whom a person has to look into, with why."""
+        """The marks that need manual review, with the reason."""
         return [
             (mark, " ".join(mark.doubts) or f"{STANDINGS[mark.standing].capitalize()}.")
             for mark in self.marks.marks.values()
@@ -66,7 +142,7 @@ class ChapterReport:
         ]
 
     def to_json(self, names: Names) -> dict[str, Any]:
-        """The report as data, with students called as ``names`` has it."""
+        """Return the report as data, with the labels of ``names``."""
         one, scores = self.marks, self.scores
 
         def labels(students: Sequence[str]) -> list[str]:
@@ -156,15 +232,15 @@ class ChapterReport:
 
 
 def reports_of(course: Course, classes: Sequence[ChapterMarks], workers: int) -> list[ChapterReport]:
-    """The report on each chapter; the notebooks that were handed in are read on as many processes as ``workers`` says."""
+    """Return the report on each chapter. The submitted notebooks are read in up to ``workers`` processes."""
     notebooks = {one.chapter: _notebooks(course, one) for one in classes}
     many = sum(map(len, notebooks.values())) > _MANY
     alike = dict(each_chapter(partial(_alike_in, notebooks), course, list(notebooks), workers if many else 1))
     return [_report_of(course, one, alike[one.chapter]) for one in classes]
 
 
-def _alike_in(notebooks: Mapping[str, Mapping[str, Path]], course: Course, chapter: str) -> list[AlikeGroup]:
-    return alike_groups(course, chapter, notebooks[chapter])
+def _alike_in(notebooks: Mapping[str, Mapping[str, Path]], course: Course, chapter: str) -> list[SimilarGroup]:
+    return similar_groups(course, chapter, notebooks[chapter])
 
 
 def _notebooks(course: Course, one: ChapterMarks) -> dict[str, Path]:
@@ -173,7 +249,7 @@ def _notebooks(course: Course, one: ChapterMarks) -> dict[str, Path]:
     return {student: folder / student / one.chapter / f"{one.chapter}.ipynb" for student in graded}
 
 
-def _report_of(course: Course, one: ChapterMarks, alike: Sequence[AlikeGroup]) -> ChapterReport:
+def _report_of(course: Course, one: ChapterMarks, alike: Sequence[SimilarGroup]) -> ChapterReport:
     verdicts = [mark.verdict for mark in one.marks.values() if mark.verdict is not None]
     return ChapterReport(
         one,
@@ -181,7 +257,7 @@ def _report_of(course: Course, one: ChapterMarks, alike: Sequence[AlikeGroup]) -
         known_mistakes(one),
         marked_lines(one),
         undiagnosed_groups(course, verdicts) if verdicts else [],
-        failed_by_good(one),
-        needing_help(one),
+        failed_by_strong(one),
+        support_flags(one),
         alike,
     )

@@ -1,4 +1,4 @@
-"""What a class got wrong, and who needs somebody: found in its verdicts, for the page about a chapter."""
+"""Find what a class got wrong and which students may need help, for its report."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from pathlib import Path
 
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import ExerciseVerdict
+from autograder.classroom.class_marks import ChapterMarks, StudentMark
 from autograder.course.notebook import NotebookError, read_notebook
 from autograder.extras.report.items import FEW
-from autograder.extras.report.marks import ChapterMarks, StudentMark
 
 __all__ = [
     "FailedCheck",
     "KnownMistake",
     "MarkedLine",
-    "Need",
-    "failed_by_good",
+    "SupportFlag",
+    "failed_by_strong",
     "known_mistakes",
     "marked_lines",
-    "needing_help",
+    "support_flags",
 ]
 
-_LOW = 0.5  # of the points, below which a student may need help
-_OFTEN = 0.2  # of the good students
-_GOOD = 3  # the best third of a class
-_MAX_LINE = 160  # characters of a student's line
+_LOW = 0.5  # share of the points below which a student may need help
+_OFTEN = 0.2  # share of the strong students
+_GOOD = 3  # the best third of a class is strong
+_MAX_LINE = 160  # characters of a student's line that are shown
 _NUMBER = re.compile(r"\d[\d.e-]*")
 _UNTRIED = {"passed", "not_tried"}
 
 
 @dataclass(frozen=True, slots=True)
 class KnownMistake:
-    """A misconception that was recognised, what its students are told, and who they are."""
+    """A misconception that was recognized: its message, and its students."""
 
     exercise: str
     name: str
@@ -45,7 +45,7 @@ class KnownMistake:
 
 @dataclass(frozen=True, slots=True)
 class MarkedLine:
-    """A line in which mistakes without a name are, as one student wrote it, and who has it (numbers aside)."""
+    """A located line of mistakes without a name, as one student wrote it, and all students with it, ignoring numbers."""
 
     exercise: str
     line: str
@@ -55,9 +55,9 @@ class MarkedLine:
 
 @dataclass(frozen=True, slots=True)
 class FailedCheck:
-    """A check that students fail who do well in the other exercises: the shares among those and in the whole class.
+    """A check that students fail who are strong in the other exercises: the share among them and in the whole class.
 
-    ``odd`` says that the good ones fail it no less often than the others, which a sound check seldom brings about.
+    ``odd`` means that strong students fail it no less often than others, which is rare for a sound check.
     """
 
     exercise: str
@@ -69,8 +69,8 @@ class FailedCheck:
 
 
 @dataclass(frozen=True)
-class Need:
-    """A student who may need help, and in what: the reasons, each a few words."""
+class SupportFlag:
+    """A student who may need help, with short reasons."""
 
     student: str
     share: float | None
@@ -82,7 +82,7 @@ def _outcomes(one: ChapterMarks) -> list[tuple[StudentMark, ExerciseVerdict]]:
 
 
 def known_mistakes(one: ChapterMarks) -> list[KnownMistake]:
-    """The misconceptions of a class, the most frequent first."""
+    """Return the misconceptions of a class, the most frequent first."""
     found: dict[tuple[str, str], list[str]] = {}
     messages: dict[tuple[str, str], Counter[str]] = {}
     for mark, exercise in _outcomes(one):
@@ -90,7 +90,7 @@ def known_mistakes(one: ChapterMarks) -> list[KnownMistake]:
             key = exercise.name, exercise.misconception
             found.setdefault(key, []).append(mark.student)
             messages.setdefault(key, Counter())[exercise.message] += 1
-    # Students with one mistake may have notes of their own besides: the shortest of the frequent texts has none.
+    # A text may hold further notes for one student. The shortest of the most frequent texts has none.
     told = {key: min(texts, key=lambda text: (-texts[text], len(text))) for key, texts in messages.items()}
     order = list(one.worth)
     mistakes = [KnownMistake(*key, told[key], tuple(students)) for key, students in found.items()]
@@ -98,7 +98,7 @@ def known_mistakes(one: ChapterMarks) -> list[KnownMistake]:
 
 
 def marked_lines(one: ChapterMarks) -> list[MarkedLine]:
-    """The lines that were located, lines that differ in numbers only together, the most frequent first."""
+    """Return the located lines, the most frequent first. Lines that differ only in numbers are one."""
     found: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
     for mark, exercise in _outcomes(one):
         if exercise.located is None or mark.verdict is None:
@@ -120,10 +120,10 @@ def marked_lines(one: ChapterMarks) -> list[MarkedLine]:
     return sorted(grouped, key=lambda m: -len(m.students))
 
 
-def failed_by_good(one: ChapterMarks) -> list[FailedCheck]:
-    """The checks that at least a fifth of the good students fail, the most failed first; none for a class of a few.
+def failed_by_strong(one: ChapterMarks) -> list[FailedCheck]:
+    """Return the checks that at least a fifth of the strong students fail, the most failed first. Empty for a small class.
 
-    Good are, for each exercise, the best third by what they have in all others.
+    Strong students of an exercise are the best third by their points in all others.
     """
     graded = [mark for mark in one.of("graded") if mark.verdict is not None and mark.verdict.status == "graded"]
     if len(graded) < FEW:
@@ -132,17 +132,17 @@ def failed_by_good(one: ChapterMarks) -> list[FailedCheck]:
     for name in one.worth:
         rest = {mark.student: _rest(mark, name) for mark in graded}
         ranked = sorted(graded, key=lambda mark: -rest[mark.student])
-        # Whoever has as much as the last of the third is as good: on a tie, the order of the ids must not decide.
+        # On a tie, the order of the ids must not decide, so all with the same points count.
         limit = rest[ranked[max(len(ranked) // _GOOD, 1) - 1].student]
         good = [mark for mark in ranked if rest[mark.student] >= limit]
         weaker = [mark for mark in ranked if rest[mark.student] < limit]
         if not weaker:
-            continue  # all are as good: nothing tells them apart
+            continue  # all are equally strong
         everywhere, best, others = (_failing(marks, name) for marks in (ranked, good, weaker))
         for (check, title, visible), (failed, tried) in everywhere.items():
             among = _share(best.get((check, title, visible)))
             if among >= _OFTEN and best[check, title, visible][0] >= 2:
-                enough = best[check, title, visible][0] >= _GOOD  # one student more or less must not decide
+                enough = best[check, title, visible][0] >= _GOOD  # a single student must not decide
                 odd = enough and among >= _share(others.get((check, title, visible)))
                 found.append(FailedCheck(name, title, visible, among, failed / tried, odd))
     return sorted(found, key=lambda check: (-check.among_good, check.exercise))
@@ -153,7 +153,7 @@ def _rest(mark: StudentMark, exercise: str) -> float:
 
 
 def _failing(marks: Sequence[StudentMark], exercise: str) -> dict[tuple[str, str, bool], tuple[int, int]]:
-    """By check, how many fail it and how many it was tried on."""
+    """Return by check how many fail it, and how many it was run on."""
     found: dict[tuple[str, str, bool], tuple[int, int]] = {}
     for mark in marks:
         outcome = next((e for e in mark.verdict.exercises if e.name == exercise), None) if mark.verdict else None
@@ -171,13 +171,13 @@ def _share(counts: tuple[int, int] | None) -> float:
     return counts[0] / counts[1] if counts else 0.0
 
 
-def needing_help(one: ChapterMarks) -> list[Need]:
-    """Those who handed in and have less than half of the points, those who could not be graded left out; the weakest first."""
+def support_flags(one: ChapterMarks) -> list[SupportFlag]:
+    """Return students with less than half of the points, the weakest first, without those who could not be graded."""
     needs = []
     for mark in one.of("graded", "waiting"):
         share = mark.score / one.max_score if mark.score is not None and one.max_score else None
         if share is not None and share < _LOW:
-            needs.append(Need(mark.student, share, _reasons(mark, one.worth)))
+            needs.append(SupportFlag(mark.student, share, _reasons(mark, one.worth)))
     return sorted(needs, key=lambda need: (need.share or 0.0, need.student))
 
 

@@ -1,4 +1,4 @@
-"""Item analysis: how hard each exercise is, whether it tells the strong from the weak, and whether all measure one thing."""
+"""Item analysis: difficulty and discrimination of each exercise, and the reliability of all together."""
 
 from __future__ import annotations
 
@@ -8,25 +8,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.extras.report.marks import ChapterMarks
+from autograder.classroom.class_marks import ChapterMarks
 
 __all__ = ["FEW", "ItemAnalysis", "ItemFigures", "analyse"]
 
-FEW = 10  # students, below which a correlation of their marks says nothing
-SOME = 30  # students, below which it is rough
-_HARD, _EASY = 0.4, 0.9  # shares of the points, below and above which an exercise is called hard and easy
-_WEAK, _GOOD = 0.1, 0.3  # correlations; the usual rules of thumb
+FEW = 10  # students below which a correlation of marks means nothing
+SOME = 30  # students below which it is rough
+_HARD, _EASY = 0.4, 0.9  # shares of the points below and above which an exercise is hard and easy
+_WEAK, _GOOD = 0.1, 0.3  # correlations, by the usual rules of thumb
 _RELIABLE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class ItemFigures:
-    """One exercise: the share of its points that is earned, and how its marks go with those of all other exercises.
+    """The figures of one exercise.
 
-    ``difficulty`` is the mean score over the points: 1 is easy. ``discrimination`` is Pearson's correlation of the score with the
-    sum of the other exercises' scores (point-biserial where the score is all or nothing; corrected, as the exercise itself
-    is no part of that sum), None where it is not defined or there are too few students. ``low`` and ``high`` bound it with
-    95 % confidence (Fisher's z). ``sentence`` says what that means.
+    ``difficulty`` is the mean score divided by the points, so 1 is easy. ``discrimination`` is Pearson's correlation of the score
+    with the sum of the other exercises' scores (point-biserial if the score is all or nothing). It is None if it is undefined or
+    there are too few students. ``low`` and ``high`` are its 95 % confidence bounds (Fisher's z). ``sentence`` explains the figures.
     """
 
     name: str
@@ -40,7 +39,7 @@ class ItemFigures:
 
 @dataclass(frozen=True, slots=True)
 class ItemAnalysis:
-    """A chapter's exercises, and their reliability: Cronbach's alpha, None where it is not defined or there are too few students."""
+    """The figures of a chapter's exercises, and their reliability: Cronbach's alpha, or None if it is undefined or there are too few students."""
 
     students: int
     items: tuple[ItemFigures, ...]
@@ -48,14 +47,14 @@ class ItemAnalysis:
     sentence: str
 
     def to_json(self) -> dict[str, Any]:
-        """The figures as data."""
+        """Return the figures as data."""
         names = ItemFigures.__slots__
         items = [{name: getattr(item, name) for name in names} for item in self.items]
         return {"students": self.students, "alpha": self.alpha, "sentence": self.sentence, "items": items}
 
 
 def analyse(one: ChapterMarks) -> ItemAnalysis:
-    """The analysis over those students who have a mark in every exercise."""
+    """Analyze the students who have a mark in every exercise."""
     worth = {name: points for name, points in one.worth.items() if points > 0}
     rows = [
         [float(score) for score in scores if score is not None]
@@ -81,7 +80,7 @@ def _item(name: str, worth: float, scores: Sequence[float], totals: Sequence[flo
 
 
 def _correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
-    """Pearson's, None where one of the two does not vary."""
+    """Return Pearson's correlation. None if one of the two is constant."""
     if max(x) - min(x) < 1e-9 or max(y) - min(y) < 1e-9:
         return None
     return statistics.correlation(x, y)
@@ -93,7 +92,7 @@ def _bounds(r: float, n: int) -> tuple[float, float]:
 
 
 def _alpha(columns: Sequence[Sequence[float]], totals: Sequence[float]) -> float | None:
-    """Cronbach's: k / (k - 1) * (1 - sum of the exercises' variances / variance of the total)."""
+    """Return Cronbach's alpha: k / (k - 1) * (1 - sum of the exercises' variances / variance of the total)."""
     k, variance = len(columns), statistics.pvariance(totals)
     if k < 2 or variance < 1e-12:
         return None

@@ -1,4 +1,4 @@
-"""Plots as SVG to stand in a page: drawn by Matplotlib, in the page's own colours, and loading nothing."""
+"""Draw plots as SVG elements of a page, in the page's own colors and without external files."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from autograder.base.sanitize import sanitize
 
 __all__ = ["MAX_ROWS", "NAMED_ROWS", "bars", "distribution", "heatmap"]
 
-MAX_ROWS = 100  # of a heatmap: each stands for several students where there are more
-NAMED_ROWS = 50  # up to which each has its name
+MAX_ROWS = 100  # of a heatmap. With more students, each row is the mean of several.
+NAMED_ROWS = 50  # rows up to which each has its label
 _MAX_LABEL = 44  # characters
-# Colours that stand for the page's own, which follow its theme; nothing else is drawn in them.
+# Placeholders for the page's own colors, which follow its theme. Nothing else is drawn in them.
 _INK, _BAR, _PAGE = "#010203", "#040506", "#070809"
 _OF_THE_PAGE = {_INK: "currentColor", _BAR: "var(--bar)", _PAGE: "var(--page)"}
-# From few points to all: orange to blue, told apart without red and green, and as light or dark as they are few or many.
+# From no points to all: orange to blue, from light to dark, without a contrast of red and green.
 _SCALE = LinearSegmentedColormap.from_list("points", ["#fee6ce", "#fdae6b", "#9ecae1", "#4292c6", "#084594"])
 _NONE = "#bdbdbd"
 _STYLE = {
@@ -40,12 +40,12 @@ _STYLE = {
     "axes.edgecolor": _INK,
     "xtick.color": _INK,
     "ytick.color": _INK,
-    "text.parse_math": False,  # a student may be called $x$
+    "text.parse_math": False,  # a student's name may be $x$
 }
 
 
 def distribution(shares: Sequence[float], name: str, alt: str) -> str:
-    """A histogram of ``shares`` of the points, each from 0 to 1, in tenths."""
+    """Draw a histogram of ``shares`` of the points, each from 0 to 1, in tenths."""
     counts = [0] * 10
     for share in shares:
         counts[min(int(share * 10 + 1e-9), 9)] += 1
@@ -67,9 +67,9 @@ def distribution(shares: Sequence[float], name: str, alt: str) -> str:
 
 
 def heatmap(rows: Sequence[tuple[str, Sequence[float | None]]], columns: Sequence[str], name: str, alt: str) -> str:
-    """Students (label, share of the points of each exercise) down, exercises across, in the order in which they are given.
+    """Draw a heatmap with students (label, share of the points of each exercise) as rows and exercises as columns.
 
-    Above ``MAX_ROWS`` students a row is the mean of several; up to ``NAMED_ROWS`` each row has its label.
+    Above ``MAX_ROWS`` students, a row is the mean of several. Up to ``NAMED_ROWS``, each row has its label.
     """
     merged = _merged([list(values) for _, values in rows])
     named = len(rows) <= NAMED_ROWS
@@ -101,7 +101,7 @@ def heatmap(rows: Sequence[tuple[str, Sequence[float | None]]], columns: Sequenc
 
 
 def bars(shares: Mapping[str, float], name: str, alt: str) -> str:
-    """Horizontal bars, one for each label, of a share from 0 to 1; the label stands above its bar."""
+    """Draw one horizontal bar for each label and share from 0 to 1. The label is above its bar."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(7, len(shares) * 0.48 + 0.1))
         axes = figure.add_axes((0.01, 0, 0.9, 1))
@@ -117,7 +117,7 @@ def bars(shares: Mapping[str, float], name: str, alt: str) -> str:
 
 
 def _legend(figure: Figure, left: float, bottom: float, height: float) -> None:
-    """What the colours mean, as plain rectangles: a colour bar would be a picture, and those a page could not show."""
+    """Draw the legend of the colors as rectangles, because a color bar is a raster image."""
     shades = [(_SCALE(i / 4), label) for i, label in enumerate(["no points", "", "half", "", "all"])]
     for i, (colour, label) in enumerate([*shades, (_NONE, "no mark")]):
         x = left + i * 0.07 + (0.05 if colour == _NONE else 0)
@@ -130,7 +130,7 @@ def _legend(figure: Figure, left: float, bottom: float, height: float) -> None:
 
 
 def _merged(rows: list[list[float | None]]) -> list[list[float | None]]:
-    """At most ``MAX_ROWS`` rows, each the means of as many neighbours as the others, one more or less."""
+    """Average neighboring rows until there are at most ``MAX_ROWS``, in groups of nearly equal size."""
     if len(rows) <= MAX_ROWS:
         return rows
     edges = [round(i * len(rows) / MAX_ROWS) for i in range(MAX_ROWS + 1)]
@@ -151,7 +151,7 @@ def _bare(axes: Any) -> None:
 
 
 def _svg(figure: Figure, name: str, alt: str) -> str:
-    """The figure as an element of a page, with names of its own for its parts: a page has several."""
+    """Return the figure as an element of a page, with ids that are unique among the plots of the page."""
     file = io.StringIO()
     FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = file.getvalue()

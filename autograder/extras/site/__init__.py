@@ -1,6 +1,42 @@
-"""The whole course as a JupyterLite site: notebooks, ``check`` and ``hint`` in a browser, with nothing installed."""
+"""The course as a JupyterLite site: notebooks, ``check`` and ``hint`` in a browser, with nothing installed."""
 
-from autograder.extras.site.build import build_site
-from autograder.extras.site.errors import SiteError
+from __future__ import annotations
 
-__all__ = ["SiteError", "build_site"]
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from autograder.cli.commands import PATH, PlacedCommand, chapters_argument, course_option, report_errors
+from autograder.cli.output import echo_status
+from autograder.course.course import load_course
+
+__all__ = ["site"]
+
+
+@click.command(cls=PlacedCommand, section="To learn", after="check")
+@chapters_argument
+@click.option(
+    "--output-dir",
+    "output",
+    metavar="DIR",
+    type=PATH,
+    required=True,
+    help="The site's folder: a new one, or one made before.",
+)
+@click.option(
+    "--pyodide",
+    metavar="DIR",
+    type=PATH,
+    help="A folder with a Pyodide distribution: the site then asks no other server for anything.",
+)
+@course_option
+def site(chapters: Sequence[str], *, output: Path, pyodide: Path | None, course_folder: Path | None) -> None:
+    """Make a site of the course, or of some chapters, which runs in a browser with nothing installed."""
+    from autograder.extras.site.build import build_site
+
+    with report_errors():
+        made = build_site(load_course(course_folder), output, chapters, pyodide=pyodide, say=echo_status)
+        echo_status(
+            f"The site is {made}: put it on any web server. To look at it here: python -m http.server --directory {made}"
+        )

@@ -1,4 +1,4 @@
-"""From a released course to a folder that any web server can serve."""
+"""Build a site from a released course: a folder that any web server can serve."""
 
 from __future__ import annotations
 
@@ -14,26 +14,23 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.course import Course
-from autograder.extras.site.errors import SiteError
-from autograder.extras.site.landing import write_landing
-from autograder.extras.site.output import replace_site, require_ours
-from autograder.extras.site.pyodide import pick
-from autograder.extras.site.released import lay_out
-from autograder.extras.site.wheels import installed_wheel, student_wheel
+from autograder.extras.site.pyodide import installed_wheel, select_packages, student_wheel
+from autograder.extras.site.site_contents import lay_out, write_landing
+from autograder.extras.site.site_folder import SiteError, replace_site, require_own_site
 
 __all__ = ["JUPYTERLITE", "PYODIDE_VERSION", "build_site"]
 
-# Exactly these: a site's address of the student's wheel, and its Pyodide, are theirs. pyproject.toml pins the same.
+# Exact versions, because they determine the site's Pyodide and the address of the student's wheel. pyproject.toml pins the same.
 JUPYTERLITE = ("jupyterlite-core==0.8.6", "jupyterlite-pyodide-kernel==0.8.6")
 PYODIDE_VERSION = "314.0.6"
 KERNEL = "jupyterlite-pyodide-kernel"
 KERNEL_EXTENSION = "@jupyterlite/pyodide-kernel-extension"
-# Where wheels lie, as the kernel's worker, which lies deep in the folder of its extension, has to write it.
+# The folder of the wheels, relative to the kernel's worker, which is deep in its extension's folder.
 WHEELS_FROM_WORKER = "../../../../pypi"
 SETTINGS = {
-    # The work is kept in the browser as soon as it is written, not two minutes later.
+    # Save work in the browser after seconds, not after two minutes.
     "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 5},
-    # Every cell is on the page, for its own search and for who has it read aloud.
+    # Keep every cell in the page, for the browser's search and for screen readers.
     "@jupyterlab/notebook-extension:tracker": {"windowingMode": "defer"},
     "@jupyterlab/apputils-extension:themes": {"adaptive-theme": True},
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
@@ -48,19 +45,19 @@ def build_site(
     pyodide: Path | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Path:
-    """Make the site of ``chapters``, by default of all that are finished, in ``output``, and give its folder.
+    """Build the site of ``chapters``, by default of all finished ones, in ``output``, and return this folder.
 
-    With ``pyodide``, a folder that holds a Pyodide distribution, the site brings what it needs of that and asks no other
-    server for anything; without, the browser gets Pyodide from its content delivery network.
+    ``pyodide`` is a folder with a Pyodide distribution. With it, the site contains what it needs and contacts no other server.
+    Without it, the browser loads Pyodide from its content delivery network.
 
-    Raises ``CourseError`` where JupyterLite is not installed, ``output`` holds anything but an older site, there is no such
-    chapter or none is finished, or the distribution lacks packages. What was in ``output`` is then as it was.
+    Raises ``CourseError`` if JupyterLite is not installed, ``output`` holds anything but an older site, a chapter does not exist,
+    none is finished, or the distribution lacks packages. Then ``output`` is unchanged.
     """
     say = say or (lambda _text: None)
     output = output.absolute()
     _require_jupyterlite()
-    require_ours(output)
-    packed = pick(pyodide.absolute(), course.packages, PYODIDE_VERSION) if pyodide is not None else None
+    require_own_site(output)
+    packed = select_packages(pyodide.absolute(), course.packages, PYODIDE_VERSION) if pyodide is not None else None
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -104,7 +101,7 @@ def _run_jupyterlite(stage: Path, made: Path) -> None:
         "--no-sourcemaps",
         "--no-libarchive",
     ]
-    # Of what is installed here only the kernel: not nbgrader's panels, which are for instructors.
+    # Of the installed extensions, include only the kernel. nbgrader's panels are for instructors.
     options += ["--ignore-sys-prefix", f"--LiteBuildConfig.federated_extensions={_kernel_extension()}"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "PYODIDE"))}
     done = subprocess.run(

@@ -1,39 +1,46 @@
-"""The part of a Pyodide distribution that a course needs, picked out of a folder, so that a site can serve it itself."""
+"""Collect what a site's kernel needs: packages of a Pyodide distribution, and wheels that Pyodide does not have."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import importlib.util
 import json
 import shutil
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from email import message_from_bytes
-from pathlib import Path
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
-from autograder.extras.site.errors import SiteError
+import autograder
+from autograder.extras.site.site_folder import SiteError
 
-__all__ = ["KERNEL_NEEDS", "Pyodide", "pick"]
+__all__ = ["KERNEL_NEEDS", "Pyodide", "installed_wheel", "select_packages", "student_wheel"]
+
+
+# --- A Pyodide distribution --------------------------------------------------------------------------------------------
 
 LOCK = "pyodide-lock.json"
 RUNTIME = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
-# What the kernel asks for by itself, before a notebook's first cell; `comm`, which Pyodide does not have, the site brings.
+# What the kernel loads before a notebook's first cell. It also needs `comm`, which Pyodide lacks, so the site has it.
 KERNEL_NEEDS = ("micropip", "ipython", "jedi")
 
 
 @dataclass(frozen=True)
 class Pyodide:
-    """The files of a distribution that are needed, by the name that each has in the site, and the lock that lists them."""
+    """The files of a distribution that a site needs, by their names in the site, and the lock file that lists them."""
 
     files: Mapping[str, Path]
     lock: Mapping[str, Any]
 
     def copy_to(self, folder: Path) -> None:
-        """Write it all into ``folder``, which is made."""
+        """Write all of it into ``folder``, which is created."""
         folder.mkdir(parents=True)
         for name, path in self.files.items():
             shutil.copyfile(path, folder / name)
@@ -47,7 +54,7 @@ class _Wheel:
 
     @property
     def requires(self) -> Iterator[str]:
-        """What it depends on where no lock says so; a condition, on an extra or on a system, is taken for not met."""
+        """The dependencies in the wheel's own metadata, without those that have a condition."""
         with zipfile.ZipFile(self.path) as archive:
             name = next((n for n in archive.namelist() if n.endswith(".dist-info/METADATA")), None)
             metadata = message_from_bytes(archive.read(name) if name else b"")
@@ -60,10 +67,10 @@ class _Wheel:
                 yield requirement.name
 
 
-def pick(folder: Path, imports: Iterable[str], version: str) -> Pyodide:
-    """What a notebook that imports ``imports`` needs of the distribution in ``folder``, which is of Pyodide ``version``.
+def select_packages(folder: Path, imports: Iterable[str], version: str) -> Pyodide:
+    """Select what a notebook that imports ``imports`` needs from ``folder``, which holds Pyodide ``version``.
 
-    A wheel of another build or version than the lock names is taken, and locked as it is. Raises ``SiteError`` with all that
+    A wheel of another build or version than in the lock file is accepted and locked as it is. Raises ``SiteError`` with all that
     is missing.
     """
     lock = _lock(folder, version)
@@ -124,7 +131,7 @@ def _version(folder: Path) -> str:
 
 
 def _wheels(folder: Path, info: Mapping[str, Any]) -> dict[str, _Wheel]:
-    """The newest wheel of each project in ``folder`` that this Pyodide can run."""
+    """Return the newest wheel of each project in ``folder`` that this Pyodide can run."""
     python = "cp" + "".join(str(info["python"]).split(".")[:2])
     newest: dict[str, tuple[Any, _Wheel]] = {}
     for path in sorted(folder.glob("*.whl")):
@@ -150,7 +157,7 @@ def _is_whole(path: Path) -> bool:
 
 
 def _exact(folder: Path, entry: Mapping[str, Any] | None) -> _Wheel | None:
-    """The very file that the lock names, where it is there and is the one that was locked."""
+    """Return the file that the lock file names, if it exists and has the locked hash."""
     path = folder / entry["file_name"] if entry else folder / "absent"
     if entry is None or not path.is_file() or _hash(path) != entry["sha256"]:
         return None
@@ -158,7 +165,7 @@ def _exact(folder: Path, entry: Mapping[str, Any] | None) -> _Wheel | None:
 
 
 def _entry(name: str, wheel: _Wheel, entry: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What the lock has to say of ``wheel``: as before where it knows the package, and else what the wheel itself says."""
+    """Return the lock entry of ``wheel``, from the lock file if it has the package, and else from the wheel itself."""
     if entry is None:
         entry = {
             "name": name,
@@ -177,7 +184,7 @@ def _hash(path: Path) -> str:
 
 
 def _package_of(imported: str, packages: Mapping[str, Any]) -> str:
-    """The package that has to be there for ``import imported``."""
+    """Return the package that ``import imported`` needs."""
     named = canonicalize_name(imported)
     if named in packages:
         return named
@@ -203,3 +210,65 @@ def _missing(
         which = "Those in pure Python can" if built else "They can" if many else "It can"
         text += f" {which} be had from PyPI, too:\n  {fetch}"
     return text
+
+
+# --- Wheels made here --------------------------------------------------------------------------------------------------
+
+TREE = Path(autograder.__file__).parents[1]
+STUDENT = "nbautograder"
+EPOCH = (2020, 1, 1, 0, 0, 0)  # a constant time, so that the same files give the same wheel
+
+
+def student_wheel(folder: Path) -> Path:
+    """Write the student's package without its course into ``folder`` as a wheel, and return its path.
+
+    In a clone, ``packaging/modules.py`` finds the files. Elsewhere they are the installed ones.
+    """
+    listing = TREE / "packaging" / "modules.py"
+    if not listing.is_file():
+        return installed_wheel(STUDENT, folder, without="autograder/material/")
+    spec = importlib.util.spec_from_file_location("modules", listing)
+    if spec is None or spec.loader is None:
+        raise SiteError(f"{listing} cannot be read.")
+    modules = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(modules)
+    files = {name: (TREE / name).read_bytes() for name in modules.student_files(TREE)}
+    metadata = f"Metadata-Version: 2.1\nName: {STUDENT}\nVersion: {autograder.__version__}\nRequires-Dist: numpy\n"
+    return _write(folder, STUDENT, autograder.__version__, files, metadata.encode())
+
+
+def installed_wheel(name: str, folder: Path, without: str = "\n") -> Path:
+    """Write an installed pure Python distribution into ``folder`` as a wheel, like the one that it came from.
+
+    Files whose path begins with ``without`` are left out. Raises ``SiteError`` if it is not installed.
+    """
+    try:
+        found = distribution(name)
+    except PackageNotFoundError:
+        raise SiteError(f"The package {name} is not installed here. Type: pip install {name}") from None
+    files = {
+        file.as_posix(): Path(str(found.locate_file(file))).read_bytes()
+        for file in found.files or ()
+        if file.suffix != ".pyc" and ".." not in file.parts and not file.parts[0].endswith(".dist-info")
+        if not file.as_posix().startswith(without)
+    }
+    return _write(folder, name, found.version, files, (found.read_text("METADATA") or "").encode())
+
+
+def _write(folder: Path, name: str, version: str, modules: Mapping[str, bytes], metadata: bytes) -> Path:
+    stem = f"{name.replace('-', '_')}-{version}"
+    info = PurePosixPath(f"{stem}.dist-info")
+    tag = b"Wheel-Version: 1.0\nGenerator: autograder\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    files = {**modules, str(info / "METADATA"): metadata, str(info / "WHEEL"): tag}
+    record = "".join(f"{path},sha256={_digest(data)},{len(data)}\n" for path, data in files.items())
+    files[str(info / "RECORD")] = f"{record}{info / 'RECORD'},,\n".encode()
+    folder.mkdir(parents=True, exist_ok=True)
+    wheel = folder / f"{stem}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, data in files.items():
+            archive.writestr(zipfile.ZipInfo(path, EPOCH), data, zipfile.ZIP_DEFLATED)
+    return wheel
+
+
+def _digest(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()

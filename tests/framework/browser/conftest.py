@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 from autograder.course.course import Course, load_course
-from autograder.extras.demo.run import copy_course
-from autograder.extras.site import build_site
+from autograder.extras.demo.demo_run import copy_course
+from autograder.extras.site.build import build_site
 from tests.support import ROOT
 from tests.support.browser import browser_file
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from autograder.extras.report.names import Names
-from autograder.extras.report.page import report_page
+from autograder.extras.report.content import Names
+from autograder.extras.report.report_page import report_page
 from tests.framework.extras.report.test_page import large
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from autograder.authoring.release import record_examples
 from autograder.authoring.simulate import solved_notebook, write_notebook
 from autograder.course.course import load_course
-from autograder.extras.demo.run import copy_course
+from autograder.extras.demo.demo_run import copy_course
 from tests.framework.browser.hand import open_notebook, run, set_theme
 from tests.support import ROOT
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from autograder.classroom.run import grade_class, handed_in
-from autograder.cli.text import needs_a_person
+from autograder.cli.output import needs_review
 from autograder.course.course import load_course
 from tests.support.books import book_of, with_book
 from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, cell, change, copy_course, document, hand_in
@@ -92,7 +92,7 @@ def test_other_files_unknown_students_and_marks_that_are_missing_are_told(course
         "dott": UNKNOWN,
     }
     assert told == expected
-    listed = " ".join(needs_a_person(verdicts).split())
+    listed = " ".join(needs_review(verdicts).split())
     assert f"- ada: {expected['ada']}" in listed
     assert verdicts[2].reason in listed
     assert f"{expected['cut']} - dott: {UNKNOWN}" in listed
@@ -178,5 +178,5 @@ def test_the_same_of_many_is_listed_once(course):
     """Of more than three that have the same to be said of them three are named."""
     _told, verdicts = regrade(course)
     many = [verdicts[1].relabelled(notebook="x", student=f"s{number}") for number in range(20)]
-    listed = " ".join(needs_a_person(many).split())
+    listed = " ".join(needs_review(many).split())
     assert listed == f"Needs a person: - s0, s1, s2 and 17 more: {NEW_BOOK} {POINTS}"

@@ -9,7 +9,7 @@ import pytest
 from autograder.classroom.incremental import hold_run_lock
 from autograder.classroom.preview import preview_class
 from autograder.classroom.run import grade_class, handed_in
-from autograder.cli.preview import preview_text
+from autograder.cli.output import preview_text
 from autograder.course.course import load_course
 from autograder.grading.submission import Submission
 from autograder.judging.validated import mark_validated

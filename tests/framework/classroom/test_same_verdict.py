@@ -9,8 +9,8 @@ from nbgrader.api import Gradebook
 
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course.course import load_course
-from autograder.extras.demo.run import copy_course
-from autograder.extras.demo.students import class_of, hand_in
+from autograder.extras.demo.demo_run import copy_course
+from autograder.extras.demo.students import hand_in, make_class
 from autograder.grading.batch import grade_notebooks
 from autograder.grading.submission import Job
 from autograder.sandbox import SandboxUnavailable, open_worker
@@ -38,7 +38,7 @@ def corpus(tmp_path_factory):
     course = with_book(load_course(folder))
     found = {}
     for chapter in course.finished_chapters()[:5]:
-        for student in class_of(CLASS):
+        for student in make_class(CLASS):
             if student.kind in LEFT_OUT:
                 continue
             path = course.root / "submitted" / student.id / chapter / f"{chapter}.ipynb"

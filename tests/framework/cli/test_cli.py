@@ -12,12 +12,14 @@ import pytest
 from click.testing import CliRunner
 
 import autograder
+import autograder.extras.demo
+from autograder import extras
 from autograder.authoring.release import record_examples
 from autograder.base.verdict import CheckResult, ExerciseVerdict, Verdict
 from autograder.classroom.gradebook.database import GradebookError
 from autograder.cli import grading, student
 from autograder.cli.app import app
-from autograder.cli.text import needs_a_person, summary, verdict_text
+from autograder.cli.output import needs_review, summary, verdict_text
 from autograder.course.course import load_course
 from autograder.sandbox.protocol import SandboxStartError
 from autograder.student.terminal.checking import check_by_examples
@@ -76,8 +78,8 @@ def test_help_names_every_verb(tmp_path):
     """`autograder --help` lists the verbs in the order in which a course needs them; a student's are the first."""
     told = run("--help", cwd=tmp_path, check=0).stdout
     verbs = re.findall(r"^  ([\w-]+)  ", told, re.MULTILINE)
-    assert verbs == list(app.commands)
-    assert verbs[:3] == ["start", "watch", "check"] == list(student.app.commands)
+    assert verbs == app.list_commands()
+    assert verbs[:3] == ["start", "watch", "check"] == student.app.list_commands()
     assert re.findall(r"^(To .*):", told, re.MULTILINE)[:2] == ["To learn", "To teach"]
 
 
@@ -133,6 +135,7 @@ def called(monkeypatch, error, *arguments):
         raise error
 
     monkeypatch.setattr(grading, "load_course", fail)
+    monkeypatch.setattr(extras.demo, "load_course", fail)
     done = CliRunner().invoke(app, arguments)
     return done.stderr, done.exit_code
 
@@ -332,21 +335,21 @@ def test_a_summary_can_be_read_aloud():
 
 def test_what_needs_a_person_is_listed_with_its_reason():
     """Only what could not be graded is listed, by student."""
-    assert needs_a_person([verdict(), verdict("ben", reason="It is not JSON.")]) == (
+    assert needs_review([verdict(), verdict("ben", reason="It is not JSON.")]) == (
         "Needs a person:\n  - ben: It is not JSON."
     )
-    assert needs_a_person([verdict()]) == ""
+    assert needs_review([verdict()]) == ""
     late = dataclasses.replace(verdict("cyd"), warning="timestamp.txt is empty.")
-    assert needs_a_person([verdict(), late]) == "Needs a person:\n  - cyd: timestamp.txt is empty."
+    assert needs_review([verdict(), late]) == "Needs a person:\n  - cyd: timestamp.txt is empty."
     also = dataclasses.replace(late, student="dan")
-    assert needs_a_person([late, also]) == "Needs a person:\n  - cyd, dan: timestamp.txt is empty."
+    assert needs_review([late, also]) == "Needs a person:\n  - cyd, dan: timestamp.txt is empty."
 
 
 def test_nothing_in_a_notebook_drives_the_terminal():
     """Terminal codes in names and reasons are gone, and the names are still there."""
     told = verdict_text(verdict("ev\x1b[2Jil", reason="It is\x1b]0;owned\x07 empty."))
     assert told == "evil.ipynb\n  could not be graded: It is empty."
-    assert "  - evil: It is empty." in needs_a_person([verdict("ev\x1b[2Jil", reason="It is\x1b[31m empty.")])
+    assert "  - evil: It is empty." in needs_review([verdict("ev\x1b[2Jil", reason="It is\x1b[31m empty.")])
 
 
 @pytest.mark.parametrize(("verb", "status"), [("audit", 2), ("release", 1), ("grade", 2)])

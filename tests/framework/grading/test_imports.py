@@ -8,7 +8,7 @@ import pytest
 
 from autograder.base.errors import CourseError
 from autograder.classroom.run import grade_class
-from autograder.cli.text import needs_a_person
+from autograder.cli.output import needs_review
 from autograder.course.notebook import document_bytes
 from autograder.grading.batch import grade_notebooks
 from autograder.grading.submission import Job
@@ -30,7 +30,7 @@ def test_students_imports_are_said_once_for_a_class(course):
     ]
     verdicts = grade_class(course, CHAPTER, jobs)
     assert [v.score for v in verdicts] == [4, 4, 4, 4, 4, MAX_SCORE]
-    assert " ".join(needs_a_person(verdicts).split()) == (
+    assert " ".join(needs_review(verdicts).split()) == (
         "Needs a person: - ada, ben, cyd and 2 more: Imports scipy, which c.Course.packages of course_config.py does not list, "
         'and has a mark without it. Where students may use it, add "scipy" there and grade again.'
     )

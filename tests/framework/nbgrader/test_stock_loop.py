@@ -14,7 +14,7 @@ from autograder.authoring.simulate import reference_code, solved_notebook, write
 from autograder.classroom.delivery import make_pages
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course.course import load_course
-from autograder.extras.demo.run import copy_course as copy_whole
+from autograder.extras.demo.demo_run import copy_course as copy_whole
 from autograder.misconception import misconceptions_in
 from tests.support import ROOT
 from tests.support.books import with_book

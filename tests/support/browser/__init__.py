@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from autograder.extras.site.build import PYODIDE_VERSION
-from autograder.extras.site.pyodide import pick
+from autograder.extras.site.pyodide import select_packages
 from tests.support import ROOT
 
 __all__ = ["browser_file", "run_in_pyodide"]
@@ -35,7 +35,10 @@ def browser_file(name: str) -> Path:
 
 def run_in_pyodide(script: Path, folder: Path, wheel: Path, seconds: float) -> None:
     """Run a Python script with ``folder`` as its ``/work``, where it reads and writes; fails with what it printed."""
-    packed, node = pick(browser_file("pyodide"), ["numpy", "matplotlib"], PYODIDE_VERSION), shutil.which("node")
+    packed, node = (
+        select_packages(browser_file("pyodide"), ["numpy", "matplotlib"], PYODIDE_VERSION),
+        shutil.which("node"),
+    )
     if node is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("node is not installed: apt-get install nodejs")
     with TemporaryDirectory() as beside:

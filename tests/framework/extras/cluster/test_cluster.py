@@ -146,8 +146,10 @@ def test_a_worker_without_a_jail_grades_nothing(course, cluster, tmp_path):
 def test_another_version_on_a_worker_is_told_and_refused(course, cluster, monkeypatch):
     """Verdicts of another NumPy or another framework might differ, so none are taken: the sentence names both."""
     cluster.hire().wait()
-    here = on_worker.versions()
-    monkeypatch.setattr(on_worker, "versions", lambda: {**here, "numpy": "1.0"})  # at home; the worker has its own
+    here = on_worker.version_fingerprint()
+    monkeypatch.setattr(
+        on_worker, "version_fingerprint", lambda: {**here, "numpy": "1.0"}
+    )  # at home; the worker has its own
     told = rf"The worker on \S+ has numpy {re.escape(here['numpy'])} instead of 1\.0, so its verdicts"
     with pytest.raises(CourseError, match=told):
         graded(course, executor=on(cluster.address))

@@ -14,10 +14,9 @@ import pytest
 from autograder.authoring.simulate import reference_code, solved_notebook
 from autograder.course.course import load_course
 from autograder.course.notebook import NotebookError, load_document, parse_notebook
-from autograder.extras.demo.hostile import ATTACKS
-from autograder.extras.demo.report import ClassReport, recognised
-from autograder.extras.demo.run import fresh_folder, run_demo
-from autograder.extras.demo.students import KINDS, class_of, hand_in
+from autograder.extras.demo.demo_report import ClassReport, recognised
+from autograder.extras.demo.demo_run import fresh_folder, run_demo
+from autograder.extras.demo.students import ATTACKS, KINDS, hand_in, make_class
 from autograder.grading.submission import Job, ungradable
 from autograder.judging.loader import known_alternatives, known_misconceptions
 from tests.support import ROOT
@@ -121,22 +120,22 @@ def test_answers_become_assignments_and_text_is_taken_as_typed(course, exercise,
 
 def test_a_class_is_always_the_same(course):
     """The same size gives the same students with the same notebooks."""
-    assert class_of(30) == class_of(30)
-    for student in class_of(8):
+    assert make_class(30) == make_class(30)
+    for student in make_class(8):
         assert hand_in(course, CH1, student, 8) == hand_in(course, CH1, student, 8)
 
 
 def test_a_class_of_ordinary_size_has_everything_in_it():
     """Twenty-four students cover every kind of hand-in; without a jail as many are there, and nobody means harm."""
-    assert {s.kind for s in class_of(24)} == set(KINDS)
-    students = class_of(24, hostile=False)
+    assert {s.kind for s in make_class(24)} == set(KINDS)
+    students = make_class(24, hostile=False)
     assert len(students) == 24
     assert not any(s.hostile for s in students)
 
 
 def test_a_large_class_is_filled_with_honest_work():
     """However large the class, no two ids are the same, and it has each attack and each broken file once."""
-    students = class_of(300)
+    students = make_class(300)
     assert len({s.id for s in students}) == 300
     kinds = [s.kind for s in students]
     assert all(kinds.count(kind) == 1 for kind in [*ATTACKS, "not JSON", "cell deleted", "cell copied"])
@@ -148,7 +147,7 @@ def test_a_large_class_is_filled_with_honest_work():
 def test_one_fault_of_a_student_is_one_line(course):
     """However many chapters cannot be graded for it; another fault of theirs has a line of its own."""
     chapters = course.finished_chapters()
-    report = ClassReport(course, tuple(class_of(1)), list(chapters))
+    report = ClassReport(course, tuple(make_class(1)), list(chapters))
     for number, chapter in enumerate(chapters):
         for student, data in (("elif", b'{"cells": [' + b"1," * number), ("ben", b"\xff" if number == 2 else b"{}")):
             with pytest.raises(NotebookError) as found:
@@ -185,19 +184,19 @@ def test_the_demonstration_of_a_small_course(tmp_path, monkeypatch, confinement)
         verdict = report.verdicts[chapter, student]
         kind = next(s.kind for s in report.students if s.id == student)
         if kind in {"solved", "other way", "cell copied"}:
-            assert verdict.score == verdict.max_score, work.story
+            assert verdict.score == verdict.max_score, work.description
         elif kind == "blank":
             assert verdict.score == 0
             assert {e.status for e in verdict.exercises} == {"not_attempted"}
         elif kind == "not JSON":
             assert verdict.status == "ungradable"
         elif kind in ATTACKS:
-            assert 0 < verdict.score < verdict.max_score, work.story
-        elif work.planted:
-            assert verdict.exercise(work.planted.exercise).misconception == work.planted.name
+            assert 0 < verdict.score < verdict.max_score, work.description
+        elif work.injected:
+            assert verdict.exercise(work.injected.exercise).misconception == work.injected.name
         assert (demo / "feedback" / student / chapter / f"{chapter}.html").is_file()
     text = "\n".join(said)
-    planted = sum(work.planted is not None for work in report.work.values())
+    planted = sum(work.injected is not None for work in report.work.values())
     assert f"{planted} of {planted} mistakes planted one at a time were called by their names." in text
     assert "elif, ch1: the notebook is not JSON, so it is not a whole notebook." in text
     assert "to prove and release" in text

@@ -165,7 +165,7 @@ def test_what_cannot_be_graded_has_no_score(container, breaks, status, told, hid
 
 def test_a_python_that_is_not_there_leaves_no_results(container):
     """Where setting up has failed, the outcome of another submission is gone, and the instructors read where to look."""
-    (container / "source" / "autograder" / "gradescope" / "container.py").unlink()
+    (container / "source" / "autograder" / "extras" / "gradescope" / "container.py").unlink()
     code, said, results = run(container)
     assert (code, results) == (1, None)
     assert "This submission has no score" in said

@@ -13,8 +13,8 @@ from autograder.authoring.release import release
 from autograder.authoring.simulate import blank_notebook, reference_code, solved_notebook, write_notebook
 from autograder.cli.app import app
 from autograder.course.course import load_course
+from autograder.extras.importing.import_run import import_notebook
 from autograder.extras.importing.pieces import ImportRefusedError
-from autograder.extras.importing.run import import_notebook
 from autograder.grading.batch import grade_notebooks
 from autograder.grading.submission import Job
 from tests.framework.extras.importing.notebooks import FOR_NBGRADER, FOR_OTTER, PYTHON, cell, question, raw, write

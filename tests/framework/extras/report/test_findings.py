@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from autograder.base.verdict import CheckResult, ExerciseVerdict, LocatedMistake, Verdict
-from autograder.extras.report.findings import failed_by_good, known_mistakes, marked_lines
-from autograder.extras.report.marks import ChapterMarks, StudentMark
+from autograder.classroom.class_marks import ChapterMarks, StudentMark
+from autograder.extras.report.findings import failed_by_strong, known_mistakes, marked_lines
 from tests.support.mini import CHAPTER, document, hand_in
 
 
@@ -53,14 +53,14 @@ def test_a_check_that_good_students_fail_is_named():
     """One that only the good ones fail is to be read; one that all fail alike too; one that only the weak fail is not there."""
     strong = [exercise("a", "10"), exercise("b", "111")]
     weak = [exercise("a", "01"), exercise("b", "000")]
-    [found] = failed_by_good(marks_of({**{f"s{i}": strong for i in range(6)}, **{f"w{i}": weak for i in range(6)}}))
+    [found] = failed_by_strong(marks_of({**{f"s{i}": strong for i in range(6)}, **{f"w{i}": weak for i in range(6)}}))
     assert (found.exercise, found.title, found.visible, found.odd) == ("a", "check 1", False, True)
     assert (found.among_good, found.among_all) == (1.0, 0.5)
 
 
 def test_a_few_students_are_too_few_to_be_called_good():
     """Nothing is said of the checks where nine have a mark."""
-    assert failed_by_good(marks_of({f"s{i}": [exercise("a", "0")] for i in range(9)})) == []
+    assert failed_by_strong(marks_of({f"s{i}": [exercise("a", "0")] for i in range(9)})) == []
 
 
 def test_a_misconception_is_told_in_the_words_that_most_read():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from autograder.classroom.class_marks import ChapterMarks, StudentMark
 from autograder.extras.report.items import FEW, analyse
-from autograder.extras.report.marks import ChapterMarks, StudentMark
 
 
 def class_of(scores):

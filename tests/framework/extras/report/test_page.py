@@ -11,16 +11,15 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.base.verdict import CheckResult, ExerciseVerdict, Verdict
+from autograder.classroom.class_marks import ChapterMarks, StudentMark
 from autograder.classroom.gradebook.people import Person
 from autograder.cli.app import app
-from autograder.extras.report.content import ChapterReport
-from autograder.extras.report.findings import failed_by_good, known_mistakes, needing_help
+from autograder.extras.report.content import ChapterReport, Names
+from autograder.extras.report.findings import failed_by_strong, known_mistakes, support_flags
 from autograder.extras.report.items import analyse
-from autograder.extras.report.marks import ChapterMarks, StudentMark
-from autograder.extras.report.names import Names
-from autograder.extras.report.page import report_page
 from autograder.extras.report.plots import MAX_ROWS
-from tests.framework.extras.report.conftest import PEOPLE
+from autograder.extras.report.report_page import report_page
+from tests.support.graded_class import PEOPLE
 from tests.support.mini import CHAPTER
 
 
@@ -126,7 +125,7 @@ def large(size, chapter="ch"):
             student, "graded", verdict.score, {e.name: e.score for e in outcomes}, verdict=verdict
         )
     one = ChapterMarks(chapter, worth, marks, {}, listed=True)
-    return ChapterReport(one, analyse(one), known_mistakes(one), [], [], failed_by_good(one), needing_help(one), [])
+    return ChapterReport(one, analyse(one), known_mistakes(one), [], [], failed_by_strong(one), support_flags(one), [])
 
 
 def test_two_thousand_students_are_readable():

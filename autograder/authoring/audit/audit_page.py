@@ -1,0 +1,83 @@
+"""Render an audit as a page for a browser: the table, and the findings behind each number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from autograder.authoring.audit.report import ChapterAudit, ExerciseAudit
+from autograder.course.course import TARGETS
+
+__all__ = ["audit_page"]
+
+
+def audit_page(audits: Sequence[ChapterAudit], title: str) -> str:
+    """Render one self-contained page about ``audits``, which are of one course and so have the same targets."""
+    return _template().render(audits=audits, title=title, targets=audits[0].targets if audits else TARGETS)
+
+
+def _cells(e: ExerciseAudit) -> tuple[str, ...]:
+    """Format the row of an exercise in a chapter's table."""
+    caught = e.misconceptions - len(e.uncaught)
+    return (
+        f"{e.alternatives - len(e.rejected)} of {e.alternatives}",
+        f"{caught} of {e.misconceptions}",
+        f"{caught - len(e.misnamed)}",
+        "–" if e.answers else f"{e.misconceptions - len(e.unseen)} of {e.misconceptions}",
+        f"{e.mutants}" if e.mutants else "–",
+        f"{e.killed:.1%}" if e.mutants else "–",
+        f"{e.killed_visibly:.1%}" if e.mutants else "–",
+        f"{len(e.kinds.visited)} of {len(e.kinds.allowed)}" if e.kinds.allowed else "–",
+        "–" if e.answers else f"{e.by_heart:.0%}",
+    )
+
+
+def _findings(e: ExerciseAudit) -> list[tuple[str, Sequence[str]]]:
+    """List the findings on an exercise below their headings."""
+    return [
+        (
+            "misconceptions that only hidden checks see",
+            [f"{name}: {why or 'no reason given'}" for name, why in e.unseen.items()],
+        ),
+        ("mutants that no check kills", e.survivors),
+        ("mutants that only hidden checks kill", e.seen_by_hidden_only),
+        ("mutants that are right, with the reason", [f"{label}: {why}" for label, why in e.equivalent.items()]),
+        (
+            "which check kills how many",
+            [f"{check}: {count} wrong solutions and mutants" for check, count in e.kills.items()],
+        ),
+        ("checks that kill nothing", e.idle),
+        ("wrong on one kind of input only, and alive", e.kinds.survivors),
+    ]
+
+
+def _input_table(e: ExerciseAudit) -> tuple[list[str], dict[str, dict[str, bool]]]:
+    """Arrange an exercise's input categories as a table: the columns, and whether each is covered, by row and column."""
+    rows: dict[str, dict[str, bool]] = {}
+    columns: dict[str, None] = {}
+    for kind in e.kinds.allowed:
+        what, _, how = kind.partition(": ")
+        columns[what] = None
+        rows.setdefault(how or "itself", {})[what] = kind in e.kinds.visited
+    return list(columns), rows
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("autograder.authoring.audit", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "cells": _cells,
+        "findings": _findings,
+        "input_table": _input_table,
+        "percent": "{:.0%}".format,
+        "places_by_name": lambda e: f"{e.name}: {e.places}",
+    }
+    return environment.get_template("audit.html.j2")

@@ -1,0 +1,201 @@
+"""Collect the marks of a class in one chapter from the gradebook, the stored verdicts and the submitted folder."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from autograder.base.errors import CourseError
+from autograder.base.marks import CHECK, SubmissionMarks
+from autograder.base.verdict import Verdict
+from autograder.classroom.delivery import FeedbackWriter, folder_of
+from autograder.classroom.gradebook.database import require_version
+from autograder.classroom.gradebook.entries import gradebook_url
+from autograder.classroom.gradebook.people import ChapterBook, Person, read_book
+from autograder.classroom.stored_verdicts import StoredVerdict, stored_verdicts
+from autograder.classroom.watchers import ReviewWarnings
+from autograder.course.course import Course
+from autograder.course.notebook import load_source
+
+__all__ = ["NOT_ENTERED", "STANDINGS", "ChapterMarks", "StudentMark", "chapter_marks", "class_marks"]
+
+Standing = Literal["graded", "waiting", "ungradable", "ungraded", "missing"]
+# The meaning of each status, as users read it.
+STANDINGS: Mapping[Standing, str] = {
+    "graded": "graded",
+    "waiting": "graded, and a person has to give a part of the marks",
+    "ungradable": "could not be graded: a person has to look",
+    "ungraded": "handed in, not graded yet",
+    "missing": "not handed in",
+}
+NOT_ENTERED = "The mark is not in the gradebook."
+_AGAIN = "Another notebook has been handed in since this mark was made: grade again."
+
+
+@dataclass(frozen=True, slots=True)
+class StudentMark:
+    """The mark of one student in one chapter.
+
+    ``score`` is the gradebook's, with manual points and extra credit, minus the late ``penalty``. It is None if there is no mark,
+    which is not the same as 0. ``exercises`` holds the score of each exercise, or None. ``doubts`` are the reasons for a manual
+    review.
+    """
+
+    student: str
+    standing: Standing
+    score: float | None = None
+    exercises: Mapping[str, float | None] = field(default_factory=dict)
+    penalty: float = 0.0
+    seconds_late: float = 0.0
+    by_hand: int = 0
+    verdict: Verdict | None = None
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ChapterMarks:
+    """The marks of a class in one chapter. ``worth`` holds the points of each exercise in order. ``listed`` says if a class list is known."""
+
+    chapter: str
+    worth: Mapping[str, float]
+    marks: Mapping[str, StudentMark]
+    people: Mapping[str, Person]
+    listed: bool
+    due: dt.datetime | None = None
+    has_book: bool = True
+
+    @property
+    def max_score(self) -> float:
+        """The points of the chapter."""
+        return sum(self.worth.values())
+
+    def of(self, *standings: Standing) -> list[StudentMark]:
+        """Return the marks with one of ``standings``, by student."""
+        return [mark for mark in self.marks.values() if mark.standing in standings]
+
+    @property
+    def handed_in(self) -> list[StudentMark]:
+        """The marks of students who have submitted something."""
+        return [mark for mark in self.marks.values() if mark.standing != "missing"]
+
+
+def class_marks(course: Course, chapters: Sequence[str]) -> list[ChapterMarks]:
+    """Return the class in each of ``chapters``, each with every student that any of them has.
+
+    Raises ``CourseError`` if there is no class yet, and ``GradebookError`` if the gradebook cannot be read.
+    """
+    require_version(gradebook_url(course))
+    found = [chapter_marks(course, chapter) for chapter in chapters]
+    everybody = sorted({student for one in found for student in one.marks})
+    if not everybody:
+        names = ", ".join(chapters)
+        raise CourseError(
+            f"There is no class yet: nobody is in the gradebook, and nothing has been handed in for {names} (there is no "
+            f"{folder_of(course, 'submitted') / '<student>' / chapters[0]}). Collect what students handed in, then run "
+            f"`autograder grade {chapters[0]}`."
+        )
+    return [_with_everybody(one, everybody) for one in found]
+
+
+def chapter_marks(course: Course, chapter: str) -> ChapterMarks:
+    """Return the class in one chapter. Empty if there are no students."""
+    url = gradebook_url(course)
+    book = read_book(url, chapter)
+    held = book or ChapterBook()
+    listed = held.class_list.students if held.class_list.is_known else frozenset()
+    folder = folder_of(course, "submitted")
+    # The same search as in `classroom.run.handed_in`. A name that is not UTF-8 is escaped, as in its verdict.
+    there = {path.name for path in folder.glob("*") if os.path.lexists(path / chapter)}
+    readable = {name: name.encode("utf-8", "backslashreplace").decode() for name in there}
+    students = sorted({*listed, *held.marks, *readable.values()})
+    kept = stored_verdicts(course, chapter, {*held.marks, *readable.values()})
+    _document, released = load_source(course.source(chapter))
+    worth = {
+        (cell.grade_id or "").removeprefix(CHECK): held.worth.get(cell.grade_id or "", cell.points or 0.0)
+        for cell in released.cells
+        if cell.role == "check"
+    }
+    # Only the gradebook has manually graded cells.
+    worth |= {name: points for cell, points in held.worth.items() if (name := cell.removeprefix(CHECK)) not in worth}
+    warned = _warned(course, chapter, url if book is not None else None, kept)
+    marks = {}
+    for student in students:
+        handed_in = student in readable.values()
+        mark = _mark(student, worth, held.marks.get(student), warned.get(student), held.due, handed_in=handed_in)
+        path = folder / student / chapter / f"{chapter}.ipynb"
+        if mark.verdict is not None and handed_in and not kept[student].is_of(path):
+            mark = _doubted(mark, _AGAIN)
+        if mark.verdict is not None and student not in held.marks and mark.standing == "graded":
+            mark = _doubted(mark, NOT_ENTERED)
+        marks[student] = mark
+    return ChapterMarks(chapter, worth, marks, held.class_list.people, bool(listed), held.due, book is not None)
+
+
+def _warned(course: Course, chapter: str, url: str | None, kept: Mapping[str, StoredVerdict]) -> dict[str, Verdict]:
+    """Return the stored verdicts with the review warnings that the gradebook adds now."""
+    if not kept:
+        return {}
+    released = load_source(course.source(chapter))[1]
+    warnings = ReviewWarnings(chapter, released, FeedbackWriter.of(course, chapter), url)
+    return warnings.end({student: one.verdict for student, one in kept.items()})
+
+
+def _mark(
+    student: str,
+    worth: Mapping[str, float],
+    entry: SubmissionMarks | None,
+    verdict: Verdict | None,
+    due: dt.datetime | None,
+    *,
+    handed_in: bool,
+) -> StudentMark:
+    doubts = [text for text in (verdict.reason, verdict.warning) if text] if verdict is not None else []
+    if entry is None or not entry.cells:
+        if verdict is None:
+            return StudentMark(student, "ungraded" if handed_in else "missing")
+        found = {exercise.name: exercise.score for exercise in verdict.exercises}
+        if verdict.status == "ungradable":
+            return StudentMark(
+                student, "ungradable", exercises=dict.fromkeys(worth), verdict=verdict, doubts=tuple(doubts)
+            )
+        exercises = {name: found.get(name) for name in worth}
+        return StudentMark(student, "graded", verdict.score, exercises, verdict=verdict, doubts=tuple(doubts))
+    cells = {name: entry.by_cell.get(CHECK + name) or entry.by_cell.get(name) for name in worth}
+    scores = {name: cell.score if cell is not None and cell.is_graded else None for name, cell in cells.items()}
+    given = [score for score in scores.values() if score is not None]
+    by_hand = sum(cell is not None and cell.by_hand is not None for cell in cells.values())
+    waits = [
+        name for name, score in scores.items() if score is None and worth[name]
+    ]  # an exercise without points needs no mark
+    standing: Standing = "graded" if not waits else "waiting" if given else "ungradable"
+    ungradable = bool(entry.reason) or (verdict is not None and verdict.status == "ungradable")
+    if ungradable and standing == "graded":
+        doubts = []  # everything was graded manually, so nothing is left to do
+    elif ungradable and not doubts:
+        doubts = [entry.reason]
+    if standing == "waiting":
+        doubts.append(f"A person has to give the marks of {', '.join(waits)}.")
+    return StudentMark(
+        student,
+        standing,
+        entry.total if given else None,
+        scores,
+        entry.penalty,
+        entry.seconds_late(due),
+        by_hand,
+        verdict,
+        tuple(doubts),
+    )
+
+
+def _doubted(mark: StudentMark, sentence: str) -> StudentMark:
+    return replace(mark, doubts=(*mark.doubts, sentence))
+
+
+def _with_everybody(one: ChapterMarks, everybody: Sequence[str]) -> ChapterMarks:
+    return replace(
+        one, marks={student: one.marks.get(student) or StudentMark(student, "missing") for student in everybody}
+    )

@@ -1,0 +1,175 @@
+"""Options, error handling and command groups that the student's and the instructor's command line share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.exceptions import Exit
+
+from autograder.base.errors import CourseError, UnavailableError
+from autograder.base.files import disk_error_advice, grading_disk_error_advice
+
+if TYPE_CHECKING:
+    from autograder.course.course import Course
+    from autograder.sandbox.confinement import Confinement
+
+__all__ = [
+    "PATH",
+    "POSITIVE",
+    "CommandGroup",
+    "PlacedCommand",
+    "chapters_argument",
+    "confinement",
+    "cores",
+    "course_option",
+    "everything_option",
+    "exercise_option",
+    "friendly_errors",
+    "json_option",
+    "notebooks_argument",
+    "report_errors",
+    "selected_chapters",
+    "students_option",
+    "unsafe_option",
+    "workers_option",
+]
+
+# --- options ---------------------------------------------------------------------------------------------------------
+
+PATH = click.Path(path_type=Path)
+POSITIVE = click.IntRange(min=1)
+
+notebooks_argument = click.argument("notebooks", metavar="NOTEBOOK...", nargs=-1, required=True, type=PATH)
+exercise_option = click.option("--exercise", metavar="NAME", help="Only this exercise.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON array to stdout and nothing else there."
+)
+chapters_argument = click.argument("chapters", metavar="[CHAPTER]...", nargs=-1)
+course_option = click.option(
+    "--course", "course_folder", metavar="FOLDER", type=PATH, help="The course folder; by default the one around here."
+)
+unsafe_option = click.option(
+    "--unsafe-local", is_flag=True, help="Run students' code as yourself, with no jail. For trying things out."
+)
+workers_option = click.option(
+    "--workers", metavar="N", type=POSITIVE, help="How many notebooks at a time; by default one a core."
+)
+everything_option = click.option("--all", "everything", is_flag=True, help="Every finished chapter.")
+students_option = click.option(
+    "--student", "students", metavar="ID", multiple=True, help="Only this student; may be given again."
+)
+
+
+def selected_chapters(course: Course, chapters: Sequence[str], *, everything: bool, complete: bool = True) -> list[str]:
+    """Return the chapters that a command line names. With ``complete``, each must have a notebook and checks."""
+    if everything and chapters:
+        raise CourseError("Name chapters or say --all, not both.")
+    if everything:
+        return course.finished_chapters()
+    if not chapters:
+        finished = ", ".join(course.finished_chapters())
+        raise CourseError(f"Which chapter? Name one or say --all. Finished are: {finished}.")
+    named = list(dict.fromkeys(chapters))
+    return [c if c in course.chapters and not complete else course.require_chapter(c) for c in named]
+
+
+def confinement(*, unsafe_local: bool) -> Confinement:
+    """Return the confinement that ``--unsafe-local`` selects, and print a warning if it is none."""
+    if not unsafe_local:
+        return "auto"
+    click.echo(
+        "UNSAFE: students' code runs as you, with everything you may do. Use it on code that you trust.", err=True
+    )
+    return "local"
+
+
+def cores() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+# --- groups of commands ----------------------------------------------------------------------------------------------
+
+
+class PlacedCommand(click.Command):
+    """A command that says where ``autograder --help`` lists it.
+
+    ``section`` is a heading, and ``after`` the command below which it is listed. Without ``after`` it comes last.
+    """
+
+    def __init__(self, *args: Any, section: str = "More", after: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.section, self.after = section, after
+
+
+class CommandGroup(click.Group):
+    """Commands listed under headings in the order in which they were added, each with its whole help text."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._sections: dict[str, list[click.Command]] = {}
+
+    def add_section(self, heading: str, commands: Sequence[click.Command]) -> None:
+        """Add commands below those that are already under ``heading``."""
+        for command in commands:
+            self.add_command(command)
+        self._sections.setdefault(heading, []).extend(commands)
+
+    def place(self, command: click.Command) -> None:
+        """Add a command of another package in the place that a ``PlacedCommand`` names, else under "More"."""
+        self.add_command(command)
+        listed = self._sections.setdefault(getattr(command, "section", "More"), [])
+        above = [number for number, other in enumerate(listed, 1) if other.name == getattr(command, "after", "")]
+        listed.insert(above[0] if above else len(listed), command)
+
+    def list_commands(self, ctx: click.Context | None = None) -> list[str]:
+        """Return the names of the commands in the order of the help text."""
+        del ctx
+        return [str(command.name) for commands in self._sections.values() for command in commands]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands below their headings."""
+        width = max(map(len, self.list_commands(ctx)))
+        for heading, commands in self._sections.items():
+            with formatter.section(heading):
+                formatter.write_dl([(str(command.name).ljust(width), command.help or "") for command in commands])
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def friendly_errors(disk: Callable[[OSError], str] = disk_error_advice, stopped: str = "Stopped.") -> Iterator[None]:
+    """Report expected errors as a readable message and an exit status, instead of a traceback.
+
+    ``disk`` turns an error of the file system into a message. ``stopped`` is printed if the user presses Ctrl-C.
+    """
+    try:
+        yield
+    except CourseError as error:
+        click.echo(str(error), err=True)
+        raise Exit(2) from error
+    except UnavailableError as error:
+        click.echo(str(error), err=True)
+        raise Exit(1) from error
+    except OSError as error:
+        if not (advice := disk(error)):
+            raise
+        click.echo(advice, err=True)
+        raise Exit(1) from error
+    except KeyboardInterrupt as error:
+        if stopped:
+            click.echo(stopped, err=True)
+        raise Exit(getattr(error, "status", 130)) from error
+
+
+@contextmanager
+def report_errors(kept: str = "") -> Iterator[None]:
+    """Report the errors of a command that works on a course. ``kept`` is printed after "Stopped." on Ctrl-C."""
+    with friendly_errors(grading_disk_error_advice, f"Stopped.{kept}"):
+        yield

@@ -1,0 +1,49 @@
+"""Commands and graders that installed distributions register through entry points.
+
+A distribution names a Click command in the group ``autograder.commands``, and a function that makes an ``Executor`` in the
+group ``autograder.graders``. The packages of ``autograder.extras`` use the same two groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import click
+
+from autograder.base.errors import UnavailableError
+
+__all__ = ["load_commands", "load_grader"]
+
+COMMANDS, GRADERS = "autograder.commands", "autograder.graders"
+
+
+def load_commands() -> list[click.Command]:
+    """Load the registered commands, in the order of their names. Report those that cannot be loaded and skip them."""
+    found = []
+    for name, point in sorted(_registered(COMMANDS).items()):
+        try:
+            command = point.load()
+        except Exception as error:  # noqa: BLE001 - another distribution's code may raise anything
+            click.echo(f"`autograder {name}` ({point.value}) cannot be loaded: {error}", err=True)
+            continue
+        if isinstance(command, click.Command):
+            found.append(command)
+        else:
+            click.echo(f"`autograder {name}` ({point.value}) is not a Click command.", err=True)
+    return found
+
+
+def load_grader(name: str, advice: str) -> Callable[..., Any]:
+    """Load the registered grader called ``name``. Raises ``UnavailableError`` with ``advice`` if it is not installed."""
+    try:
+        grader: Callable[..., Any] = _registered(GRADERS)[name].load()
+    except (KeyError, ImportError) as error:
+        raise UnavailableError(advice) from error
+    return grader
+
+
+def _registered(group: str) -> dict[str, EntryPoint]:
+    """Return the entry points of a group by name. Two distributions may hold the same metadata."""
+    return {point.name: point for point in entry_points(group=group)}

@@ -1,0 +1,245 @@
+"""What a command prints for people: verdicts, the summary of a run, a preview, and progress while notebooks are graded."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from click.exceptions import Exit
+
+from autograder.base.formatting import number, pluralize, points
+from autograder.base.sanitize import sanitize
+from autograder.base.verdict import Verdict, json_lines
+from autograder.pages import Card, card_text
+from autograder.pages.text import wrapped
+
+if TYPE_CHECKING:
+    from autograder.classroom.preview import Preview
+
+__all__ = [
+    "echo_status",
+    "grading_progress",
+    "group_messages",
+    "needs_review",
+    "preview_text",
+    "print_results",
+    "summary",
+    "verdict_text",
+]
+
+_NAMED = 3  # students or notebooks listed by name if they share a message
+_MOST = 20  # marks that a preview lists one by one. The JSON has all of them.
+
+
+def echo_status(text: str) -> None:
+    """Write a status line to stderr. Stdout is reserved for results."""
+    sys.stderr.write(f"{text}\n")
+
+
+# --- verdicts ---------------------------------------------------------------------------------------------------------
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """Format the verdict on one notebook, by exercise and check."""
+    head = sanitize(verdict.notebook)
+    if verdict.status == "ungradable":
+        return f"{head}\n  could not be graded: {sanitize(verdict.reason or 'no reason is known.')}"
+    lines = [f"{head}   {points(verdict.score, verdict.max_score)}"]
+    return "\n\n".join(lines + [card_text(Card(exercise, graded=True)) for exercise in verdict.exercises])
+
+
+def summary(verdicts: Sequence[Verdict], seconds: float, by_hand: float = 0) -> str:
+    """Summarize a run. ``by_hand`` are the points that have to be given manually."""
+    graded = [v for v in verdicts if v.status == "graded"]
+    lines = [f"Graded {len(graded)} of {pluralize(len(verdicts), 'notebook')} in {seconds:.1f} seconds."]
+    if len(graded) >= 5:  # with fewer, statistics say little
+        scores = [v.score for v in graded]
+        highest_possible = max(v.max_score for v in graded)
+        lines.append(
+            f"Half of them reach {pluralize(statistics.median(scores), 'point')} or more of {number(highest_possible)}"
+            f"{' that the checks give' if by_hand else ''}; "
+            f"the lowest has {number(min(scores))}, the highest {number(max(scores))}."
+        )
+        mistakes = Counter((e.name, e.misconception) for v in graded for e in v.exercises if e.misconception)
+        if mistakes:
+            (exercise, misconception), count = mistakes.most_common(1)[0]
+            often = "once" if count == 1 else f"{count} times"
+            lines.append(f"The mistake seen most is {misconception} in {exercise}: {often}.")
+    if graded and by_hand:
+        lines.append(
+            f"{pluralize(by_hand, 'point')} more {'is' if by_hand == 1 else 'are'} for a person to give, in formgrader."
+        )
+    return "\n".join(lines)
+
+
+def needs_review(verdicts: Sequence[Verdict]) -> str:
+    """List the notebooks that could not be graded or have a warning, with the reason. Empty if there are none.
+
+    A notebook is named by its student if one is known, and else by its file. Graded notebooks that share a warning,
+    such as that a chapter's points have changed, are listed together.
+    """
+    grouped: dict[tuple[str, str], list[str]] = {}
+    for verdict in verdicts:
+        reason = (verdict.reason or "no reason is known.") if verdict.status == "ungradable" else ""
+        if why := " ".join(filter(None, [reason, verdict.warning])):
+            grouped.setdefault((why, reason), []).append(sanitize(verdict.student or verdict.notebook))
+    lines: list[str] = []
+    for (why, reason), names in grouped.items():
+        heads = names if reason else [_named(names)]
+        lines += [wrapped(why, "    ", f"  - {head}: ") for head in heads]
+    return "\n".join(["Needs a person:", *lines]) if lines else ""
+
+
+def group_messages(messages: Iterable[tuple[str, str]]) -> str:
+    """List messages, given as pairs of message and name. Of many names with the same message, list three."""
+    grouped: dict[str, list[str]] = {}
+    for why, name in messages:
+        if why:
+            grouped.setdefault(why, []).append(sanitize(name))
+    lines = []
+    for why, names in grouped.items():
+        lines.append(wrapped(why, "    ", f"  - {_named(names)}: "))
+    return "\n".join(lines)
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
+
+
+def print_results(
+    verdicts: Sequence[Verdict], seconds: float, *, as_json: bool, brief: bool = False, by_hand: float = 0
+) -> None:
+    """Print the verdicts as JSON if requested and, unless ``brief``, a summary.
+
+    Raises ``Exit`` with status 1 if a notebook could not be graded.
+    """
+    if as_json:
+        # One line per verdict is readable, and ten times as fast to write as one line per key.
+        sys.stdout.write("[\n{}\n]\n".format(",\n".join(json_lines(verdicts))))
+    if not brief:
+        echo_status(summary(verdicts, seconds, by_hand))
+        if missing := needs_review(verdicts):
+            echo_status(missing)
+    if any(verdict.status == "ungradable" for verdict in verdicts):
+        raise Exit(1)
+
+
+# --- preview ----------------------------------------------------------------------------------------------------------
+
+
+def preview_text(found: Preview) -> str:
+    """Format a preview for a terminal."""
+    lines = [
+        f"Preview of {found.chapter}: {pluralize(found.run, 'notebook')} graded, {found.unchanged} unchanged. Nothing was written."
+    ]
+    if found.in_progress:
+        lines.append(f"A run is grading {found.chapter} just now: what it has not entered yet is not counted here.")
+    moves = found.moves
+    falls = sum(move.is_drop for move in moves)
+    total = f"{pluralize(len(moves), 'mark')} would move, {falls} of them down:" if moves else "No mark would move."
+    lines += ["", total]
+    lines += [wrapped(move.text, "    ", f"  - {sanitize(move.student)}: ") for move in moves[:_MOST]]
+    if len(moves) > _MOST:
+        lines.append(f"  - and {len(moves) - _MOST} more: --json lists all.")
+    if found.by_exercise:
+        lines += ["", "By exercise, and the checks that made the difference:"]
+        changes = Counter((c.exercise, str(c)) for move in moves for c in move.checks)
+        for name, (students, gain) in found.by_exercise.items():
+            sign = "+" if gain > 0 else "−" if gain < 0 else "±"
+            lines.append(f"  {name}: {pluralize(students, 'student')}, {sign}{number(abs(gain))} points in all")
+            for (exercise, change), count in changes.most_common():
+                if exercise == name:
+                    lines.append(wrapped(f"{change.partition(', ')[2]} ({count})", "      ", "    "))
+    if found.named:
+        lines += ["", "Other mistakes would be named:"]
+        for (exercise, was, now), count in found.named.items():
+            lines.append(
+                wrapped(f"{exercise}: {was or 'none'} → {now or 'none'} ({pluralize(count, 'student')})", "    ", "  ")
+            )
+    if found.first:
+        lines += ["", f"{pluralize(len(found.first), 'notebook')} would get a first mark."]
+    if found.ungradable:
+        lines += ["", f"{pluralize(len(found.ungradable), 'notebook')} could not be graded: {_few(found.ungradable)}."]
+    lines += ["", _validation_text(found)]
+    return "\n".join(lines)
+
+
+def _validation_text(found: Preview) -> str:
+    if found.unproven is None:
+        return f"No release of {found.chapter} is known here, so no check is proven: `autograder release {found.chapter}` proves them."
+    if not found.unproven:
+        return "Every check is proven: none has changed since the last release."
+    titles = "; ".join(f"{exercise}, “{sanitize(title)}”" for exercise, title in found.unproven)
+    return wrapped(
+        f"Not proven since the last release: {titles}. `autograder audit {found.chapter}` tries them, and "
+        f"`autograder release {found.chapter}` proves them.",
+        "",
+    )
+
+
+def _few(names: Mapping[str, str]) -> str:
+    shown = ", ".join(sanitize(name) for name in list(names)[:5])
+    return shown + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+# --- progress ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def grading_progress(total: int, what: str) -> Iterator[Callable[[Verdict], None]]:
+    """Show the progress of grading ``total`` notebooks: a bar in a terminal, and lines in a log.
+
+    Yields a function to call with each new verdict.
+    """
+    if total > 1 and sys.stderr.isatty():
+        with _bar(total, what) as tick:
+            yield tick
+    else:
+        yield _log(total, what)
+
+
+@contextmanager
+def _bar(total: int, what: str) -> Iterator[Callable[[Verdict], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    described, counted = TextColumn("{task.description}"), TextColumn("{task.fields[counts]}")
+    columns = described, BarColumn(), MofNCompleteColumn(), counted, TimeRemainingColumn()
+    counts: Counter[str] = Counter()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=total, counts="")
+
+        def tick(verdict: Verdict) -> None:
+            counts[verdict.status] += 1
+            progress.update(task, advance=1, counts=_counted(counts))
+
+        yield tick
+
+
+def _log(total: int, what: str) -> Callable[[Verdict], None]:
+    counts: Counter[str] = Counter()
+    started = time.monotonic()
+    if total > 1:
+        echo_status(f"{what}: {total} notebooks")
+
+    def tick(verdict: Verdict) -> None:
+        counts[verdict.status] += 1
+        done = counts.total()
+        # At most twenty lines, for a class of any size.
+        if total > 1 and done * 20 // total > (done - 1) * 20 // total:
+            left = (time.monotonic() - started) / done * (total - done)
+            echo_status(
+                f"{what}: {done} of {total} ({_counted(counts)})" + (f", {left:.0f} s left" if left >= 1 else "")
+            )
+
+    return tick
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))

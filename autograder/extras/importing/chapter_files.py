@@ -1,0 +1,384 @@
+"""Write a chapter's files: the solutions, the checks and the notebook that students get."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from autograder.extras.importing.chapter import Check, NewChapter
+from autograder.extras.importing.checks import Way
+from autograder.extras.importing.exercises import Exercise
+from autograder.extras.importing.pieces import AnswerCell, CopiedCell, ManualCell, Test, code_cell, may_fail
+from autograder.extras.importing.program import Statement, slice_of
+
+__all__ = ["checks_text", "leans_on", "notebook_of_chapter", "number_text", "solutions_text"]
+
+
+# --- Python files ------------------------------------------------------------------------------------------------------
+
+_SIMPLE = re.compile(r"(?!from |import )\w[^\n]*\Z")  # one line of code that is not an import
+_WORDS = ("assert_matches", "assert_shape", "assert_within", "CheckFailed")
+
+
+def solutions_text(chapter: NewChapter, files: Collection[str]) -> str:
+    """Return the text of ``solutions/<chapter>.py``. Answers that are graded manually are comments in it."""
+    statements = _needed(chapter)
+    parts = [_located(text_of, files) for text_of in (s.text for s in statements if s.is_import)]
+    heads = list(dict.fromkeys(parts))
+    if any("CHAPTER_FILES" in _located(s.text, files) for s in statements):
+        heads = [
+            "from pathlib import Path",
+            *heads,
+            f'CHAPTER_FILES = Path(__file__).parent.parent / "source" / "{chapter.name}"',
+        ]
+    body = [_located(s.text, files) for s in statements if not s.is_import]
+    for exercise in chapter.exercises:
+        if exercise.answers:
+            pairs = ", ".join(f'"{name}": {name}' for name in exercise.answers)
+            body.append(f"def {exercise.name}():\n    return {{{pairs}}}")
+    comments = list(_answers_by_hand(chapter))
+    title = f'"""Reference solutions of {chapter.name}, brought in from a notebook for {chapter.original.tool}."""'
+    return _spaced([title, "\n".join(heads), *body, *comments])
+
+
+def checks_text(chapter: NewChapter, *, every_way: bool = False) -> str:
+    """Return the text of ``tests/chapters/test_<chapter>.py``. With ``every_way``, each check is in it in all its forms."""
+    classes = [_class(chapter, exercise, every_way=every_way) for exercise in chapter.exercises]
+    chosen = [way for check in chapter.checks for way in _ways(check, every_way=every_way)]
+    probes = [
+        f"{_constant(check, way)} = {_quoted(way.probe)}"
+        for check in chapter.checks
+        for way in _ways(check, every_way=every_way)
+        if way.probe
+    ]
+    everything = "\n".join(classes)
+    words = [word for word in _WORDS if re.search(rf"\b{word}\b", everything)]
+    imports = _imported(chapter, chosen)
+    head = [
+        *imports,
+        f"from autograder.checking import {', '.join(sorted([*words, 'check', 'exercise'], key=_as_sorted))}",
+    ]
+    made = sorted({name for way in chosen for name in way.from_solutions} - _import_names(chapter))
+    if made:
+        head.append(f"from solutions.{chapter.name} import {', '.join(made)}")
+    title = f'"""The checks of {chapter.name}, brought in from a notebook for {chapter.original.tool}."""'
+    return _spaced([title, "\n".join(head), *probes, *classes, *_left_tests(chapter)])
+
+
+def leans_on(chapter: NewChapter, exercise: Exercise) -> list[str]:
+    """Return the earlier exercises that a solution depends on, directly or through another exercise."""
+    earlier = chapter.exercises[: chapter.exercises.index(exercise)]
+    functions = {e.name for e in earlier if not e.answers}
+    used = {name for s in exercise.statements for name in s.uses}
+    before = [s for s in chapter.program if s.origin <= exercise.origin]
+    through = slice_of(used, before, without=functions)
+    direct = (used | {name for s in through for name in s.uses}) & functions
+    further = {name for e in earlier if e.name in direct for name in leans_on(chapter, e)}
+    return [e.name for e in earlier if e.name in direct | further]
+
+
+def number_text(points: Fraction) -> str:
+    """Format points as Python code: ``2``, ``0.5`` or ``1 / 3``."""
+    if points.denominator == 1:
+        return str(points.numerator)
+    text = f"{float(points):.4f}".rstrip("0")
+    return text if Fraction(text) == points else f"{points.numerator} / {points.denominator}"
+
+
+def _needed(chapter: NewChapter) -> list[Statement]:
+    """Return the statements that solutions and checks depend on, in the order of the notebook."""
+    origins = {e.origin for e in chapter.exercises if e.answers}
+    own = [s for e in chapter.exercises for s in e.statements]
+    beside = [s for s in chapter.program if s.origin in origins and not _only_shows(s)]
+    wanted = {name for s in (*own, *beside) for name in s.uses}
+    for check in chapter.checks:
+        for way in [check.chosen] if check.chosen else check.ways:
+            wanted |= way.from_solutions | (set(re.findall(r"[A-Za-z_]\w*", check.test.code)) if way.probe else set())
+    students = {n for n, p in enumerate(chapter.original.pieces) if not isinstance(p, Test)}
+    first = slice_of(wanted, [s for s in chapter.program if s.origin in students])
+    found = {name for s in first for name in s.binds}
+    targets = {name for e in chapter.exercises for name in e.targets}
+    helpers = {
+        name
+        for check in chapter.checks
+        for way in ([check.chosen] if check.chosen else check.ways)
+        for name in way.from_solutions
+    }
+    tests = slice_of(helpers - found, [s for s in chapter.program if not s.binds & targets])
+    taken = [s for s in chapter.program if s in first or s in tests or s in own or s in beside]
+    return list(dict.fromkeys(s for s in taken if not _only_shows(s)))
+
+
+def _only_shows(statement: Statement) -> bool:
+    """Return whether a statement only prints or displays something."""
+    return isinstance(statement.node, ast.Expr) and not statement.changes
+
+
+def _located(text: str, files: Collection[str]) -> str:
+    """Rewrite code so that it finds the files next to the notebook."""
+    for name in files:
+        text = re.sub(rf"(?<![\w])([\"']){re.escape(name)}\1", f'str(CHAPTER_FILES / "{name}")', text)
+    return text
+
+
+def _answers_by_hand(chapter: NewChapter) -> Iterator[str]:
+    kept: list[tuple[str, str]] = []
+    for number, piece in enumerate(chapter.original.pieces):
+        if isinstance(piece, ManualCell) and piece.answer.strip():
+            kept.append((piece.where, piece.answer))
+        elif isinstance(piece, AnswerCell) and number not in chapter.parts:
+            kept.append((piece.where, piece.solved))
+    for parts in chapter.parts.values():
+        own = [p.exercise for p in parts if p.exercise is not None and p.exercise.name in chapter.marked_by_hand]
+        kept += [(f"{e.where}, {e.name}", "\n".join(s.text for s in e.statements)) for e in own]
+    for where, answer in kept:
+        yield "\n".join([f"# The author's answer of {_one_line(where)}, which a person marks:", *(_comment(answer))])
+
+
+def _left_tests(chapter: NewChapter) -> Iterator[str]:
+    for number in range(len(chapter.original.pieces)):
+        piece = chapter.original.pieces[number]
+        if isinstance(piece, Test) and not any(
+            c.test.where == piece.where and c.test.hidden == piece.hidden for c in chapter.checks
+        ):
+            what = "hidden test" if piece.hidden else "test"
+            yield "\n".join([f"# Not carried over, the {what} of {_one_line(piece.where)}:", *(_comment(piece.code))])
+
+
+def _comment(text: str) -> list[str]:
+    return [f"#     {line}".rstrip() for line in text.splitlines()]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _class(chapter: NewChapter, exercise: Exercise, *, every_way: bool) -> str:
+    checks = chapter.checks_of(exercise.name)
+    total = Fraction(0) if every_way else sum((c.points for c in checks), Fraction(0))
+    given = [repr(exercise.name).replace("'", '"'), f"points={number_text(total)}"]
+    if names := leans_on(chapter, exercise):
+        given.append(f"leans_on=({', '.join(_quoted(n) for n in names)},)")
+    if exercise.answers:
+        given.append(f"answers=({', '.join(_quoted(n) for n in exercise.answers)},)")
+    lines = [f"@exercise({', '.join(given)})", f"class {exercise.class_name}:"]
+    methods = [
+        _method(check, way, every_way=every_way) for check in checks for way in _ways(check, every_way=every_way)
+    ]
+    return "\n".join([*lines, "\n\n".join(methods) or "    pass"])
+
+
+def _ways(check: Check, *, every_way: bool) -> Sequence[Way]:
+    return check.ways if every_way else [check.chosen] if check.chosen else []
+
+
+def _method(check: Check, way: Way, *, every_way: bool) -> str:
+    name = f"{check.method}__{way.kind}" if every_way else check.method
+    given = [] if every_way or not check.points else [f"points={number_text(check.points)}"]
+    given += ["visible=True"] if check.visible else []
+    if check.after and not every_way:
+        after = [_quoted(a) for a in check.after]
+        given.append(f"after={after[0] if len(after) == 1 else f'({chr(44).join(after)})'}".replace(",", ", "))
+    lines = list(way.lines)
+    if way.probe:
+        lines.append(
+            f"assert_matches(student.probe({_constant(check, way)}, {_quoted(check.exercise)}), True, call={_quoted(check.exercise)})"
+        )
+    fixtures = [f for f in ("student", "agrees", "reference") if re.search(rf"\b{f}\b", "\n".join(lines))]
+    head = [f"@check({', '.join(given)})", f"def {name}({', '.join(['self', *fixtures])}):", _docstring(check.title)]
+    body = [*head, *("\n".join(lines).splitlines())]
+    return "\n".join(f"    {'' if i < 2 else '    '}{line}".rstrip() for i, line in enumerate(body))
+
+
+def _docstring(title: str) -> str:
+    text = " ".join(title.split()).replace("\\", "\\\\").replace('"""', "'''")
+    return f'"""{text}{" " if text.endswith(chr(34)) else ""}"""'
+
+
+def _constant(check: Check, way: Way) -> str:
+    del way
+    return f"{check.exercise}_{check.method.removeprefix('test_')}".upper()
+
+
+def _quoted(text: str) -> str:
+    """Format a string as Python code, over several lines if it has several."""
+    if "\n" in text and "'''" not in text:
+        return f"r'''{text}'''"
+    return f'"{text}"' if text.isidentifier() else repr(text)
+
+
+def _imported(chapter: NewChapter, chosen: Sequence[Way]) -> list[str]:
+    """Return the imports of the notebook that the checks need, with one name each."""
+    wanted = {name for way in chosen for name in way.from_solutions}
+    lines: dict[str, None] = {}
+    for statement in chapter.program:
+        if statement.is_import and isinstance(statement.node, ast.Import | ast.ImportFrom):
+            for alias in statement.node.names:
+                if (alias.asname or alias.name.partition(".")[0]) in wanted:
+                    one = type(statement.node)(**{**statement.node.__dict__, "names": [alias]})
+                    lines[ast.unparse(one)] = None
+    return list(lines)
+
+
+def _import_names(chapter: NewChapter) -> set[str]:
+    return {name for s in chapter.program if s.is_import for name in s.binds}
+
+
+def _as_sorted(name: str) -> tuple[bool, str]:
+    return name.islower(), name
+
+
+def _spaced(parts: Sequence[str]) -> str:
+    """Join the parts of a file, with two empty lines around definitions and classes."""
+    text = ""
+    for before, part in zip(["", *parts], parts, strict=False):
+        if not part.strip():
+            continue
+        large = any(re.match(r"(@|def |class |async def )", p) for p in (before, part))
+        text += (
+            part
+            if not text
+            else (
+                "\n\n\n"
+                if large
+                else "\n"
+                if before and re.match(_SIMPLE, before) and re.match(_SIMPLE, part)
+                else "\n\n"
+            )
+            + part
+        )
+    return f"{text}\n"
+
+
+# --- The notebook ------------------------------------------------------------------------------------------------------
+
+_GRADE_ID = re.compile(r"[a-zA-Z0-9_\-]+\Z")
+_CELL_ID = re.compile(r"[a-zA-Z0-9_\-]{1,64}\Z")
+_KEPT = ("tags", "jupyter", "slideshow", "collapsed", "scrolled")
+
+
+def notebook_of_chapter(chapter: NewChapter) -> dict[str, Any]:
+    """Return the notebook's JSON. Its kernel is called python3, because another name might not exist at release."""
+    cells = list(_cells(chapter))
+    first = next((i for i, cell in enumerate(cells) if cell["cell_type"] == "code"), len(cells))
+    names = {e.name for e in chapter.exercises}
+    words = code_cell("from autograder import check, hint", grade_id=_free("autograder_words", names), locked=True)
+    cells.insert(first, words)
+    _with_own_ids(cells, {*names, *(f"check_{name}" for name in names)})
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    return {
+        "cells": cells,
+        "metadata": {
+            "autograder": {"chapter": chapter.name},
+            "kernelspec": kernel,
+            "language_info": {"name": "python"},
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+
+
+def _cells(chapter: NewChapter) -> Iterator[dict[str, Any]]:
+    for number, piece in enumerate(chapter.original.pieces):
+        if isinstance(piece, CopiedCell | ManualCell):
+            cell = _cleaned(piece.cell)
+            yield may_fail(cell) if isinstance(piece, ManualCell) and cell["cell_type"] == "code" else cell
+        elif isinstance(piece, AnswerCell):
+            yield from _answer(chapter, number, piece)
+        for test in chapter.kept_tests.get(number, ()):
+            name = re.sub(r"\W+", "_", test.name or f"examples_{number + 1}", flags=re.ASCII)
+            yield may_fail(code_cell(test.code, grade_id=f"{name}_examples", locked=True))
+
+
+def _answer(chapter: NewChapter, number: int, piece: AnswerCell) -> Iterator[dict[str, Any]]:
+    if number in chapter.by_hand:
+        name, points = chapter.by_hand[number]
+        if points:
+            yield may_fail(code_cell(piece.shown, grade_id=name, grade=True, solution=True, points=_worth(points)))
+        else:
+            yield may_fail(code_cell(piece.shown))
+        return
+    for part in chapter.parts.get(number, ()):
+        if part.exercise is None:
+            yield may_fail(code_cell(part.shown)) if part.untested else code_cell(part.shown)
+        else:
+            yield from _exercise(chapter, part.exercise)
+
+
+def _exercise(chapter: NewChapter, exercise: Exercise) -> Iterator[dict[str, Any]]:
+    if exercise.name in chapter.marked_by_hand:
+        worth = _worth(chapter.marked_by_hand[exercise.name])
+        yield may_fail(code_cell(exercise.stub, grade_id=exercise.name, grade=True, solution=True, points=worth))
+        return
+    points = sum((c.points for c in chapter.checks_of(exercise.name)), Fraction(0))
+    asked = f'"{exercise.name}"' if exercise.answers else exercise.name
+    yield code_cell(exercise.stub, grade_id=exercise.name, solution=True)
+    yield code_cell(
+        f"check({asked})", grade_id=f"check_{exercise.name}", grade=True, locked=True, points=_worth(points)
+    )
+
+
+def _worth(points: Fraction) -> float | int:
+    return points.numerator if points.denominator == 1 else float(points)
+
+
+def _cleaned(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a cell of the source without outputs and without the metadata of other tools."""
+    kind = cell.get("cell_type") if cell.get("cell_type") in {"code", "markdown", "raw"} else "raw"
+    metadata = cell.get("metadata") if isinstance(cell.get("metadata"), dict) else {}
+    assert isinstance(metadata, Mapping)  # noqa: S101 - as it was just asked
+    kept: dict[str, Any] = {key: metadata[key] for key in _KEPT if key in metadata}
+    marks = metadata.get("nbgrader")
+    if isinstance(marks, dict) and marks.get("grade_id"):
+        kept["nbgrader"] = {
+            "grade": False,
+            "locked": False,
+            "solution": False,
+            "task": False,
+            **marks,
+            "schema_version": 3,
+        }
+        if not (kept["nbgrader"]["grade"] or kept["nbgrader"]["task"]):
+            kept["nbgrader"].pop("points", None)
+        kept["nbgrader"].pop("checksum", None)
+    source = cell.get("source")
+    made: dict[str, Any] = {"cell_type": kind, "metadata": kept}
+    made["source"] = source if isinstance(source, str) else "".join(s for s in source or () if isinstance(s, str))
+    if kind == "code":
+        made |= {"execution_count": None, "outputs": []}
+    elif isinstance(cell.get("attachments"), dict):
+        made["attachments"] = cell["attachments"]
+    if isinstance(cell.get("id"), str):
+        made["id"] = cell["id"]
+    return made
+
+
+def _with_own_ids(cells: Sequence[dict[str, Any]], taken: set[str]) -> None:
+    """Give each cell a unique id, and each nbgrader cell a unique grade id that nbgrader accepts."""
+    used: set[str] = set()
+    grade_ids: set[str] = set()
+    for number, cell in enumerate(cells, 1):
+        if not _CELL_ID.match(cell.get("id", "")) or cell["id"] in used:
+            cell["id"] = _free(f"cell-{number}", used)
+        used.add(cell["id"])
+        marks = cell["metadata"].get("nbgrader")
+        if marks is None:
+            continue
+        name = str(marks["grade_id"])
+        ours = marks["solution"] != marks["grade"] and name in taken
+        if not _GRADE_ID.match(name):
+            name = re.sub(r"[^a-zA-Z0-9_-]+", "_", name).strip("_") or f"cell_{number}"
+        marks["grade_id"] = (
+            name if ours and name not in grade_ids else _free(name, grade_ids | (set() if ours else taken))
+        )
+        grade_ids.add(marks["grade_id"])
+
+
+def _free(name: str, taken: set[str]) -> str:
+    candidate, number = name, 2
+    while candidate in taken:
+        candidate, number = f"{name}_{number}", number + 1
+    return candidate

@@ -1,0 +1,172 @@
+"""Choose the form of each imported check, by running all of them against the chapter's own solutions.
+
+The checks run in a process of their own, which starts this module.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from autograder.authoring.release.check_file import CheckFile
+from autograder.authoring.release.dry_run import failures_by_check, load_with_timeout
+from autograder.authoring.release.inspection import inspect_chapter
+from autograder.base.errors import CourseError
+from autograder.base.formatting import pluralize
+from autograder.course.course import load_course
+from autograder.extras.importing.chapter import Check, NewChapter, NotImported
+from autograder.extras.importing.pieces import AnswerCell, ImportRefusedError
+from autograder.sandbox.protocol import SandboxUnavailable
+from autograder.student.examples.record import recorded
+
+__all__ = ["choose_forms", "release_problems", "run_in_process", "trial_failures"]
+
+
+# --- In the process of its own -----------------------------------------------------------------------------------------
+
+
+def trial_failures(folder: Path, chapter: str) -> dict[str, Any]:
+    """Return why the reference fails each check of each exercise, and why a check cannot be recorded for students."""
+    course = load_course(folder)
+    try:
+        checks = load_with_timeout(course, chapter)
+    except CourseError as error:
+        return {"error": str(error).replace(f"{folder}/", "")}
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for (exercise, name), why in failures_by_check(checks, CheckFile(course, chapter)).items():
+        spec = checks.specs[exercise]
+        check = next(c for c in spec.checks if c.name == name)
+        unwritten = ""
+        if not why:
+            try:
+                recorded(replace(checks, specs={exercise: replace(spec, checks=(replace(check, visible=True),))}))
+            except Exception as error:  # noqa: BLE001 - whatever keeps it from being written down
+                unwritten = str(error) or type(error).__name__
+        found.setdefault(exercise, {})[name] = {"why": why.replace(f"{folder}/", ""), "unwritten": unwritten}
+    return {"checks": found}
+
+
+def release_problems(folder: Path, chapter: str) -> dict[str, Any]:
+    """Return what a release would report for the chapter. Empty if it would succeed."""
+    course = load_course(folder)
+    inspected = inspect_chapter(course, chapter)
+    try:
+        mistakes = inspected.rehearsed()
+    except SandboxUnavailable:
+        mistakes = inspected.rehearsed("local")
+    return {"mistakes": [str(mistake).replace(f"{folder}/", "") for mistake in mistakes]}
+
+
+# --- In the process that imports ---------------------------------------------------------------------------------------
+
+_OPAQUE = "it looks into a value of a kind that cannot be brought out of a student's notebook"
+_SECONDS = 300.0  # for one run of all checks of a chapter
+
+
+def choose_forms(chapter: NewChapter, outcomes: Mapping[str, Mapping[str, Mapping[str, str]]]) -> None:
+    """Choose a form for each check, and leave out checks that have none.
+
+    For each check of each exercise, ``outcomes`` holds ``why`` the reference fails it, and why it is ``unwritten`` for students.
+    """
+    worth = {e.name: sum((c.points for c in chapter.checks_of(e.name)), Fraction(0)) for e in chapter.exercises}
+    whys = {id(c): _choose(chapter, c, outcomes.get(c.exercise, {})) for c in chapter.checks}
+    unfit = [check for check in chapter.checks if check.chosen is None]
+    chapter.checks = [check for check in chapter.checks if check.chosen is not None]
+    for check in unfit:
+        _drop(chapter, check, whys[id(check)])
+    for check in chapter.checks:
+        there = {c.method for c in chapter.checks_of(check.exercise)}
+        check.after = tuple(method for method in check.after if method in there)
+        if check.stays:
+            chapter.kept_tests.setdefault(_number_of(chapter, check), []).append(check.test)
+    for exercise in [e for e in chapter.exercises if not chapter.checks_of(e.name)]:
+        chapter.exercises.remove(exercise)
+        chapter.marked_by_hand[exercise.name] = worth[exercise.name]
+        chapter.left.append(
+            NotImported(
+                exercise.where,
+                f"none of the tests of {exercise.name} is carried over, so a person marks it, for its {pluralize(float(worth[exercise.name]), 'point')}.",
+            )
+        )
+    if not chapter.exercises:
+        why = "".join(f"\n  - {left}" for left in chapter.left)
+        raise ImportRefusedError(f"None of its tests can be carried over. Nothing was written.{why}")
+
+
+def _choose(chapter: NewChapter, check: Check, outcomes: Mapping[str, Mapping[str, str]]) -> str:
+    """Choose the form of a check. The text says why no form is possible."""
+    untried = {"why": "it was not tried", "unwritten": ""}
+    told = {way.kind: outcomes.get(f"{check.method}__{way.kind}", untried) for way in check.ways}
+    fine = [way for way in check.ways if not told[way.kind]["why"]]
+    # A notebook replays only the assertions of plain Python, so it could pass what grading fails.
+    seen = [way for way in fine if way.kind != "python" and not told[way.kind]["unwritten"]]
+    if check.visible and fine and not seen:
+        check.visible, check.stays = False, True
+        chapter.notes.append(
+            f"{check.test.where}: its test “{check.title}” asks something that check() cannot replay in a notebook. Its cell stays "
+            "for students to run, and grading has it as a hidden check."
+        )
+    check.chosen = next(iter(seen if check.visible else fine), None)
+    if check.chosen is not None and check.chosen.kind == "probe" and check.test.hidden:
+        chapter.notes.append(
+            f"{check.test.where}: its hidden test “{check.title}” becomes a probe: its code runs beside the student's, as in "
+            f"{chapter.original.tool}."
+        )
+    why = next((told[way.kind]["why"] for way in check.ways), "no words of a check say it")
+    return _OPAQUE if "'Opaque'" in why else why
+
+
+def _drop(chapter: NewChapter, check: Check, why: str) -> None:
+    told = f"its test “{check.title}” is not carried over: {why.rstrip('.')}."
+    if check.points and chapter.checks_of(check.exercise):
+        chapter.give(check.exercise, check.points)
+        told += f" Its {pluralize(float(check.points), 'point')} went to the other checks of {check.exercise}."
+    if check.visible:
+        told += " Its cell stays, for students to run."
+        chapter.kept_tests.setdefault(_number_of(chapter, check), []).append(check.test)
+    chapter.left.append(NotImported(check.test.where, told))
+
+
+def _number_of(chapter: NewChapter, check: Check) -> int:
+    pieces = chapter.original.pieces
+    return next(n for n, p in enumerate(pieces) if p.where == check.test.where and not isinstance(p, AnswerCell))
+
+
+def run_in_process(what: str, root: Path, name: str) -> dict[str, Any]:
+    """Run a function of this module in a new process. Raises ``ImportRefusedError`` if the process does not finish."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = Path(folder) / "result.json"
+        command = [sys.executable, "-m", "autograder.extras.importing.check_forms", what, str(root), name, str(result)]
+        try:
+            done = subprocess.run(
+                command,
+                cwd=root,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=_SECONDS,
+                stdin=subprocess.DEVNULL,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise ImportRefusedError(
+                f"Its own solutions and tests were not done after {_SECONDS:.0f} s. Nothing was written."
+            ) from error
+        if done.returncode or not result.is_file():
+            last = (done.stderr.strip().splitlines() or ["the process ended without a word"])[-1]
+            raise ImportRefusedError(f"Its own solutions and tests could not be tried: {last}. Nothing was written.")
+        found: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
+        return found
+
+
+if __name__ == "__main__":
+    result = {"trial_failures": trial_failures, "release_problems": release_problems}[sys.argv[1]](
+        Path(sys.argv[2]), sys.argv[3]
+    )
+    Path(sys.argv[4]).write_text(json.dumps(result), encoding="utf-8")

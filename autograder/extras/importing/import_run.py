@@ -1,0 +1,235 @@
+"""Import a notebook for nbgrader or Otter into a course. Nothing is written unless the whole chapter works."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from autograder.authoring.scaffold.configuration import with_chapter
+from autograder.base.errors import CourseError
+from autograder.base.files import write_atomically
+from autograder.base.formatting import number, pluralize
+from autograder.course.course import CONFIG_NAME, Course
+from autograder.course.notebook import load_source
+from autograder.extras.importing.chapter import NewChapter, planned
+from autograder.extras.importing.chapter_files import checks_text, notebook_of_chapter, solutions_text
+from autograder.extras.importing.check_forms import choose_forms, run_in_process
+from autograder.extras.importing.dependencies import files_of, packages_of
+from autograder.extras.importing.pieces import AnswerCell, ImportRefusedError, ManualCell
+from autograder.extras.importing.source_notebook import original_of, read_source
+
+__all__ = ["Imported", "import_notebook"]
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The result of importing a notebook: the chapter, the files that were written, and notes for the author.
+
+    ``packages`` were added to the course's, and ``mistakes`` are what a release would still report.
+    """
+
+    chapter: NewChapter
+    files: Sequence[str]
+    packages: Sequence[str]
+    mistakes: Sequence[str]
+
+    def __str__(self) -> str:
+        return "\n".join(_told(self))
+
+
+def import_notebook(course: Course, path: Path, name: str | None = None) -> Imported:
+    """Import the notebook at ``path`` into ``course`` as the chapter ``name``. The default name is that of the file.
+
+    Its solutions and tests are run, as in a release. Raises ``ImportRefusedError`` if it cannot be imported. Then nothing is
+    written.
+    """
+    document = read_source(path)
+    original = original_of(path, document)
+    name = _chapter_name(course, path, name)
+    chapter = planned(original, name, _exercises_elsewhere(course))
+    if not chapter.exercises:
+        raise ImportRefusedError(_nothing_to_check(path, chapter))
+    beside = files_of(path, document, original.files, chapter)
+    packages = packages_of(course, chapter, beside)
+    configured = _configured(course, name, packages)
+    with tempfile.TemporaryDirectory(prefix="autograder-import-") as folder:
+        root = Path(folder).resolve() / "course"
+        _copy_course(course, root)
+        _put(root / CONFIG_NAME, configured)
+        for source, target in beside.items():
+            _put(root / "source" / name / target, source.read_bytes())
+        names = list(beside.values())
+        for target, data in _files(chapter, names, every_way=True).items():
+            _put(root / target, data)
+        tried = run_in_process("trial_failures", root, name)
+        if "error" in tried:
+            missing = re.search(r"No module named '(\w+)", tried["error"])
+            advice = f" Install it ({missing[1]}) and import the notebook again." if missing else ""
+            raise ImportRefusedError(
+                f"Its own solutions and tests do not run: {tried['error']}{advice} Nothing was written."
+            )
+        choose_forms(chapter, tried["checks"])
+        files = _files(chapter, names)
+        for target, data in files.items():
+            _put(root / target, data)
+        mistakes = run_in_process("release_problems", root, name)["mistakes"]
+    files = {f"source/{name}/{target}": source.read_bytes() for source, target in beside.items()} | files
+    _write(course, files, configured)
+    return Imported(chapter, list(files), packages, mistakes)
+
+
+def _chapter_name(course: Course, path: Path, name: str | None) -> str:
+    asked = name if name is not None else re.sub(r"\W+", "_", path.stem, flags=re.ASCII).strip("_")
+    if name is None and asked[:1].isdigit():
+        asked = f"ch{asked}"
+    if not asked.isidentifier() or not asked.isascii() or keyword.iskeyword(asked):
+        raise ImportRefusedError(
+            f"{asked!r} cannot be the name of a chapter: files of Python are called after it, so it takes letters, digits "
+            "and _, and no digit first. Give another with --chapter NAME. Nothing was written."
+        )
+    own = [course.source(asked), course.checks(asked), course.root / "solutions" / f"{asked}.py"]
+    there = [str(p.relative_to(course.root)) for p in own if p.exists()]
+    if there or asked in course.chapters:
+        what = f"{there[0]} is there" if there else f"it stands in c.Course.chapters of {CONFIG_NAME}"
+        raise ImportRefusedError(
+            f"The course has a chapter {asked} already ({what}). Give another name with --chapter NAME. Nothing was written."
+        )
+    return asked
+
+
+def _exercises_elsewhere(course: Course) -> frozenset[str]:
+    found: set[str] = set()
+    for chapter in course.finished_chapters():
+        try:
+            found |= set(load_source(course.source(chapter))[1].exercises())
+        except CourseError:
+            continue  # the release of that chapter reports it
+    return frozenset(found)
+
+
+def _nothing_to_check(path: Path, chapter: NewChapter) -> str:
+    pieces = chapter.original.pieces
+    answers = [piece for piece in pieces if isinstance(piece, AnswerCell)]
+    if answers and not any(line.is_solution for answer in answers for line in answer.lines):
+        return f"{path.name} holds no solution: is it the version that students get? Give the instructor's. Nothing was written."
+    by_hand = sum(isinstance(piece, ManualCell) for piece in pieces)
+    hand = (
+        f" What a person marks ({pluralize(by_hand, 'cell')}), nbgrader grades without this project." if by_hand else ""
+    )
+    why = "".join(f"\n  - {left}" for left in chapter.left)
+    return f"{path.name} holds nothing that code can check, and a chapter has one exercise at least.{hand} Nothing was written.{why}"
+
+
+# --- writing -------------------------------------------------------------------------------------------------------
+
+
+def _files(chapter: NewChapter, beside: Sequence[str], *, every_way: bool = False) -> dict[str, bytes]:
+    """Return the chapter's three files by their paths in the course."""
+    name = chapter.name
+    notebook = json.dumps(notebook_of_chapter(chapter), indent=1, ensure_ascii=False)
+    return {
+        f"source/{name}/{name}.ipynb": f"{notebook}\n".encode("utf-8", "replace"),
+        f"solutions/{name}.py": solutions_text(chapter, beside).encode("utf-8", "replace"),
+        f"tests/chapters/test_{name}.py": checks_text(chapter, every_way=every_way).encode("utf-8", "replace"),
+    }
+
+
+def _copy_course(course: Course, root: Path) -> None:
+    """Copy what a chapter needs to run: configuration, Python files, and the notebooks of the other chapters."""
+    ignored = shutil.ignore_patterns("__pycache__", ".*")
+    root.mkdir()
+    for path in course.root.glob("*.py"):
+        shutil.copy(path, root)
+    for folder in ("solutions", "tests/chapters"):
+        if (course.root / folder).is_dir():
+            shutil.copytree(course.root / folder, root / folder, ignore=ignored)
+    (root / "source").mkdir()
+    for chapter in course.chapters:
+        if course.source(chapter).parent.is_dir():
+            (root / "source" / chapter).symlink_to(course.source(chapter).parent)
+
+
+def _configured(course: Course, name: str, packages: Sequence[str]) -> bytes:
+    """Return the course's configuration with the chapter in its list, and packages added at the end.
+
+    Raises ``CourseError`` if the file is written in a way that cannot be extended safely.
+    """
+    path = course.root / CONFIG_NAME
+    text = with_chapter(course, path, path.read_text(encoding="utf-8"), name)
+    added = [f'c.Course.packages.append("{package}")' for package in packages]
+    return ("\n".join([text.rstrip("\n"), *added]) + "\n").encode()
+
+
+def _put(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def _write(course: Course, files: Mapping[str, bytes], configured: bytes) -> None:
+    """Write all files, and the configuration last. If one cannot be written, remove the others again."""
+    written: list[Path] = []
+    try:
+        for target, data in files.items():
+            path = course.root / target
+            path.parent.mkdir(parents=True, exist_ok=True)
+            written.append(path)
+            write_atomically(path, data)
+        write_atomically(course.root / CONFIG_NAME, configured)
+    except OSError:
+        for path in written:
+            path.unlink(missing_ok=True)
+        raise
+
+
+# --- telling -------------------------------------------------------------------------------------------------------
+
+
+def _told(imported: Imported) -> Iterator[str]:
+    chapter = imported.chapter
+    worth = sum((check.points for check in chapter.checks), Fraction(0))
+    by_hand = [
+        p.cell["metadata"]["nbgrader"].get("points") or 0 for p in chapter.original.pieces if isinstance(p, ManualCell)
+    ]
+    hand = sum(map(Fraction, by_hand), Fraction(0)) + sum(chapter.marked_by_hand.values(), Fraction(0))
+    hand += sum((p for _, p in chapter.by_hand.values()), Fraction(0))
+    count = len(chapter.exercises)
+    yield (
+        f"{chapter.name}: brought in from a notebook for {chapter.original.tool}, {pluralize(count, 'exercise')} for "
+        f"{pluralize(float(worth), 'point')}"
+        + (f", and {number(float(hand))} more that a person marks." if hand else ".")
+    )
+    for file in imported.files:
+        yield f"  {file}"
+    added = "".join(f", and {p} to c.Course.packages" for p in imported.packages)
+    yield f"  {CONFIG_NAME}: {chapter.name} added to c.Course.chapters{added}"
+    yield ""
+    for exercise in chapter.exercises:
+        checks = chapter.checks_of(exercise.name)
+        seen = sum(check.visible for check in checks)
+        own = sum((c.points for c in checks), Fraction(0))
+        yield f"  {exercise.name}: {pluralize(float(own), 'point')}, {_checks(seen, 'visible')}, {_checks(len(checks) - seen, 'hidden')}"
+    for heading, items in (
+        ("Not carried over:", chapter.left),
+        ("To know:", chapter.notes),
+        ("What a release would still say:", imported.mistakes),
+    ):
+        if items:
+            yield ""
+            yield heading
+            yield from (f"  - {item}" for item in dict.fromkeys(map(str, items)))
+    yield ""
+    if imported.mistakes:
+        yield f"Mend these, then: autograder release {chapter.name} --draft"
+    else:
+        yield f"Its solutions earn full marks, blank it earns none. Next: autograder release {chapter.name} --draft"
+
+
+def _checks(count: int, kind: str) -> str:
+    return pluralize(count, f"{kind} check")

@@ -1,0 +1,298 @@
+"""Render the report as one HTML page without external files, for light and dark screens and for paper."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from functools import cache
+from textwrap import dedent
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup, escape
+
+from autograder.base.formatting import number, pluralize, points
+from autograder.base.sanitize import sanitize
+from autograder.classroom.class_marks import STANDINGS, StudentMark
+from autograder.classroom.gradebook.people import duplicate_students
+from autograder.extras.report.content import ChapterReport, Names
+from autograder.extras.report.plots import MAX_ROWS, bars, distribution, heatmap
+from autograder.pages.card import blocks
+
+__all__ = ["report_page"]
+
+_PLOTTED = 12  # misconceptions with a bar. The table has all of them.
+OPEN = 30  # rows up to which a table of students is shown unfolded
+FIRST = 20  # findings of a list that are shown at once
+_MAX_NAMES = 12  # students named in one row
+
+
+def report_page(title: str, reports: Sequence[ChapterReport], names: Names, made_at: str) -> str:
+    """Render the page on ``reports`` of one class. ``names`` labels students, and ``made_at`` is the time shown."""
+    chapters = [_chapter(report, names) for report in reports]
+    everybody = reports[0].marks
+    unknown = not any(report.marks.listed for report in reports)
+    return _template().render(
+        title=title,
+        made_at=made_at,
+        students=pluralize(len(everybody.marks), "student"),
+        hidden=names.hidden,
+        unknown_class=unknown,
+        doubles=[names.clean(sentence) for sentence in duplicate_students(everybody.people.values())],
+        several=len(reports) > 1,
+        chapters=chapters,
+        behind=_behind(reports, names) if len(reports) > 1 else [],
+    )
+
+
+def _chapter(report: ChapterReport, names: Names) -> dict[str, Any]:
+    one, scores, name = report.marks, report.scores, report.marks.chapter
+    ranked = _ranked(report, names)
+    shares = [score / one.max_score for score in scores] if one.max_score else []
+    handed_in = len(one.handed_in)
+    return {
+        "id": name,
+        "worth": number(one.max_score),
+        "handed_in": handed_in,
+        "students": len(one.marks),
+        "graded": len(one.of("graded")),
+        "mean": _percent(statistics.fmean(shares)) if shares else "–",
+        "median": _percent(statistics.median(shares)) if shares else "–",
+        "spread": _spread(scores, one.max_score),
+        "counts": [
+            (STANDINGS[standing], len(found))
+            for standing in STANDINGS
+            if (found := one.of(standing)) or standing == "graded"
+        ],
+        "doubtful": len(report.doubtful),
+        "reasons": _reasons(report, names),
+        "distribution": _distribution(shares, name),
+        "tenths": _tenths(shares),
+        "heatmap": _heatmap(ranked, report, names),
+        "exercises": [(exercise, number(worth)) for exercise, worth in one.worth.items()],
+        "rows": [_row(mark, report, names) for mark in ranked],
+        "summed": len(ranked) > MAX_ROWS,
+        "mistake_plot": _mistake_plot(report, handed_in),
+        "mistakes": [
+            {
+                "exercise": m.exercise,
+                "name": m.name.replace("_", " "),
+                "share": _percent(len(m.students) / handed_in),
+                "count": len(m.students),
+                "message": _blocks(names.clean(m.message)),
+                "students": _named(m.students, names),
+            }
+            for m in report.mistakes
+        ],
+        "lines": [
+            (m.exercise, names.clean(m.line, code=True), m.kind, len(m.students), _named(m.students, names))
+            for m in report.lines
+        ],
+        "unnamed": [
+            {
+                "exercise": group.exercise,
+                "count": pluralize(len(group.students), "student"),
+                "students": _named(group.students, names),
+                "place": names.clean(group.place, code=True),
+                "message": _blocks(names.clean(group.message)),
+                "code": names.clean(group.code, code=True),
+            }
+            for group in report.unnamed
+        ],
+        "items": report.items,
+        "odd_checks": report.odd_checks,
+        "late": [
+            (_who(m.student, names), _duration(m.seconds_late), number(m.penalty) if m.penalty else "none")
+            for m in report.late
+        ],
+        "due": one.due.strftime("%Y-%m-%d %H:%M UTC") if one.due else "",
+        "missing": [_who(mark.student, names) for mark in one.of("missing")],
+        "help": [
+            (_who(need.student, names), _percent(need.share or 0.0), [r.replace("_", " ") for r in need.reasons])
+            for need in report.help
+        ],
+        "alike": [
+            {
+                "students": ", ".join(_who(student, names) for student in group.students),
+                "exercises": ", ".join(group.exercises),
+                "code": names.clean(group.code, code=True),
+            }
+            for group in report.alike
+        ],
+    }
+
+
+def _blocks(text: str) -> list[tuple[bool, str]]:
+    """Return the paragraphs of a message, each with whether it keeps its line breaks, as code does."""
+    return [(block.kind == "verbatim", dedent(block.text)) for block in blocks(text)]
+
+
+def _spread(scores: Sequence[float], worth: float) -> str:
+    """Return a sentence on the distribution of marks, for readers who cannot see the plot."""
+    if not scores:
+        return "Nobody has a mark yet."
+    if len(scores) == 1:
+        return f"One student has a mark: {points(scores[0], worth)}."
+    low, high = min(scores), max(scores)
+    if high - low < 1e-9:
+        return f"All {len(scores)} marks are {points(low, worth)}."
+    quarters = statistics.quantiles(scores, n=4, method="inclusive")
+    return (
+        f"{len(scores)} marks from {number(low)} to {number(high)} of {pluralize(worth, 'point')}; the mean is "
+        f"{number(round(statistics.fmean(scores), 2))}, and the middle half lies between {number(round(quarters[0], 2))} and "
+        f"{number(round(quarters[2], 2))}."
+    )
+
+
+def _distribution(shares: Sequence[float], chapter: str) -> Markup:
+    if not shares:
+        return Markup()
+    return _markup(
+        distribution(shares, f"d-{chapter}", f"How the marks of {chapter} are distributed: the table below has it.")
+    )
+
+
+def _tenths(shares: Sequence[float]) -> list[tuple[str, int]]:
+    counts = [0] * 10
+    for share in shares:
+        counts[min(int(share * 10 + 1e-9), 9)] += 1
+    return [(f"{i * 10} to {i * 10 + 10} %", count) for i, count in enumerate(counts)]
+
+
+def _heatmap(ranked: Sequence[StudentMark], report: ChapterReport, names: Names) -> Markup:
+    worth = {name: most for name, most in report.marks.worth.items() if most > 0}
+    rows = []
+    for mark in ranked:
+        if mark.standing in {"graded", "waiting", "ungradable"}:
+            found = [mark.exercises.get(name) for name in worth]
+            shares = [None if s is None else min(s / most, 1.0) for s, most in zip(found, worth.values(), strict=True)]
+            rows.append((names.label(mark.student), shares))
+    if not rows or not worth:
+        return Markup()
+    chapter = report.marks.chapter
+    alt = f"The share of the points of each exercise of {chapter} that each student has: the table below has it."
+    return _markup(heatmap(rows, list(worth), f"h-{chapter}", alt))
+
+
+def _mistake_plot(report: ChapterReport, handed_in: int) -> Markup:
+    if not report.mistakes:
+        return Markup()
+    shares = {
+        f"{m.exercise}: {m.name.replace('_', ' ')}": len(m.students) / handed_in for m in report.mistakes[:_PLOTTED]
+    }
+    chapter = report.marks.chapter
+    return _markup(
+        bars(shares, f"m-{chapter}", f"The most frequent misconceptions of {chapter}: the table below has all.")
+    )
+
+
+def _ranked(report: ChapterReport, names: Names) -> list[StudentMark]:
+    marks = report.marks.marks.values()
+    return sorted(marks, key=lambda m: (m.score is None, -(m.score or 0.0), names.label(m.student)))
+
+
+def _row(mark: StudentMark, report: ChapterReport, names: Names) -> dict[str, Any]:
+    cells = []
+    for name, worth in report.marks.worth.items():
+        score = mark.exercises.get(name)
+        level = "" if score is None or not worth else f"l{min(int(max(score, 0.0) / worth * 4 + 1e-9), 4)}"
+        cells.append(("–" if score is None else number(score), level))
+    total = "–" if mark.score is None else number(mark.score)
+    return {"who": _who(mark.student, names), "cells": cells, "score": total, "standing": _standing(mark)}
+
+
+def _standing(mark: StudentMark) -> str:
+    notes = [STANDINGS[mark.standing].partition(":")[0].partition(",")[0] if mark.standing != "graded" else ""]
+    if mark.standing == "waiting":
+        notes = ["waits for a person"]
+    notes.append("late" if mark.seconds_late else "")
+    notes.append("by hand in part" if mark.by_hand else "")
+    return ", ".join(filter(None, notes)) or "graded"
+
+
+def _reasons(report: ChapterReport, names: Names) -> list[tuple[str, str, str]]:
+    """Return the students who need manual review, and why. Students with the same reason share a row."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for mark, why in report.doubtful:
+        found.setdefault((_standing(mark), names.clean(why)), []).append(mark.student)
+    rows = []
+    for (standing, why), students in found.items():
+        one = len(students) == 1
+        rows.append((_who(students[0], names) if one else f"{len(students)}: {_named(students, names)}", standing, why))
+    return rows
+
+
+def _behind(reports: Sequence[ChapterReport], names: Names) -> list[tuple[str, str, str]]:
+    """Return the students who may need help in two chapters or have not submitted two, the most urgent first."""
+    weak: dict[str, list[str]] = {}
+    missing: dict[str, list[str]] = {}
+    for report in reports:
+        # A chapter without submissions has not been due yet.
+        if report.marks.handed_in:
+            for need in report.help:
+                weak.setdefault(need.student, []).append(report.marks.chapter)
+            for mark in report.marks.of("missing"):
+                missing.setdefault(mark.student, []).append(report.marks.chapter)
+    students = {s for s in (*weak, *missing) if len(weak.get(s, ())) + len(missing.get(s, ())) >= 2}
+    order = sorted(students, key=lambda s: (-len(weak.get(s, ())) - len(missing.get(s, ())), names.label(s)))
+    return [(_who(s, names), ", ".join(weak.get(s, ())), ", ".join(missing.get(s, ()))) for s in order]
+
+
+def _who(student: str, names: Names) -> str:
+    name = names.name(student)
+    return f"{names.label(student)} ({name})" if name else names.label(student)
+
+
+def _named(students: Sequence[str], names: Names) -> str:
+    labels = sorted(names.label(student) for student in students)
+    more = f" and {len(labels) - _MAX_NAMES} more" if len(labels) > _MAX_NAMES else ""
+    return ", ".join(labels[:_MAX_NAMES]) + more
+
+
+def _duration(seconds: float) -> str:
+    hours = seconds / 3600
+    if hours < 1:
+        return pluralize(max(round(seconds / 60), 1), "minute")
+    return pluralize(round(hours), "hour") if hours < 48 else pluralize(round(hours / 24), "day")
+
+
+def _percent(share: float) -> str:
+    return "<1 %" if 0 < share < 0.005 else f"{share:.0%}".replace("%", " %")
+
+
+def _markup(svg: str) -> Markup:
+    return Markup(svg)  # noqa: S704 - Matplotlib escapes the texts in it
+
+
+def _breakable(name: str) -> Markup:
+    """Allow line breaks after the underscores of a Python name, so that it fits into a narrow column."""
+    return Markup("_<wbr>").join(name.split("_"))
+
+
+def _inline(text: str) -> Markup:
+    """Mark text between backticks as code."""
+    parts = sanitize(text).split("`")
+    if len(parts) % 2 == 0:  # an odd backtick is only a character
+        return escape(sanitize(text))
+    code = Markup("<code>{}</code>")
+    return Markup().join(code.format(part) if i % 2 else escape(part) for i, part in enumerate(parts))
+
+
+def _finished(value: Any) -> Any:
+    # Ids, names and code are students' text, so control characters are removed from everything except our own markup.
+    return sanitize(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("autograder.extras.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finished,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"breakable": _breakable, "inline": _inline}
+    constants: Mapping[str, Any] = {"OPEN": OPEN, "FIRST": FIRST, "percent": _percent}
+    return environment.get_template("report.html.j2", globals=dict(constants))

@@ -1,0 +1,129 @@
+"""The marks of a class as they stand in the gradebook, and as a table for a terminal, a spreadsheet and a program."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from types import MappingProxyType
+
+import pytest
+from click.testing import CliRunner
+from rich.cells import cell_len
+
+from autograder.classroom.class_marks import STANDINGS, ChapterMarks, StudentMark, class_marks
+from autograder.classroom.gradebook.people import Person
+from autograder.classroom.marks_table import marks_csv, marks_text
+from autograder.cli.app import app
+from autograder.course.course import load_course
+from tests.support.books import with_book
+from tests.support.mini import CHAPTER, RIGHT, copy_course, document, hand_in
+
+
+def told(course, *arguments):
+    """What a verb says in one line to stderr, and its exit status."""
+    done = CliRunner().invoke(app, [*arguments, "--course", str(course.root)])
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr, done.exit_code
+
+
+@pytest.fixture
+def marks(graded):
+    """What each student has."""
+    [found] = class_marks(graded, [CHAPTER])
+    return found
+
+
+def test_each_student_has_what_the_gradebook_says(marks):
+    """Right, by hand, late with and without an extension, ungradable, blank, and missing: no mark is not 0."""
+    found = {student: (mark.standing, mark.score) for student, mark in marks.marks.items()}
+    assert found["zq-ada-77"] == ("graded", 6.0)
+    assert found["zq-s0"] == ("graded", 1.5)  # half a point by hand instead of two, and none for the wrong mean
+    assert marks.marks["zq-s0"].by_hand == 1
+    assert found["zq-late-81"] == ("graded", 0.0)
+    assert (marks.marks["zq-late-81"].penalty, marks.marks["zq-late-81"].seconds_late) == (6.0, 86400.0)
+    assert found["zq-more-82"] == ("graded", 6.0)
+    assert marks.marks["zq-more-82"].seconds_late == 0.0
+    assert found["zq-cut-80"] == ("ungradable", None)
+    assert "is not JSON" in marks.marks["zq-cut-80"].doubts[0]
+    assert found["zq-blank-83"] == ("graded", 0.0)
+    assert found["zq-gus-79"] == ("missing", None)
+
+
+def test_the_csv_leaves_blank_what_is_no_mark(marks):
+    """An ungradable and a missing notebook are blank with the reason beside it, and a name that is a formula is defused."""
+    rows = {row["student"]: row for row in csv.DictReader(io.StringIO(marks_csv([marks])))}
+    assert [rows[s][CHAPTER] for s in ("zq-cut-80", "zq-gus-79", "zq-blank-83")] == ["", "", "0"]
+    assert rows["zq-cut-80"][f"{CHAPTER} status"] == "could not be graded"
+    assert rows["zq-gus-79"]["total"] == ""
+    assert rows["zq-late-81"][f"{CHAPTER} status"] == "graded, 24 hours late"
+    assert rows["zq-ben-78"]["first name"] == "'=SUM(1)"
+
+
+def test_the_verb_prints_the_same_as_json_and_as_text(graded):
+    """`autograder marks --json` is one object a student with null for no mark; the text says what its signs mean."""
+    done = CliRunner().invoke(app, ["marks", CHAPTER, "--json", "--course", str(graded.root)])
+    by_student = {row["student"]: row["chapters"][CHAPTER] for row in json.loads(done.stdout)}
+    assert by_student["zq-cut-80"]["score"] is None
+    assert by_student["zq-ben-78"]["exercises"]["to_kelvin"] == {"score": 0.0, "max_score": 2.0}
+    text = CliRunner().invoke(app, ["marks", "--all", "--course", str(graded.root)]).stdout
+    assert "— could not be graded: a person has to look\n· not handed in" in text
+    assert "\x1b" not in text
+
+
+WIDE = Person("li", "李小龙", "黄")
+
+
+@pytest.mark.parametrize("width", [20, 47, 200, None])
+def test_the_table_fits_any_terminal(width):
+    """However narrow: columns go on below, no number is cut, and a name that is two columns a sign is counted as it is shown."""
+    worth = {"a": 10.0}
+    marks = {"li": StudentMark("li", "graded", 9.25), "s" * 60: StudentMark("s" * 60, "waiting", 1 / 3)}
+    chapters = [ChapterMarks(f"ch{i}_x", MappingProxyType(worth), marks, {"li": WIDE}, listed=True) for i in range(12)]
+    text = marks_text(chapters, width)
+    assert text.count("9.25") == 12
+    assert text.count("0.33?") == 12
+    assert STANDINGS["waiting"] in " ".join(text.split())
+    if width is not None:
+        assert max(map(cell_len, text.splitlines())) <= width
+
+
+def test_a_notebook_handed_in_again_is_said(graded, tmp_path):
+    """A mark is of the notebook before; in a copied course, whose files have other times, nothing is said."""
+    course = load_course(shutil.copytree(graded.root, tmp_path / "mini"))
+    again = "handed in since this mark"
+    assert not any(again in text for m in class_marks(course, [CHAPTER])[0].marks.values() for text in m.doubts)
+    hand_in(course, "zq-s1", document(course, **RIGHT), "2026-01-09 09:00:00 UTC")
+    assert again in class_marks(course, [CHAPTER])[0].marks["zq-s1"].doubts[-1]
+
+
+@pytest.mark.parametrize("verb", ["marks", "report"])
+def test_what_cannot_be_told_is_one_sentence(verb, tmp_path):
+    """Nobody at all; a class of which nothing is graded; a gradebook of another version, or that is none."""
+    course = copy_course(tmp_path / "mini")
+    sentence, status = told(course, verb, CHAPTER)
+    assert (sentence.startswith("There is no class yet: nobody is in the gradebook"), status) == (True, 2)
+    hand_in(course, "ada", document(course, **RIGHT))
+    if verb == "report":
+        assert "Nothing of ch1_units has been graded yet" in told(course, verb, CHAPTER)[0]
+    path = course.root / "gradebook.db"
+    path.write_bytes(b"not a database, and long enough to be looked at" * 40)
+    assert "is not a gradebook" in told(course, verb, CHAPTER)[0]
+    path.unlink()
+    with_book(course)
+    with closing(sqlite3.connect(path)) as book, book:
+        book.execute("UPDATE alembic_version SET version_num = 'new'")
+    assert "was made by a newer nbgrader" in told(course, verb, CHAPTER)[0]
+    with_book(course)
+    with closing(sqlite3.connect(path)) as book, book:
+        book.execute("ALTER TABLE student DROP COLUMN lms_user_id")
+    sentence, status = told(course, verb, CHAPTER)
+    assert (
+        "was made by another version of nbgrader: no such column: lms_user_id. Make a copy of it and run `nbgrader db upgrade`"
+        in sentence
+    )
+    assert status == 1
