@@ -120,23 +120,6 @@ def test_no_two_classes_share_a_name():
 # --- what imports what ---------------------------------------------------------------------------------------------
 
 
-# Old addresses, which configurations of existing courses name: they import from where the code is now.
-OLD_ADDRESSES = {"autograder.grading.preprocessor", "autograder.grading.plain"}
-
-
-def _table() -> dict[str, set[str]]:
-    """docs/architecture.md's table, from the ground up: the modules of each room by its name (``a.b``, or ``c`` for ``c.py``)."""
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    table = text.split("| room | modules |")[1].split("\n\n")[0]
-    rooms = {}
-    for row in table.splitlines()[2:]:
-        first, second = row.split("|")[1:3]
-        [room] = re.findall(r"`([\w/]+?)(?:/|\.py)`", first)
-        assert room not in rooms, f"{room} stands twice"
-        rooms[room.replace("/", ".")] = set(re.findall(r"`(\w+)`", second))
-    return rooms
-
-
 def _imports(path: Path, *, at_import: bool = False) -> set[str]:
     """The modules that a file imports anywhere in it; with ``at_import``, only those that importing it imports."""
     found = set()
@@ -163,48 +146,12 @@ def _is_type_checking(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
-def _room_of(module: str) -> str | None:
-    """The room of a module of autograder: its folder, or itself where it lies at the top; None for the package's door."""
-    path = ROOT.joinpath(*module.split("."))
-    folder = path if path.is_dir() else path.parent
-    inner = folder.relative_to(PACKAGE).parts
-    return ".".join(inner) if inner else None if module == "autograder" else path.name
-
-
 def _modules() -> dict[str, Path]:
     named = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
         named[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return named
-
-
-def test_the_table_of_rooms_is_the_tree():
-    """docs/architecture.md lists each folder and each module of autograder, and nothing else."""
-    found: dict[str, set[str]] = {}
-    for module, path in _modules().items():
-        room = _room_of(module)
-        if room is None or module == "autograder.__main__" or module in OLD_ADDRESSES:
-            continue
-        here = found.setdefault(room, set())
-        if path.stem != "__init__" and path.parent != PACKAGE:
-            here.add(path.stem)
-    assert _table() == found
-
-
-def test_imports_run_downward():
-    """A room imports only from itself and from rooms nearer to the ground, lazily or not: so no two of them form a circle."""
-    order = list(_table())
-    upward = []
-    for module, path in _modules().items():
-        here = _room_of(module)
-        if here not in order or module in OLD_ADDRESSES:
-            continue
-        for imported in sorted(_imports(path)):
-            there = _room_of(imported) if imported.startswith("autograder.") else None
-            if there in order and order.index(there) > order.index(here):
-                upward.append(f"{module} imports {imported}")
-    assert upward == []
 
 
 def test_a_student_needs_numpy_and_the_standard_library_only():
