@@ -130,7 +130,8 @@ def test_the_reference_of_commands_is_whole(site):
 def test_every_command_has_a_line_in_the_tables():
     """The tables on the page on commands list each command, and no command that does not exist."""
     tables = TEXTS["commands.md"].split("## Reference")[0]
-    assert set(re.findall(r"^\| `autograder ([\w-]+)", tables, re.MULTILINE)) == set(app.commands)
+    listed = set(re.findall(r"^\| `autograder ([\w-]+)", tables, re.MULTILINE))
+    assert listed == set(app.list_commands(click.Context(app)))
 
 
 def test_the_reference_of_settings_is_whole(site):
