@@ -283,7 +283,7 @@ def _fingerprint(course: Course, base: bytes) -> str:
     digest = hashlib.sha256(base)
     framework = Path(autograder.__file__).parent
     files = [course.root / "course_config.py", course.root / "nbgrader_config.py"]
-    files += sorted(path for path in (framework / "feedback").rglob("*") if path.suffix in {".py", ".j2"})
+    files += sorted(path for path in (framework / "pages").rglob("*") if path.suffix in {".py", ".j2"})
     for path in files:
         if path.is_file():
             digest.update(hashlib.sha256(path.read_bytes()).digest())

@@ -88,8 +88,8 @@ def _fingerprint(course: Course, chapter: str, options: Iterable[object]) -> byt
     # The version alone would not show changes in a checkout.
     framework = Path(autograder.__file__).parent
     files += sorted(framework.glob("*.py"))
-    for room in ("checking", "edits", "judging", "grading", "locating", "sandbox"):
-        files += sorted((framework / room).rglob("*.py"))
+    for package in ("base", "checking", "course", "grading", "judging", "mistakes", "sandbox", "values"):
+        files += sorted((framework / package).rglob("*.py"))
     for path in files:
         if path.is_file():
             digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())

@@ -24,8 +24,12 @@ from click.testing import CliRunner
 from traitlets.config import Config
 
 from autograder.authoring.audit import ChapterAudit
+from autograder.authoring.simulate import solved_notebook, write_notebook
 from autograder.base import verdict
+from autograder.base.verdict import ExerciseVerdict, LocatedMistake
 from autograder.cli.app import app
+from autograder.course.course import load_course
+from autograder.pages.card import location_text
 from tests.support import ROOT
 from tests.support.commands import python
 
@@ -123,6 +127,13 @@ def test_the_reference_of_commands_is_whole(site):
             assert all(option in told for option in options if option != "--help"), (name, options)
 
 
+def test_every_command_has_a_line_in_the_tables():
+    """The tables on the page on commands list each command, and no command that does not exist."""
+    tables = TEXTS["commands.md"].split("## Reference")[0]
+    listed = set(re.findall(r"^\| `autograder ([\w-]+)", tables, re.MULTILINE))
+    assert listed == set(app.list_commands(click.Context(app)))
+
+
 def test_the_reference_of_settings_is_whole(site):
     """Every setting of the course and of the steps of nbgrader's stands there, with its help."""
     told = " ".join(site.pages["settings.html"].text.split())
@@ -201,14 +212,13 @@ ELSEWHERE = {
     "watch": "it waits for somebody: tests/framework/student/terminal",
     "site": "it takes a while: tests/framework/extras/site",
 }
-SIGNATURES = ("architecture.md", "@dataclass(frozen=True)\nclass Call:")
 
 
 def test_shown_python_is_python():
-    """Each block of Python can be read by Python, but one that lists signatures."""
+    """Python can parse every block of Python."""
     for page, text in TEXTS.items():
         for language, block in FENCE.findall(text):
-            if language == "python" and not (page == SIGNATURES[0] and block.startswith(SIGNATURES[1])):
+            if language == "python":
                 ast.parse(block, page)
 
 
@@ -231,6 +241,28 @@ def test_the_configuration_for_a_plain_course_is_nbgraders_own_but_for_one_step(
     shown = config.Autograde.autograde_preprocessors
     assert shown[0] == f"{ExecuteConfined.__module__}.{ExecuteConfined.__name__}"
     assert [step.rpartition(".")[2] for step in shown[1:]] == [step.rpartition(".")[2] for step in own[1:]]
+
+
+# --- where a message comes from ------------------------------------------------------------------------------------
+
+
+def test_the_cards_that_are_taken_apart_are_real(tmp_path):
+    """For each function on the page on messages, the card that follows it is what `autograder check` prints."""
+    course, page = load_course(ROOT), TEXTS["message-sources.md"]
+    parts = [(language, block) for language, block in FENCE.findall(page) if language]
+    assert [language for language, _block in parts] == ["python", "text", "python", "text"]
+    for (_python, code), (_text, shown) in zip(parts[::2], parts[1::2], strict=True):
+        notebook = tmp_path / "notebook.ipynb"
+        write_notebook(notebook, solved_notebook(course, "ch1_weighted_averaging", {"softmax": code}))
+        command = ["check", notebook, "--exercise", "softmax", "--course", ROOT]
+        printed = python("-m", "autograder", *command, status=0).stdout
+        assert re.fullmatch(_pattern(shown), printed), printed
+
+
+def test_the_sentence_about_a_line_is_real():
+    """The page on messages quotes the sentence that says in which line a mistake is."""
+    outcome = ExerciseVerdict("softmax", 0.0, 1.0, "failed", located=LocatedMistake("softmax", (3,), "operator"))
+    assert f"\n> {location_text(outcome)}\n" in TEXTS["message-sources.md"]
 
 
 # --- your first exercise -------------------------------------------------------------------------------------------

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -120,26 +122,15 @@ def test_no_two_classes_share_a_name():
 # --- what imports what ---------------------------------------------------------------------------------------------
 
 
-def _table() -> dict[str, set[str]]:
-    """docs/architecture.md's table, from the ground up: the modules of each room by its name (``a.b``, or ``c`` for ``c.py``)."""
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    table = text.split("| room | modules |")[1].split("\n\n")[0]
-    rooms = {}
-    for row in table.splitlines()[2:]:
-        first, second = row.split("|")[1:3]
-        [room] = re.findall(r"`([\w/]+?)(?:/|\.py)`", first)
-        assert room not in rooms, f"{room} stands twice"
-        rooms[room.replace("/", ".")] = set(re.findall(r"`(\w+)`", second))
-    return rooms
-
-
-def _imports(path: Path, *, at_import: bool = False) -> set[str]:
-    """The modules that a file imports anywhere in it; with ``at_import``, only those that importing it imports."""
+def _imports(path: Path, *, in_functions: bool = True, for_types: bool = True) -> set[str]:
+    """Return the modules that a file imports, optionally without those imported in functions or for type checkers only."""
     found = set()
     nodes = [ast.parse(path.read_text(encoding="utf-8"))]
     while nodes:
         node = nodes.pop()
-        if at_import and (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or _is_type_checking(node)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not in_functions:
+            continue
+        if _is_type_checking(node) and not for_types:
             continue
         nodes.extend(ast.iter_child_nodes(node))
         if isinstance(node, ast.Import):
@@ -159,48 +150,118 @@ def _is_type_checking(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
-def _room_of(module: str) -> str | None:
-    """The room of a module of autograder: its folder, or itself where it lies at the top; None for the package's door."""
-    path = ROOT.joinpath(*module.split("."))
-    folder = path if path.is_dir() else path.parent
-    inner = folder.relative_to(PACKAGE).parts
-    return ".".join(inner) if inner else None if module == "autograder" else path.name
-
-
 def _modules() -> dict[str, Path]:
+    """Return the framework's files by module name, without the stand-ins that a notebook in the sandbox imports."""
     named = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
-        named[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+        if "stubs" not in path.parts:
+            named[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return named
 
 
-def test_the_table_of_rooms_is_the_tree():
-    """docs/architecture.md lists each folder and each module of autograder, and nothing else."""
-    found: dict[str, set[str]] = {}
-    for module, path in _modules().items():
-        room = _room_of(module)
-        if room is None or module == "autograder.__main__":
-            continue
-        here = found.setdefault(room, set())
-        if path.stem != "__init__" and path.parent != PACKAGE:
-            here.add(path.stem)
-    assert _table() == found
+@cache
+def _dependencies(*, for_types: bool) -> dict[str, set[str]]:
+    """Return the framework's modules that each of them imports. ``import autograder`` alone is no dependency."""
+    modules = _modules()
+    found = {}
+    for module, path in modules.items():
+        imported = {
+            name if name in modules else name.rpartition(".")[0] for name in _imports(path, for_types=for_types)
+        }
+        found[module] = (imported & modules.keys()) - {module, "autograder"}
+    return found
 
 
-def test_imports_run_downward():
-    """A room imports only from itself and from rooms nearer to the ground, lazily or not: so no two of them form a circle."""
-    order = list(_table())
-    upward = []
-    for module, path in _modules().items():
-        here = _room_of(module)
-        if here not in order:
-            continue
-        for imported in sorted(_imports(path)):
-            there = _room_of(imported) if imported.startswith("autograder.") else None
-            if there in order and order.index(there) > order.index(here):
-                upward.append(f"{module} imports {imported}")
-    assert upward == []
+def _column() -> list[str]:
+    """Return the packages in docs/architecture.md, from the top of the table to its bottom."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = text.split("\n| Package |")[1].split("\n\n")[0]
+    return re.findall(r"^\| `(\w+)(?:/|\.py)` \|", table, re.MULTILINE)
+
+
+def _package_of(module: str) -> str:
+    """Return the package directly under autograder/ that a module is in: ``sandbox`` for ``autograder.sandbox.guest.wire``."""
+    return module.split(".")[1]
+
+
+def _lines(path: Path) -> int:
+    return path.read_text(encoding="utf-8").count("\n")
+
+
+# `import autograder` and `python -m autograder`: they only start what a user asks for, so they may import from any package.
+ENTRIES = {"autograder", "autograder.__main__"}
+
+
+def test_the_column_of_packages_is_the_tree():
+    """docs/architecture.md lists each package and module directly under autograder/, and there are at most 20 of them."""
+    found = sorted({_package_of(module) for module in _modules().keys() - ENTRIES})
+    assert sorted(_column()) == found
+    assert len(found) <= 20
+
+
+def test_no_import_climbs():
+    """A package imports only from itself and from packages below it in docs/architecture.md, in functions too."""
+    column = _column()
+    climbing = [
+        f"{module} imports {imported}"
+        for module, dependencies in _dependencies(for_types=True).items()
+        if module not in ENTRIES
+        for imported in sorted(dependencies - ENTRIES)
+        if column.index(_package_of(imported)) < column.index(_package_of(module))
+    ]
+    assert climbing == []
+
+
+def test_no_imports_form_a_circle():
+    """No two modules import each other, directly or through others, even if they do so in functions."""
+    try:
+        TopologicalSorter(_dependencies(for_types=False)).prepare()
+    except CycleError as error:
+        pytest.fail(f"A circle of imports: {', which is imported by '.join(error.args[1])}")
+
+
+def test_nothing_needs_the_extras():
+    """No module outside extras/ imports from it, not even those that may import from any package."""
+    needing = [
+        f"{module} imports {imported}"
+        for module, dependencies in _dependencies(for_types=True).items()
+        for imported in sorted(dependencies)
+        if imported.startswith("autograder.extras") and not module.startswith("autograder.extras")
+    ]
+    assert needing == []
+
+
+def test_the_framework_stays_small():
+    """At most 230 modules, fewer than 41,000 lines outside extras/, and no module of more than 650 lines."""
+    modules = _modules()
+    assert len([path for path in modules.values() if path.stem != "__init__"]) <= 230
+    core = [path for module, path in modules.items() if not module.startswith("autograder.extras")]
+    assert sum(map(_lines, core)) < 41_000
+    assert {module: _lines(path) for module, path in modules.items() if _lines(path) > 650} == {}
+
+
+def test_a_module_is_found_by_its_name():
+    """No more than two modules have the same base name."""
+    names = Counter(path.stem for path in _modules().values() if path.stem != "__init__")
+    assert {name: count for name, count in names.items() if count > 2} == {}
+
+
+def test_few_files_ask_for_tables():
+    """At most eight files ask whether a value is a pandas object. The others leave that to the values package."""
+    asking = [m for m, path in _modules().items() if re.search("is_pandas|kind_of_table", path.read_text("utf-8"))]
+    assert len(asking) <= 8, asking
+
+
+def test_pages_name_modules_that_exist():
+    """Each file or folder of the framework that a page names in backticks is there: `autograder/…`, or a package's name first."""
+    path = re.compile(rf"`(?:autograder/([\w/.]+)|((?:{'|'.join(_column())})/[\w/.]*))`")
+    named = {
+        (page.name, whole or inside)
+        for page in PAGES
+        for whole, inside in path.findall(page.read_text(encoding="utf-8"))
+    }
+    assert [f"{page}: {name}" for page, name in sorted(named) if not (PACKAGE / name).exists()] == []
 
 
 def test_a_student_needs_numpy_and_the_standard_library_only():
@@ -213,7 +274,7 @@ def test_a_student_needs_numpy_and_the_standard_library_only():
             continue
         seen.add(module)
         todo += [parent for i in range(1, module.count(".") + 1) if (parent := module.rsplit(".", i)[0]) in modules]
-        for imported in _imports(modules[module], at_import=True):
+        for imported in _imports(modules[module], in_functions=False, for_types=False):
             top = imported.partition(".")[0]
             if top == "autograder":
                 known = imported if imported in modules else imported.rpartition(".")[0]
