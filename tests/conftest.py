@@ -1,52 +1,88 @@
-"""How the tests are dealt out to processes: what was prepared at some cost is used where it is, and the longest comes first."""
+"""Deal the tests out to processes, the longest unit first, and compare what each folder took with its budget.
 
+``tests/seconds.json`` holds how long each unit takes on a quiet machine, and what each folder may take. A run of
+the whole suite with ``--write-seconds`` writes both.
+"""
+
+import json
 import re
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
-# So that no process is left with a long file at the end while the others have nothing to do.
-LONGEST_FIRST = (
-    "test_truth",
-    "test_an_evening",
-    "test_same_verdict",
-    "test_attacks_in_a_class",
-    "test_nbgraders_own",
-    "test_quickstart",
-    "test_stock_loop",
-    "test_postgres",
-    "test_demo",
-    "test_docs",
-    "test_secrets",
-    "test_interruptions",
-    "test_one_judge",
-    "test_attacks",
-    "test_mistakes",
-    "test_cli",
-    "test_same_words",
-    "test_cluster",
-    "test_a_chapter_in_lab",
-    "test_selfcheck_in_lab",
-    "test_readme_pictures",
-    "test_audit",
-)
+TABLE = Path(__file__).with_name("seconds.json")
+# These tests share one browser and one server, so one process runs them all.
+TOGETHER = frozenset({"browser"})
 _CHAPTER = re.compile(r"\[(ch\d+_\w+)")
 
 
+def pytest_addoption(parser):
+    """Add the option that writes the table."""
+    parser.addoption("--write-seconds", action="store_true", help=f"write how long the tests took to {TABLE.name}")
+
+
+def pytest_configure(config):
+    """Add up the seconds where the reports arrive: in the only process, or in the one that deals the tests out."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Seconds(config.option.write_seconds), "seconds")
+
+
+def unit_of(nodeid):
+    """Return the name of the unit to which a test belongs.
+
+    A unit is a file, the tests of a file about one chapter of the course, or a folder whose tests share what they start.
+    """
+    path = Path(nodeid.partition("::")[0])
+    if path.parent.name in TOGETHER:
+        return path.parent.name
+    chapter = _CHAPTER.search(nodeid)
+    return f"{path.stem} {chapter[1]}" if chapter else path.stem
+
+
 def pytest_collection_modifyitems(items):
-    """Put the longest files first, and the others in the order in which they were found."""
-    places = {name: place for place, name in enumerate(LONGEST_FIRST)}
-    items.sort(key=lambda item: places.get(item.path.stem, len(places)))
+    """Put the longest units first, so that no process is left with one at the end while the others have nothing to do."""
+    seconds = json.loads(TABLE.read_text(encoding="utf-8"))["units"]
+    items.sort(key=lambda item: -seconds.get(unit_of(item.nodeid), 0))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Keep a file's tests in one process, or where they are about a chapter of the course, the file's tests of that chapter."""
+    """Keep the tests of a unit in one process."""
     from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415 - one process needs no xdist
 
     class Dealer(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            chapter = _CHAPTER.search(nodeid)
-            return nodeid.split("::")[0] + (chapter[1] if chapter else "")
+            return nodeid.partition("::")[0].rpartition("/")[0] + unit_of(nodeid)
 
     config.option.loadscopereorder = False
     return Dealer(config, log)
+
+
+class Seconds:
+    """Add up how long the tests of each unit and of each folder take, and report it at the end."""
+
+    def __init__(self, write):
+        self._write = write
+        self._units, self._folders = Counter(), Counter()
+
+    def pytest_runtest_logreport(self, report):
+        """Count one part of a test: its setup, its call or its teardown."""
+        self._units[unit_of(report.nodeid)] += report.duration
+        self._folders[Path(report.nodeid.partition("::")[0]).parent.name] += report.duration
+
+    def pytest_terminal_summary(self, terminalreporter):
+        """Print what each folder took, next to its budget."""
+        table = json.loads(TABLE.read_text(encoding="utf-8"))
+        if self._write:
+            # A unit of less than a second fits in anywhere. A budget leaves a quarter for a slower day.
+            units = table["units"] | {name: round(took) for name, took in self._units.items()}
+            table["units"] = {name: units[name] for name in sorted(units, key=units.get, reverse=True) if units[name]}
+            table["budgets"] |= {name: round(1.25 * took + 1) for name, took in sorted(self._folders.items())}
+            TABLE.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+        budgets = {folder: table["budgets"].get(folder, 0) for folder in self._folders}
+        terminalreporter.section("seconds by folder, and the budget")
+        for folder, took in self._folders.most_common():
+            over = "  OVER BUDGET" if took > budgets[folder] else ""
+            terminalreporter.line(f"{took:8.1f} of {budgets[folder]:4}  {folder}{over}")
+        terminalreporter.line(f"{self._folders.total():8.1f} of {sum(budgets.values()):4}  in all processes together")

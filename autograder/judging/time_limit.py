@@ -110,9 +110,6 @@ class _Signalled(_Limit):
             _signal.signal(number, handler)
 
     def _handle(self, number: signal.Signals, kind: type[BaseException]) -> Any:
-        # Looked up and not called, as Python sees to signals after each call, and this one is not for our own frame.
-        at_the_next_step = defaultdict[int, None](partial(_thread.interrupt_main, number))
-
         def ring(_number: int, frame: FrameType | None) -> None:
             # What is raised inside a callback of the garbage collector, as Hypothesis and weak references have them, is
             # swallowed with a warning.
@@ -128,6 +125,8 @@ class _Signalled(_Limit):
                 signal.signal(signal.SIGALRM, ring)
                 signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
             if times > PATIENCE:
+                # Looked up and not called, as Python sees to signals after each call, and this one is not for our own frame.
+                at_the_next_step: defaultdict[int, None] = defaultdict(partial(_thread.interrupt_main, number))
                 at_the_next_step[times]
             raise kind
 

@@ -17,6 +17,10 @@ from autograder.sandbox.protocol import Call, NameReference, Opaque, Rng, Source
 __all__ = ["arrived", "changed_arguments", "copied", "fingerprint", "fresh", "key_of", "remember"]
 
 _MAX_BYTES = 1 << 34  # a process of our own may hold as much as it has memory for
+_SCALARS = frozenset({type(None), bool, float, np.bool_, np.float32, np.float64, np.int64})  # which never change
+_STAND_INS = frozenset({Source, Rng, NameReference})  # an argument is what they stand for
+_LEAVES = _SCALARS | _STAND_INS | {int, str}  # which hold nothing that could be copied
+_FEW = 10_000  # parts of a list, far from what may cross
 
 
 def fresh(value: Any, named: Callable[[str], Any] | None = None) -> Any:
@@ -31,6 +35,8 @@ def fresh(value: Any, named: Callable[[str], Any] | None = None) -> Any:
 
 def copied(value: Any, leaf: Callable[[Any], Any] = lambda value: value) -> Any:
     """A copy of a value: its arrays and containers are new, of everything else it holds what ``leaf`` gives."""
+    if type(value) in _LEAVES:
+        return leaf(value)
     if isinstance(value, np.ndarray):
         return value.copy() if value.flags.c_contiguous else strided(value)
     if isinstance(value, dict):
@@ -59,19 +65,21 @@ def arrived(value: Any) -> Any:
 
     Raises ``TooBig`` for what has more parts than may cross.
     """
-    if _is_plain_array(value):
-        return np.array(value, copy=True)
-    if value is None or type(value) in (bool, float):
+    kind = type(value)
+    if kind in _SCALARS:
         return value
-    if type(value) in (list, tuple) and value and all(map(_is_plain_array, value)):
-        return type(value)([np.array(item, copy=True) for item in value])
+    if kind is np.ndarray and value.dtype.kind in "biufc":
+        return np.array(value, copy=True)
+    if kind in (list, tuple) and 0 < len(value) <= _FEW and all(map(_crosses_alone, value)):
+        return kind([item if type(item) in _SCALARS else np.array(item, copy=True) for item in value])
     encode = Encoder(opaque_tree, _MAX_BYTES)
     tree = encode(value)
     return Decoder(bytearray().join(encode.blobs), lambda _tag, items: Opaque(sanitize(items[0])))(tree)
 
 
-def _is_plain_array(value: Any) -> bool:
-    return type(value) is np.ndarray and value.dtype.kind in "biufc"
+def _crosses_alone(value: Any) -> bool:
+    """Return whether a value is a number or an array of numbers, which needs no encoding to be copied."""
+    return type(value) in _SCALARS or (type(value) is np.ndarray and value.dtype.kind in "biufc")
 
 
 def key_of(call: Call) -> tuple[Any, ...]:
@@ -124,6 +132,8 @@ def changed_arguments(before: Call, args: tuple[Any, ...], kwargs: Mapping[str, 
 
 
 def _same(before: Any, now: Any) -> bool:
+    if type(before) in _LEAVES and (before is now or type(before) in _STAND_INS):
+        return True
     if isinstance(before, np.ndarray):
         return (
             isinstance(now, np.ndarray)
@@ -136,8 +146,6 @@ def _same(before: Any, now: Any) -> bool:
         return len(before) == len(now) and all(_same(a, b) for a, b in zip(before, now, strict=True))
     if is_pandas(before):
         return is_pandas(now) and fingerprint(before) == fingerprint(now)
-    if isinstance(before, Source | Rng | NameReference):
-        return True
     return bool(fingerprint(before) == fingerprint(now))
 
 

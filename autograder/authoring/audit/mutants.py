@@ -6,7 +6,6 @@ The changes are the mutations among those of `edits/operators.py`, so the search
 from __future__ import annotations
 
 import ast
-import copy
 import inspect
 import sys
 import textwrap
@@ -69,17 +68,16 @@ def _mutants(
     seen = {original}
     found: dict[str, Mutant] = {}
     for where, function in edited:
-        scope = scope_of(function)
-        for index, node in enumerate(_inside(function)):
+        scope, places = scope_of(function), _places_in(function)
+        for node in [n for statement in function.body for n in ast.walk(statement)]:
             for change, replacement in _mutations(node, scope):
-                copies: dict[int, Any] = {}  # by the id of the original
-                mutated = copy.deepcopy(definition, copies)
-                _replace(copies[id(function)], index, replacement)
-                ast.fix_missing_locations(mutated)
+                _put(places[id(node)], replacement)
                 try:
-                    source = ast.unparse(mutated)
+                    source = ast.unparse(definition)
                 except (ValueError, AttributeError, TypeError):
                     continue
+                finally:
+                    _put(places[id(node)], node)
                 if source in seen:
                     continue
                 seen.add(source)
@@ -118,20 +116,26 @@ def _touched(before: str, after: str) -> tuple[int, ...]:
     return tuple(range(first + 1, max(len(new) - same, first + 1) + 1))
 
 
-def _inside(definition: ast.FunctionDef) -> list[ast.AST]:
-    return [n for statement in definition.body for n in ast.walk(statement)]
+def _places_in(function: ast.FunctionDef) -> dict[int, list[tuple[ast.AST, str, int | None]]]:
+    """Return where each node of ``function`` is, by its id: its parent, the field, and the index if the field is a list.
+
+    The parser shares some nodes, such as operators, so a node may be in several places.
+    """
+    places: dict[int, list[tuple[ast.AST, str, int | None]]] = {}
+    for parent in ast.walk(function):
+        for field, value in ast.iter_fields(parent):
+            for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
+                if isinstance(child, ast.AST):
+                    places.setdefault(id(child), []).append((parent, field, index))
+    return places
 
 
-def _replace(definition: ast.FunctionDef, index: int, replacement: ast.AST) -> None:
-    target = _inside(definition)[index]
-
-    class Swap(ast.NodeTransformer):
-        def visit(self, node: ast.AST) -> Any:
-            if node is target:
-                return replacement
-            return self.generic_visit(node)
-
-    definition.body = [Swap().visit(s) for s in definition.body]
+def _put(places: Sequence[tuple[ast.AST, str, int | None]], node: ast.AST) -> None:
+    for parent, field, index in places:
+        if index is None:
+            setattr(parent, field, node)
+        else:
+            getattr(parent, field)[index] = node
 
 
 def _compiled(source: str, name: str, names: Mapping[str, Any]) -> Callable[..., Any] | None:

@@ -1,7 +1,8 @@
-"""A real JupyterLab and a real Chromium: each test module gets its own folder, its own server and its own settings."""
+"""A real JupyterLab and a real Chromium, which all browser tests of a process share. Each test module has its own folder."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -12,6 +13,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -51,17 +53,58 @@ def browser() -> Iterator[sync_api.Browser]:
         chromium.close()
 
 
-@pytest.fixture(scope="module")
-def lab_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that JupyterLab shows; fill it before asking for ``lab``."""
+@dataclass(frozen=True)
+class Lab:
+    """A JupyterLab server and the folder, below the server's own, whose notebooks a test opens."""
+
+    address: str
+    folder: str
+
+    def doc(self, path: str) -> str:
+        """Return the address of a notebook in a tab of its own, without what was open before."""
+        return f"{self.address}/doc/tree/{self.folder}/{path}?reset"
+
+    def tree(self, path: str) -> str:
+        """Return the address of a notebook in JupyterLab, without what was open before."""
+        return f"{self.address}/lab/tree/{self.folder}/{path}?reset"
+
+
+@pytest.fixture(scope="session")
+def lab_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the one JupyterLab server that the browser tests share."""
     return tmp_path_factory.mktemp("lab")
 
 
+@pytest.fixture(scope="session")
+def lab_server(lab_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a JupyterLab server over ``lab_root``."""
+    with serve(lab_root, tmp_path_factory.mktemp("home")) as address:
+        yield address
+
+
 @pytest.fixture(scope="module")
-def lab(lab_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a JupyterLab server over ``lab_folder``."""
+def lab_folder(lab_root: Path, request: pytest.FixtureRequest) -> Path:
+    """The module's folder in JupyterLab, to be filled before asking for ``lab``."""
+    folder = lab_root / request.path.stem
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def lab(lab_folder: Path, lab_server: str) -> Iterator[Lab]:
+    """JupyterLab, with ``lab_folder`` as the folder of the tests. Its kernels end with the module."""
+    yield Lab(lab_server, lab_folder.name)
+    with urllib.request.urlopen(f"{lab_server}/api/kernels", timeout=60) as answer:  # noqa: S310 - our own address
+        kernels = json.load(answer)
+    for kernel in kernels:
+        address = f"{lab_server}/api/kernels/{kernel['id']}"
+        urllib.request.urlopen(urllib.request.Request(address, method="DELETE"), timeout=60).close()  # noqa: S310 - as above
+
+
+@contextmanager
+def serve(folder: Path, home: Path) -> Iterator[str]:
+    """Run a JupyterLab server in ``folder``, with its settings below ``home``, and give its address."""
     _chromium()  # no server is started for a browser that is not there
-    home = tmp_path_factory.mktemp("home")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -71,14 +114,10 @@ def lab(lab_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     environment |= {"HOME": str(home), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", f"--port={port}"]
     command += ["--ip=127.0.0.1", "--IdentityProvider.token=", "--ServerApp.password="]
-    command += [
-        "--ServerApp.disable_check_xsrf=True",
-        "--ServerApp.port_retries=0",
-        f"--ServerApp.root_dir={lab_folder}",
-    ]
+    command += ["--ServerApp.disable_check_xsrf=True", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}"]
     log = home / "lab.log"
     with log.open("w") as sink:
-        server = subprocess.Popen(command, cwd=lab_folder, env=environment, stdout=sink, stderr=subprocess.STDOUT)
+        server = subprocess.Popen(command, cwd=folder, env=environment, stdout=sink, stderr=subprocess.STDOUT)
     address = f"http://127.0.0.1:{port}"
     try:
         _wait_for(address, server, log)
@@ -103,9 +142,9 @@ def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
 
 
 @pytest.fixture
-def page(browser: sync_api.Browser, lab: str) -> Iterator[sync_api.Page]:
+def page(browser: sync_api.Browser, lab: Lab) -> Iterator[sync_api.Page]:
     """A page that may talk to the server and to nobody else."""
-    with one_page(browser, lab, viewport={"width": 1200, "height": 1000}) as page:
+    with one_page(browser, lab.address, viewport={"width": 1200, "height": 1000}) as page:
         yield page
 
 

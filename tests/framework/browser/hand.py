@@ -21,14 +21,14 @@ def set_theme(page, lab, theme):
         "notebook-extension:tracker": {"windowingMode": "none"},  # else cells out of sight are not on the page
     }
     for name, values in settings.items():
-        address = f"{lab}/lab/api/settings/@jupyterlab/{name}"
+        address = f"{lab.address}/lab/api/settings/@jupyterlab/{name}"
         answer = page.request.put(address, data={"raw": json.dumps(values)})
         assert answer.ok, answer.text()
 
 
 def open_notebook(page, lab, path):
     """Open a notebook in a tab of its own, and give its code cells when they are there."""
-    page.goto(f"{lab}/doc/tree/{path}?reset")
+    page.goto(lab.doc(path))
     page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=WAIT)
     code = page.locator(".jp-Notebook .jp-CodeCell")
     code.first.wait_for(timeout=WAIT)

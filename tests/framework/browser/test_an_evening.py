@@ -75,9 +75,9 @@ def lab_folder(lab_folder, course):
 
 def test_the_evening_in_jupyterlab(browser, lab, keep):
     """The same evening, dark and 820 px wide, in JupyterLab."""
-    with one_page(browser, lab, viewport=NARROW) as page:
+    with one_page(browser, lab.address, viewport=NARROW) as page:
         set_theme(page, lab, "JupyterLab Dark")
-        page.goto(f"{lab}/lab/tree/index.ipynb?reset")
+        page.goto(lab.tree("index.ipynb"))
         evening(page, keep)
 
 

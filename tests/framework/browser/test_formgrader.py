@@ -6,6 +6,7 @@ The extension is nbgrader's own, in a real Jupyter server and a real browser, an
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from playwright.sync_api import expect
 
 from autograder.classroom.run import grade_class, handed_in
 from autograder.course.course import load_course
-from tests.framework.browser.conftest import one_page
+from tests.framework.browser.conftest import one_page, serve
 from tests.framework.browser.hand import WAIT
 from tests.support.books import book_of, with_book
 from tests.support.mini import CHAPTER, MAX_SCORE, RIGHT, WRONG_SIGN, copy_course, document, hand_in
@@ -24,19 +25,27 @@ EXERCISE = "to_kelvin"
 
 
 @pytest.fixture(scope="module")
-def lab_folder(lab_folder: Path) -> Path:
-    """The mini course with a class of two, graded, as the folder in which Jupyter is started."""
-    course = with_book(copy_course(lab_folder))
+def graded_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The mini course with a class of two, graded."""
+    folder = tmp_path_factory.mktemp("graded")
+    course = with_book(copy_course(folder))
     hand_in(course, "ada", document(course, **RIGHT))
     hand_in(course, "ben", document(course, **{**RIGHT, EXERCISE: WRONG_SIGN}))
-    graded(lab_folder)
-    return lab_folder
+    graded(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(graded_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Jupyter server of its own: formgrader reads the course's configuration from where the server starts."""
+    with serve(graded_folder, tmp_path_factory.mktemp("home")) as address:
+        yield address
 
 
 @pytest.fixture
-def page(browser, lab):
+def page(browser, server):
     """A page on which nbgrader's formgrader asks for the MathJax of its delivery network, and does not get it."""
-    with one_page(browser, lab, in_vain="https://cdnjs.cloudflare.com/ajax/libs/mathjax/") as page:
+    with one_page(browser, server, in_vain="https://cdnjs.cloudflare.com/ajax/libs/mathjax/") as page:
         yield page
 
 
@@ -54,27 +63,27 @@ def of_ben(folder):
         return f"formgrader/submissions/{notebook.id}/?index=0", grade.auto_score, grade.manual_score, notebook.score
 
 
-def score_field(page, lab, address):
+def score_field(page, server, address):
     """Ben's notebook in formgrader, and the field in which the mark of the first exercise is given."""
-    page.goto(f"{lab}/{address}")
+    page.goto(f"{server}/{address}")
     field = page.locator("input.score").first
     expect(field).to_be_visible(timeout=WAIT)
     return field
 
 
-def test_a_mark_by_hand_in_formgrader_outlives_two_more_runs(page, lab, lab_folder):
+def test_a_mark_by_hand_in_formgrader_outlives_two_more_runs(page, server, graded_folder):
     """Formgrader shows what the checks gave and said; a mark typed there stands in the gradebook, there and in the total after two runs."""
-    verdict = graded(lab_folder)["ben"]
-    page.goto(f"{lab}/formgrader/gradebook/{CHAPTER}/{CHAPTER}")
+    verdict = graded(graded_folder)["ben"]
+    page.goto(f"{server}/formgrader/gradebook/{CHAPTER}/{CHAPTER}")
     rows = page.locator("tbody tr")
     expect(rows).to_have_count(2, timeout=WAIT)
     for score in (verdict.score, MAX_SCORE):  # in all, and of code
         shown = re.compile(rf"^\s*{score:g}\s*/\s*{MAX_SCORE:g}\s*$")
         expect(rows.locator("td").filter(has_text=shown)).to_have_count(2)
 
-    address, auto, by_hand, _total = of_ben(lab_folder)
+    address, auto, by_hand, _total = of_ben(graded_folder)
     assert by_hand is None
-    field = score_field(page, lab, address)
+    field = score_field(page, server, address)
     expect(field).to_have_attribute("placeholder", f"{auto:g}")
     told = re.compile(re.escape(verdict.exercise(EXERCISE).message.split(".")[0]))
     expect(page.locator(f"#{EXERCISE}-comment")).to_have_attribute("placeholder", told)
@@ -85,8 +94,8 @@ def test_a_mark_by_hand_in_formgrader_outlives_two_more_runs(page, lab, lab_fold
         field.press("Tab")
     assert saved.value.ok
     for _run in range(2):
-        graded(lab_folder)
-        _address, auto, by_hand, total = of_ben(lab_folder)
+        graded(graded_folder)
+        _address, auto, by_hand, total = of_ben(graded_folder)
         assert by_hand == 1.5
         assert total == verdict.score - auto + 1.5
-    expect(score_field(page, lab, address)).to_have_value("1.5")
+    expect(score_field(page, server, address)).to_have_value("1.5")
