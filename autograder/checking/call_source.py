@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from autograder.checking.plain_text import source
 from autograder.checking.step_counter import COUNT, format_counted_call
 from autograder.checking.student_objects import format_script
 from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.protocol import Call
 from autograder.sandbox.script import is_script
+from autograder.values import source
 
 __all__ = ["arguments_of", "expression_for", "format_call", "kept_for_this_check", "record_answer", "track_answers"]
 

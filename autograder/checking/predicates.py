@@ -10,15 +10,26 @@ from typing import Any
 import numpy as np
 
 from autograder.base.sanitize import shorten
-from autograder.checking.arrays import shape_words, show
-from autograder.checking.closeness import ATOL, RTOL, as_array, close, equal
-from autograder.checking.compare import RETURNED_NONE, Finding, kind_of, matches, wrong_type
-from autograder.checking.plain_sentences import text_difference
-from autograder.checking.plain_text import source
 from autograder.checking.plots import same_plot
 from autograder.checking.step_counter import stays_within
 from autograder.checking.student_objects import gives_an_object, raises_an_error
-from autograder.checking.tables import with_table_options
+from autograder.values import (
+    ATOL,
+    RETURNED_NONE,
+    RTOL,
+    Finding,
+    as_array,
+    close,
+    describe,
+    equal,
+    matches,
+    shape_words,
+    show,
+    source,
+    text_difference,
+    with_table_options,
+    wrong_type,
+)
 
 __all__ = ["choice_of", "evaluate", "lines_of", "prints_lines", "same_choice", "should_raise"]
 
@@ -211,14 +222,14 @@ def _is_number(actual: Any) -> Finding | None:
     found = as_array(actual)
     if found is not None and found.size == 1 and found.dtype.kind in "iuf" and np.isfinite(found).all():
         return None
-    what = kind_of(actual) if hasattr(actual, "type") else show(actual)
+    what = describe(actual) if hasattr(actual, "type") else show(actual)
     return Finding(f"It is {what}; write a number.", "type")
 
 
 def _is_string(actual: Any) -> Finding | None:
     if actual is None:
         return _UNANSWERED
-    return None if isinstance(actual, str) else Finding(f"It is {kind_of(actual)}; write a string in quotes.", "type")
+    return None if isinstance(actual, str) else Finding(f"It is {describe(actual)}; write a string in quotes.", "type")
 
 
 def _einsum_gives(actual: Any, *, operands: Any, right: Any) -> Finding | None:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.plain_text import PLAIN, in_order
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.guest.wire_tables import kind_of_table
+from autograder.values import PLAIN, sorted_members
 
 __all__ = ["can_corrupt_value", "corrupt_table", "corrupt_value"]
 
@@ -29,7 +29,7 @@ def corrupt_value(value: Any, number: int) -> Any:
     if isinstance(value, bytes | bytearray):
         return value[:-1] if value else value + b"?"
     if isinstance(value, set | frozenset):
-        return type(value)(in_order(value)[:-1]) if value else type(value)({"something more"})
+        return type(value)(sorted_members(value)[:-1]) if value else type(value)({"something more"})
     if isinstance(value, range | Iterated):
         return [*value][:-1] if len(value) else ["something more"]
     if isinstance(value, list | dict):

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.checking.closeness import equal
 from autograder.judging.functions import FunctionSession
 from autograder.mistakes.edits.grafts import Donor
 from autograder.mistakes.fault_localization.program import Program
 from autograder.sandbox.protocol import Answer, Call, EditableSession
+from autograder.values import equal
 
 __all__ = ["Lender", "called_by", "held_by"]
 

@@ -16,7 +16,7 @@ from autograder.student.examples.format import (
     parse_examples,
 )
 from autograder.student.examples.replay import replay, stub_verdict, syntax_error_verdict
-from autograder.student.examples.values import decode_value, encode_value
+from autograder.values import decode_value, encode_value
 
 __all__ = [
     "EXAMPLES_NAME",

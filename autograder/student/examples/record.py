@@ -34,7 +34,7 @@ from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.protocol import Answer, Call
 from autograder.sandbox.script import is_script
 from autograder.student.examples.format import FORMAT, obfuscate
-from autograder.student.examples.values import encode_value
+from autograder.values import encode_value
 
 if TYPE_CHECKING:
     from autograder.course.notebook import Notebook

@@ -10,10 +10,10 @@ import pytest
 from autograder.authoring.audit.category_coverage import _spoil
 from autograder.base.errors import CourseError
 from autograder.checking import Contract, among, array, real, table, whole
-from autograder.checking.closeness import equal
 from autograder.checking.covering import cover
 from autograder.mistakes.edits.generator import Definition, edited, edits_of
 from autograder.mistakes.edits.table_slips import table_slips
+from autograder.values import equal
 
 CONTRACT = Contract(
     {

@@ -9,12 +9,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.base.sanitize import shorten
-from autograder.checking.plain_text import MAX_WORD, label, listed, plain_kind, source, texts_apart
 from autograder.sandbox.guest.wire_limits import MAX_INT_BITS
 from autograder.sandbox.guest.wire_plain import Iterated
+from autograder.values.text import MAX_WORD, label, listed, plain_kind, source, text_excerpt
 
 __all__ = [
-    "Difference", "in_a_sentence", "lacks", "lines_apart", "one_for_another", "one_line_apart", "text_difference",
+    "Difference",
+    "inline_value",
+    "line_difference",
+    "lines_difference",
+    "mismatch_message",
+    "missing_and_extra",
+    "text_difference",
     "wrong_plain_type",
 ]  # fmt: skip
 
@@ -62,12 +68,12 @@ def _place(kind: str, key: Any) -> str:
     return f"at place {key + 1} of the {kind}" if kind != "array" else f"at index {list(key)}"
 
 
-def one_line_apart(found: str, right: str) -> Difference:
+def line_difference(found: str, right: str) -> Difference:
     """Where two texts first differ, and what alone does where that is hard to see."""
     hint = _how_texts_differ(found, right) if max(len(found), len(right)) <= _MAX_TOLD else ""
     if max(len(found), len(right)) <= MAX_WORD:
-        return one_for_another(found, right, hint)
-    left, should, place = texts_apart(found, right)
+        return mismatch_message(found, right, hint)
+    left, should, place = text_excerpt(found, right)
     clause = f"the string differs from character {place:,} on: {left} where {should} is right{hint}."
     return Difference(clause, "values", found, right)
 
@@ -77,10 +83,10 @@ def text_difference(found: str, right: str) -> tuple[str, str, str]:
     hint = _how_texts_differ(found, right)
     if max(len(found), len(right)) <= MAX_WORD:
         return source(found), source(right), hint
-    return (*texts_apart(found, right)[:2], hint)
+    return (*text_excerpt(found, right)[:2], hint)
 
 
-def lines_apart(found: str, right: str) -> Difference:
+def lines_difference(found: str, right: str) -> Difference:
     """Where two texts of several lines first differ."""
     own, lines = found.splitlines(keepends=True), right.splitlines(keepends=True)
     place = next((i for i, (a, b) in enumerate(zip(own, lines, strict=False)) if a != b), None)
@@ -88,16 +94,14 @@ def lines_apart(found: str, right: str) -> Difference:
         counts = f"the string has {len(own)} line{'' if len(own) == 1 else 's'} where {len(lines)} {'is' if len(lines) == 1 else 'are'} right"
         longer, what = (lines, "is missing") if len(own) < len(lines) else (own, "is too many")
         place = min(len(own), len(lines))
-        return Difference(
-            f"{counts}: line {place + 1}, {in_a_sentence(longer[place])}, {what}.", "length", found, right
-        )
+        return Difference(f"{counts}: line {place + 1}, {inline_value(longer[place])}, {what}.", "length", found, right)
     bare = own[place].rstrip("\r\n"), lines[place].rstrip("\r\n")
     left, should = bare if bare[0] != bare[1] else (own[place], lines[place])
-    clause = one_line_apart(left, should).clause.replace("the string", "it", 1)
+    clause = line_difference(left, should).clause.replace("the string", "it", 1)
     return Difference(f"in line {place + 1} of the string {clause}", "values", found, right)
 
 
-def in_a_sentence(value: Any) -> str:
+def inline_value(value: Any) -> str:
     """A value in the middle of a sentence: written out where it is short, else what it is."""
     text = source(value)
     if len(text) <= (
@@ -111,9 +115,9 @@ def in_a_sentence(value: Any) -> str:
     return plain_kind(value) or shorten(text, MAX_WORD)
 
 
-def one_for_another(found: Any, right: Any, hint: str = "") -> Difference:
+def mismatch_message(found: Any, right: Any, hint: str = "") -> Difference:
     """One value where another is right; where the two look alike, or are of different types, these are said."""
-    left, should = in_a_sentence(found), in_a_sentence(right)
+    left, should = inline_value(found), inline_value(right)
     if all(isinstance(value, int | float) for value in (found, right)) and any(
         isinstance(value, float) for value in (found, right)
     ):
@@ -135,7 +139,7 @@ def one_for_another(found: Any, right: Any, hint: str = "") -> Difference:
 def _digits(found: float, right: float) -> tuple[str, str]:
     """Two numbers with as many digits as it takes to tell them apart."""
     if any(isinstance(value, int) and value.bit_length() > MAX_INT_BITS for value in (found, right)):
-        return in_a_sentence(found), in_a_sentence(right)
+        return inline_value(found), inline_value(right)
     pairs = ((f"{found:.{digits}g}", f"{right:.{digits}g}") for digits in range(4, 18))
     return next((pair for pair in pairs if pair[0] != pair[1]), (repr(found), repr(right)))
 
@@ -143,7 +147,7 @@ def _digits(found: float, right: float) -> tuple[str, str]:
 def wrong_plain_type(found: Any, asked: str, right: Any) -> Difference:
     """One value of another type than what is ``asked`` for."""
     what = (
-        in_a_sentence(found)
+        inline_value(found)
         if isinstance(found, str | bytes | int | float | None | list | tuple | set | frozenset | dict)
         else ""
     )
@@ -153,7 +157,7 @@ def wrong_plain_type(found: Any, asked: str, right: Any) -> Difference:
     return Difference(f"there {clause}", "type", found, right, alone=f"it {clause}")
 
 
-def lacks(whole: str, missing: Sequence[Any], extra: Sequence[Any], key: str, found: Any) -> str:
+def missing_and_extra(whole: str, missing: Sequence[Any], extra: Sequence[Any], key: str, found: Any) -> str:
     """Which parts a whole lacks, and which it has besides, as the rest of a sentence."""
     if not len(found):
         return f"{whole} is empty; it should have {listed(missing)}."

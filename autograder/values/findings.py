@@ -12,16 +12,23 @@ from typing import Any
 import numpy as np
 
 from autograder.base.formatting import pluralize
-from autograder.checking.arrays import difference, paste, shape_words, show, show_apart
-from autograder.checking.closeness import ATOL, RTOL, as_array, close
-from autograder.checking.plain import Comparison, is_plain, refuse_opaque
-from autograder.checking.plain_text import PLAIN, plain_kind, source
-from autograder.checking.tables import described, matches_table
 from autograder.sandbox.guest.wire_tables import is_pandas, kind_of_table
 from autograder.sandbox.protocol import Opaque
+from autograder.values.arrays import difference, paste, shape_words, show, show_apart
+from autograder.values.containers import Comparison, is_builtin, reject_opaque
+from autograder.values.numbers import ATOL, RTOL, as_array, close
+from autograder.values.tables import described, matches_table
+from autograder.values.text import PLAIN, plain_kind, source
 
 __all__ = [
-    "RETURNED_NONE", "Finding", "describe_failure", "kind_of", "matches", "named", "wrong_structure", "wrong_type",
+    "RETURNED_NONE",
+    "Finding",
+    "describe",
+    "describe_failure",
+    "matches",
+    "named",
+    "wrong_structure",
+    "wrong_type",
 ]  # fmt: skip
 
 MAX_WHOLE = 140  # characters of a value that is shown whole, where one part of it is wrong
@@ -76,12 +83,12 @@ def matches(
         if actual is None:
             return RETURNED_NONE if what == "it" else Finding(f"{what} is None.", "none")
         return matches_table(actual, expected, rtol, atol, what)
-    if is_plain(expected) or (dtype and _is_plain_number(actual, expected)):
+    if is_builtin(expected) or (dtype and _is_plain_number(actual, expected)):
         comparison = Comparison(
             rtol, atol, order=order, exact_type=exact_type, extra_keys=extra_keys, of_largest=of_largest, refuses=True
         )
         return _matches_plain(actual, expected, comparison, what)
-    refuse_opaque(expected)
+    reject_opaque(expected)
     if of_largest and isinstance(expected, dict | tuple | list):
         return _matches_parts(actual, expected, rtol, atol, what, of_largest)
     if of_largest:
@@ -136,10 +143,10 @@ def named(reason: str, call: str) -> str:
 
 def wrong_type(actual: Any, asked: str, what: str = "it") -> Finding:
     """The finding that ``actual`` is something else than ``asked``, both named: a list of items, an array."""
-    return Finding(f"{_it(what, 'is')} {kind_of(actual)}; {asked} is asked for.", "type")
+    return Finding(f"{_it(what, 'is')} {describe(actual)}; {asked} is asked for.", "type")
 
 
-def kind_of(value: Any) -> str:
+def describe(value: Any) -> str:
     """What a value is, in the middle of a sentence: ``a tuple of 2 items``, ``one array of shape (2, 3)``."""
     if is_pandas(value):
         return described(value)
@@ -196,7 +203,7 @@ def _matches_plain(actual: Any, expected: Any, comparison: Comparison, what: str
     if found is None:
         return None
     if isinstance(found.found, Opaque) and not found.path:
-        return replace(wrong_type(actual, kind_of(expected), what), found=actual)
+        return replace(wrong_type(actual, describe(expected), what), found=actual)
     whole = max(len(source(actual)), len(source(expected))) <= MAX_WHOLE
     path = "" if whole else found.subscripts()
     shown = (found.found, found.right) if path else (actual, expected)
@@ -253,7 +260,7 @@ def _matches_sequence(actual: Any, expected: Any, rtol: float, atol: float, what
 def _wrong_count(actual: Any, count: int, what: str = "it") -> Finding | None:
     asked = {1: "one value is asked for", 2: "a pair is asked for"}.get(count, f"{count} values are asked for")
     if not isinstance(actual, tuple | list):
-        return Finding(f"{_it(what, 'is')} {kind_of(actual)}; {asked}.", "type")
+        return Finding(f"{_it(what, 'is')} {describe(actual)}; {asked}.", "type")
     if len(actual) != count:
         return Finding(f"It has {len(actual)} part{'' if len(actual) == 1 else 's'}; {asked}.", "length", None)
     return None

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autograder.base.formatting import join_words
-from autograder.checking.table_cells import (
+from autograder.sandbox.guest.wire_tables import kind_of_table
+from autograder.values.table_cells import (
     WORDS,
     Cells,
     cells_of,
@@ -26,13 +27,20 @@ from autograder.checking.table_cells import (
     shown_cell,
     shown_label,
 )
-from autograder.checking.table_rows import differing_cells, unpaired_rows
-from autograder.sandbox.guest.wire_tables import kind_of_table
+from autograder.values.table_rows import differing_cells, unpaired_rows
 
 if TYPE_CHECKING:
-    from autograder.checking.compare import Finding
+    from autograder.values.findings import Finding
 
-__all__ = ["TableOptions", "described", "form_of", "is_narrow", "matches_table", "same_table", "with_table_options"]
+__all__ = [
+    "TableOptions",
+    "described",
+    "is_narrow",
+    "matches_table",
+    "same_table",
+    "table_schema",
+    "with_table_options",
+]
 
 MAX_NAMED = 8  # columns that a sentence names
 
@@ -75,7 +83,7 @@ def described(value: Any) -> str:
     return f"{'an' if type(value).__name__[0] in 'AEIOU' else 'a'} {type(value).__name__}"
 
 
-def form_of(value: Any) -> Any:
+def table_schema(value: Any) -> Any:
     """What two tables share that differ in their numbers alone: the class, the columns, the rows, the dtypes."""
     kind = kind_of_table(value)
     if kind == "DataFrame":
@@ -128,7 +136,7 @@ class _Comparison:
         return self._finding(f"{self._it('is')} {found}; {right} is right.", "values", actual, expected)
 
     def other_kind(self, actual: Any, expected: Any) -> Finding:
-        from autograder.checking.compare import kind_of, wrong_type  # noqa: PLC0415 - which asks this module
+        from autograder.values.findings import describe, wrong_type  # noqa: PLC0415 - which asks this module
 
         kind = kind_of_table(expected)
         if kind == "DataFrame":
@@ -136,7 +144,7 @@ class _Comparison:
         elif kind:
             asked = described(expected)
         else:
-            asked = kind_of(expected)
+            asked = describe(expected)
         return wrong_type(actual, asked, self.what)
 
     def frames(self, actual: Any, expected: Any) -> Finding | None:
@@ -331,7 +339,7 @@ class _Comparison:
         return f"{'It' if self.what == 'it' else self.what} {verb}"
 
     def _finding(self, reason: str, kind: str, actual: Any, expected: Any) -> Finding:
-        from autograder.checking.compare import Finding  # noqa: PLC0415 - which asks this module
+        from autograder.values.findings import Finding  # noqa: PLC0415 - which asks this module
 
         return Finding(reason, kind, actual, expected, has_expected=True)
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.closeness import close, equal
 from autograder.sandbox.guest.wire_tables import is_pandas, kind_of_table
+from autograder.values.numbers import close, equal
 
 __all__ = [
     "WORDS",
@@ -153,7 +153,7 @@ def shown_label(label: Any) -> str:
 def shown_cell(item: Any, digits: int = 4) -> str:
     """A cell in a sentence; a missing one is said to be that."""
     from autograder.base.sanitize import shorten  # noqa: PLC0415
-    from autograder.checking.arrays import show  # noqa: PLC0415 - which shows tables with what stands here
+    from autograder.values.arrays import show  # noqa: PLC0415 - which shows tables with what stands here
 
     if is_missing(item):
         return "a missing value"

@@ -19,7 +19,7 @@ from autograder.sandbox.guest.wire_limits import MAX_INT_BITS
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.guest.wire_tables import is_pandas
 
-__all__ = ["PLAIN", "described", "in_order", "label", "listed", "plain_kind", "source", "texts_apart"]
+__all__ = ["PLAIN", "described", "label", "listed", "plain_kind", "sorted_members", "source", "text_excerpt"]
 
 MAX_LISTED = 5
 MAX_PASTED = 400  # characters of a value that is written out whole
@@ -90,7 +90,7 @@ def _count(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def in_order(members: Collection[Any]) -> list[Any]:
+def sorted_members(members: Collection[Any]) -> list[Any]:
     """The members of a set in an order that is the same at every run: numbers by size, others as they are written."""
     try:
         return sorted(members, key=lambda item: (not isinstance(item, int | float), item))
@@ -111,7 +111,7 @@ def source(value: Any, depth: int = 0) -> str:
     if depth > MAX_DEPTH:
         return "…"
     if is_pandas(value):
-        from autograder.checking.table_text import paste_table  # noqa: PLC0415 - it compares cells by way of this module
+        from autograder.values.table_text import paste_table  # noqa: PLC0415 - it compares cells by way of this module
 
         return paste_table("", value).removeprefix(" = ")
     if isinstance(value, float) and not math.isfinite(value):
@@ -125,7 +125,7 @@ def source(value: Any, depth: int = 0) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{source(k, depth + 1)}: {source(v, depth + 1)}" for k, v in value.items()) + "}"
     if isinstance(value, set | frozenset):
-        inside = f"{{{_items(in_order(value), depth)}}}" if value else ""
+        inside = f"{{{_items(sorted_members(value), depth)}}}" if value else ""
         return f"{type(value).__name__}({inside})" if isinstance(value, frozenset) or not value else inside
     if isinstance(value, Decimal):
         return f"decimal.{value!r}"
@@ -177,7 +177,7 @@ def described(value: Any) -> str:
     return f"a {name} of {_count(len(value), 'item')} that starts {text[:MAX_WORD]}…"
 
 
-def texts_apart(found: str, right: str) -> tuple[str, str, int]:
+def text_excerpt(found: str, right: str) -> tuple[str, str, int]:
     """A few characters of two texts around the first that differs, as Python writes them, and its place from 1."""
     pairs = zip(found, right, strict=False)
     place = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(found), len(right)))

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from autograder.base.sanitize import shorten
-from autograder.checking.table_cells import is_missing, shown_cell
 from autograder.sandbox.guest.wire_tables import kind_of_table
+from autograder.values.table_cells import is_missing, shown_cell
 
 __all__ = ["paste_table", "rows_around", "show_table"]
 

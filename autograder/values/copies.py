@@ -8,43 +8,51 @@ from typing import Any
 import numpy as np
 
 from autograder.base.sanitize import sanitize
-from autograder.checking.closeness import close
 from autograder.sandbox.guest.wire import Decoder, Encoder, strided
 from autograder.sandbox.guest.wire_plain import Iterated, opaque_tree
 from autograder.sandbox.guest.wire_tables import from_parts, is_pandas, plain_copy, to_parts
 from autograder.sandbox.protocol import Call, NameReference, Opaque, Rng, Source
+from autograder.values.numbers import close
 
-__all__ = ["arrived", "changed_arguments", "copied", "fingerprint", "fresh", "key_of", "remember"]
+__all__ = [
+    "call_key",
+    "changed_arguments",
+    "copy_argument",
+    "copy_value",
+    "fingerprint",
+    "normalize_result",
+    "precompute_keys",
+]
 
 _MAX_BYTES = 1 << 34  # a process of our own may hold as much as it has memory for
 
 
-def fresh(value: Any, named: Callable[[str], Any] | None = None) -> Any:
+def copy_argument(value: Any, named: Callable[[str], Any] | None = None) -> Any:
     """A copy of an argument that a function may do with as it likes; ``Source`` and ``Rng`` become the real thing.
 
     ``named`` gives what a ``Named`` stands for.
     """
     if named is None:
-        return copied(value, _real)
-    return copied(value, lambda leaf: named(leaf.name) if isinstance(leaf, NameReference) else _real(leaf))
+        return copy_value(value, _real)
+    return copy_value(value, lambda leaf: named(leaf.name) if isinstance(leaf, NameReference) else _real(leaf))
 
 
-def copied(value: Any, leaf: Callable[[Any], Any] = lambda value: value) -> Any:
+def copy_value(value: Any, leaf: Callable[[Any], Any] = lambda value: value) -> Any:
     """A copy of a value: its arrays and containers are new, of everything else it holds what ``leaf`` gives."""
     if isinstance(value, np.ndarray):
         return value.copy() if value.flags.c_contiguous else strided(value)
     if isinstance(value, dict):
-        return {k: copied(v, leaf) for k, v in value.items()}
+        return {k: copy_value(v, leaf) for k, v in value.items()}
     if isinstance(value, list):
-        return [copied(v, leaf) for v in value]
+        return [copy_value(v, leaf) for v in value]
     if isinstance(value, set | bytearray):
         return value.copy()
     if isinstance(value, Iterated):
-        return Iterated([copied(v, leaf) for v in value], value.type, more=value.more)
+        return Iterated([copy_value(v, leaf) for v in value], value.type, more=value.more)
     if isinstance(value, tuple):
-        return tuple(copied(v, leaf) for v in value)
+        return tuple(copy_value(v, leaf) for v in value)
     if is_pandas(value):
-        return whole if (whole := plain_copy(value)) is not None else from_parts(copied(to_parts(value), leaf))
+        return whole if (whole := plain_copy(value)) is not None else from_parts(copy_value(to_parts(value), leaf))
     return leaf(value)
 
 
@@ -54,7 +62,7 @@ def _real(value: Any) -> Any:
     return np.random.default_rng(value.seed) if isinstance(value, Rng) else value
 
 
-def arrived(value: Any) -> Any:
+def normalize_result(value: Any) -> Any:
     """A result as it would look after crossing a pipe: plain arrays (copied), numbers, containers, or ``Opaque``.
 
     Raises ``TooBig`` for what has more parts than may cross.
@@ -74,7 +82,7 @@ def _is_plain_array(value: Any) -> bool:
     return type(value) is np.ndarray and value.dtype.kind in "biufc"
 
 
-def key_of(call: Call) -> tuple[Any, ...]:
+def call_key(call: Call) -> tuple[Any, ...]:
     """Equal for two calls of one function (through one probe) with the same arguments, bit for bit."""
     known = _remembered.get(id(call))
     if known is not None and known[0] is call:
@@ -85,10 +93,10 @@ def key_of(call: Call) -> tuple[Any, ...]:
 _remembered: dict[int, tuple[Call, tuple[Any, ...]]] = {}
 
 
-def remember(calls: Iterable[Call]) -> None:
+def precompute_keys(calls: Iterable[Call]) -> None:
     """Work out the keys of ``calls`` for good: they are the ones that every submission is asked."""
     for call in calls:
-        _remembered[id(call)] = (call, key_of(call))
+        _remembered[id(call)] = (call, call_key(call))
 
 
 def fingerprint(value: Any) -> Any:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.plain import Comparison, is_plain
 from autograder.sandbox.guest.wire_tables import is_pandas
+from autograder.values.containers import Comparison, is_builtin
 
 __all__ = ["ATOL", "RTOL", "as_array", "close", "equal", "tolerances"]
 
@@ -47,7 +47,7 @@ def close(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> 
 
 def equal(left: Any, right: Any, *, rtol: float = RTOL, atol: float = ATOL) -> bool:
     """Whether two outcomes are the same answer: same structure, shape and values at tolerance, NaN equal to NaN."""
-    if is_plain(left) and is_plain(right):
+    if is_builtin(left) and is_builtin(right):
         return Comparison(rtol, atol).difference(left, right) is None
     if type(left) is int and type(right) is int:
         return left == right
@@ -66,7 +66,7 @@ def equal(left: Any, right: Any, *, rtol: float = RTOL, atol: float = ATOL) -> b
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(equal(left[k], right[k], rtol=rtol, atol=atol) for k in left)
     if is_pandas(left) or is_pandas(right):
-        from autograder.checking.tables import same_table  # noqa: PLC0415 - which compares numbers with what stands here
+        from autograder.values.tables import same_table  # noqa: PLC0415 - which compares numbers with what stands here
 
         return same_table(left, right, rtol, atol)
     return type(left) is type(right) and bool(left == right)
@@ -111,6 +111,6 @@ def _has_narrow_float(value: Any) -> bool:
         return value.dtype.kind in "fc" and value.dtype.itemsize < 8
     if not is_pandas(value):
         return False
-    from autograder.checking.tables import is_narrow  # noqa: PLC0415 - as above
+    from autograder.values.tables import is_narrow  # noqa: PLC0415 - as above
 
     return is_narrow(value)

@@ -10,7 +10,7 @@ import numpy as np
 
 from autograder.sandbox.guest.wire_tables import from_parts, is_pandas, to_parts
 from autograder.sandbox.protocol import NameReference, Opaque, Rng, Source
-from autograder.student.examples.plain_values import decode_plain_value, encode_plain_value
+from autograder.values.builtin_as_json import decode_plain_value, encode_plain_value
 
 __all__ = ["decode_value", "encode_value"]
 

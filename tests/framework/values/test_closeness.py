@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from autograder.checking.closeness import as_array, close, equal, tolerances
+from autograder.values import as_array, close, equal, tolerances
 
 ROWS = np.array([[0.2, 0.8], [0.5, 0.5]])
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.plain_text import PLAIN
 from autograder.sandbox.guest.wire import Decoder, Encoder
 from autograder.sandbox.guest.wire_limits import MAX_INT_BITS, WireError
 from autograder.sandbox.guest.wire_plain import Iterated, UnserializableKeyError, decode_keys, encode_key
+from autograder.values.text import PLAIN
 
 __all__ = ["decode_plain_value", "encode_plain_value"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.table_cells import Cells, differing, is_missing, same_item
+from autograder.values.table_cells import Cells, differing, is_missing, same_item
 
 __all__ = ["differing_cells", "unpaired_rows"]
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autograder.base.sanitize import shorten
-from autograder.checking.plain_text import PLAIN, described, source, texts_apart
-from autograder.checking.table_text import paste_table, rows_around, show_table
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.guest.wire_tables import is_pandas
+from autograder.values.table_text import paste_table, rows_around, show_table
+from autograder.values.text import PLAIN, described, source, text_excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -94,7 +94,7 @@ def _around_the_difference(found: Any, expected: Any) -> Callable[[Any, int], st
     Of two long texts, a few characters where they first differ.
     """
     if isinstance(found, str) and isinstance(expected, str) and max(len(found), len(expected)) > MAX_TEXT:
-        first, second, begin = texts_apart(found, expected)
+        first, second, begin = text_excerpt(found, expected)
         return lambda value, _digits: f"{first if value is found else second} (from character {max(1, begin - 12)} on)"
     both = isinstance(found, np.ndarray) and isinstance(expected, np.ndarray) and found.shape == expected.shape
     if not both or found.size <= MAX_ITEMS or found.dtype.kind not in "iuf" or expected.dtype.kind not in "iuf":

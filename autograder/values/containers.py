@@ -16,28 +16,22 @@ from typing import Any
 import numpy as np
 
 from autograder.base.errors import CourseError
-from autograder.checking.plain_sentences import (
-    Difference,
-    in_a_sentence,
-    lacks,
-    lines_apart,
-    one_for_another,
-    one_line_apart,
-    wrong_plain_type,
-)
-from autograder.checking.plain_text import (
-    PLAIN,
-    in_order,
-    listed,
-    plain_kind,
-    source,
-)
 from autograder.sandbox.guest.wire_limits import MAX_NODES
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.guest.wire_tables import is_pandas
 from autograder.sandbox.protocol import Opaque
+from autograder.values.differences import (
+    Difference,
+    inline_value,
+    line_difference,
+    lines_difference,
+    mismatch_message,
+    missing_and_extra,
+    wrong_plain_type,
+)
+from autograder.values.text import PLAIN, listed, plain_kind, sorted_members, source
 
-__all__ = ["Comparison", "is_plain", "refuse_opaque"]
+__all__ = ["Comparison", "is_builtin", "reject_opaque"]
 
 FEW_KEYS = 6  # that are all told where one is missing
 MAX_GREEDY = 300  # items that are held against each other one by one, where their order does not count
@@ -45,7 +39,7 @@ _NUMBERS = (int, float, complex, np.number)
 _SEQUENCES = (list, tuple, range)
 
 
-def is_plain(value: Any) -> bool:
+def is_builtin(value: Any) -> bool:
     """Whether ``value`` is compared here: it holds no numeric array, and is more than a number or a row of numbers."""
     if isinstance(value, np.ndarray | np.generic):
         return value.dtype.kind in "UMm"
@@ -68,7 +62,7 @@ def _holds_array(value: Any) -> bool:
     return isinstance(value, list | tuple) and any(map(_holds_array, value))
 
 
-def refuse_opaque(expected: Any) -> None:
+def reject_opaque(expected: Any) -> None:
     """Raise ``CourseError`` where the right answer itself is something that cannot cross: nothing can be held against it."""
     if isinstance(expected, Opaque):
         raise CourseError(
@@ -101,11 +95,11 @@ class Comparison:
             return None
         if right is None or isinstance(right, bool | np.bool_):
             same = found is None if right is None else isinstance(found, bool | np.bool_) and bool(found) == bool(right)
-            return None if same else one_for_another(found, right)
+            return None if same else mismatch_message(found, right)
         if isinstance(right, str):
             return self._text(found, str(right))
         if isinstance(right, _NUMBERS) and not isinstance(right, np.timedelta64):
-            return None if self._same_number(found, right) else one_for_another(found, right)
+            return None if self._same_number(found, right) else mismatch_message(found, right)
         if isinstance(right, dict):
             return self._mapping(found, right)
         if isinstance(right, set | frozenset):
@@ -115,8 +109,8 @@ class Comparison:
         if isinstance(right, _SEQUENCES):
             return self._sequence(found, right)
         if self.refuses:
-            refuse_opaque(right)
-        return None if _same_leaf(found, right) else one_for_another(found, right)
+            reject_opaque(right)
+        return None if _same_leaf(found, right) else mismatch_message(found, right)
 
     def _same_number(self, found: Any, right: Any) -> bool:
         if isinstance(found, np.ndarray) and not found.ndim:
@@ -141,12 +135,12 @@ class Comparison:
 
     def _text(self, found: Any, right: str) -> Difference | None:
         if not isinstance(found, str):
-            return one_for_another(found, right)
+            return mismatch_message(found, right)
         if found == right:
             return None
         if "\n" in right or "\n" in found:
-            return lines_apart(found, right)
-        return one_line_apart(found, right)
+            return lines_difference(found, right)
+        return line_difference(found, right)
 
     def _mapping(self, found: Any, right: dict[Any, Any]) -> Difference | None:
         if not isinstance(found, dict):
@@ -155,7 +149,7 @@ class Comparison:
         if self.extra_keys:
             extra = []
         if missing or extra:
-            clause = lacks("the dictionary", missing, extra, " the key", found)
+            clause = missing_and_extra("the dictionary", missing, extra, " the key", found)
             if not extra and 0 < len(found) <= FEW_KEYS:
                 clause = f"the dictionary lacks {listed(missing)}; it has {listed(found)}."
             return Difference(clause, "length", found, right)
@@ -174,7 +168,12 @@ class Comparison:
         _pairs, missing, extra = self._paired(found, right)
         if not (missing or extra):
             return None
-        return Difference(lacks("the set", in_order(missing), in_order(extra), "", found), "values", found, right)
+        return Difference(
+            missing_and_extra("the set", sorted_members(missing), sorted_members(extra), "", found),
+            "values",
+            found,
+            right,
+        )
 
     def _paired(self, found: Iterable[Any], right: Iterable[Any]) -> tuple[list[tuple[Any, Any]], list[Any], list[Any]]:
         """The keys of one that are those of the other, which are missing, and which are too many; floats at tolerance."""
@@ -218,7 +217,7 @@ class Comparison:
         if same.all():
             return None
         place = tuple(int(i) for i in np.argwhere(~same)[0])
-        return one_for_another(found[place], right[place]).within("array", place)
+        return mismatch_message(found[place], right[place]).within("array", place)
 
     def _sequence(self, found: Any, right: Any) -> Difference | None:
         items = _items(found)
@@ -259,11 +258,11 @@ class Comparison:
         counts = f"the {kind} has {more}{len(items):,} item{'' if len(items) == 1 else 's'} where {len(right):,} {'is' if len(right) == 1 else 'are'} right"
         shared = min(len(items), len(right))
         if not items:
-            clause = f"the {kind} is empty where {len(right):,} item{' is' if len(right) == 1 else 's are'} right, the first of them {in_a_sentence(right[0])}."
+            clause = f"the {kind} is empty where {len(right):,} item{' is' if len(right) == 1 else 's are'} right, the first of them {inline_value(right[0])}."
         elif place is None and len(items) < len(right):
-            clause = f"{counts}: {in_a_sentence(right[shared])} is missing at its end."
+            clause = f"{counts}: {inline_value(right[shared])} is missing at its end."
         elif place is None:
-            clause = f"{counts}: {in_a_sentence(items[shared])} at place {shared + 1} is too many."
+            clause = f"{counts}: {inline_value(items[shared])} at place {shared + 1} is too many."
         else:
             inside = self.difference(items[place], right[place])
             assert inside is not None  # noqa: S101 - the place is where they differ
@@ -293,7 +292,7 @@ class Comparison:
             missing = left
         if not (missing or extra):
             return None
-        return Difference(lacks(f"the {kind}", missing, extra, "", found), "values", found, right)
+        return Difference(missing_and_extra(f"the {kind}", missing, extra, "", found), "values", found, right)
 
     def _outline(self, value: Any) -> Any:
         """Equal for any two values that may be the same at a tolerance: what they are but for their numbers and dates."""
