@@ -10,25 +10,22 @@ from typing import Any
 import numpy as np
 
 from autograder.base.sanitize import shorten
+from autograder.checking.findings import RETURNED_NONE, Finding, matches, wrong_type
 from autograder.checking.plots import same_plot
 from autograder.checking.step_counter import stays_within
 from autograder.checking.student_objects import gives_an_object, raises_an_error
 from autograder.values import (
     ATOL,
-    RETURNED_NONE,
     RTOL,
-    Finding,
+    Rules,
     as_array,
     close,
     describe,
     equal,
-    matches,
     shape_words,
     show,
     source,
     text_difference,
-    with_table_options,
-    wrong_type,
 )
 
 __all__ = ["choice_of", "evaluate", "lines_of", "prints_lines", "same_choice", "should_raise"]
@@ -119,11 +116,7 @@ def evaluate(name: str, actual: Any, expected: Any = None, params: Mapping[str, 
     """What is wrong with ``actual`` under the assertion called ``name``; ``None`` when nothing is."""
     params = dict(params or {})
     if name == "matches":
-        options = params.pop("table", None)
-        if options is None:
-            return matches(actual, expected, **params)
-        with with_table_options(options):
-            return matches(actual, expected, **params)
+        return matches(actual, expected, **params)
     if name == "same_plot":
         return _same_plot(actual, right=expected, **params)
     return _PROPERTIES[name](actual, **params)
@@ -298,7 +291,7 @@ def same_choice(given: Any, wrong: Any) -> bool:
         return plain(given) == plain(wrong)
     if isinstance(given, str) or isinstance(wrong, str):
         return False
-    return given is not None and equal(given, wrong, rtol=1e-2, atol=5e-4)
+    return given is not None and equal(given, wrong, Rules(rtol=1e-2, atol=5e-4))
 
 
 def _canonical(equation: str) -> str:

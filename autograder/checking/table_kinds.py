@@ -12,7 +12,7 @@ import numpy as np
 from autograder.base.errors import CourseError
 from autograder.checking.arguments import Argument, ChoiceArgument, NumberArgument
 from autograder.checking.kind import Kind, Path, styled
-from autograder.sandbox.guest.wire_tables import kind_of_table
+from autograder.values import family_of
 
 __all__ = ["TableArgument", "draw_table", "of_table", "table"]
 
@@ -70,7 +70,7 @@ def of_table(path: Path, name: str, argument: TableArgument) -> Iterator[Kind]:
     for style, phrase, test in _styles(name, argument):
 
         def known(value: Any, _reading: Any, test: Callable[[Any], bool] = test) -> bool:
-            whole = kind_of_table(value) == "DataFrame" and set(argument.columns) <= set(value.columns)
+            whole = family_of(value).is_table and set(argument.columns) <= set(getattr(value, "columns", ()))
             return whole and bool(test(value))
 
         yield styled(path, style, phrase, known, alone=style == "no rows")

@@ -10,23 +10,24 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from autograder.checking.outcomes import is_outcome
 from autograder.judging.explanations import signature_of_error
-from autograder.sandbox.guest.wire_tables import is_pandas, to_parts
+from autograder.sandbox.guest.wire_tables import to_parts
 from autograder.sandbox.protocol import Answer, Call, StudentError
 from autograder.sandbox.script import is_script, names_in
-from autograder.values import as_array, call_key, close, equal, tolerances
+from autograder.values import Rules, TableOptions, as_array, call_key, close, equal, family_of, tolerances
 
 __all__ = ["PRAISE", "Candidate", "Diagnosis", "answer_signature", "distinguishing_calls", "no_pairs", "same_answer"]
 
 FEW_NUMBERS = 3  # wrong numbers that are no coincidence
 # What a message says to be right is so where its mistake is the only one.
 PRAISE = re.compile(r"\b(right|rightly|correct)\b", re.IGNORECASE)
+_STRICT = TableOptions(column_order=True)
 MAX_NUMBERS = 500  # of one answer that its signature is made from
 
 Answers = Sequence[Answer | None]
@@ -137,7 +138,7 @@ class Diagnosis:
 
     def _alike(self, one: Any, other: Any, key: str, place: int) -> bool:
         rtol, atol = tolerances(*self.calls[place].args)
-        return key in one and key in other and equal(one[key], other[key], rtol=rtol, atol=atol)
+        return key in one and key in other and _interchangeable(one[key], other[key], Rules(rtol, atol))
 
     def _explains_part(self, candidate: Candidate, given: Answers, places: Sequence[int]) -> bool:
         shows = set(candidate.differs)
@@ -226,7 +227,13 @@ def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
         one, other = (signature_of_error(error.type, error.message) for error in (left.error, right.error))
         return one == other
     rtol, atol = tolerances(*call.args, *call.kwargs.values()) if call else tolerances(left.value)
-    return equal(left.value, right.value, rtol=rtol, atol=atol)
+    return _interchangeable(left.value, right.value, Rules(rtol, atol))
+
+
+def _interchangeable(one: Any, other: Any, rules: Rules) -> bool:
+    """Whether two answers are the same, either of them taken as the expected one: then the order of columns counts, too."""
+    rules = replace(rules, tables=_STRICT)
+    return equal(one, other, rules) and equal(other, one, rules)
 
 
 def distinguishing_calls(exercise: str, calls: Sequence[Call]) -> list[Call]:
@@ -273,7 +280,7 @@ def _digits(value: Any) -> str:
         return repr([(k, _digits(v)) for k, v in value.items()])
     if isinstance(value, tuple | list) and any(isinstance(v, np.ndarray | dict | tuple | list) for v in value):
         return repr([_digits(v) for v in value])
-    if is_pandas(value):
+    if family_of(value).from_pandas:
         return _digits(to_parts(value))
     array = as_array(value)
     if array is None:

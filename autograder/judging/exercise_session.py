@@ -17,10 +17,9 @@ from autograder.checking.student_objects import asked_for
 from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import explain_stop
 from autograder.judging.purity import AliasingCheck, PurityProbe, mutation_advice
-from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.protocol import Answer, Call, Limits, Script, Session, StudentError
 from autograder.sandbox.script import is_script
-from autograder.values import call_key, paste, show
+from autograder.values import call_key, family_of, paste, show
 
 __all__ = ["ExerciseSession", "Subject"]
 
@@ -211,7 +210,7 @@ class ExerciseSession:
         parameters = dict(enumerate(signature.parameters)) if signature else {}
         names = [parameters.get(int(name), name) if name.isdigit() else name for name in answer.changed]
         which = " and ".join(f"`{n}`" if not n.isdigit() else f"argument {int(n) + 1}" for n in names)
-        table = any(map(kind_of_table, (given.get(name) for name in answer.changed)))
+        table = any(family_of(given.get(name)).is_table for name in answer.changed)
         advice = _A_NEW_TABLE if table else mutation_advice([given.get(name) for name in answer.changed])
         raise CheckFailed(
             f"{call.function} changes its input {which}: after the call it is not what it was before. {advice}",

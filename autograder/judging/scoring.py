@@ -14,12 +14,13 @@ from autograder.base.sanitize import sanitize
 from autograder.base.verdict import CheckResult, CheckStatus, ExerciseStatus, ExerciseVerdict
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
+from autograder.checking.findings import named, wrong_type
 from autograder.judging.diagnosis import Diagnosis, answer_signature
 from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.explanations import explain
 from autograder.judging.proxies import StudentProxy
 from autograder.sandbox.protocol import Call, Opaque, Session
-from autograder.values import describe, is_builtin, named, wrong_structure, wrong_type
+from autograder.values import describe, is_builtin, structure_difference
 
 __all__ = ["INPUTS_KEPT", "NOT_ATTEMPTED", "Checks", "Scorer", "not_tried"]
 
@@ -190,9 +191,9 @@ class Scorer:
         if conversation.latest is not None:
             call, answer = conversation.latest
             right = self._checks.right_answer(call)
-            finding = wrong_structure(answer.value, right)
+            finding = structure_difference(answer.value, right)
             if finding is not None and answer.error is None:
-                return CheckFailed(named(finding.reason, conversation.spelled(call)[0]), conversation.described(call))
+                return CheckFailed(named(finding.sentence, conversation.spelled(call)[0]), conversation.described(call))
             if (lost := _opaque(answer.value)) is not None:
                 what = "it" if lost is answer.value else f"A part of what {call.function} returned"
                 reason = wrong_type(lost, "a number or an array", what).reason

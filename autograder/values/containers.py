@@ -1,350 +1,451 @@
-"""Plain values compared part by part: where two first differ, and the sentence that says how.
+"""Lists, tuples, ranges, iterators, dictionaries and sets, compared part by part.
 
-Types are held apart where Python means something else by them: a string of digits is no number, ``True`` is no 1, a
-list no set. A list, a tuple, a range and what a generator gives are one sequence. The standard library and NumPy only.
+A container without arrays is built-in: it is compared with a path to the first difference, and a list, a tuple, a range and
+the items of an iterator are one sequence. A container with arrays is several answers, each of which is compared on its own.
 """
 
 from __future__ import annotations
 
-import datetime as dt
-import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
-from autograder.base.errors import CourseError
+from autograder.base.formatting import pluralize
+from autograder.base.sanitize import shorten
 from autograder.sandbox.guest.wire_limits import MAX_NODES
 from autograder.sandbox.guest.wire_plain import Iterated
-from autograder.sandbox.guest.wire_tables import is_pandas
-from autograder.sandbox.protocol import Opaque
-from autograder.values.differences import (
+from autograder.values.family import (
+    MAX_ITEMS,
+    MAX_TEXT,
     Difference,
-    inline_value,
-    line_difference,
-    lines_difference,
-    mismatch_message,
-    missing_and_extra,
-    wrong_plain_type,
+    Family,
+    Rules,
+    copy_value,
+    describe,
+    differences,
+    equal,
+    family_of,
+    fingerprint,
+    outline,
+    paste,
+    returned_none,
+    schema,
+    source,
+    type_difference,
 )
-from autograder.values.text import PLAIN, listed, plain_kind, sorted_members, source
+from autograder.values.messages import (
+    count,
+    describe_long,
+    inline_value,
+    listed,
+    missing_and_extra,
+    sorted_members,
+    wrong_builtin_type,
+)
 
-__all__ = ["Comparison", "is_builtin", "reject_opaque"]
+__all__ = ["MappingFamily", "RangeFamily", "SequenceFamily", "SetFamily", "structure_difference"]
 
-FEW_KEYS = 6  # that are all told where one is missing
-MAX_GREEDY = 300  # items that are held against each other one by one, where their order does not count
-_NUMBERS = (int, float, complex, np.number)
+MAX_DEPTH = 6
+FEW_KEYS = 6  # that are all listed if one is missing
+MAX_GREEDY = 300  # items that are compared with each other one by one if their order does not count
 _SEQUENCES = (list, tuple, range)
+_DEFAULT = Rules()
 
 
-def is_builtin(value: Any) -> bool:
-    """Whether ``value`` is compared here: it holds no numeric array, and is more than a number or a row of numbers."""
-    if isinstance(value, np.ndarray | np.generic):
-        return value.dtype.kind in "UMm"
-    if is_pandas(value):
-        return False
-    if isinstance(value, (*PLAIN, Iterated)):
-        return True
-    if isinstance(value, list | dict):
-        return not _holds_array(value)
-    return isinstance(value, tuple) and not _holds_array(value) and not all(isinstance(v, _NUMBERS) for v in value)
+class Container(Family):
+    """What sequences and mappings share: their parts."""
+
+    def parts(self, value: Any) -> Iterable[Any]:
+        """Return the values that a container holds."""
+        return value  # type: ignore[no-any-return]
+
+    def part_differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+        """Yield the differences of several answers, each at a tolerance of its own."""
+        if rules.of_largest:
+            inner = replace(rules.of_part("it"), of_largest=rules.of_largest)
+            keys = list(expected) if isinstance(expected, dict) else range(len(expected))
+            if all(equal(found[key], expected[key], inner) for key in keys):
+                return
+            rules = replace(rules, of_largest=0.0)
+        unnamed = rules.of_part("it")
+        for part, right, name in self.pairs(found, expected):
+            if not equal(part, right, unnamed):
+                yield from differences(part, right, rules.of_part(name))
+
+    def pairs(self, found: Any, expected: Any) -> Iterator[tuple[Any, Any, str]]:
+        """Yield each part, the one that is expected, and what a sentence calls it."""
+        raise NotImplementedError
+
+    def holds_array(self, value: Any) -> bool:
+        return any(family_of(part).holds_array(part) for part in self.parts(value))
+
+    def is_narrow(self, value: Any) -> bool:
+        return any(family_of(part).is_narrow(part) for part in self.parts(value))
+
+    def is_builtin(self, value: Any) -> bool:
+        return not self.holds_array(value)
+
+    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
+        if len(value) > MAX_ITEMS:
+            yield f"a {self.name(value)} of {len(value)} items"
+            return
+        if depth >= MAX_DEPTH:
+            yield "…"
+            return
+        opening, closing = self.brackets(value)
+        yield opening
+        for place, key in enumerate(value):
+            yield ", " if place else ""
+            yield f"{shorten(repr(key), MAX_TEXT)}: " if isinstance(value, dict) else ""
+            part = value[key] if isinstance(value, dict) else key
+            yield from family_of(part).pieces(part, digits, depth + 1)
+        yield closing
+
+    def brackets(self, value: Any) -> tuple[str, str]:
+        """Return what opens and closes a container in a message."""
+        raise NotImplementedError
+
+    def name(self, value: Any) -> str:
+        """Return the name of the container's type."""
+        return type(value).__name__
 
 
-def _holds_array(value: Any) -> bool:
-    if isinstance(value, np.ndarray | np.generic):
-        return value.dtype.kind not in "UMm" and value.ndim > 0
-    if is_pandas(value):
-        return True
-    if isinstance(value, dict):
-        return any(map(_holds_array, value.values()))
-    return isinstance(value, list | tuple) and any(map(_holds_array, value))
+class SequenceFamily(Container):
+    """Lists, tuples, and the items of an iterator."""
 
+    types: ClassVar[tuple[type, ...]] = (list, tuple)
 
-def reject_opaque(expected: Any) -> None:
-    """Raise ``CourseError`` where the right answer itself is something that cannot cross: nothing can be held against it."""
-    if isinstance(expected, Opaque):
-        raise CourseError(
-            f"The right answer is of type {expected.type}, which cannot leave a student's process. Let the function give arrays, "
-            "numbers, texts, dates, lists, dicts or sets, or look at what it gives with student.probe(…)."
-        )
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """How values are compared. Numbers are equal at ``rtol`` and ``atol``, whole numbers only where they are the same.
-
-    ``order=False``: items may come in any order; ``order=True``: the keys of a dictionary have an order, too.
-    ``exact_type``: a list is no tuple, and 3 is no 3.0. ``extra_keys``: a dictionary may have more keys than the right one.
-    ``refuses``: a right answer that cannot cross raises ``CourseError``, since nothing can be held against it.
-    ``of_largest``: numbers may be off by this share of themselves.
-    """
-
-    rtol: float = 1e-5
-    atol: float = 1e-6
-    order: bool | None = None
-    exact_type: bool = False
-    extra_keys: bool = False
-    of_largest: float = 0.0
-    refuses: bool = False
-
-    def difference(self, found: Any, right: Any) -> Difference | None:
-        """Where ``found`` is not ``right``; ``None`` where nothing is wrong."""
-        if type(found) is type(right) and type(found) in (str, bool, bytes, int) and found == right:
-            return None
-        if right is None or isinstance(right, bool | np.bool_):
-            same = found is None if right is None else isinstance(found, bool | np.bool_) and bool(found) == bool(right)
-            return None if same else mismatch_message(found, right)
-        if isinstance(right, str):
-            return self._text(found, str(right))
-        if isinstance(right, _NUMBERS) and not isinstance(right, np.timedelta64):
-            return None if self._same_number(found, right) else mismatch_message(found, right)
-        if isinstance(right, dict):
-            return self._mapping(found, right)
-        if isinstance(right, set | frozenset):
-            return self._members(found, right)
-        if isinstance(right, np.ndarray):
-            return self._array(found, right)
-        if isinstance(right, _SEQUENCES):
-            return self._sequence(found, right)
-        if self.refuses:
-            reject_opaque(right)
-        return None if _same_leaf(found, right) else mismatch_message(found, right)
-
-    def _same_number(self, found: Any, right: Any) -> bool:
-        if isinstance(found, np.ndarray) and not found.ndim:
-            found = found[()]
-        if not isinstance(found, _NUMBERS) or isinstance(found, bool | np.timedelta64):
-            return False
-        if isinstance(found, int | np.integer) and isinstance(right, int | np.integer):
-            return int(found) == int(right)
-        if self.exact_type and type(found) is not type(right) and not isinstance(found, np.generic):
-            return False
-        if isinstance(right, np.number):
-            right = right.item()
-        if isinstance(found, np.number):
-            found = found.item()
-        try:
-            if found == right or (found != found and right != right):  # noqa: PLR0124 - NaN is not itself
-                return True
-            allowed = max(self.atol, self.of_largest * abs(right)) + self.rtol * abs(right)
-            return bool(math.isfinite(abs(right)) and abs(found - right) <= allowed)
-        except OverflowError:  # a whole number that no float holds
-            return False
-
-    def _text(self, found: Any, right: str) -> Difference | None:
-        if not isinstance(found, str):
-            return mismatch_message(found, right)
-        if found == right:
-            return None
-        if "\n" in right or "\n" in found:
-            return lines_difference(found, right)
-        return line_difference(found, right)
-
-    def _mapping(self, found: Any, right: dict[Any, Any]) -> Difference | None:
-        if not isinstance(found, dict):
-            return wrong_plain_type(found, "a dictionary", right)
-        pairs, missing, extra = self._paired(found, right)
-        if self.extra_keys:
-            extra = []
-        if missing or extra:
-            clause = missing_and_extra("the dictionary", missing, extra, " the key", found)
-            if not extra and 0 < len(found) <= FEW_KEYS:
-                clause = f"the dictionary lacks {listed(missing)}; it has {listed(found)}."
-            return Difference(clause, "length", found, right)
-        if self.order and [key for key, _ in pairs] != [*found]:
-            at, (key, now) = next((i, (a, b)) for i, ((a, _), b) in enumerate(zip(pairs, found, strict=True)) if a != b)
-            clause = f"the keys of the dictionary are in another order: {source(now)} comes at place {at + 1} where {source(key)} is right."
-            return Difference(clause, "values", found, right)
-        for own, key in pairs:
-            if (inside := self.difference(found[own], right[key])) is not None:
-                return inside.within("dictionary", own)
-        return None
-
-    def _members(self, found: Any, right: Any) -> Difference | None:
-        if not isinstance(found, set | frozenset) or (self.exact_type and type(found) is not type(right)):
-            return wrong_plain_type(found, f"a {type(right).__name__}", right)
-        _pairs, missing, extra = self._paired(found, right)
-        if not (missing or extra):
-            return None
-        return Difference(
-            missing_and_extra("the set", sorted_members(missing), sorted_members(extra), "", found),
-            "values",
-            found,
-            right,
-        )
-
-    def _paired(self, found: Iterable[Any], right: Iterable[Any]) -> tuple[list[tuple[Any, Any]], list[Any], list[Any]]:
-        """The keys of one that are those of the other, which are missing, and which are too many; floats at tolerance."""
-        own = {_ident(key): key for key in found}
-        pairs, missing = [], []
-        for key in right:
-            ident = _ident(key)
-            if ident in own:
-                pairs.append((own.pop(ident), key))
-            else:
-                missing.append(key)
-        extra = list(own.values())
-        if missing and extra and all(isinstance(key, float | int | np.number) for key in (*missing, *extra)):
-            near = self._near(sorted(extra), sorted(missing)) if len(missing) == len(extra) else None
-            if near is not None:
-                return pairs + near, [], []
-        return pairs, missing, extra
-
-    def _near(self, found: list[Any], right: list[Any]) -> list[tuple[Any, Any]] | None:
-        near = [(a, b) for a, b in zip(found, right, strict=True) if self._same_number(a, b)]
-        return near if len(near) == len(right) else None
-
-    def _array(self, found: Any, right: np.ndarray) -> Difference | None:
-        """An array of texts or dates; a list of them is as good."""
-        if isinstance(found, list | tuple):
-            try:
-                found = np.asarray(found, dtype=None if right.dtype.kind == "U" else right.dtype)
-            except (ValueError, TypeError, OverflowError):
-                return wrong_plain_type(found, plain_kind(right), right)
-        if not isinstance(found, np.ndarray) or found.dtype.kind != right.dtype.kind:
-            return wrong_plain_type(found, plain_kind(right), right)
-        if found.shape != right.shape:
-            clause = f"has shape {found.shape}; it should have shape {right.shape}."
-            return Difference(f"the array {clause}", "shape", None, None, alone=f"it {clause}")
-        try:
-            same = found == right
-        except (TypeError, ValueError, OverflowError):  # years and days have no common unit
-            same = np.zeros(right.shape, dtype=bool)
-        if right.dtype.kind in "Mm":
-            same |= np.isnat(found) & np.isnat(right)
-        if same.all():
-            return None
-        place = tuple(int(i) for i in np.argwhere(~same)[0])
-        return mismatch_message(found[place], right[place]).within("array", place)
-
-    def _sequence(self, found: Any, right: Any) -> Difference | None:
-        items = _items(found)
-        name = _name_of(right)
-        if items is None or (self.exact_type and _name_of(found) != name):
-            return wrong_plain_type(found, f"{'an' if name[0] in 'aeio' else 'a'} {name}", right)
-        kind = "list" if isinstance(found, np.ndarray) else _name_of(found)
-        cut = isinstance(found, Iterated) and found.more, isinstance(right, Iterated) and right.more
-        if any(cut):  # no more was looked at than this
-            shared = (
-                min(len(items), len(right))
-                if (cut[0] and len(right) >= len(items)) or (cut[1] and len(items) >= len(right))
-                else None
-            )
-            if shared is not None:
-                items, right = items[:shared], right[:shared]
-        if self.order is False:
-            return self._in_any_order(items, right, kind, found)
-        place = next((i for i, (a, b) in enumerate(zip(items, right, strict=False)) if self.difference(a, b)), None)
-        if len(items) != len(right):
-            return self._other_length(items, right, place, kind, found)
-        if place is None:
-            return None
-        inside = self.difference(items[place], right[place])
-        assert inside is not None  # noqa: S101 - three lines above
-        first = inside.within(kind, place)
-        if not inside.path and len(items) > 1 and self._in_any_order(items, right, kind, found) is None:
-            other = (
-                f"the {kind} has the right items in another order: {first.sentence()[0].lower()}{first.sentence()[1:]}"
-            )
-            return Difference(other, "values", found, right)
-        return first
-
-    def _other_length(
-        self, items: Sequence[Any], right: Sequence[Any], place: int | None, kind: str, found: Any
-    ) -> Difference:
-        more = "more than " if isinstance(found, Iterated) and found.more else ""
-        counts = f"the {kind} has {more}{len(items):,} item{'' if len(items) == 1 else 's'} where {len(right):,} {'is' if len(right) == 1 else 'are'} right"
-        shared = min(len(items), len(right))
-        if not items:
-            clause = f"the {kind} is empty where {len(right):,} item{' is' if len(right) == 1 else 's are'} right, the first of them {inline_value(right[0])}."
-        elif place is None and len(items) < len(right):
-            clause = f"{counts}: {inline_value(right[shared])} is missing at its end."
-        elif place is None:
-            clause = f"{counts}: {inline_value(items[shared])} at place {shared + 1} is too many."
+    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+        if rules.nested:
+            if (difference := _sequence_difference(found, expected, rules)) is not None:
+                yield difference
+            return
+        if isinstance(found, np.ndarray) and found.ndim and len(found) == len(expected) and _plausible(found, expected):
+            found = list(found)
+        if (wrong := structure_difference(found, expected, rules)) is not None:
+            yield wrong
         else:
-            inside = self.difference(items[place], right[place])
-            assert inside is not None  # noqa: S101 - the place is where they differ
-            first = inside.within(kind, place).sentence()
-            clause = f"{counts}; the first that differs: {first[0].lower()}{first[1:]}"
-        return Difference(clause, "length", found, right)
+            yield from self.part_differences(found, expected, rules)
 
-    def _in_any_order(self, items: Sequence[Any], right: Sequence[Any], kind: str, found: Any) -> Difference | None:
-        """What is missing and what is too many, where the order of items does not count."""
-        if len(items) > MAX_NODES > len(right):  # a range may have any number of them
-            return self._other_length(items, right, None, kind, found)
-        have, want = Counter(map(_ident, items)), Counter(map(_ident, right))
-        names = {_ident(item): item for item in (*items, *right)}
-        extra = [names[ident] for ident in (have - want).elements()]
-        missing = [names[ident] for ident in (want - have).elements()]
-        if len(extra) <= MAX_GREEDY and len(missing) <= MAX_GREEDY:
-            outlines = list(map(self._outline, extra))
-            left = []
-            for item in missing:
-                wanted = self._outline(item)  # what differs in more than its numbers need not be looked at closely
-                pairs = enumerate(zip(extra, outlines, strict=True))
-                near = next((i for i, (a, o) in pairs if o == wanted and self.difference(a, item) is None), None)
-                if near is None:
-                    left.append(item)
-                else:
-                    del extra[near], outlines[near]
-            missing = left
-        if not (missing or extra):
-            return None
-        return Difference(missing_and_extra(f"the {kind}", missing, extra, "", found), "values", found, right)
+    def pairs(self, found: Any, expected: Any) -> Iterator[tuple[Any, Any, str]]:
+        size = len(expected)
+        names = ["first", "second", "third"][:size] if 2 <= size <= 3 else [f"{i + 1}." for i in range(size)]
+        for name, part, right in zip(names, found, expected, strict=True):
+            yield part, right, f"The {name} part"
 
-    def _outline(self, value: Any) -> Any:
-        """Equal for any two values that may be the same at a tolerance: what they are but for their numbers and dates."""
-        if isinstance(value, bool | np.bool_):
-            return bool(value)
-        if isinstance(value, str | bytes):
-            return value
-        if isinstance(value, _NUMBERS):
-            return "number", None
-        if isinstance(value, np.ndarray):
-            return self._outline(value.tolist())
-        if isinstance(value, range) and len(value) > MAX_NODES:
-            return repr(value)
-        if isinstance(value, list | tuple | range):
-            inside = map(self._outline, value)
-            return "items", tuple(inside if self.order is not False else sorted(inside, key=repr))
-        if isinstance(value, dict):
-            return "dict", None if self.extra_keys else len(value)
-        return ("set", len(value)) if isinstance(value, set | frozenset) else type(value).__name__
+    def is_builtin(self, value: Any) -> bool:
+        if isinstance(value, Iterated):
+            return True
+        if self.holds_array(value):
+            return False
+        return not isinstance(value, tuple) or not all(_is_number(part) for part in value)
+
+    def brackets(self, value: Any) -> tuple[str, str]:
+        if isinstance(value, Iterated):
+            return f"a {value.type} that gives [", ", …]" if value.more else "]"
+        return ("(", ")") if isinstance(value, tuple) else ("[", "]")
+
+    def name(self, value: Any) -> str:
+        return str(value.type) if isinstance(value, Iterated) else super().name(value)
+
+    def source(self, value: Any, depth: int) -> str:
+        items = ", ".join(source(item, depth + 1) for item in value)
+        if isinstance(value, Iterated):
+            return f"iter([{items}])"
+        if isinstance(value, list):
+            return f"[{items}]"
+        return f"({items}{',' if len(value) == 1 else ''})"
+
+    def paste(self, name: str, value: Any) -> str:
+        long = describe_long(value, type(value).__name__)
+        return f"{name} is {long}" if long else f"{name} = {source(value)}"
+
+    def kind(self, value: Any) -> str:
+        if not isinstance(value, Iterated):
+            return ""
+        return f"a {value.type} of {'more than ' if value.more else ''}{count(len(value), 'item')}"
+
+    def label(self, value: Any, other: Any) -> str:
+        return f"a {self.name(value)}" if type(value) in (list, tuple, Iterated) else ""
+
+    def describe(self, value: Any) -> str:
+        return f"a {'list' if type(value).__name__ == 'list' else 'tuple'} of {pluralize(len(value), 'item')}"
+
+    def copy(self, value: Any, leaf: Callable[[Any], Any]) -> Any:
+        items = [copy_value(item, leaf) for item in value]
+        if isinstance(value, Iterated):
+            return Iterated(items, value.type, more=value.more)
+        return items if isinstance(value, list) else tuple(items)
+
+    def identity(self, value: Any) -> Hashable:
+        return (type(value).__name__, tuple(map(fingerprint, value)))
+
+    def match_key(self, value: Any) -> Hashable:
+        return ("items", tuple(map(_match_key, value)))
+
+    def outline(self, value: Any, rules: Rules) -> Hashable:
+        inside = [outline(item, rules) for item in value]
+        return "items", tuple(inside if rules.order is not False else sorted(inside, key=repr))
+
+    def schema(self, value: Any) -> Hashable:
+        return tuple(map(schema, value))
 
 
-def _ident(value: Any) -> Any:
-    """Equal and hashable for what is one key, and for equal items: True is not 1, but 1.0 is; NaN is itself."""
-    if isinstance(value, bool | np.bool_):
-        return ("bool", bool(value))
-    if isinstance(value, _NUMBERS) and not isinstance(value, np.timedelta64):
-        return ("number", _digits_of(value))
-    if isinstance(value, range) and len(value) > MAX_NODES:
+class RangeFamily(SequenceFamily):
+    """Ranges, which are compared with the sequence of their numbers."""
+
+    types: ClassVar[tuple[type, ...]] = (range,)
+
+    def parts(self, value: Any) -> Iterable[Any]:
+        return ()
+
+    def is_exact(self, value: Any) -> bool:
+        return True
+
+    def is_builtin(self, value: Any) -> bool:
+        return True
+
+    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
+        yield repr(value)
+
+    def source(self, value: Any, depth: int) -> str:
+        return repr(value)
+
+    def paste(self, name: str, value: Any) -> str:
+        return f"{name} = {value!r}"
+
+    def kind(self, value: Any) -> str:
+        return "a range"
+
+    def label(self, value: Any, other: Any) -> str:
+        return "a range"
+
+    def copy(self, value: Any, leaf: Callable[[Any], Any]) -> Any:
+        return leaf(value)
+
+    def identity(self, value: Any) -> Hashable:
         return ("range", repr(value))
-    if isinstance(value, list | tuple | range):
-        return ("items", tuple(map(_ident, value)))
-    if isinstance(value, set | frozenset):
-        return ("set", frozenset(map(_ident, value)))
-    if isinstance(value, dict):
-        return ("dict", frozenset((_ident(k), _ident(v)) for k, v in value.items()))
-    if isinstance(value, str | bytes):
-        return (type(value).__name__, value)
-    return (type(value).__name__, repr(value))
+
+    def match_key(self, value: Any) -> Hashable:
+        return ("range", repr(value)) if len(value) > MAX_NODES else super().match_key(value)
+
+    def outline(self, value: Any, rules: Rules) -> Hashable:
+        return repr(value) if len(value) > MAX_NODES else super().outline(value, rules)
+
+    def schema(self, value: Any) -> Hashable:
+        return "range"
 
 
-def _digits_of(value: Any) -> str:
-    """Equal for equal numbers. A text, as whoever chooses numbers can choose such as have one hash, and texts cannot be chosen so."""
-    number = value.item() if isinstance(value, np.generic) else value
-    if isinstance(number, complex):
-        return _digits_of(number.real) + (f" {_digits_of(number.imag)}" if number.imag else "")
-    if isinstance(number, float) and not number.is_integer():
-        return number.hex()
-    return f"{int(number):x}" if isinstance(number, int | float) else repr(number)
+class MappingFamily(Container):
+    """Dictionaries."""
+
+    types: ClassVar[tuple[type, ...]] = (dict,)
+
+    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+        if rules.nested:
+            if (difference := _mapping_difference(found, expected, rules)) is not None:
+                yield difference
+        elif (wrong := structure_difference(found, expected, rules)) is not None:
+            yield wrong
+        else:
+            yield from self.part_differences(found, expected, rules)
+
+    def pairs(self, found: Any, expected: Any) -> Iterator[tuple[Any, Any, str]]:
+        for key, right in expected.items():
+            yield found[key], right, f"The entry {key!r}"
+
+    def parts(self, value: Any) -> Iterable[Any]:
+        return value.values()  # type: ignore[no-any-return]
+
+    def brackets(self, value: Any) -> tuple[str, str]:
+        return "{", "}"
+
+    def source(self, value: Any, depth: int) -> str:
+        return "{" + ", ".join(f"{source(k, depth + 1)}: {source(v, depth + 1)}" for k, v in value.items()) + "}"
+
+    def paste(self, name: str, value: Any) -> str:
+        if any(isinstance(part, np.ndarray | dict) for part in value.values()):
+            parts = ", ".join(
+                f"{k!r}: {paste('', v).removeprefix(' = ').removeprefix(' is ')}" for k, v in value.items()
+            )
+            return f"{name} = {{{parts}}}"
+        long = describe_long(value, "dictionary")
+        return f"{name} is {long}" if long else f"{name} = {source(value)}"
+
+    def label(self, value: Any, other: Any) -> str:
+        return "a dictionary" if type(value) is dict else ""
+
+    def describe(self, value: Any) -> str:
+        return "a dictionary" if type(value) is dict else super().describe(value)
+
+    def copy(self, value: Any, leaf: Callable[[Any], Any]) -> Any:
+        return {key: copy_value(part, leaf) for key, part in value.items()}
+
+    def identity(self, value: Any) -> Hashable:
+        return ("dict", tuple((k if type(k) is str else fingerprint(k), fingerprint(v)) for k, v in value.items()))
+
+    def match_key(self, value: Any) -> Hashable:
+        return ("dict", frozenset((_match_key(key), _match_key(part)) for key, part in value.items()))
+
+    def outline(self, value: Any, rules: Rules) -> Hashable:
+        return "dict", None if rules.extra_keys else len(value)
+
+    def schema(self, value: Any) -> Hashable:
+        return tuple((key, schema(part)) for key, part in value.items())
+
+
+class SetFamily(Family):
+    """Sets and frozensets."""
+
+    types: ClassVar[tuple[type, ...]] = (set, frozenset)
+
+    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+        if not isinstance(found, set | frozenset) or (rules.exact_type and type(found) is not type(expected)):
+            yield wrong_builtin_type(found, f"a {type(expected).__name__}", expected)
+            return
+        _pairs, missing, extra = _paired(found, expected, rules)
+        if missing or extra:
+            clause = missing_and_extra("the set", sorted_members(missing), sorted_members(extra), "", found)
+            yield Difference(clause, "values", found, expected)
+
+    def is_exact(self, value: Any) -> bool:
+        return True
+
+    def is_builtin(self, value: Any) -> bool:
+        return True
+
+    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
+        yield shorten(source(value), MAX_TEXT)
+
+    def source(self, value: Any, depth: int) -> str:
+        members = ", ".join(source(item, depth + 1) for item in sorted_members(value))
+        inside = f"{{{members}}}" if value else ""
+        return f"{type(value).__name__}({inside})" if isinstance(value, frozenset) or not value else inside
+
+    def paste(self, name: str, value: Any) -> str:
+        long = describe_long(value, type(value).__name__)
+        return f"{name} is {long}" if long else f"{name} = {source(value)}"
+
+    def kind(self, value: Any) -> str:
+        name = type(value).__name__
+        return f"a {name} of {count(len(value), 'member')}" if value else f"an empty {name}"
+
+    def label(self, value: Any, other: Any) -> str:
+        return f"a {type(value).__name__}" if type(value) in (set, frozenset) else ""
+
+    def copy(self, value: Any, leaf: Callable[[Any], Any]) -> Any:
+        return value.copy() if isinstance(value, set) else leaf(value)
+
+    def identity(self, value: Any) -> Hashable:
+        return (type(value).__name__, frozenset(map(fingerprint, value)))
+
+    def match_key(self, value: Any) -> Hashable:
+        return ("set", frozenset(map(_match_key, value)))
+
+    def outline(self, value: Any, rules: Rules) -> Hashable:
+        return ("set", len(value))
+
+    def schema(self, value: Any) -> Hashable:
+        return type(value).__name__
+
+
+# several answers
+
+
+def structure_difference(found: Any, expected: Any, rules: Rules = _DEFAULT) -> Difference | None:
+    """Return what is wrong with the parts of a value; None if they are as many, or have the names, as expected."""
+    if found is None and expected is not None:
+        return returned_none(rules.what)
+    if isinstance(expected, dict):
+        if not isinstance(found, dict):
+            asked = f"a dictionary with the keys {_keys(expected)}"
+            return replace(type_difference(found, asked, rules.what), found=found)
+        missing = [key for key in expected if key not in found]
+        text = f"The dictionary lacks {_keys(missing)}; it has {_keys(found) or 'no keys'}."
+        return Difference(text, "length", found) if missing else None
+    if isinstance(expected, tuple | list):
+        size = len(expected)
+        asked = {1: "one value is asked for", 2: "a pair is asked for"}.get(size, f"{size} values are asked for")
+        if not isinstance(found, tuple | list):
+            return Difference(f"{rules.subject('is')} {describe(found)}; {asked}.", "type")
+        if len(found) != size:
+            return Difference(f"It has {len(found)} part{'' if len(found) == 1 else 's'}; {asked}.", "length")
+    return None
+
+
+def _plausible(found: np.ndarray, expected: Any) -> bool:
+    # A stack of two arrays of one shape is a sequence of two; an output with two rows alone is not.
+    try:
+        return all(np.shape(a) == np.shape(e) for a, e in zip(found, expected, strict=True))
+    except ValueError:  # lists of several lengths
+        return False
+
+
+def _keys(keys: Any) -> str:
+    return ", ".join(repr(key) for key in keys)
+
+
+# built-in containers
+
+
+def _is_number(value: Any) -> bool:
+    return family_of(value).is_number and not isinstance(value, np.bool_)
+
+
+def _match_key(value: Any) -> Hashable:
+    return family_of(value).match_key(value)
+
+
+def _mapping_difference(found: Any, expected: dict[Any, Any], rules: Rules) -> Difference | None:
+    if not isinstance(found, dict):
+        return wrong_builtin_type(found, "a dictionary", expected)
+    pairs, missing, extra = _paired(found, expected, rules)
+    if rules.extra_keys:
+        extra = []
+    if missing or extra:
+        clause = missing_and_extra("the dictionary", missing, extra, " the key", found)
+        if not extra and 0 < len(found) <= FEW_KEYS:
+            clause = f"the dictionary lacks {listed(missing)}; it has {listed(found)}."
+        return Difference(clause, "length", found, expected)
+    if rules.order and [key for key, _ in pairs] != [*found]:
+        at, (key, now) = next((i, (a, b)) for i, ((a, _), b) in enumerate(zip(pairs, found, strict=True)) if a != b)
+        clause = f"the keys of the dictionary are in another order: {source(now)} comes at place {at + 1} where {source(key)} is right."
+        return Difference(clause, "values", found, expected)
+    for own, key in pairs:
+        if (inside := next(differences(found[own], expected[key], rules), None)) is not None:
+            return inside.within("dictionary", own)
+    return None
+
+
+def _paired(
+    found: Iterable[Any], expected: Iterable[Any], rules: Rules
+) -> tuple[list[tuple[Any, Any]], list[Any], list[Any]]:
+    """Pair the keys of both, floats at tolerance, and list the keys that are missing and those that are extra."""
+    own = {_match_key(key): key for key in found}
+    pairs, missing = [], []
+    for key in expected:
+        ident = _match_key(key)
+        if ident in own:
+            pairs.append((own.pop(ident), key))
+        else:
+            missing.append(key)
+    extra = list(own.values())
+    if (
+        missing
+        and len(missing) == len(extra)
+        and all(isinstance(key, float | int | np.number) for key in (*missing, *extra))
+    ):
+        near = list(zip(sorted(extra), sorted(missing), strict=True))
+        if all(equal(one, other, rules) for one, other in near):
+            return pairs + near, [], []
+    return pairs, missing, extra
 
 
 def _items(value: Any) -> Sequence[Any] | None:
-    """The items of what counts as a sequence; ``None`` for anything else."""
+    """The items of what counts as a sequence; None for any other value."""
     if isinstance(value, np.ndarray) and value.ndim:
         return list(value)
     return value if isinstance(value, _SEQUENCES) else None
@@ -354,17 +455,88 @@ def _name_of(value: Any) -> str:
     return value.type if isinstance(value, Iterated) else type(value).__name__
 
 
-def _same_leaf(found: Any, right: Any) -> bool:
-    if type(found) is not type(right):
-        return False
-    if isinstance(right, dt.datetime | dt.time):
-        bare = found.replace(tzinfo=None) == right.replace(tzinfo=None)
-        return bare and (found.tzinfo is None) == (right.tzinfo is None) and found.utcoffset() == right.utcoffset()
-    if isinstance(right, np.datetime64 | np.timedelta64):
-        try:
-            return bool(found == right or (np.isnat(found) and np.isnat(right)))
-        except (TypeError, ValueError, OverflowError):  # years and days have no common unit
-            return False
-    if isinstance(right, dt.tzinfo):
-        return str(found) == str(right)
-    return bool(found == right) or str(found) == str(right) == "NaN"
+def _sequence_difference(found: Any, expected: Any, rules: Rules) -> Difference | None:
+    items = _items(found)
+    name = _name_of(expected)
+    if items is None or (rules.exact_type and _name_of(found) != name):
+        return wrong_builtin_type(found, f"{'an' if name[0] in 'aeio' else 'a'} {name}", expected)
+    kind = "list" if isinstance(found, np.ndarray) else _name_of(found)
+    items, right = _as_far_as_known(items, expected)
+    if rules.order is False:
+        return _unordered_difference(items, right, rules, kind, found, expected)
+    all_inside = (
+        first.within(kind, place)
+        for place, (item, wanted) in enumerate(zip(items, right, strict=False))
+        for first in differences(item, wanted, rules)
+    )
+    inside = next(all_inside, None)
+    if len(items) != len(right):
+        return _other_length(items, right, kind, found, expected, inside)
+    if inside is None:
+        return None
+    if (
+        len(inside.path) == 1
+        and len(items) > 1
+        and _unordered_difference(items, right, rules, kind, found, expected) is None
+    ):
+        text = inside.sentence
+        clause = f"the {kind} has the right items in another order: {text[0].lower()}{text[1:]}"
+        return Difference(clause, "values", found, expected)
+    return inside
+
+
+def _as_far_as_known(items: Sequence[Any], expected: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Both sequences, as far as the items of an iterator were taken."""
+    open_ended = isinstance(items, Iterated) and items.more and len(expected) >= len(items)
+    open_ended |= isinstance(expected, Iterated) and expected.more and len(items) >= len(expected)
+    if not open_ended:
+        return items, expected
+    shared = min(len(items), len(expected))
+    return items[:shared], expected[:shared]
+
+
+def _other_length(
+    items: Sequence[Any], right: Sequence[Any], kind: str, found: Any, expected: Any, inside: Difference | None
+) -> Difference:
+    more = "more than " if isinstance(found, Iterated) and found.more else ""
+    are = "is" if len(right) == 1 else "are"
+    counts = f"the {kind} has {more}{count(len(items), 'item')} where {len(right):,} {are} right"
+    shared = min(len(items), len(right))
+    if not items:
+        what = f"{len(right):,} item{' is' if len(right) == 1 else 's are'} right"
+        clause = f"the {kind} is empty where {what}, the first of them {inline_value(right[0])}."
+    elif inside is None and len(items) < len(right):
+        clause = f"{counts}: {inline_value(right[shared])} is missing at its end."
+    elif inside is None:
+        clause = f"{counts}: {inline_value(items[shared])} at place {shared + 1} is too many."
+    else:
+        first = inside.sentence
+        clause = f"{counts}; the first that differs: {first[0].lower()}{first[1:]}"
+    return Difference(clause, "length", found, expected)
+
+
+def _unordered_difference(
+    items: Sequence[Any], right: Sequence[Any], rules: Rules, kind: str, found: Any, expected: Any
+) -> Difference | None:
+    """Which items are missing and which are extra if their order does not count."""
+    if len(items) > MAX_NODES > len(right):  # a range may have any number of them
+        return _other_length(items, right, kind, found, expected, None)
+    have, want = Counter(map(_match_key, items)), Counter(map(_match_key, right))
+    names = {_match_key(item): item for item in (*items, *right)}
+    extra = [names[ident] for ident in (have - want).elements()]
+    missing = [names[ident] for ident in (want - have).elements()]
+    if len(extra) <= MAX_GREEDY and len(missing) <= MAX_GREEDY:
+        outlines = [outline(item, rules) for item in extra]
+        left = []
+        for item in missing:
+            wanted = outline(item, rules)  # a pair that differs in more than its numbers needs no closer look
+            pairs = enumerate(zip(extra, outlines, strict=True))
+            near = next((i for i, (a, o) in pairs if o == wanted and equal(a, item, rules)), None)
+            if near is None:
+                left.append(item)
+            else:
+                del extra[near], outlines[near]
+        missing = left
+    if not (missing or extra):
+        return None
+    return Difference(missing_and_extra(f"the {kind}", missing, extra, "", found), "values", found, expected)

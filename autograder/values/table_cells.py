@@ -1,30 +1,26 @@
-"""What a column of a table holds, whatever its dtype says: numbers, text, dates; and when two cells are the same.
+"""The cells of a table's columns, whatever their dtype says: when two are the same, and which rows of two tables differ.
 
-pandas is needed only where a table is met. NumPy and the standard library besides: a student's own machine runs this too.
+pandas is imported only if a table is compared.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from autograder.base.sanitize import shorten
 from autograder.sandbox.guest.wire_tables import is_pandas, kind_of_table
-from autograder.values.numbers import close, equal
+from autograder.values.closeness import close
+from autograder.values.family import Rules, equal, show
 
 __all__ = [
-    "WORDS",
-    "Cells",
-    "cells_of",
-    "differing",
-    "is_missing",
-    "label_columns",
-    "same_item",
-    "shown_cell",
-    "shown_label",
-]
+    "WORDS", "Cells", "cells_of", "differing_cells", "is_missing", "label_columns", "same_item", "shown_cell", "shown_label",
+    "unpaired_rows",
+]  # fmt: skip
 
 WORDS = {
     "numbers": "numbers",
@@ -35,18 +31,19 @@ WORDS = {
     "other": "other values",
 }
 _LONGEST = 60  # characters of a cell or a label in a sentence
+MAX_PAIRED = 400  # rows that are paired one by one if they differ after sorting
 
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The values of a column: ``kind`` is a key of ``WORDS`` or ``""`` where all are missing; numbers are an array."""
+    """The values of a column. ``kind`` is a key of ``WORDS``, or ``""`` if all are missing. Numbers are an array."""
 
     kind: str
-    values: Any
+    entries: Any
 
 
 def cells_of(column: Any) -> Cells:
-    """The cells of a Series, an index without levels, or an array of pandas's; a missing number is NaN."""
+    """Return the cells of a Series, an index without levels, or a pandas array. A missing number is NaN."""
     import pandas as pd  # noqa: PLC0415 - only tables need it
 
     dtype = column.dtype
@@ -92,7 +89,7 @@ def _kind_of(item: Any) -> str:
 
 
 def is_missing(item: Any) -> bool:
-    """Whether a cell is None, NaN, ``pd.NA`` or ``pd.NaT``."""
+    """Return whether a cell is None, NaN, ``pd.NA`` or ``pd.NaT``."""
     if item is None:
         return True
     if isinstance(item, float | np.floating):
@@ -100,61 +97,61 @@ def is_missing(item: Any) -> bool:
     return type(item).__name__ in {"NAType", "NaTType"} and type(item).__module__.startswith("pandas")
 
 
-def differing(found: Cells, expected: Cells, rtol: float, atol: float) -> Any:
+def _differing(found: Cells, expected: Cells, rules: Rules) -> Any:
     """Where two columns of one length differ, as an array of booleans."""
     if found.kind in ("numbers", "booleans") and expected.kind == "numbers":
-        return ~close(found.values, expected.values, rtol, atol)
-    pairs = zip(found.values, expected.values, strict=True)
-    return np.array([not same_item(a, b, rtol, atol) for a, b in pairs], dtype=bool)
+        return ~close(found.entries, expected.entries, rules.rtol, rules.atol)
+    pairs = zip(found.entries, expected.entries, strict=True)
+    return np.array([not same_item(a, b, rules) for a, b in pairs], dtype=bool)
 
 
-def same_item(found: Any, expected: Any, rtol: float, atol: float) -> bool:
-    """Whether two cells are the same: missing ones are, numbers are at tolerance."""
+def same_item(found: Any, expected: Any, rules: Rules) -> bool:
+    """Return whether two cells are the same: two missing ones are, and two numbers that are equal at tolerance."""
     if is_missing(found) or is_missing(expected):
         return is_missing(found) and is_missing(expected)
     kinds = _kind_of(found), _kind_of(expected)
     if kinds == ("numbers", "numbers"):
+        if isinstance(found, int | np.integer) and isinstance(expected, int | np.integer):
+            return int(found) == int(expected)
         try:
-            return bool(close(np.asarray(float(found)), np.asarray(float(expected)), rtol, atol))
+            return bool(close(np.asarray(float(found)), np.asarray(float(expected)), rules.rtol, rules.atol))
         except OverflowError:  # a whole number that no float holds
-            return type(found) is type(expected) and bool(found == expected)
+            return False
     if kinds[0] != kinds[1]:
         return False
     if hasattr(found, "closed") and hasattr(expected, "closed"):  # intervals
-        ends = same_item(found.left, expected.left, rtol, atol) and same_item(found.right, expected.right, rtol, atol)
+        ends = same_item(found.left, expected.left, rules) and same_item(found.right, expected.right, rules)
         return bool(found.closed == expected.closed) and ends
-    if kinds[0] == "other" and is_pandas(found) and not kind_of_table(found):  # a period, and nothing that holds others
-        return type(found) is type(expected) and bool(found == expected)
-    if kinds[0] == "other":
-        return _same_object(found, expected, rtol, atol)
-    return bool(found == expected)
+    if kinds[0] != "other":
+        try:
+            return bool(found == expected)
+        except TypeError:  # a timestamp of pandas and a missing date of NumPy
+            return False
+    if any(is_pandas(item) and not kind_of_table(item) for item in (found, expected)):
+        return type(found) is type(expected) and _same_of_pandas(found, expected)
+    return equal(found, expected, rules.of_part("it"))
 
 
-def _same_object(found: Any, expected: Any, rtol: float, atol: float) -> bool:
-    try:
-        return equal(found, expected, rtol=rtol, atol=atol)
-    except (TypeError, ValueError):
-        return False
+def _same_of_pandas(found: Any, expected: Any) -> bool:
+    """Whether two periods, or two arrays of a dtype of pandas, are the same."""
+    return bool(found.equals(expected) if hasattr(found, "equals") else found == expected)
 
 
 def label_columns(index: Any) -> list[Any]:
-    """An index as columns of labels, one for each level."""
+    """Return an index as columns of labels, one for each level."""
     levels = getattr(index, "nlevels", 1)
     return [index.get_level_values(level) for level in range(levels)] if levels > 1 else [index]
 
 
 def shown_label(label: Any) -> str:
-    """A row's or a column's label in a sentence: ``'b'``, ``3``, ``2024-05-01``, ``('a', 1)``."""
+    """Return a row's or a column's label as a sentence says it: ``'b'``, ``3``, ``2024-05-01``, ``('a', 1)``."""
     if isinstance(label, tuple):
         return f"({', '.join(map(shown_label, label))}{',' if len(label) == 1 else ''})"
     return shown_cell(label)
 
 
 def shown_cell(item: Any, digits: int = 4) -> str:
-    """A cell in a sentence; a missing one is said to be that."""
-    from autograder.base.sanitize import shorten  # noqa: PLC0415
-    from autograder.values.arrays import show  # noqa: PLC0415 - which shows tables with what stands here
-
+    """Return a cell as a sentence says it."""
     if is_missing(item):
         return "a missing value"
     if isinstance(item, dt.date) or type(item).__name__ in {"Interval", "Period", "Timedelta"}:
@@ -162,3 +159,58 @@ def shown_cell(item: Any, digits: int = 4) -> str:
     if kind_of_table(item):
         return f"a {kind_of_table(item)}"
     return shorten(show(item, digits), _LONGEST)
+
+
+Pairs = Sequence[tuple[Cells, Cells]]
+
+
+def differing_cells(pairs: Pairs, rules: Rules) -> Any:
+    """Return where cells differ, as booleans of shape (rows, columns), for ``pairs`` of columns (found, expected)."""
+    if not pairs:
+        return np.zeros((0, 0), dtype=bool)
+    return np.stack([_differing(one, other, rules) for one, other in pairs], axis=1)
+
+
+def unpaired_rows(pairs: Pairs, rules: Rules) -> tuple[list[int], list[int]]:
+    """Return the rows that are missing and the rows that are extra if their order does not count."""
+    orders = [_order([pair[side] for pair in pairs]) for side in (0, 1)]
+    sorted_pairs = [(_taken(one, orders[0]), _taken(other, orders[1])) for one, other in pairs]
+    wrong = differing_cells(sorted_pairs, rules).any(axis=1)
+    if not wrong.any():
+        return [], []
+    left = [[order[i] for i in np.flatnonzero(wrong)] for order in orders]
+    if len(left[0]) > MAX_PAIRED:
+        return left[1], left[0]
+    spare, lacking = list(left[0]), []
+    for row in left[1]:  # rows that are equal at tolerance may be apart after sorting
+        cells = [(one, other.entries[row]) for one, other in pairs]
+        match = next((s for s in spare if all(same_item(c.entries[s], item, rules) for c, item in cells)), None)
+        if match is None:
+            lacking.append(row)
+        else:
+            spare.remove(match)
+    return lacking, spare
+
+
+def _order(columns: Sequence[Cells]) -> list[int]:
+    count = len(columns[0].entries)
+    return sorted(range(count), key=lambda row: [_sort_key(column.entries[row]) for column in columns])
+
+
+def _sort_key(item: Any) -> tuple[str, Any]:
+    if is_missing(item):
+        return "", 0
+    if isinstance(item, bool | int | float | np.number | np.bool_) and not isinstance(
+        item, complex | np.complexfloating
+    ):
+        try:
+            return "number", float(f"{float(item):.5g}")
+        except OverflowError:  # a whole number that no float holds
+            return "number", item
+    return type(item).__name__, str(item)
+
+
+def _taken(cells: Cells, order: list[int]) -> Cells:
+    if isinstance(cells.entries, np.ndarray):
+        return Cells(cells.kind, cells.entries[order])
+    return Cells(cells.kind, [cells.entries[row] for row in order])

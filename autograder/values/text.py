@@ -1,186 +1,155 @@
-"""Plain values as people read them, and as Python that makes them again: texts, sets, dates, exact numbers.
-
-The standard library and NumPy only: a student's own machine runs this too.
-"""
+"""Strings and bytes: where two texts first differ, and what alone differs if that is hard to see."""
 
 from __future__ import annotations
 
-import datetime as dt
-import math
-from collections.abc import Collection, Mapping
-from decimal import Decimal
-from fractions import Fraction
-from typing import Any
-
-import numpy as np
+import unicodedata
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, ClassVar
 
 from autograder.base.sanitize import shorten
-from autograder.sandbox.guest.wire_limits import MAX_INT_BITS
-from autograder.sandbox.guest.wire_plain import Iterated
-from autograder.sandbox.guest.wire_tables import is_pandas
+from autograder.values.family import MAX_TEXT, Difference, Family, Rules, source
+from autograder.values.messages import MAX_PASTED, MAX_WORD, inline_value, mismatch_message
 
-__all__ = ["PLAIN", "described", "label", "listed", "plain_kind", "sorted_members", "source", "text_excerpt"]
+__all__ = ["BytesFamily", "TextFamily", "text_difference"]
 
-MAX_LISTED = 5
-MAX_PASTED = 400  # characters of a value that is written out whole
-MAX_WORD = 60  # characters of one value in a sentence
 AROUND = 12  # characters shown on each side of the first that differs
-MAX_DEPTH = 14
-
-_TIMES = (dt.date, dt.time, dt.timedelta, dt.tzinfo)
-# Values that are compared, shown and written by the modules of this name, wherever one is met.
-PLAIN = (str, bytes, bytearray, set, frozenset, range, Decimal, Fraction, *_TIMES)
-
-_KINDS: Mapping[Any, str] = {
-    bytes: "bytes",
-    bytearray: "a bytearray",
-    dt.date: "a date",
-    dt.time: "a time of day",
-    dt.timedelta: "a timedelta",
-    Decimal: "a Decimal",
-    Fraction: "a Fraction",
-    range: "a range",
-}
+_MAX_TOLD = (
+    10_000  # characters of a text beyond which only the place is reported: putting accents in order takes the square
+)
 
 
-def plain_kind(value: Any) -> str:
-    """What a plain value is, in the middle of a sentence: ``a set of 2 members``; empty for other values."""
-    if isinstance(value, set | frozenset):
-        return (
-            f"a {type(value).__name__} of {_count(len(value), 'member')}"
-            if value
-            else f"an empty {type(value).__name__}"
-        )
-    if isinstance(value, Iterated):
-        more = "more than " if value.more else ""
-        return f"a {value.type} of {more}{_count(len(value), 'item')}"
-    if isinstance(value, dt.datetime):
-        return "a datetime"
-    if type(value) is int and value.bit_length() > MAX_INT_BITS:
-        return "a whole number of more than 307 digits, which is too large"
-    if isinstance(value, np.ndarray) and value.dtype.kind in "UMm":
-        what = {"U": "strings", "M": "dates", "m": "time spans"}[value.dtype.kind]
-        return f"an array of {what} of shape {value.shape}"
-    return _KINDS.get(type(value), "a time zone" if isinstance(value, dt.tzinfo) else "")
+class TextFamily(Family):
+    """Strings. They are compared exactly."""
 
+    types: ClassVar[tuple[type, ...]] = (str,)
 
-def label(value: Any, other: Any = None) -> str:
-    """The type of a value in two words, which tell it from that of an ``other``: ``a string``, ``a number``."""
-    if isinstance(value, bool | np.bool_):
-        return "a bool"
-    if isinstance(value, str):
+    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+        expected = str(expected)
+        if not isinstance(found, str):
+            yield mismatch_message(found, expected)
+        elif found != expected:
+            yield (lines_difference if "\n" in expected or "\n" in found else line_difference)(found, expected)
+
+    def is_exact(self, value: Any) -> bool:
+        return True
+
+    def is_builtin(self, value: Any) -> bool:
+        return True
+
+    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
+        yield shorten(source(value), MAX_TEXT)
+
+    def excerpt(self, found: Any, expected: Any) -> Callable[[Any, int], str] | None:
+        if not isinstance(found, str) or max(len(found), len(expected)) <= MAX_TEXT:
+            return None
+        first, second, begin = text_excerpt(found, expected)
+        return lambda value, _digits: f"{first if value is found else second} (from character {max(1, begin - 12)} on)"
+
+    def source(self, value: Any, depth: int) -> str:
+        return repr(value.item() if hasattr(value, "item") else value)
+
+    def paste(self, name: str, value: Any) -> str:
+        if len(source(value)) <= MAX_PASTED:
+            return f"{name} = {source(value)}"
+        return f"{name} is a string of {len(value):,} characters that starts {value[:MAX_WORD]!r}…"
+
+    def label(self, value: Any, other: Any) -> str:
         return "a string"
-    if isinstance(value, int | float | complex | np.generic):
-        return "a number"
-    if isinstance(value, dt.datetime):
-        return f"{'in' if value.tzinfo else 'without'} a time zone" if isinstance(other, dt.datetime) else "a datetime"
-    if isinstance(value, Iterated):
-        return f"a {value.type}"
-    names: Mapping[Any, str] = {
-        list: "a list",
-        tuple: "a tuple",
-        dict: "a dictionary",
-        set: "a set",
-        frozenset: "a frozenset",
-    }
-    return names.get(type(value)) or _KINDS.get(type(value), "")
+
+    def describe(self, value: Any) -> str:
+        return "a string"
+
+    def identity(self, value: Any) -> Hashable:
+        return (value.dtype.str, value.tobytes()) if hasattr(value, "dtype") else (type(value).__name__, value)
+
+    def match_key(self, value: Any) -> Hashable:
+        return (type(value).__name__, value)
+
+    def outline(self, value: Any, rules: Rules) -> Hashable:
+        return value  # type: ignore[no-any-return]
+
+    def schema(self, value: Any) -> Hashable:
+        return type(value).__name__
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+class BytesFamily(TextFamily):
+    """Bytes and bytearrays."""
+
+    types: ClassVar[tuple[type, ...]] = (bytes, bytearray)
+
+    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+        if type(found) is not type(expected) or found != expected:
+            yield mismatch_message(found, expected)
+
+    def excerpt(self, found: Any, expected: Any) -> None:
+        return None
+
+    def source(self, value: Any, depth: int) -> str:
+        return repr(value)
+
+    def paste(self, name: str, value: Any) -> str:
+        if isinstance(value, bytearray) or len(source(value)) <= MAX_PASTED:
+            return f"{name} = {source(value)}"
+        return f"{name} is bytes, {len(value):,} characters that starts {value[:MAX_WORD]!r}…"
+
+    def kind(self, value: Any) -> str:
+        return "a bytearray" if isinstance(value, bytearray) else "bytes"
+
+    def label(self, value: Any, other: Any) -> str:
+        return self.kind(value)
+
+    def copy(self, value: Any, leaf: Callable[[Any], Any]) -> Any:
+        return value.copy() if isinstance(value, bytearray) else leaf(value)
+
+    def identity(self, value: Any) -> Hashable:
+        return (type(value).__name__, repr(value))
+
+    def match_key(self, value: Any) -> Hashable:
+        return (type(value).__name__, value if isinstance(value, bytes) else repr(value))
+
+    def outline(self, value: Any, rules: Rules) -> Hashable:
+        return value if isinstance(value, bytes) else type(value).__name__
 
 
-def sorted_members(members: Collection[Any]) -> list[Any]:
-    """The members of a set in an order that is the same at every run: numbers by size, others as they are written."""
-    try:
-        return sorted(members, key=lambda item: (not isinstance(item, int | float), item))
-    except (TypeError, ArithmeticError):  # a Decimal that is NaN is neither before nor after another
-        return sorted(members, key=lambda item: (type(item).__name__, source(item)))
+def line_difference(found: str, expected: str) -> Difference:
+    """Return where two strings first differ, with what alone differs if that is hard to see."""
+    hint = _how_texts_differ(found, expected) if max(len(found), len(expected)) <= _MAX_TOLD else ""
+    if max(len(found), len(expected)) <= MAX_WORD:
+        return mismatch_message(found, expected, hint)
+    left, right, place = text_excerpt(found, expected)
+    clause = f"the string differs from character {place:,} on: {left} where {right} is right{hint}."
+    return Difference(clause, "values", found, expected)
 
 
-def listed(values: Collection[Any]) -> str:
-    """A few values in a sentence: ``'a', 'b' and 'c'``, ``'a', 'b' and 7 more``."""
-    words = [shorten(source(value), MAX_WORD) for value in [*values][: MAX_LISTED + 1]]
-    if len(values) > MAX_LISTED + 1:
-        words = [*words[:MAX_LISTED], f"{len(values) - MAX_LISTED:,} more"]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+def text_difference(found: str, expected: str) -> tuple[str, str, str]:
+    """Return two lines, whole or around their first difference if they are long, and what alone differs."""
+    hint = _how_texts_differ(found, expected)
+    if max(len(found), len(expected)) <= MAX_WORD:
+        return source(found), source(expected), hint
+    return (*text_excerpt(found, expected)[:2], hint)
 
 
-def source(value: Any, depth: int = 0) -> str:
-    """Python that makes the same value, where the modules ``datetime``, ``decimal``, ``fractions`` and NumPy (``np``) are there."""
-    if depth > MAX_DEPTH:
-        return "…"
-    if is_pandas(value):
-        from autograder.values.table_text import paste_table  # noqa: PLC0415 - it compares cells by way of this module
-
-        return paste_table("", value).removeprefix(" = ")
-    if isinstance(value, float) and not math.isfinite(value):
-        return f"float({str(value)!r})"
-    if isinstance(value, Iterated):
-        return f"iter([{_items(value, depth)}])"
-    if isinstance(value, list):
-        return f"[{_items(value, depth)}]"
-    if isinstance(value, tuple):
-        return f"({_items(value, depth)}{',' if len(value) == 1 else ''})"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{source(k, depth + 1)}: {source(v, depth + 1)}" for k, v in value.items()) + "}"
-    if isinstance(value, set | frozenset):
-        inside = f"{{{_items(sorted_members(value), depth)}}}" if value else ""
-        return f"{type(value).__name__}({inside})" if isinstance(value, frozenset) or not value else inside
-    if isinstance(value, Decimal):
-        return f"decimal.{value!r}"
-    if isinstance(value, Fraction):
-        return f"fractions.{value!r}"
-    if isinstance(value, np.ndarray):
-        return _array(value)
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        return f"np.{value!r}".replace("np.np.", "np.").replace("np.numpy.", "np.")
-    if isinstance(value, np.generic):
-        plain = value.item()
-        return str(value) if isinstance(plain, np.generic) else source(plain)
-    if isinstance(value, dt.datetime | dt.time) and hasattr(value.tzinfo, "key"):
-        bare = value.replace(tzinfo=None)
-        return f"{bare!r}"[:-1] + f", tzinfo=zoneinfo.ZoneInfo({value.tzinfo.key!r}))"  # type: ignore[union-attr]
-    if hasattr(value, "type") or hasattr(value, "text"):  # what stays in a student's process, and source text
-        if hasattr(value, "text"):
-            return str(value.name)
-        return f"something of type {value.type}" if value.type.strip() else "something of a type without a name"
-    return repr(value)
+def lines_difference(found: str, expected: str) -> Difference:
+    """Return where two strings of several lines first differ."""
+    own, lines = found.splitlines(keepends=True), expected.splitlines(keepends=True)
+    place = next((i for i, (a, b) in enumerate(zip(own, lines, strict=False)) if a != b), None)
+    if place is None:
+        are = "is" if len(lines) == 1 else "are"
+        counts = f"the string has {len(own)} line{'' if len(own) == 1 else 's'} where {len(lines)} {are} right"
+        longer, what = (lines, "is missing") if len(own) < len(lines) else (own, "is too many")
+        place = min(len(own), len(lines))
+        clause = f"{counts}: line {place + 1}, {inline_value(longer[place])}, {what}."
+        return Difference(clause, "length", found, expected)
+    bare = own[place].rstrip("\r\n"), lines[place].rstrip("\r\n")
+    left, right = bare if bare[0] != bare[1] else (own[place], lines[place])
+    clause = line_difference(left, right).clause.replace("the string", "it", 1)
+    return Difference(f"in line {place + 1} of the string {clause}", "values", found, expected)
 
 
-def _items(values: Collection[Any], depth: int) -> str:
-    return ", ".join(source(item, depth + 1) for item in values)
-
-
-def _array(value: np.ndarray) -> str:
-    body = repr(value.tolist()) if value.dtype.kind not in "Mm" else repr(value.astype(str).tolist())
-    if value.dtype.kind in "fc":
-        body = body.replace("nan", "np.nan").replace("inf", "np.inf")
-    usual = value.dtype in (np.float64, np.int64, np.bool_) or value.dtype.kind == "U"
-    name = value.dtype.str[1:] if value.dtype.kind in "Mm" else value.dtype.name
-    return f"np.array({body})" if usual else f"np.array({body}, dtype={name!r})"
-
-
-def described(value: Any) -> str:
-    """What a value is that is too long to be pasted, and how it starts; empty for any other."""
-    if not isinstance(value, str | bytes | list | tuple | set | frozenset | dict) or hasattr(value, "text"):
-        return ""
-    if isinstance(value, dict) and any(isinstance(v, np.ndarray | dict) for v in value.values()):
-        return ""  # which is written part by part
-    text = source(value)
-    if len(text) <= MAX_PASTED:
-        return ""
-    if isinstance(value, str | bytes):
-        what = "a string" if isinstance(value, str) else "bytes"
-        return f"{what} of {len(value):,} characters that starts {value[:MAX_WORD]!r}…".replace("bytes of", "bytes,", 1)
-    name = "dictionary" if isinstance(value, dict) else type(value).__name__
-    return f"a {name} of {_count(len(value), 'item')} that starts {text[:MAX_WORD]}…"
-
-
-def text_excerpt(found: str, right: str) -> tuple[str, str, int]:
-    """A few characters of two texts around the first that differs, as Python writes them, and its place from 1."""
-    pairs = zip(found, right, strict=False)
-    place = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(found), len(right)))
+def text_excerpt(found: str, expected: str) -> tuple[str, str, int]:
+    """Return a few characters of two texts around the first that differs, as Python writes them, and its place from 1."""
+    pairs = zip(found, expected, strict=False)
+    place = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(found), len(expected)))
     start = max(0, place - AROUND)
 
     def excerpt(text: str) -> str:
@@ -189,4 +158,17 @@ def text_excerpt(found: str, right: str) -> tuple[str, str, int]:
         piece = text[start : place + AROUND]
         return f"{'…' if start else ''}{piece!r}{'…' if place + AROUND < len(text) else ''}"
 
-    return excerpt(found), excerpt(right), place + 1
+    return excerpt(found), excerpt(expected), place + 1
+
+
+def _how_texts_differ(found: str, expected: str) -> str:
+    """What alone distinguishes two texts, if that is hard to see."""
+    if found.strip() == expected.strip():
+        return ": only the white space at the start or the end differs"
+    if found.split() == expected.split():
+        return ": only white space differs"
+    if found.casefold() == expected.casefold():
+        return ": only capital and small letters differ"
+    if unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", expected):
+        return ": the letters look alike, and are put together in another way (see unicodedata.normalize)"
+    return ""

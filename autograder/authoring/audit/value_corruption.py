@@ -11,14 +11,18 @@ import numpy as np
 
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.guest.wire_tables import kind_of_table
-from autograder.values import PLAIN, sorted_members
+from autograder.values import family_of, sorted_members
 
 __all__ = ["can_corrupt_value", "corrupt_table", "corrupt_value"]
 
 
 def can_corrupt_value(value: Any) -> bool:
     """Whether ``value`` is a text, a set, a date or such, or empty: where no number can be moved."""
-    return isinstance(value, (*PLAIN, Iterated)) or (isinstance(value, list | dict) and not value)
+    return (
+        family_of(value).is_exact(value)
+        or isinstance(value, Iterated)
+        or (isinstance(value, list | dict) and not value)
+    )
 
 
 def corrupt_value(value: Any, number: int) -> Any:

@@ -15,7 +15,7 @@ from autograder.judging.functions import FunctionSession
 from autograder.mistakes.edits.grafts import Donor
 from autograder.mistakes.fault_localization.program import Program
 from autograder.sandbox.protocol import Answer, Call, EditableSession
-from autograder.values import equal
+from autograder.values import Rules, equal
 
 __all__ = ["Lender", "called_by", "held_by"]
 
@@ -99,6 +99,6 @@ def _matched(right: Held, own: Held, parameters: Mapping[str, str]) -> dict[str,
 
 def _same(one: Any, other: Any) -> bool:
     try:
-        return bool(equal(one, other, rtol=1e-6, atol=1e-9))
+        return equal(one, other, Rules(rtol=1e-6, atol=1e-9))
     except (TypeError, ValueError):
         return False

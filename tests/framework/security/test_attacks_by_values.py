@@ -13,6 +13,7 @@ import pytest
 from autograder.checking.agreement import ReferenceComparison
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.call_source import track_answers
+from autograder.checking.findings import matches
 from autograder.checking.step_counter import COUNT, limits_of
 from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
@@ -21,7 +22,6 @@ from autograder.sandbox.guest.wire import Decoder
 from autograder.sandbox.guest.wire_limits import WireError
 from autograder.sandbox.protocol import Call, CodeCell, Limits
 from autograder.sandbox.script import Step, redacted, script
-from autograder.values import matches
 
 LIMITS = Limits(call_seconds=2.0, cell_seconds=2.0, submission_seconds=20.0, memory_mb=512)
 ONE_HASH = [n * (2**61 - 1) for n in range(1, 100_001)]  # numbers that all have the hash 0

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from autograder.base.errors import CourseError
+from autograder.checking.findings import describe_failure, matches
 from autograder.sandbox.protocol import Opaque
-from autograder.values import describe_failure, equal, matches, normalize_result, paste, show
+from autograder.values import equal, normalize_result, paste, show
 
 Colour = enum.IntEnum("Colour", ["RED"])
 
