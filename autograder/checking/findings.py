@@ -23,6 +23,9 @@ from autograder.values import (
 __all__ = ["RETURNED_NONE", "Finding", "describe_failure", "matches", "named", "wrong_type"]
 
 
+_USUAL = TableOptions()
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What is wrong with a value: a sentence, its kind, and the values to show (if showing them helps).
@@ -44,7 +47,7 @@ def matches(actual: Any, expected: Any, *, table: Mapping[str, bool] | None = No
     ``table`` names the options of `TableOptions` that are not the usual ones. Raises ``CourseError`` if the expected value cannot
     leave a student's process.
     """
-    options = TableOptions(**table or {})
+    options = TableOptions(**table) if table else _USUAL
     first = next(differences(actual, expected, Rules(**rules, tables=options, reject_opaque=True)), None)
     return None if first is None else _finding(first)
 

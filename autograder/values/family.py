@@ -160,6 +160,10 @@ class Family:
         """Return whether two values of one type are equal."""
         return bool(found == expected)
 
+    def surely_equal(self, found: Any, expected: Any, rules: Rules) -> bool:
+        """Return whether two values are equal, found without looking for a difference. False says nothing."""
+        return type(found) is type(expected) and type(found) in _EXACT and bool(found == expected)
+
     def claims(self, found: Any, expected: Any) -> bool:
         """Return whether this family, the one of ``found``, compares it with an ``expected`` value of another family."""
         return False
@@ -281,9 +285,10 @@ def differences(found: Any, expected: Any, rules: Rules = _DEFAULT) -> Iterator[
     Raises ``CourseError`` under ``rules.reject_opaque`` if the expected value cannot leave a student's process.
     """
     family = family_of(expected)
+    if family.surely_equal(found, expected, rules):
+        return
     if rules.nested:
-        if not (type(found) is type(expected) and type(found) in _EXACT and found == expected):
-            yield from family.differences(found, expected, rules)
+        yield from family.differences(found, expected, rules)
         return
     own = family_of(found)
     if own is not family and own.claims(found, expected):
@@ -298,8 +303,6 @@ def differences(found: Any, expected: Any, rules: Rules = _DEFAULT) -> Iterator[
 
 def builtin_differences(found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
     """Yield the differences of two built-in values, with the paths to them."""
-    if type(found) is type(expected) and type(found) in _EXACT and found == expected:
-        return
     for inside in family_of(expected).differences(found, expected, replace(rules, nested=True)):
         if not inside.path and isinstance(inside.found, Opaque):
             yield replace(type_difference(found, describe(expected), rules.what), found=found)
@@ -309,7 +312,10 @@ def builtin_differences(found: Any, expected: Any, rules: Rules) -> Iterator[Dif
 
 def equal(found: Any, expected: Any, rules: Rules = _DEFAULT) -> bool:
     """Return whether ``found`` is the ``expected`` value by ``rules``: what a check with these rules would let pass."""
-    return next(differences(found, expected, rules), None) is None
+    return (
+        family_of(expected).surely_equal(found, expected, rules)
+        or next(differences(found, expected, rules), None) is None
+    )
 
 
 def returned_none(what: str = "it") -> Difference:

@@ -19,7 +19,7 @@ class StandInFamily(Family):
     types: ClassVar[tuple[type, ...]] = (Source, Rng, NameReference)
 
     def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
-        if found == expected:
+        if type(found) is type(expected) and found == expected:
             return
         if rules.nested:
             yield mismatch_message(found, expected)
