@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from autograder.values import (
@@ -48,8 +49,13 @@ def matches(actual: Any, expected: Any, *, table: Mapping[str, bool] | None = No
     leave a student's process.
     """
     options = TableOptions(**table) if table else _USUAL
-    first = next(differences(actual, expected, Rules(**rules, tables=options, reject_opaque=True)), None)
+    first = next(differences(actual, expected, _rules(options, **rules)), None)
     return None if first is None else _finding(first)
+
+
+@lru_cache(maxsize=64)
+def _rules(tables: TableOptions, **rules: Any) -> Rules:
+    return Rules(**rules, tables=tables, reject_opaque=True)
 
 
 def _finding(difference: Difference) -> Finding:

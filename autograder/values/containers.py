@@ -21,6 +21,7 @@ from autograder.values.family import (
     MAX_ITEMS,
     MAX_TEXT,
     Difference,
+    ExactFamily,
     Family,
     Rules,
     copy_value,
@@ -194,22 +195,13 @@ class SequenceFamily(Container):
         return tuple(map(schema, value))
 
 
-class RangeFamily(SequenceFamily):
+class RangeFamily(ExactFamily, SequenceFamily):
     """Ranges, which are compared with the sequence of their numbers."""
 
     types: ClassVar[tuple[type, ...]] = (range,)
 
     def parts(self, value: Any) -> Iterable[Any]:
         return ()
-
-    def is_exact(self, value: Any) -> bool:
-        return True
-
-    def is_builtin(self, value: Any) -> bool:
-        return True
-
-    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
-        yield repr(value)
 
     def source(self, value: Any, depth: int) -> str:
         return repr(value)
@@ -218,9 +210,6 @@ class RangeFamily(SequenceFamily):
         return f"{name} = {value!r}"
 
     def kind(self, value: Any) -> str:
-        return "a range"
-
-    def label(self, value: Any, other: Any) -> str:
         return "a range"
 
     def copy(self, value: Any, leaf: Callable[[Any], Any]) -> Any:
@@ -234,9 +223,6 @@ class RangeFamily(SequenceFamily):
 
     def outline(self, value: Any, rules: Rules) -> Hashable:
         return repr(value) if len(value) > MAX_NODES else super().outline(value, rules)
-
-    def schema(self, value: Any) -> Hashable:
-        return "range"
 
 
 class MappingFamily(Container):
@@ -297,7 +283,7 @@ class MappingFamily(Container):
         return tuple((key, schema(part)) for key, part in value.items())
 
 
-class SetFamily(Family):
+class SetFamily(ExactFamily):
     """Sets and frozensets."""
 
     types: ClassVar[tuple[type, ...]] = (set, frozenset)
@@ -310,15 +296,6 @@ class SetFamily(Family):
         if missing or extra:
             clause = missing_and_extra("the set", sorted_members(missing), sorted_members(extra), "", found)
             yield Difference(clause, "values", found, expected)
-
-    def is_exact(self, value: Any) -> bool:
-        return True
-
-    def is_builtin(self, value: Any) -> bool:
-        return True
-
-    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
-        yield shorten(source(value), MAX_TEXT)
 
     def source(self, value: Any, depth: int) -> str:
         members = ", ".join(source(item, depth + 1) for item in sorted_members(value))
@@ -347,9 +324,6 @@ class SetFamily(Family):
 
     def outline(self, value: Any, rules: Rules) -> Hashable:
         return ("set", len(value))
-
-    def schema(self, value: Any) -> Hashable:
-        return type(value).__name__
 
 
 # several answers

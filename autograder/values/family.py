@@ -14,7 +14,7 @@ from autograder.base.sanitize import shorten
 from autograder.sandbox.protocol import Opaque
 
 __all__ = [
-    "ATOL", "RTOL", "Difference", "Family", "Rules", "TableOptions", "copy_value", "describe", "differences", "equal", "family_of",
+    "ATOL", "RTOL", "Difference", "ExactFamily", "Family", "Rules", "TableOptions", "copy_value", "describe", "differences", "equal", "family_of",
     "fingerprint", "is_builtin", "outline", "paste", "rank_families", "returned_none", "schema", "show", "show_apart", "source",
     "type_difference",
 ]  # fmt: skip
@@ -254,6 +254,25 @@ class Family:
     def backwards(self, value: Any) -> Any:
         """Return an input of the same shape with its numbers in reverse order, or ``value`` itself if it has no order."""
         return value
+
+
+class ExactFamily(Family):
+    """Values that no tolerance makes equal, which are written out as Python writes them."""
+
+    def is_exact(self, value: Any) -> bool:
+        return True
+
+    def is_builtin(self, value: Any) -> bool:
+        return True
+
+    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
+        yield shorten(source(value), MAX_TEXT)
+
+    def label(self, value: Any, other: Any) -> str:
+        return self.kind(value)
+
+    def schema(self, value: Any) -> Hashable:
+        return type(value).__name__
 
 
 _OTHER = Family()

@@ -6,8 +6,7 @@ import unicodedata
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, ClassVar
 
-from autograder.base.sanitize import shorten
-from autograder.values.family import MAX_TEXT, Difference, Family, Rules, source
+from autograder.values.family import MAX_TEXT, Difference, ExactFamily, Rules, source
 from autograder.values.messages import MAX_PASTED, MAX_WORD, inline_value, mismatch_message
 
 __all__ = ["BytesFamily", "TextFamily", "text_difference"]
@@ -18,7 +17,7 @@ _MAX_TOLD = (
 )
 
 
-class TextFamily(Family):
+class TextFamily(ExactFamily):
     """Strings. They are compared exactly."""
 
     types: ClassVar[tuple[type, ...]] = (str,)
@@ -29,15 +28,6 @@ class TextFamily(Family):
             yield mismatch_message(found, expected)
         elif found != expected:
             yield (lines_difference if "\n" in expected or "\n" in found else line_difference)(found, expected)
-
-    def is_exact(self, value: Any) -> bool:
-        return True
-
-    def is_builtin(self, value: Any) -> bool:
-        return True
-
-    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
-        yield shorten(source(value), MAX_TEXT)
 
     def excerpt(self, found: Any, expected: Any) -> Callable[[Any, int], str] | None:
         if not isinstance(found, str) or max(len(found), len(expected)) <= MAX_TEXT:
@@ -67,9 +57,6 @@ class TextFamily(Family):
 
     def outline(self, value: Any, rules: Rules) -> Hashable:
         return value  # type: ignore[no-any-return]
-
-    def schema(self, value: Any) -> Hashable:
-        return type(value).__name__
 
 
 class BytesFamily(TextFamily):

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from autograder.base.sanitize import shorten
-from autograder.values.family import MAX_TEXT, Difference, Family, Rules, source
+from autograder.values.family import Difference, ExactFamily, Rules, source
 from autograder.values.messages import mismatch_message
 
 __all__ = ["ExactNumberFamily", "NumpyTimeFamily", "TimeFamily"]
@@ -26,7 +25,7 @@ _KINDS: Mapping[Any, str] = {
 }
 
 
-class ExactNumberFamily(Family):
+class ExactNumberFamily(ExactFamily):
     """Decimals and fractions, written out as Python writes them."""
 
     types: ClassVar[tuple[type, ...]] = (Decimal, Fraction)
@@ -42,26 +41,11 @@ class ExactNumberFamily(Family):
         """Return what to add to the sentence about two values that differ."""
         return ""
 
-    def is_exact(self, value: Any) -> bool:
-        return True
-
-    def is_builtin(self, value: Any) -> bool:
-        return True
-
-    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
-        yield shorten(source(value), MAX_TEXT)
-
     def source(self, value: Any, depth: int) -> str:
         return f"{type(value).__module__.lstrip('_')}.{value!r}"
 
     def kind(self, value: Any) -> str:
         return _KINDS.get(type(value), "")
-
-    def label(self, value: Any, other: Any) -> str:
-        return _KINDS.get(type(value), "")
-
-    def schema(self, value: Any) -> Hashable:
-        return type(value).__name__
 
 
 class TimeFamily(ExactNumberFamily):
