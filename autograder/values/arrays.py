@@ -29,7 +29,7 @@ __all__ = ["ArrayFamily"]
 _NUMBERS = "biufc"
 _COMPARED = frozenset(
     {"bb", "ff", "ii", "fi", "if", "iu", "ui", "uu", "cc"}
-)  # kinds that no option holds against each other
+)  # no option of `Rules` treats these pairs of kinds differently
 _BUILTIN = {"U": "strings", "M": "dates", "m": "time spans"}
 
 
