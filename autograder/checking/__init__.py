@@ -26,7 +26,7 @@ __all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    # A student's machine imports `autograder.checking.compare` and has no pytest: nothing heavy loads with the package.
+    # A student's machine imports `autograder.checking.predicates` and has no pytest: nothing heavy loads with the package.
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'autograder.checking' has no attribute {name!r}")

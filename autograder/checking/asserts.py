@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from autograder.checking.call_source import arguments_of, expression_for
-from autograder.checking.closeness import tolerances
-from autograder.checking.compare import describe_failure, named
+from autograder.checking.findings import describe_failure, named
 from autograder.checking.plots import USUAL, parts_of
 from autograder.checking.predicates import evaluate
 from autograder.checking.student_objects import explain_step, without_proxies
-from autograder.checking.tables import TableOptions
+from autograder.values import TableOptions, tolerances
 
 __all__ = [
     "CheckFailed", "CheckStopped", "assert_choice", "assert_einsum", "assert_finite", "assert_matches",

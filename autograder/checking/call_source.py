@@ -11,12 +11,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from autograder.checking.plain_text import source
 from autograder.checking.step_counter import COUNT, format_counted_call
 from autograder.checking.student_objects import format_script
-from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.protocol import Call
 from autograder.sandbox.script import is_script
+from autograder.values import family_of, source
 
 __all__ = ["arguments_of", "expression_for", "format_call", "kept_for_this_check", "record_answer", "track_answers"]
 
@@ -137,7 +136,7 @@ def _word(name: str, value: Any, inputs: dict[str, Any]) -> str:
     long = isinstance(value, str | bytes) and (len(value) > MAX_IN_PLACE or "\n" in str(value))
     if (
         isinstance(value, np.ndarray | dict | list | tuple | set | frozenset | bytearray)
-        or kind_of_table(value)
+        or family_of(value).is_table
         or hasattr(value, "text")
         or long
     ):

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from autograder.base.formatting import join_words, pluralize
-from autograder.checking.arrays import show
-from autograder.checking.closeness import close
-from autograder.checking.compare import Finding, matches
+from autograder.checking.findings import Finding, matches
 from autograder.sandbox.guest import plot_probe
+from autograder.values import close, show
 
 __all__ = ["PARTS", "USUAL", "parts_of", "plot_probe_text", "same_plot"]
 

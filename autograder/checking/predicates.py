@@ -10,15 +10,23 @@ from typing import Any
 import numpy as np
 
 from autograder.base.sanitize import shorten
-from autograder.checking.arrays import shape_words, show
-from autograder.checking.closeness import ATOL, RTOL, as_array, close, equal
-from autograder.checking.compare import RETURNED_NONE, Finding, kind_of, matches, wrong_type
-from autograder.checking.plain_sentences import text_difference
-from autograder.checking.plain_text import source
+from autograder.checking.findings import RETURNED_NONE, Finding, matches, wrong_type
 from autograder.checking.plots import same_plot
 from autograder.checking.step_counter import stays_within
 from autograder.checking.student_objects import gives_an_object, raises_an_error
-from autograder.checking.tables import with_table_options
+from autograder.values import (
+    ATOL,
+    RTOL,
+    Rules,
+    as_array,
+    close,
+    describe,
+    equal,
+    shape_words,
+    show,
+    source,
+    text_difference,
+)
 
 __all__ = ["choice_of", "evaluate", "lines_of", "prints_lines", "same_choice", "should_raise"]
 
@@ -108,11 +116,7 @@ def evaluate(name: str, actual: Any, expected: Any = None, params: Mapping[str, 
     """What is wrong with ``actual`` under the assertion called ``name``; ``None`` when nothing is."""
     params = dict(params or {})
     if name == "matches":
-        options = params.pop("table", None)
-        if options is None:
-            return matches(actual, expected, **params)
-        with with_table_options(options):
-            return matches(actual, expected, **params)
+        return matches(actual, expected, **params)
     if name == "same_plot":
         return _same_plot(actual, right=expected, **params)
     return _PROPERTIES[name](actual, **params)
@@ -211,14 +215,14 @@ def _is_number(actual: Any) -> Finding | None:
     found = as_array(actual)
     if found is not None and found.size == 1 and found.dtype.kind in "iuf" and np.isfinite(found).all():
         return None
-    what = kind_of(actual) if hasattr(actual, "type") else show(actual)
+    what = describe(actual) if hasattr(actual, "type") else show(actual)
     return Finding(f"It is {what}; write a number.", "type")
 
 
 def _is_string(actual: Any) -> Finding | None:
     if actual is None:
         return _UNANSWERED
-    return None if isinstance(actual, str) else Finding(f"It is {kind_of(actual)}; write a string in quotes.", "type")
+    return None if isinstance(actual, str) else Finding(f"It is {describe(actual)}; write a string in quotes.", "type")
 
 
 def _einsum_gives(actual: Any, *, operands: Any, right: Any) -> Finding | None:
@@ -287,7 +291,7 @@ def same_choice(given: Any, wrong: Any) -> bool:
         return plain(given) == plain(wrong)
     if isinstance(given, str) or isinstance(wrong, str):
         return False
-    return given is not None and equal(given, wrong, rtol=1e-2, atol=5e-4)
+    return given is not None and equal(given, wrong, Rules(rtol=1e-2, atol=5e-4))
 
 
 def _canonical(equation: str) -> str:

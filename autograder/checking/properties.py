@@ -22,7 +22,7 @@ from hypothesis.extra import numpy as hnp
 from hypothesis.internal.conjecture import providers
 
 from autograder.checking.asserts import CheckStopped
-from autograder.sandbox.guest.wire_tables import kind_of_table
+from autograder.values import family_of
 
 __all__ = [
     "arrays_nd", "deterministic_draws", "draw_seed", "drawing", "drawn_from", "floats", "given", "integers", "linked", "probabilities",
@@ -284,6 +284,4 @@ def _seed_number(secret: bytes, name: str) -> int:
 
 
 def _copies(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        k: v.copy() if isinstance(v, np.ndarray) or kind_of_table(v) else copy.deepcopy(v) for k, v in values.items()
-    }
+    return {k: v.copy() if family_of(v).has_cells else copy.deepcopy(v) for k, v in values.items()}

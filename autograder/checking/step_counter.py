@@ -11,7 +11,7 @@ from typing import Any
 
 from autograder.base.errors import CourseError
 from autograder.base.formatting import pluralize
-from autograder.checking.compare import Finding
+from autograder.checking.findings import Finding
 
 __all__ = ["COUNT", "format_counted_call", "limits_of", "stays_within"]
 

@@ -12,10 +12,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from autograder.base.sanitize import sanitize
-from autograder.checking.arrays import MAX_ITEMS, paste, show
-from autograder.checking.compare import Finding, wrong_type
+from autograder.checking.findings import Finding, wrong_type
 from autograder.sandbox.protocol import Call, Opaque, Source
 from autograder.sandbox.script import Step, steps_of
+from autograder.values import MAX_ITEMS, paste, show
 
 __all__ = [
     "ObjectBackend",

@@ -10,24 +10,24 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from autograder.checking.closeness import as_array, close, equal, tolerances
 from autograder.checking.outcomes import is_outcome
 from autograder.judging.explanations import signature_of_error
-from autograder.judging.values import key_of
-from autograder.sandbox.guest.wire_tables import is_pandas, to_parts
+from autograder.sandbox.guest.wire_tables import to_parts
 from autograder.sandbox.protocol import Answer, Call, StudentError
 from autograder.sandbox.script import is_script, names_in
+from autograder.values import Rules, TableOptions, as_array, call_key, close, equal, family_of, tolerances
 
 __all__ = ["PRAISE", "Candidate", "Diagnosis", "answer_signature", "distinguishing_calls", "no_pairs", "same_answer"]
 
 FEW_NUMBERS = 3  # wrong numbers that are no coincidence
 # What a message says to be right is so where its mistake is the only one.
 PRAISE = re.compile(r"\b(right|rightly|correct)\b", re.IGNORECASE)
+_STRICT = TableOptions(column_order=True)
 MAX_NUMBERS = 500  # of one answer that its signature is made from
 
 Answers = Sequence[Answer | None]
@@ -78,8 +78,8 @@ class Diagnosis:
 
         A function that answers nothing but errors, or that had to be stopped, is never diagnosed.
         """
-        answered = {key_of(call): answer for call, answer in log}
-        given = [answered.get(key_of(call)) for call in self.calls]
+        answered = {call_key(call): answer for call, answer in log}
+        given = [answered.get(call_key(call)) for call in self.calls]
         if any(a is None or a.stopped for a in given) or all(a is None or a.error is not None for a in given):
             return None
         # Who makes a known mistake and changes the inputs besides makes the known mistake.
@@ -98,10 +98,10 @@ class Diagnosis:
         Few answers may be alike by chance. So this takes several wrong numbers, and a mistake that shows nowhere where
         the student is right: what they answer wrongly besides is another slip. ``None`` where two mistakes might be it.
         """
-        answered = {key_of(call): answer for call, answer in log}
-        given = [answered.get(key_of(call)) for call in self.calls]
-        asked = {key_of(call) for call in part}
-        places = [i for i, call in enumerate(self.calls) if key_of(call) in asked]
+        answered = {call_key(call): answer for call, answer in log}
+        given = [answered.get(call_key(call)) for call in self.calls]
+        asked = {call_key(call) for call in part}
+        places = [i for i, call in enumerate(self.calls) if call_key(call) in asked]
         if any(a is None or a.stopped for a in given) or any(a.error for i in places if (a := given[i]) is not None):
             return None
         found = [c for c in self.candidates if self._explains_part(c, given, places)]
@@ -112,9 +112,9 @@ class Diagnosis:
 
         Two slips in two entries are no mistake that anybody knows, and each of them is one.
         """
-        answered = {key_of(call): answer for call, answer in log}
+        answered = {call_key(call): answer for call, answer in log}
         right = [self._right(i) for i in range(len(self.calls))]
-        given = [_entries(answered.get(key_of(call))) for call in self.calls]
+        given = [_entries(answered.get(call_key(call))) for call in self.calls]
         expected = [_entries(answer) for answer in right]
         if not self.calls or not all(given) or not all(expected):
             return {}
@@ -138,7 +138,7 @@ class Diagnosis:
 
     def _alike(self, one: Any, other: Any, key: str, place: int) -> bool:
         rtol, atol = tolerances(*self.calls[place].args)
-        return key in one and key in other and equal(one[key], other[key], rtol=rtol, atol=atol)
+        return key in one and key in other and _interchangeable(one[key], other[key], Rules(rtol, atol))
 
     def _explains_part(self, candidate: Candidate, given: Answers, places: Sequence[int]) -> bool:
         shows = set(candidate.differs)
@@ -161,7 +161,7 @@ class Diagnosis:
 
     def _taking_too_much(self, answered: Mapping[tuple[Any, ...], Answer]) -> Candidate | None:
         """The mistake that is right where memory is no object, and fails as the student did where it is limited."""
-        given = [answered.get(key_of(call)) for call in self.limited]
+        given = [answered.get(call_key(call)) for call in self.limited]
         if not any(a is not None and a.error is not None for a in given):
             return None
         agreeing = (c for c in self.too_large() if all(map(_agrees, given, c.answers, self.limited)))
@@ -227,7 +227,13 @@ def same_answer(left: Answer, right: Answer, call: Call | None = None) -> bool:
         one, other = (signature_of_error(error.type, error.message) for error in (left.error, right.error))
         return one == other
     rtol, atol = tolerances(*call.args, *call.kwargs.values()) if call else tolerances(left.value)
-    return equal(left.value, right.value, rtol=rtol, atol=atol)
+    return _interchangeable(left.value, right.value, Rules(rtol, atol))
+
+
+def _interchangeable(one: Any, other: Any, rules: Rules) -> bool:
+    """Whether two answers are the same, either of them taken as the expected one: then the order of columns counts, too."""
+    rules = replace(rules, tables=_STRICT)
+    return equal(one, other, rules) and equal(other, one, rules)
 
 
 def distinguishing_calls(exercise: str, calls: Sequence[Call]) -> list[Call]:
@@ -246,8 +252,8 @@ def distinguishing_calls(exercise: str, calls: Sequence[Call]) -> list[Call]:
 
 def answer_signature(exercise: str, log: Sequence[tuple[Call, Answer]]) -> str:
     """A text that is the same for two functions that answered alike, to four digits; empty where nothing was answered."""
-    distinguishing = {key_of(call) for call in distinguishing_calls(exercise, [call for call, _ in log])}
-    answers = [_written(a) for call, a in log if key_of(call) in distinguishing and not a.stopped]
+    distinguishing = {call_key(call) for call in distinguishing_calls(exercise, [call for call, _ in log])}
+    answers = [_written(a) for call, a in log if call_key(call) in distinguishing and not a.stopped]
     if not answers or all(text.startswith("error") for text in answers):
         return ""
     # In whatever order they were asked for: a notebook asks check by check, the grader everything at once.
@@ -274,7 +280,7 @@ def _digits(value: Any) -> str:
         return repr([(k, _digits(v)) for k, v in value.items()])
     if isinstance(value, tuple | list) and any(isinstance(v, np.ndarray | dict | tuple | list) for v in value):
         return repr([_digits(v) for v in value])
-    if is_pandas(value):
+    if family_of(value).from_pandas:
         return _digits(to_parts(value))
     array = as_array(value)
     if array is None:

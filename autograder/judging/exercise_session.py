@@ -11,17 +11,15 @@ from contextlib import closing, nullcontext
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Protocol
 
-from autograder.checking.arrays import paste, show
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.call_source import format_call
 from autograder.checking.student_objects import asked_for
 from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import explain_stop
 from autograder.judging.purity import AliasingCheck, PurityProbe, mutation_advice
-from autograder.judging.values import key_of
-from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.protocol import Answer, Call, Limits, Script, Session, StudentError
 from autograder.sandbox.script import is_script
+from autograder.values import call_key, family_of, paste, show
 
 __all__ = ["ExerciseSession", "Subject"]
 
@@ -86,7 +84,7 @@ class ExerciseSession:
     def ask(self, call: Call) -> Answer:
         """The student's answer to one call; the same answer when the same thing is asked again."""
         self.fetch()
-        key = key_of(call)
+        key = call_key(call)
         self.unplanned_calls += key not in self._planned_keys
         self.asked[key] = call
         if key not in self._answers:
@@ -99,7 +97,7 @@ class ExerciseSession:
     def ask_variable(self, name: str) -> Answer:
         """The student's value of a variable."""
         call = Call(name, (), {"variable": True})
-        key = key_of(call)
+        key = call_key(call)
         self.unplanned_calls += 1
         if key not in self._answers:
             self._note(call, key, self.session().value(name))
@@ -112,7 +110,7 @@ class ExerciseSession:
         self._fetched = True
         if self.planned:
             for call, answer in zip(self.planned, self._send(self.planned), strict=True):
-                self._note(call, key_of(call), answer)
+                self._note(call, call_key(call), answer)
             self._planned_keys = frozenset(self._answers)
             serials = tuple(answer.serial for answer in self._answers.values())
             self.answers_key = None if None in serials else serials
@@ -120,7 +118,7 @@ class ExerciseSession:
     def ask_quietly(self, calls: Iterable[Call]) -> None:
         """Ask what was not asked yet, where nobody should see what the student's code prints: it only serves to compare."""
         for call in calls:
-            if key_of(call) not in self._answers and not self.stopped:
+            if call_key(call) not in self._answers and not self.stopped:
                 with getattr(self.session(), "quietly", nullcontext)():
                     self.ask(call)
 
@@ -140,9 +138,9 @@ class ExerciseSession:
         for probe in self.purity:
             if self.stopped:
                 raise self.stopped_failure(probe.first)
-            answers = {key_of(probe.first): self.ask(probe.first)}
+            answers = {call_key(probe.first): self.ask(probe.first)}
             for call, answer in zip(probe.questions, self._send(probe.questions, hold=True), strict=True):
-                earlier = answers.setdefault(key_of(call), answer)
+                earlier = answers.setdefault(call_key(call), answer)
                 if earlier.stopped or answer.stopped:
                     self.stopped = earlier.stopped or answer.stopped
                     self.stopped_at = earlier.at or answer.at
@@ -150,7 +148,7 @@ class ExerciseSession:
                 if not same_answer(earlier, answer, call):
                     self._unsteady(call, earlier, answer)
             if probe.apart:
-                self._of_its_own(probe.other, answers[key_of(probe.first)], answers[key_of(probe.other)])
+                self._of_its_own(probe.other, answers[call_key(probe.first)], answers[call_key(probe.other)])
 
     def _of_its_own(self, call: Call, before: Answer, answer: Answer) -> None:
         """Ask once more where nothing was asked before, if ``call`` got the answer to another question: it may have been kept."""
@@ -212,7 +210,7 @@ class ExerciseSession:
         parameters = dict(enumerate(signature.parameters)) if signature else {}
         names = [parameters.get(int(name), name) if name.isdigit() else name for name in answer.changed]
         which = " and ".join(f"`{n}`" if not n.isdigit() else f"argument {int(n) + 1}" for n in names)
-        table = any(map(kind_of_table, (given.get(name) for name in answer.changed)))
+        table = any(family_of(given.get(name)).is_table for name in answer.changed)
         advice = _A_NEW_TABLE if table else mutation_advice([given.get(name) for name in answer.changed])
         raise CheckFailed(
             f"{call.function} changes its input {which}: after the call it is not what it was before. {advice}",

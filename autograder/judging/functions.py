@@ -25,11 +25,11 @@ import numpy as np
 from autograder.base.attempt import python_name
 from autograder.base.sanitize import sanitize
 from autograder.judging.time_limit import OutOfTimeError, alarm
-from autograder.judging.values import arrived, changed_arguments, fresh
 from autograder.sandbox.guest.failures import shapes_of
 from autograder.sandbox.guest.wire_limits import TooBig
 from autograder.sandbox.guest.wire_plain import materialize_iterators
 from autograder.sandbox.protocol import Answer, Call, CellOutcome, Source, StudentError
+from autograder.values import changed_arguments, copy_argument, normalize_result
 
 __all__ = ["FunctionSession", "FunctionSubject", "OutOfTimeError", "alarm"]
 
@@ -171,12 +171,12 @@ class FunctionSession:
         own = self._known(name)
         if not callable(own):
             return None, Answer(error=StudentError("TypeError", f"{name} is not a function"))
-        function = partial(fresh(Source(call.probe, "probe")), own) if call.probe else own
+        function = partial(copy_argument(Source(call.probe, "probe")), own) if call.probe else own
         try:
-            args = tuple(fresh(a, self._known) for a in call.args)
+            args = tuple(copy_argument(a, self._known) for a in call.args)
         except NameError as error:
             return None, Answer(error=StudentError("NameError", str(error)))
-        kwargs = {k: fresh(v) for k, v in call.kwargs.items()}
+        kwargs = {k: copy_argument(v) for k, v in call.kwargs.items()}
         try:
             stuck = partial(self._stuck, name) if self._stuck is not None else None
             # The alarm goes inside the others: it may raise at each step until it has left, also where they tidy up.
@@ -228,7 +228,7 @@ def _with_value(answer: Answer, value: Any) -> Answer:
     if answer.error is not None or answer.stopped:
         return answer
     try:
-        return replace(answer, value=arrived(value))
+        return replace(answer, value=normalize_result(value))
     except TooBig as error:
         return Answer(error=StudentError("ResultTooBig", f"The result is too big to be looked at: {error}."))
     except Exception as error:  # noqa: BLE001 - a class of the student's may do anything when it is looked at

@@ -26,9 +26,9 @@ from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.functions import FunctionSession
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.judging.purity import AliasingCheck, PurityProbe, pairs_of, plan_aliasing_check
-from autograder.judging.values import remember
 from autograder.misconception import Alternative, Misconception, alternatives_in, misconceptions_in
 from autograder.sandbox.protocol import Call, Script, Session
+from autograder.values import precompute_keys
 
 __all__ = [
     "FIXTURES",
@@ -398,7 +398,7 @@ class ChapterChecks:
         pairs: list[tuple[Call, Call]] = []
         if any(c.purity for c in checks):
             pairs = pairs_of(exercise, plan, self.dry_run(exercise, names, self.secret[::-1]))
-        remember([*plan, *(call for pair in pairs for call in pair)])
+        precompute_keys([*plan, *(call for pair in pairs for call in pair)])
         # A call with a memory limit takes long and a session of its own: it waits until its check comes, if it does.
         asked = Script(call for call in plan if call.memory_mb is None)
         # What a probe looks at (a drawn figure) is dear to make and is seen at once: nothing is held on to there.

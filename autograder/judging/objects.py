@@ -13,9 +13,9 @@ from weakref import ref
 
 from autograder.checking.call_source import kept_for_this_check
 from autograder.checking.student_objects import StudentObject, backend_of, contains_objects, is_mutable, state_of
-from autograder.judging.values import copied
 from autograder.sandbox.protocol import Call, Opaque
 from autograder.sandbox.script import Step, script
+from autograder.values import copy_value
 
 __all__ = ["MAX_STEPS", "ObjectOwner", "given", "made"]
 
@@ -142,7 +142,7 @@ class _World:
             state = state_of(one.value)
             if state != one.state:
                 one.state = state
-                self.events.append(_Event("change", one.event, one.label, (("v", copied(one.value)),)))
+                self.events.append(_Event("change", one.event, one.label, (("v", copy_value(one.value)),)))
 
 
 class _Lone:
@@ -276,4 +276,4 @@ def _written(value: Any) -> Any:
         return "o", backend_of(value).event  # type: ignore[attr-defined]
     if isinstance(value, list | tuple) and contains_objects(value):
         return "l" if isinstance(value, list) else "t", [_written(part) for part in value]
-    return "v", set(value) if isinstance(value, set) else copied(value)
+    return "v", set(value) if isinstance(value, set) else copy_value(value)

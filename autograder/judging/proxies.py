@@ -20,9 +20,9 @@ from autograder.checking.student_objects import asked_for, contains_objects, for
 from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.explanations import NOT_AS_ASKED, explain, explain_stop, nearest
 from autograder.judging.objects import ObjectOwner, given, made
-from autograder.judging.values import arrived, copied, fresh, key_of
 from autograder.sandbox.protocol import Call, Source, StudentError
 from autograder.sandbox.script import is_script, names_in
+from autograder.values import call_key, copy_argument, copy_value, normalize_result
 
 __all__ = ["ReferenceProxy", "StudentProxy", "explain_failed_step"]
 
@@ -124,7 +124,7 @@ class StudentProxy(Outcomes):
             raise CheckFailed(f"There is no variable called {name}: {why}.", kind="missing")
         if answer.stopped:
             raise CheckStopped(explain_stop(answer.stopped, function=name), stopped=answer.stopped)
-        return record_answer(copied(answer.value), lambda: (name, {}))
+        return record_answer(copy_value(answer.value), lambda: (name, {}))
 
     def check_purity(self) -> None:
         """Hold the exercise's function to what every function owes its caller."""
@@ -230,7 +230,7 @@ class StudentProxy(Outcomes):
             )
             kind = "values" if error.type == NOT_AS_ASKED else "error"
             raise CheckFailed(text + missing_error_message(call.probe), self._conversation.described(call), kind=kind)
-        return record_answer(copied(answer.value), lambda: self._conversation.spelled(call), call)
+        return record_answer(copy_value(answer.value), lambda: self._conversation.spelled(call), call)
 
 
 def _missing(call: Call, error: StudentError) -> str:
@@ -280,16 +280,16 @@ class ReferenceProxy:
 
     def answer(self, call: Call) -> Any:
         """What a right student answers to ``call``."""
-        key = key_of(call)
+        key = call_key(call)
         if key not in self._known:
             function = self._functions[call.function]
             if call.probe:
-                function = partial(fresh(Source(call.probe, "probe")), function)
+                function = partial(copy_argument(Source(call.probe, "probe")), function)
             with np.errstate(all="ignore"):
-                kwargs = {k: fresh(v) for k, v in call.kwargs.items()}
-                args = [fresh(value, self._functions.__getitem__) for value in call.args]
-                self._known[key] = arrived(function(*args, **kwargs))
-        return copied(self._known[key])
+                kwargs = {k: copy_argument(v) for k, v in call.kwargs.items()}
+                args = [copy_argument(value, self._functions.__getitem__) for value in call.args]
+                self._known[key] = normalize_result(function(*args, **kwargs))
+        return copy_value(self._known[key])
 
     def __getitem__(self, name: str) -> Any:
         for function in self._functions.values():

@@ -8,17 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.arrays import show
 from autograder.checking.asserts import CheckFailed
-from autograder.checking.closeness import equal
-from autograder.checking.plain_text import PLAIN
 from autograder.checking.student_objects import format_script
-from autograder.checking.tables import form_of
 from autograder.judging.diagnosis import same_answer
-from autograder.judging.values import fingerprint, key_of
-from autograder.sandbox.guest.wire_tables import is_pandas, kind_of_table
 from autograder.sandbox.protocol import Answer, Call
 from autograder.sandbox.script import maximal_scripts, script, steps_of, with_caller_mutations, with_mutation_report
+from autograder.values import call_key, equal, family_of, fingerprint, schema, show
 
 __all__ = ["AliasingCheck", "PurityProbe", "mutation_advice", "pairs_of", "plan_aliasing_check"]
 
@@ -64,10 +59,10 @@ def pairs_of(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[C
     shapes: dict[Any, list[Call]] = {}
     for call in [*plan, *other]:
         if call.function == exercise and call.args and not call.measured:
-            shapes.setdefault((call.probe, _form((call.args, dict(call.kwargs)))), []).append(call)
+            shapes.setdefault((call.probe, schema((call.args, dict(call.kwargs)))), []).append(call)
     pairs = []
     for calls in shapes.values():
-        second = next((c for c in calls[1:] if key_of(c) != key_of(calls[0])), None)
+        second = next((c for c in calls[1:] if call_key(c) != call_key(calls[0])), None)
         if second is not None:
             pairs.append((calls[0], second))
     pairs.sort(key=lambda pair: -len(str(fingerprint(pair[0].args))))
@@ -82,30 +77,13 @@ def pairs_of(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[C
 
 def _another(call: Call, calls: Sequence[Call]) -> Call:
     """A question other than ``call``: its arrays backwards, or else one of ``calls``; itself where there is none."""
-    others = (c for c in (_backwards(call), *calls) if key_of(c) != key_of(call))
+    others = (c for c in (_backwards(call), *calls) if call_key(c) != call_key(call))
     return next(others, call)
 
 
 def _backwards(call: Call) -> Call:
-    def flipped(value: Any) -> Any:
-        if kind_of_table(value) in ("DataFrame", "Series"):
-            return value.iloc[::-1]
-        return np.flip(value).copy() if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
-
-    return replace(call, args=tuple(map(flipped, call.args)), kwargs={k: flipped(v) for k, v in call.kwargs.items()})
-
-
-def _form(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return (value.dtype.str, value.shape)
-    if isinstance(value, dict):
-        return tuple((k, _form(v)) for k, v in value.items())
-    if isinstance(value, list | tuple):
-        return tuple(_form(v) for v in value)
-    if is_pandas(value):
-        return form_of(value)
-    # Another text, set or date may stand in the place of one; not another number, which may be a size or an axis.
-    return type(value).__name__ if isinstance(value, PLAIN) else fingerprint(value)
+    args = tuple(family_of(value).backwards(value) for value in call.args)
+    return replace(call, args=args, kwargs={k: family_of(v).backwards(v) for k, v in call.kwargs.items()})
 
 
 MAX_SCRIPTS = 12  # of one exercise

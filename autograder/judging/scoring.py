@@ -13,14 +13,14 @@ from autograder.base.formatting import points
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import CheckResult, CheckStatus, ExerciseStatus, ExerciseVerdict
 from autograder.checking.asserts import CheckFailed, CheckStopped
-from autograder.checking.compare import kind_of, named, wrong_structure, wrong_type
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
-from autograder.checking.plain import is_plain
+from autograder.checking.findings import named, wrong_type
 from autograder.judging.diagnosis import Diagnosis, answer_signature
 from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.explanations import explain
 from autograder.judging.proxies import StudentProxy
 from autograder.sandbox.protocol import Call, Opaque, Session
+from autograder.values import describe, is_builtin, structure_difference
 
 __all__ = ["INPUTS_KEPT", "NOT_ATTEMPTED", "Checks", "Scorer", "not_tried"]
 
@@ -191,15 +191,17 @@ class Scorer:
         if conversation.latest is not None:
             call, answer = conversation.latest
             right = self._checks.right_answer(call)
-            finding = wrong_structure(answer.value, right)
+            finding = structure_difference(answer.value, right)
             if finding is not None and answer.error is None:
-                return CheckFailed(named(finding.reason, conversation.spelled(call)[0]), conversation.described(call))
+                return CheckFailed(named(finding.sentence, conversation.spelled(call)[0]), conversation.described(call))
             if (lost := _opaque(answer.value)) is not None:
                 what = "it" if lost is answer.value else f"A part of what {call.function} returned"
                 reason = wrong_type(lost, "a number or an array", what).reason
                 return CheckFailed(named(reason, conversation.spelled(call)[0]), conversation.described(call))
-            if right is not None and is_plain(answer.value) and type(answer.value) is not type(right):
-                reason = wrong_type(answer.value, kind_of(right) if is_plain(right) else "a number or an array").reason
+            if right is not None and is_builtin(answer.value) and type(answer.value) is not type(right):
+                reason = wrong_type(
+                    answer.value, describe(right) if is_builtin(right) else "a number or an array"
+                ).reason
                 return CheckFailed(named(reason, conversation.spelled(call)[0]), conversation.described(call))
         why = f"{type(failure).__name__}: {failure}"
         return AssertionError(f"The answer could not be used the way it should be: {why}.")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autograder.judging.explanations import signature_of_error
-from autograder.student.examples import encode_value
+from autograder.values import encode_value
 
 CHAPTER = "ch9_by_hand"
 HINTS = ["First hint.", "Second hint: look at `keepdims`.", "Third hint."]

@@ -26,7 +26,7 @@ from autograder.checking.inputs.contract import Contract
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.proxies import StudentProxy
-from autograder.sandbox.guest.wire_tables import kind_of_table
+from autograder.values import family_of
 
 __all__ = ["CategoryCoverage", "category_mutants", "covered_categories", "is_detected"]
 
@@ -149,7 +149,7 @@ def _spoilt(reader: _Reader, category: InputCategory, entry: int) -> Function:
         # A picture, say, shows numbers that it was made of: it is spoilt by making it of others.
         given = reader.bound(args, kwargs)
         for name, value in given.items():
-            if kind_of_table(value):
+            if family_of(value).is_table:
                 return reader.function(**{**given, name: corrupt_table(value, share, number)})
             if isinstance(value, np.ndarray):
                 return reader.function(**{**given, name: _out_of_order(value, share, number)})
@@ -163,7 +163,7 @@ def _holds_numbers(value: Any) -> bool:
         return True
     if isinstance(value, dict | tuple | list):
         return any(map(_holds_numbers, value.values() if isinstance(value, dict) else value))
-    return bool(kind_of_table(value)) or np.asarray(value).dtype.kind in "biufc"
+    return family_of(value).is_table or np.asarray(value).dtype.kind in "biufc"
 
 
 def _spoil(value: Any, share: float, number: int) -> Any:
@@ -176,7 +176,7 @@ def _spoil(value: Any, share: float, number: int) -> Any:
     if isinstance(value, tuple | list) and value:
         place = number % len(value)
         return type(value)(_spoil(v, share, number // 7) if i == place else v for i, v in enumerate(value))
-    if kind_of_table(value):
+    if family_of(value).is_table:
         return corrupt_table(value, share, number)
     array = np.array(value)
     if not array.size or array.dtype.kind not in "biuf":

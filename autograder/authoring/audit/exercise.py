@@ -31,10 +31,10 @@ from autograder.judging.functions import FunctionSession, FunctionSubject
 from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
-from autograder.judging.values import key_of
 from autograder.misconception import Alternative, Misconception
 from autograder.sandbox.protocol import Answer, Call
 from autograder.sandbox.script import is_script, maximal_scripts
+from autograder.values import call_key
 
 __all__ = ["MeasuredExercise", "vary_calls"]
 
@@ -361,7 +361,7 @@ class MeasuredExercise:
         for number in range(_MORE_DRAWS):
             if not self._alike_on(number, name, model, other):
                 return 0
-            keys = {key_of(call) for call in self._further_questions(number)}
+            keys = {call_key(call) for call in self._further_questions(number)}
             calls += len(keys - known)
             known |= keys
             if calls >= _ENOUGH_EQUAL:
@@ -384,7 +384,7 @@ class MeasuredExercise:
             # What tells of memory alone is dear to ask: inputs of its size show nothing that others do not.
             asked = [c for c in self.checks.dry_run(self.spec.name, names, secret) if c.memory_mb is None]
             found = distinguishing_calls(self.spec.name, asked)
-            if not {key_of(call) for call in found} - self._planned:  # no check draws anything
+            if not {call_key(call) for call in found} - self._planned:  # no check draws anything
                 found = self._answered(
                     vary_calls(distinguishing_calls(self.spec.name, self.checks.plan(self.spec.name)), number)
                 )
@@ -394,7 +394,7 @@ class MeasuredExercise:
     @cached_property
     def _planned(self) -> frozenset[Any]:
         """What the checks ask of everybody, by its key."""
-        return frozenset(key_of(call) for call in self.checks.plan(self.spec.name))
+        return frozenset(call_key(call) for call in self.checks.plan(self.spec.name))
 
     def _answered(self, calls: Sequence[Call]) -> list[Call]:
         """Those of ``calls`` that the reference answers: others may not be asked at all."""

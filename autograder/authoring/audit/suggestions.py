@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from autograder.authoring.audit.mutants import Mutant
-from autograder.checking.arrays import paste
 from autograder.checking.decorators import ExerciseSpec
 from autograder.course.course import Course
 from autograder.judging.diagnosis import distinguishing_calls, same_answer
@@ -23,6 +22,7 @@ from autograder.judging.judge import Judge
 from autograder.judging.loader import ChapterChecks
 from autograder.misconception import Misconception
 from autograder.sandbox.protocol import Answer, Call
+from autograder.values import paste
 
 __all__ = ["Suggestion", "pasteable", "suggestions"]
 

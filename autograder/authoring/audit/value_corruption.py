@@ -9,16 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.plain_text import PLAIN, in_order
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.guest.wire_tables import kind_of_table
+from autograder.values import family_of, sorted_members
 
 __all__ = ["can_corrupt_value", "corrupt_table", "corrupt_value"]
 
 
 def can_corrupt_value(value: Any) -> bool:
     """Whether ``value`` is a text, a set, a date or such, or empty: where no number can be moved."""
-    return isinstance(value, (*PLAIN, Iterated)) or (isinstance(value, list | dict) and not value)
+    return (
+        family_of(value).is_exact(value)
+        or isinstance(value, Iterated)
+        or (isinstance(value, list | dict) and not value)
+    )
 
 
 def corrupt_value(value: Any, number: int) -> Any:
@@ -29,7 +33,7 @@ def corrupt_value(value: Any, number: int) -> Any:
     if isinstance(value, bytes | bytearray):
         return value[:-1] if value else value + b"?"
     if isinstance(value, set | frozenset):
-        return type(value)(in_order(value)[:-1]) if value else type(value)({"something more"})
+        return type(value)(sorted_members(value)[:-1]) if value else type(value)({"something more"})
     if isinstance(value, range | Iterated):
         return [*value][:-1] if len(value) else ["something more"]
     if isinstance(value, list | dict):

@@ -19,8 +19,8 @@ from autograder.course.course import Course, failure
 from autograder.judging.loader import ChapterChecks, load_checks
 from autograder.judging.proxies import ReferenceProxy
 from autograder.judging.time_limit import OutOfTimeError, alarm
-from autograder.judging.values import key_of
 from autograder.student.examples.record import recorded
+from autograder.values import call_key
 
 __all__ = ["NOT_BACK", "dry_run_mistakes", "failures_by_check", "load_with_timeout"]
 
@@ -168,7 +168,7 @@ class _Rehearsed:
             ), []
         except BaseException as error:  # noqa: BLE001 - whatever a check raises is its failure
             return Mistake(where, self._why(error), about=exercise), []
-        return None, [key_of(call) for call in calls]
+        return None, [call_key(call) for call in calls]
 
     def tried_together(self, exercise: str, spec: ExerciseSpec, file: CheckFile) -> Mistake | None:
         """What is wrong where all checks of an exercise ask one reference, as they do of a student: the check for care sees it."""

@@ -16,7 +16,7 @@ import numpy as np
 from autograder.base.errors import CourseError
 from autograder.checking.inputs.argument import Argument, BoundCall, Drawing, Path, Style
 from autograder.checking.inputs.builtin_arguments import ChoiceArgument, NumberArgument
-from autograder.sandbox.guest.wire_tables import kind_of_table
+from autograder.values import family_of
 
 __all__ = ["TableArgument", "table"]
 
@@ -88,7 +88,7 @@ class TableArgument(Argument):
 
     def fits(self, style: Style, value: Any, call: BoundCall) -> bool:
         """Return whether a value is a DataFrame with the columns, and has the style."""
-        is_table = kind_of_table(value) == "DataFrame" and set(self.columns) <= set(value.columns)
+        is_table = family_of(value).is_table and set(self.columns) <= set(getattr(value, "columns", ()))
         return is_table and super().fits(style, value, call)
 
     def draw(self, drawing: Drawing, path: Path) -> Any:

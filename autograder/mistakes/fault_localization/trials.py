@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from autograder.checking.closeness import as_array, close, tolerances
 from autograder.judging.diagnosis import same_answer
 from autograder.judging.functions import FunctionSession
 from autograder.mistakes.fault_localization.program import Variant
 from autograder.sandbox.protocol import Answer, Call, EditableSession, Rng
 from autograder.sandbox.script import names_in
+from autograder.values import as_array, close, tolerances
 
 __all__ = ["Questions", "survivors"]
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.checking.closeness import equal
 from autograder.judging.functions import FunctionSession
 from autograder.mistakes.edits.donors import Donor
 from autograder.mistakes.fault_localization.program import Program
 from autograder.sandbox.protocol import Answer, Call, EditableSession
+from autograder.values import equal
 
 __all__ = ["DonorTrace", "match_variables", "traced_values"]
 
@@ -99,6 +99,6 @@ def _matched(right: Values, own: Values, parameters: Mapping[str, str]) -> dict[
 
 def _same(one: Any, other: Any) -> bool:
     try:
-        return bool(equal(one, other, rtol=1e-6, atol=1e-9))
+        return equal(one, other, Rules(rtol=1e-6, atol=1e-9))
     except (TypeError, ValueError):
         return False

@@ -16,7 +16,6 @@ from autograder.student.examples.format import (
     parse_examples,
 )
 from autograder.student.examples.replay import replay, stub_verdict, syntax_error_verdict
-from autograder.student.examples.values import decode_value, encode_value
 
 __all__ = [
     "EXAMPLES_NAME",
@@ -24,8 +23,6 @@ __all__ = [
     "Examples",
     "ExamplesError",
     "ExerciseExamples",
-    "decode_value",
-    "encode_value",
     "load_examples",
     "parse_examples",
     "replay",

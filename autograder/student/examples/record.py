@@ -30,11 +30,10 @@ from autograder.judging.explanations import signature_of_error
 from autograder.judging.functions import FunctionSession
 from autograder.judging.loader import ChapterChecks, known_alternatives
 from autograder.judging.objects import ObjectOwner, given, made
-from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.protocol import Answer, Call
 from autograder.sandbox.script import is_script
 from autograder.student.examples.format import FORMAT, obfuscate
-from autograder.student.examples.values import encode_value
+from autograder.values import encode_value, family_of
 
 if TYPE_CHECKING:
     from autograder.course.notebook import Notebook
@@ -360,7 +359,7 @@ class _Tape(Outcomes):
         return next((place for seen, place in reversed(self._seen) if seen is value and value is not None), None)
 
     def _argument(self, value: Any) -> Any:
-        place = self._place(value) if isinstance(value, np.ndarray) or kind_of_table(value) else None
+        place = self._place(value) if family_of(value).has_cells else None
         return place or encode_value(value)
 
 

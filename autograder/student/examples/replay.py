@@ -18,7 +18,6 @@ from autograder.judging.exercise_session import ExerciseSession, Subject
 from autograder.judging.judge import Judge
 from autograder.judging.proxies import StudentProxy
 from autograder.judging.scoring import not_tried
-from autograder.judging.values import key_of
 from autograder.sandbox.protocol import Answer, Call, Limits, Opaque, Session, StudentError
 from autograder.student.examples.format import (
     NOTHING,
@@ -29,7 +28,7 @@ from autograder.student.examples.format import (
     Ref,
     VariableStep,
 )
-from autograder.student.examples.values import decode_value
+from autograder.values import call_key, decode_value
 
 __all__ = ["RecordedChecks", "replay", "stub_verdict", "syntax_error_verdict"]
 
@@ -116,8 +115,8 @@ class RecordedChecks:
         places: dict[tuple[Any, ...], int] = {}
         calls = {i: _planned(step) for i, step in enumerate(steps) if isinstance(step, CallStep)}
         for i, call in calls.items():
-            places.setdefault(key_of(call), i)
-        asked = [places[key_of(c)] for c in distinguishing_calls(exercise, [calls[i] for i in places.values()])]
+            places.setdefault(call_key(call), i)
+        asked = [places[call_key(c)] for c in distinguishing_calls(exercise, [calls[i] for i in places.values()])]
         plain = [i for i in asked if calls[i].memory_mb is None]
         limited = [i for i in asked if calls[i].memory_mb is not None]
 
@@ -151,7 +150,7 @@ class RecordedChecks:
         """The parts that a right answer consists of, with nothing in them; None where that was not recorded."""
         for check in self._checks.values():
             for step in check.steps:
-                if isinstance(step, CallStep) and step.parts and key_of(_planned(step)) == key_of(call):
+                if isinstance(step, CallStep) and step.parts and call_key(_planned(step)) == call_key(call):
                     return step.parts
         return None
 

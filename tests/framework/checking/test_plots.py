@@ -11,8 +11,8 @@ import pytest
 
 from autograder.checking.asserts import CheckFailed, assert_same_plot
 from autograder.checking.plots import parts_of, plot_probe_text, same_plot
-from autograder.judging.values import fresh
 from autograder.sandbox.protocol import Source
+from autograder.values import copy_argument
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -140,7 +140,7 @@ def pie():
 def drawn(function, *, texts=False):
     """What the probe tells of what a function draws; no figure stays open."""
     try:
-        return fresh(Source(plot_probe_text(texts=texts), "probe"))(function)
+        return copy_argument(Source(plot_probe_text(texts=texts), "probe"))(function)
     finally:
         assert plt.get_fignums() == []
 

@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
 from autograder.checking import asserts
-from autograder.checking.closeness import as_array, equal
 from autograder.judging.candidates import diagnosis_of, wrong_answers
 from autograder.judging.diagnosis import answer_signature, same_answer
-from autograder.judging.values import arrived
 from autograder.misconception import Misconception
 from autograder.sandbox.guest.wire import Decoder, Encoder
 from autograder.sandbox.protocol import Answer, Call, Opaque, StudentError
+from autograder.values import as_array, equal, normalize_result
 
 ROWS = np.array([[0.2, 0.8], [0.5, 0.5]])
 CALLS = [Call("f", (ROWS,)), Call("f", (ROWS.T,))]
@@ -57,7 +56,7 @@ def crossed(value):
 @given(answers)
 def test_comparing_an_answer_never_fails(value):
     """The check may fail; nothing else may."""
-    for found in (crossed(value), arrived(value)):
+    for found in (crossed(value), normalize_result(value)):
         array = as_array(found)
         assert array is None or array.dtype.kind in "biufc"
         for right in (ROWS, np.float64(2.0), 3, True, "b", None, [1.0, 2.0], (ROWS, 1.0), {"a": ROWS}, found):

@@ -14,8 +14,8 @@ from autograder.base.errors import CourseError
 from autograder.checking.asserts import CheckFailed, assert_matches
 from autograder.judging.judge import Judge, _Helped
 from autograder.judging.loader import ChapterChecks, load_checks
-from autograder.judging.values import arrived
 from autograder.sandbox.protocol import Call
+from autograder.values import normalize_result
 from tests.framework.judging.conftest import Student, right
 from tests.support.mini import CHAPTER, change
 
@@ -240,7 +240,7 @@ def test_a_number_of_hundreds_of_digits_is_wrong_and_nothing_more(grade, number,
     assert {name: verdict.score for name, verdict in found.items()} == scores
     assert grade(mean_kelvin=lambda _celsius: [number])["mean_kelvin"].status == "failed"
     with pytest.raises(CheckFailed, match=re.escape(told)):
-        assert_matches(arrived(number), np.float64(3.0))
+        assert_matches(normalize_result(number), np.float64(3.0))
 
 
 @pytest.mark.parametrize("room", ["diagnosis.Diagnosis.explain", "scoring.answer_signature", "loader.wrong_answers"])

@@ -16,12 +16,12 @@ from autograder.judging.functions import FunctionSession
 from autograder.judging.judge import Judge
 from autograder.judging.loader import load_checks
 from autograder.judging.proxies import ReferenceProxy, StudentProxy
-from autograder.judging.values import key_of
 from autograder.misconception import Misconception
 from autograder.sandbox.protocol import Call
 from autograder.student.examples import parse_examples
 from autograder.student.examples.record import recorded
 from autograder.student.examples.replay import replay
+from autograder.values import call_key
 from tests.framework.judging.conftest import Student
 from tests.support import ROOT
 from tests.support.mini import copy_course
@@ -88,7 +88,7 @@ def test_probed_calls_are_planned_beside_plain_ones():
 
 def test_another_probe_is_another_question():
     """The key of a call tells two probes apart, and a probe from none."""
-    keys = {key_of(Call("boxes", (3,), probe=text)) for text in ("", LOOK, LOOK + "\n")}
+    keys = {call_key(Call("boxes", (3,), probe=text)) for text in ("", LOOK, LOOK + "\n")}
     assert len(keys) == 3
 
 

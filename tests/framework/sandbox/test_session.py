@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from autograder.judging.functions import FunctionSession
-from autograder.judging.values import arrived
 from autograder.sandbox import open_worker
 from autograder.sandbox.guest.wire_plain import Iterated
 from autograder.sandbox.protocol import Answer, Call, Opaque, Rng, Session, Source
+from autograder.values import normalize_result
 
 from .conftest import LIMITS, cells
 
@@ -135,7 +135,7 @@ def test_arrays_of_every_make_cross_as_plain_ones(run, expression, value):
     found = run("import numpy as np", f"def f(): return {expression}").call(Call("f")).value
     assert type(found) is np.ndarray
     assert found.dtype == value.dtype
-    for one in (found, arrived(eval(expression))):  # noqa: S307 - written above
+    for one in (found, normalize_result(eval(expression))):  # noqa: S307 - written above
         assert one.shape == value.shape
         np.testing.assert_array_equal(one, value)
 
@@ -147,7 +147,7 @@ def test_a_pair_in_an_array_of_objects_is_a_pair(run):
     )
     here: dict = {"np": np}
     exec(source, here)  # noqa: S102 - written above
-    for value in (run("import numpy as np", source).call(Call("f")).value, arrived(here["f"]())):
+    for value in (run("import numpy as np", source).call(Call("f")).value, normalize_result(here["f"]())):
         assert type(value) is list
         assert [part.shape for part in value] == [(2, 3), (4,)]
 

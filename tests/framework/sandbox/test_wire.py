@@ -22,7 +22,7 @@ from hypothesis.extra import numpy as nps
 from autograder.sandbox.channel import Channel, ConnectionClosed, TimedOut
 from autograder.sandbox.guest import wire, wire_plain
 from autograder.sandbox.guest.wire_plain import Iterated
-from autograder.student.examples import decode_value, encode_value
+from autograder.values import decode_value, encode_value
 
 
 def opaque(value):

@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import pandas as pdst
 
-from autograder.judging.values import arrived, copied, fingerprint, fresh
 from autograder.sandbox.guest import wire, wire_tables
 from autograder.sandbox.protocol import Call, CodeCell, Limits, Opaque
 from autograder.sandbox.worker import open_worker
-from autograder.student.examples.values import decode_value, encode_value
+from autograder.values import copy_argument, copy_value, decode_value, encode_value, fingerprint, normalize_result
 from tests.framework.sandbox.test_wire import opaque, there_and_back
 
 MOMENTS = pd.to_datetime(["2024-05-01 12:00", None])
@@ -56,10 +55,10 @@ def same(one, other):
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES.keys())
 def test_what_crosses_is_what_was_there(value):
-    """On the wire, in an examples file, as a fresh argument and as an answer of this process."""
+    """On the wire, in an examples file, as a copy_argument argument and as an answer of this process."""
     assert same(there_and_back({"x": [value]})["x"][0], value)
     assert same(decode_value(json.loads(json.dumps(encode_value(value)))), value)
-    for copy in (copied(value), fresh(value), arrived(value)):
+    for copy in (copy_value(value), copy_argument(value), normalize_result(value)):
         assert same(copy, value)
         assert fingerprint(copy) == fingerprint(value)
 
@@ -67,7 +66,7 @@ def test_what_crosses_is_what_was_there(value):
 def test_a_copy_is_a_copy():
     """What a function does to its argument is not done to ours."""
     table = VALUES["numbers, text, what is missing"]
-    for other in (copied(table), fresh(table), there_and_back(table)):
+    for other in (copy_value(table), copy_argument(table), there_and_back(table)):
         other.iloc[0, 0] = 9
         other["new"] = 1
     assert list(table["a"]) == [1, 2]
@@ -106,8 +105,8 @@ def test_a_class_of_a_students_arrives_as_pandass_own():
     """With the numbers that are in it, whatever its methods say."""
     honest = pd.DataFrame({"a": [1, 2]})
     assert same(there_and_back(_Liar(honest)), honest)
-    assert same(arrived(_Liar(honest)), honest)
-    held = arrived(pd.Series([_Liar, object()], dtype=object))
+    assert same(normalize_result(_Liar(honest)), honest)
+    held = normalize_result(pd.Series([_Liar, object()], dtype=object))
     assert list(held) == [Opaque("type"), Opaque("object")]
 
 

@@ -13,7 +13,7 @@ import pytest
 from autograder.checking.agreement import ReferenceComparison
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.call_source import track_answers
-from autograder.checking.compare import matches
+from autograder.checking.findings import matches
 from autograder.checking.step_counter import COUNT, limits_of
 from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.proxies import ReferenceProxy, StudentProxy

@@ -49,7 +49,7 @@ def another_framework(root, monkeypatch):
     """Judge by other code, though it has the same version."""
     copy = root.parent / "elsewhere"
     shutil.copytree(Path(autograder.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    (copy / "checking" / "closeness.py").write_text((copy / "checking" / "closeness.py").read_text() + "\nRTOL = 1\n")
+    (copy / "values" / "closeness.py").write_text((copy / "values" / "closeness.py").read_text() + "\nRTOL = 1\n")
     monkeypatch.setattr(autograder, "__file__", str(copy / "__init__.py"))
 
 

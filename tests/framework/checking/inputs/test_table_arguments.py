@@ -10,11 +10,11 @@ import pytest
 from autograder.authoring.audit.category_coverage import _spoil
 from autograder.base.errors import CourseError
 from autograder.checking import Contract, among, array, real, table, whole
-from autograder.checking.closeness import equal
 from autograder.checking.inputs.covering import cover
 from autograder.mistakes.edits.generator import Definition, edited, edits_of
 from autograder.mistakes.edits.methods import other_join_or_summary, other_table_method
 from autograder.mistakes.edits.operators import Scope
+from autograder.values import equal
 
 CONTRACT = Contract(
     {

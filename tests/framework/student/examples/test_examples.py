@@ -14,7 +14,8 @@ import pytest
 
 from autograder.judging.functions import FunctionSession, FunctionSubject
 from autograder.sandbox.protocol import Answer, Call, Opaque, Rng, Source
-from autograder.student.examples import ExamplesError, decode_value, encode_value, load_examples, parse_examples, replay
+from autograder.student.examples import ExamplesError, load_examples, parse_examples, replay
+from autograder.values import decode_value, encode_value
 from tests.support import examples_by_hand as by_hand
 from tests.support.examples_by_hand import (
     FAR_APART,

@@ -15,10 +15,10 @@ import pytest
 from autograder.base import files
 from autograder.pages.text import WIDTH
 from autograder.student import notebook_check
-from autograder.student.examples import encode_value
 from autograder.student.examples.format import deobfuscate, obfuscate
 from autograder.student.notebook_check import checking
 from autograder.student.notebook_check.progress import PROGRESS_NAME, ExerciseProgress, read
+from autograder.values import encode_value
 from tests.support import examples_by_hand as by_hand
 
 RIGHT = """

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from autograder.checking.arrays import paste, show, show_apart
-from autograder.checking.compare import describe_failure, matches
+from autograder.checking.findings import describe_failure, matches
 from autograder.sandbox.protocol import Opaque
+from autograder.values import paste, show, show_apart
 
 ROWS = np.array([[0.2, 0.8], [0.5, 0.5]])
 

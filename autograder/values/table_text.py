@@ -1,4 +1,4 @@
-"""Tables as people read them: as pandas prints them, bounded, and as a line of Python that is ready to paste."""
+"""Tables as a message shows them: as pandas prints them, up to a size, and as a line of Python to paste."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from autograder.base.sanitize import shorten
-from autograder.checking.table_cells import is_missing, shown_cell
 from autograder.sandbox.guest.wire_tables import kind_of_table
+from autograder.values.table_cells import is_missing, shown_cell
 
 __all__ = ["paste_table", "rows_around", "show_table"]
 
@@ -23,7 +23,7 @@ STARTS = 3  # rows that are shown of one that is not
 
 
 def show_table(value: Any, digits: int = 4) -> str:
-    """A value of pandas's as pandas prints it: a table over several lines, cut where it is long."""
+    """Return a pandas object as pandas prints it: a table over several lines, cut if it is long."""
     kind = kind_of_table(value)
     if kind == "Index":
         return f"Index({shorten(_list(list(value[:MAX_ROWS])), 400)}{'' if len(value) <= MAX_ROWS else ', …'})"
@@ -35,7 +35,7 @@ def show_table(value: Any, digits: int = 4) -> str:
 
 
 def rows_around(found: Any, expected: Any) -> Callable[[Any, int], str] | None:
-    """What writes a few rows of two long tables, from just before the first in which they differ; None for others."""
+    """Return what shows a few rows of two long tables, around the first in which they differ; None for other values."""
     kind = kind_of_table(expected)
     if kind not in ("DataFrame", "Series") or kind_of_table(found) != kind or len(found) != len(expected) <= MAX_ROWS:
         return None
@@ -83,7 +83,7 @@ def _short(item: Any) -> Any:
 
 
 def paste_table(name: str, value: Any) -> str:
-    """``name = pd.DataFrame(…)`` as a line of Python; a large table is described instead, with its first rows."""
+    """Return ``name = pd.DataFrame(…)``, a line of Python. A large table is described instead, with its first rows."""
     kind = kind_of_table(value)
     size = int(np.prod(value.shape)) if kind else 0
     if size > MAX_CELLS:
@@ -138,7 +138,7 @@ def _index(index: Any) -> str:
 
 
 def _column(column: Any) -> str:
-    """A column's values as Python, with its dtype where they alone would give another."""
+    """A column's values as Python, with its dtype if they alone would give another."""
     dtype, items = str(column.dtype), list(column)
     if dtype == "category":
         ordered = ", ordered=True" if column.dtype.ordered else ""

@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from autograder.checking.closeness import as_array, close, equal, tolerances
+from autograder.values import as_array, close, equal, tolerances
 
 ROWS = np.array([[0.2, 0.8], [0.5, 0.5]])
 
@@ -23,7 +23,8 @@ def test_float32_inputs_are_judged_more_loosely():
         (ROWS, ROWS.tolist(), True),
         (ROWS, (ROWS,), False),
         (np.array([np.nan]), np.array([np.nan]), True),
-        (np.array([True]), np.array([1.0]), False),
+        (np.array([1.0]), np.array([True]), False),
+        (np.array([True]), np.array([1.0]), True),
         ("a", "a", True),
         (1.0, "1.0", False),
         ((ROWS, 1.0), (ROWS, 1.0 + 1e-9), True),

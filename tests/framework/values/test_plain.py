@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 
 from autograder.base.errors import CourseError
-from autograder.checking.arrays import paste, show
-from autograder.checking.closeness import equal
-from autograder.checking.compare import describe_failure, matches
-from autograder.judging.values import arrived
+from autograder.checking.findings import describe_failure, matches
 from autograder.sandbox.protocol import Opaque
+from autograder.values import equal, normalize_result, paste, show
 
 Colour = enum.IntEnum("Colour", ["RED"])
 
@@ -76,10 +74,10 @@ LINES = "to be\nor not\n"
 )  # fmt: skip
 def test_where_two_values_first_differ_is_said(found, right, words):
     """The place, what is there and what is right; types where these tell the two apart; what is missing or too many."""
-    found = found if "Opaque" in repr(found) else arrived(found)
-    finding = matches(found, arrived(right))
+    found = found if "Opaque" in repr(found) else normalize_result(found)
+    finding = matches(found, normalize_result(right))
     assert finding.reason.endswith(words) if words.startswith("is") else finding.reason == words
-    assert not equal(found, arrived(right))
+    assert not equal(found, normalize_result(right))
     assert describe_failure(finding, call="f(x)", with_reason=False).startswith("f(x)")
 
 
@@ -113,7 +111,7 @@ def test_where_two_values_first_differ_is_said(found, right, words):
 )
 def test_the_same_value_in_another_dress_is_right(found, right, options):
     """A sequence is a sequence, numbers are numbers at tolerance, and a dictionary has no order."""
-    assert matches(arrived(found), arrived(right), **options) is None
+    assert matches(normalize_result(found), normalize_result(right), **options) is None
 
 
 @pytest.mark.parametrize(
@@ -129,7 +127,7 @@ def test_the_same_value_in_another_dress_is_right(found, right, options):
 )  # fmt: skip
 def test_order_and_type_count_where_they_are_asked_for(found, right, options, words):
     """``order=`` and ``exact_type=True`` are options of ``assert_matches``."""
-    assert matches(arrived(found), arrived(right), **options).reason == words
+    assert matches(normalize_result(found), normalize_result(right), **options).reason == words
 
 
 @pytest.mark.parametrize(
@@ -156,7 +154,7 @@ def test_long_values_are_described_and_shown_where_they_differ():
     finding = matches("a" * 600 + "b", "a" * 600 + "c")
     assert "…'aaaaaaaaaaaab'" in describe_failure(finding, call="f(x)", with_reason=False).splitlines()[0]
     assert show({"b", "a"}) == "{'a', 'b'}"
-    assert show(arrived(iter("ab"))) == "a str_ascii_iterator that gives ['a', 'b']"
+    assert show(normalize_result(iter("ab"))) == "a str_ascii_iterator that gives ['a', 'b']"
 
 
 @pytest.mark.parametrize("right", [Opaque("Stack"), ["a", Opaque("Stack")], {"a": Opaque("Stack")}])

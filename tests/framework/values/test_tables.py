@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 
 from autograder.checking import CheckFailed, assert_matches
-from autograder.checking.arrays import paste, show
-from autograder.checking.closeness import equal
-from autograder.checking.compare import matches
+from autograder.checking.findings import matches
+from autograder.values import equal, paste, show
 
 TABLE = pd.DataFrame({"name": ["b", "a", "c"], "mean": [4.0, 2.0, 1.0], "n": [3, 2, 1]})
 NAMED = TABLE.set_index("name")

@@ -1,4 +1,8 @@
-"""Values as JSON: arrays, numbers, text and the tuples, lists and dicts made of them, there and back without loss."""
+"""Values as JSON, there and back without loss.
+
+Sets, bytes, dates and exact numbers are written as the sandbox's wire writes them, ``{"plain": ["date", 2024, 2, 29]}``, because
+its decoder checks everything that it reads.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from autograder.sandbox.guest.wire_tables import from_parts, is_pandas, to_parts
+from autograder.sandbox.guest.wire import Decoder, Encoder
+from autograder.sandbox.guest.wire_limits import MAX_INT_BITS, WireError
+from autograder.sandbox.guest.wire_plain import Iterated, UnserializableKeyError, decode_keys, encode_key
+from autograder.sandbox.guest.wire_tables import from_parts, to_parts
 from autograder.sandbox.protocol import NameReference, Opaque, Rng, Source
-from autograder.student.examples.plain_values import decode_plain_value, encode_plain_value
+from autograder.values.family import family_of
 
 __all__ = ["decode_value", "encode_value"]
 
@@ -23,9 +30,9 @@ _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 def encode_value(value: Any) -> Any:
-    """``value`` as JSON that ``decode_value`` reads back; raises ``TypeError`` for what has no such form."""
-    if (plain := encode_plain_value(value, encode_value)) is not None:
-        return plain
+    """Return ``value`` as JSON that ``decode_value`` reads back. Raises ``TypeError`` for a value without such a form."""
+    if (builtin := _encode_builtin(value)) is not None:
+        return builtin
     if value is None or isinstance(value, bool | str | int):
         return value
     if isinstance(value, np.ndarray):
@@ -50,13 +57,13 @@ def encode_value(value: Any) -> Any:
         return {"named": value.name}
     if isinstance(value, Opaque):
         return {"opaque": value.type}
-    if is_pandas(value):
+    if family_of(value).from_pandas:
         return {"table": encode_value(to_parts(value))}
     raise TypeError(f"A value of type {type(value).__name__} cannot be kept in an examples file: {value!r:.80}.")
 
 
 def decode_value(data: Any) -> Any:
-    """The value that ``encode_value`` wrote down, made again at each call; raises ``ValueError`` for anything else."""
+    """Return the value that ``encode_value`` encoded, a new one at each call. Raises ``ValueError`` for any other data."""
     if data is None or isinstance(data, bool | str | int | float):
         return data
     if isinstance(data, dict):
@@ -67,6 +74,57 @@ def decode_value(data: Any) -> Any:
                 except (KeyError, TypeError, AttributeError, OverflowError) as error:
                     raise ValueError(f"This is no {key}: {data!r:.80}.") from error
     raise ValueError(f"This is not a value that an examples file can hold: {data!r:.80}.")
+
+
+def _encode_builtin(value: Any) -> dict[str, Any] | None:
+    """Encode sets, bytes, dates, exact numbers, iterators, and dictionaries by other keys than strings; None for other values."""
+    if isinstance(value, Iterated):
+        return {"gives": value.type, "more": value.more, "items": [encode_value(item) for item in value]}
+    try:
+        if isinstance(value, dict):
+            if all(isinstance(key, str) for key in value):
+                return None
+            return {"pairs": [[encode_key(_encoder(), key, 1), encode_value(item)] for key, item in value.items()]}
+        return {"plain": _encoder()(value)} if _is_written_as_on_the_wire(value) else None
+    except (UnserializableKeyError, _NoFormError):
+        return None
+
+
+def _is_written_as_on_the_wire(value: Any) -> bool:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype.kind in "UMm" and not isinstance(value, str)
+    if isinstance(value, int):
+        return value.bit_length() > MAX_INT_BITS
+    return family_of(value).is_exact(value) and not isinstance(value, str)
+
+
+def _decode_builtin(data: dict[str, Any]) -> Any:
+    decoder = Decoder(b"", _refuse)
+    try:
+        if "gives" in data:
+            return Iterated(map(decode_value, data["items"]), str(data["gives"]), more=bool(data["more"]))
+        if "pairs" in data:
+            keys = decode_keys(decoder, [key for key, _ in data["pairs"]])
+            return dict(zip(keys, [decode_value(item) for _, item in data["pairs"]], strict=True))
+        return decoder(data["plain"])
+    except WireError as error:
+        raise ValueError(f"This is no plain value: {data!r:.80}.") from error
+
+
+def _encoder() -> Encoder:
+    return Encoder(_refused, 0)
+
+
+class _NoFormError(Exception):
+    """A part of a value that has no tree."""
+
+
+def _refused(value: Any) -> Any:
+    raise _NoFormError(type(value).__name__)
+
+
+def _refuse(_tag: str, _items: list[Any]) -> Any:
+    raise WireError("only plain values are written so")
 
 
 def _encode_float(number: float) -> float | str:
@@ -88,7 +146,7 @@ def _encode_array(array: np.ndarray) -> dict[str, Any]:
 
 
 def _cycle(array: np.ndarray) -> np.ndarray | None:
-    """The first numbers of a long array that is made of these again and again, bit for bit; None where it is not."""
+    """The numbers that a long array repeats, bit for bit; None if it repeats none."""
     if not LONG <= array.size <= MAX_NUMBERS or array.dtype.kind == "c":
         return None
     flat = array.ravel()
@@ -148,7 +206,7 @@ _DECODERS: dict[str, Any] = {
     "source": lambda data: Source(text=str(data["source"]), name=str(data["name"])),
     "table": lambda data: from_parts(decode_value(data["table"])),
     "rng": lambda data: Rng(seed=int(data["rng"])),
-    **dict.fromkeys(("plain", "pairs", "gives"), lambda data: decode_plain_value(data, decode_value)),
+    **dict.fromkeys(("plain", "pairs", "gives"), _decode_builtin),
     "named": lambda data: NameReference(name=str(data["named"])),
     "opaque": lambda data: Opaque(type=str(data["opaque"])),
 }

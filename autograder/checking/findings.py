@@ -1,0 +1,107 @@
+"""What a check finds wrong with a value, as data, and the words in which a student reads it.
+
+NumPy and the standard library only: this also runs on a student's machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from autograder.values import (
+    Difference,
+    Rules,
+    TableOptions,
+    differences,
+    paste,
+    returned_none,
+    show_apart,
+    type_difference,
+)
+
+__all__ = ["RETURNED_NONE", "Finding", "describe_failure", "matches", "named", "wrong_type"]
+
+
+_USUAL = TableOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong with a value: a sentence, its kind, and the values to show (if showing them helps).
+
+    ``kind`` is a kind of `Difference`, or one of a property that a check looks at, such as ``"property"``.
+    """
+
+    reason: str
+    kind: str
+    found: Any = None
+    expected: Any = None
+    has_expected: bool = False
+    path: str = ""  # from the whole value to ``found``, as Python writes it
+
+
+def matches(actual: Any, expected: Any, *, table: Mapping[str, bool] | None = None, **rules: Any) -> Finding | None:
+    """Return what is wrong with ``actual``; None if it is the ``expected`` value by ``Rules(**rules)``.
+
+    ``table`` names the options of `TableOptions` that are not the usual ones. Raises ``CourseError`` if the expected value cannot
+    leave a student's process.
+    """
+    options = TableOptions(**table) if table else _USUAL
+    first = next(differences(actual, expected, _rules(options, **rules)), None)
+    return None if first is None else _finding(first)
+
+
+@lru_cache(maxsize=64)
+def _rules(tables: TableOptions, **rules: Any) -> Rules:
+    return Rules(**rules, tables=tables, reject_opaque=True)
+
+
+def _finding(difference: Difference) -> Finding:
+    found, expected, place = difference.found, difference.expected, difference.place
+    return Finding(difference.sentence, difference.kind, found, expected, difference.has_expected, place)
+
+
+RETURNED_NONE = _finding(returned_none())
+
+
+def describe_failure(
+    finding: Finding, *, call: str = "", inputs: Mapping[str, Any] | None = None, with_reason: bool = True
+) -> str:
+    """Return a finding as a student reads it: the sentence, the inputs to paste, the value that was found and the expected one."""
+    lines = [finding.reason] if with_reason else []
+    lines += [paste(name, value) for name, value in (inputs or {}).items()]
+    if finding.found is not None or finding.has_expected:
+        subject = f"{call}{finding.path} gave" if call else "found"
+        found, right = show_apart(finding.found, finding.expected)
+        if "\n" in found + right:  # a table has lines of its own, which keep their columns
+            lines += [f"{subject}\n{_indented(found)}"]
+            lines += [f"it should be\n{_indented(right)}"] if finding.has_expected else []
+            return "\n".join(lines)
+        width = max(len(subject), len("it should be"))
+        lines.append(f"{subject:<{width}}  {found}")
+        if finding.has_expected:
+            lines.append(f"{'it should be':<{width}}  {right}")
+    elif call and inputs:
+        lines.append(call)
+    return "\n".join(lines)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.split("\n"))
+
+
+def named(reason: str, call: str) -> str:
+    """Return a reason that starts with "It" or "The function" with the call in its place."""
+    if not call:
+        return reason
+    for start in ("It is ", "It has ", "The function returned ", "It prints ", "It should raise "):
+        if reason.startswith(start):
+            return f"{call} {reason.removeprefix('The function ').removeprefix('It ')}"
+    return reason
+
+
+def wrong_type(actual: Any, asked: str, what: str = "it") -> Finding:
+    """Return the finding that ``actual`` is not what is ``asked`` for: a list of items, an array."""
+    return _finding(type_difference(actual, asked, what))

@@ -1,0 +1,56 @@
+"""One rule for values: which are equal, how they differ, and how they are shown, copied and stored as JSON.
+
+`equal` is the only equality of the trusted side. Each family of types has a class in one of these modules (`family.Family`).
+NumPy and the standard library only. pandas is used only for values that are pandas objects.
+"""
+
+from __future__ import annotations
+
+from autograder.values.arrays import ArrayFamily
+from autograder.values.as_json import decode_value, encode_value
+from autograder.values.closeness import as_array, close, shape_words, tolerances
+from autograder.values.containers import MappingFamily, RangeFamily, SequenceFamily, SetFamily, structure_difference
+from autograder.values.copies import call_key, changed_arguments, copy_argument, normalize_result, precompute_keys
+from autograder.values.family import (
+    ATOL,
+    MAX_ITEMS,
+    RTOL,
+    Difference,
+    Family,
+    Rules,
+    TableOptions,
+    copy_value,
+    describe,
+    differences,
+    equal,
+    family_of,
+    fingerprint,
+    is_builtin,
+    paste,
+    rank_families,
+    returned_none,
+    schema,
+    show,
+    show_apart,
+    source,
+    type_difference,
+)
+from autograder.values.messages import sorted_members
+from autograder.values.numbers import NoneFamily, NumberFamily
+from autograder.values.remote import OpaqueFamily, StandInFamily
+from autograder.values.tables import PandasFamily, TableFamily
+from autograder.values.text import BytesFamily, TextFamily, text_difference
+from autograder.values.times import ExactNumberFamily, NumpyTimeFamily, TimeFamily
+
+__all__ = [
+    "ATOL", "MAX_ITEMS", "RTOL", "Difference", "Family", "Rules", "TableOptions", "as_array", "call_key", "changed_arguments", "close",
+    "copy_argument", "copy_value", "decode_value", "describe", "differences", "encode_value", "equal", "family_of", "fingerprint",
+    "is_builtin", "normalize_result", "paste", "precompute_keys", "returned_none", "schema", "shape_words", "show", "show_apart", "sorted_members",
+    "source", "structure_difference", "text_difference", "tolerances", "type_difference",
+]  # fmt: skip
+
+# The first that owns a value is its family: a timestamp of pandas is also a datetime, np.str_ is also a str.
+rank_families([
+    TableFamily(), PandasFamily(), ArrayFamily(), TextFamily(), BytesFamily(), NumpyTimeFamily(), NumberFamily(), NoneFamily(),
+    SequenceFamily(), RangeFamily(), MappingFamily(), SetFamily(), TimeFamily(), ExactNumberFamily(), OpaqueFamily(), StandInFamily(),
+])  # fmt: skip

@@ -1,0 +1,122 @@
+"""Arrays of numbers compared at the course's tolerances, whatever holds the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from autograder.values.family import ATOL, RTOL, Difference, Rules, family_of, show_apart, type_difference
+
+__all__ = ["array_differences", "as_array", "close", "shape_words", "tolerances"]
+
+_RTOL32, _ATOL32 = 1e-3, 1e-4
+_NUMBERS = (int, float, complex, np.generic, np.ndarray)
+# Numbers that the arrays in one list may have together: NumPy would give all of them the widest type among them.
+MAX_NUMBERS = 1 << 24
+
+
+def tolerances(*values: Any) -> tuple[float, float]:
+    """Return ``(rtol, atol)`` for inputs like these: looser if any array among them is float32 (or narrower)."""
+    return (_RTOL32, _ATOL32) if any(family_of(value).is_narrow(value) for value in values) else (RTOL, ATOL)
+
+
+def shape_words(shape: tuple[int, ...]) -> str:
+    """Return ``(2, 3)`` as a sentence says it: ``shape (2, 3)``. A single number has no shape."""
+    return f"shape {tuple(int(n) for n in shape)}" if shape else "a single number"
+
+
+def close(found: np.ndarray, expected: np.ndarray, rtol: float, atol: float) -> Any:
+    """Return ``np.isclose(found, expected, rtol, atol, equal_nan=True)``, several times as fast for the small arrays of checks.
+
+    Two boolean arrays, and two arrays of whole numbers, are compared exactly.
+    """
+    kinds = found.dtype.kind + expected.dtype.kind
+    if kinds in _EXACT_KINDS:
+        return found == expected
+    if kinds[0] in "biu":
+        found = found.astype(np.float64)
+    if kinds[1] in "biu":
+        expected = expected.astype(np.float64)
+    with np.errstate(all="ignore"):
+        near = (np.abs(found - expected) <= atol + rtol * np.abs(expected)) & np.isfinite(expected)
+        return near | (found == expected) | ((found != found) & (expected != expected))  # noqa: PLR0124 - NaN is not itself
+
+
+_EXACT_KINDS = frozenset({"bb", "ii", "iu", "ui", "uu"})
+
+
+def as_array(value: Any) -> np.ndarray | None:
+    """Return the numbers in ``value`` as an array, whatever holds them; None if there are none, or rows of several lengths.
+
+    Whole numbers that no NumPy integer holds are floats there, as in arithmetic with any array.
+    """
+    if value is None or isinstance(value, str | dict | set | bytes | range) or hasattr(value, "type"):
+        return None
+    if isinstance(value, tuple | list):
+        parts = [*_parts(value)]
+        # One text among thousands of parts, and NumPy would make each of them as long as that.
+        if not all(isinstance(part, _NUMBERS) for part in parts):
+            return None
+        if sum(part.size for part in parts if isinstance(part, np.ndarray)) > MAX_NUMBERS:
+            return None
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind == "O" and all(isinstance(item, int | float) for item in array.flat):
+            array = array.astype(np.float64)
+    except (ValueError, TypeError, OverflowError, MemoryError):
+        return None
+    return array if array.dtype.kind in "biufc" else None
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """The parts of the lists and tuples in ``value``, one inside another."""
+    for part in value:
+        if isinstance(part, tuple | list):
+            yield from _parts(part)
+        else:
+            yield part
+
+
+def array_differences(found: Any, expected: np.ndarray, rules: Rules) -> Iterator[Difference]:
+    """Yield where the numbers in ``found`` are not those of an ``expected`` array: first their shape, then their values."""
+    array = as_array(found)
+    if array is None:
+        single = "True or False" if expected.dtype.kind == "b" else "a number"
+        asked = f"an array of {shape_words(expected.shape)}" if expected.ndim else single
+        yield type_difference(found, asked, rules.what)
+    elif array.shape != expected.shape:
+        yield _other_shape(found, array, expected, rules)
+    elif rules.dtype and expected.dtype.kind == "b" and array.dtype.kind != "b":
+        clause = f"{rules.subject('has')} dtype {array.dtype}; a mask is boolean (True = may attend)."
+        yield Difference(clause, "dtype", array)
+    else:
+        wrong = ~close(array, expected, rules.rtol, rules.atol)
+        if wrong.any():
+            yield _other_values(array, expected, wrong, rules)
+
+
+def _other_shape(found: Any, array: np.ndarray, expected: np.ndarray, rules: Rules) -> Difference:
+    if isinstance(found, tuple):
+        asked = f"one array of {shape_words(expected.shape)}" if expected.ndim else "a single number"
+        return type_difference(found, asked, rules.what)
+    should = f"have {shape_words(expected.shape)}" if expected.ndim else "be a single number"
+    has = f"{rules.subject('has' if array.ndim else 'is')} {shape_words(array.shape)}"
+    return Difference(f"{has}; it should {should}.", "shape", array if array.size <= 12 else None)
+
+
+def _other_values(found: np.ndarray, expected: np.ndarray, wrong: np.ndarray, rules: Rules) -> Difference:
+    if found.dtype.kind in "fc" and np.isnan(found[wrong]).any() and not np.isnan(expected).all():
+        number = int(np.isnan(found).sum())
+        are = "is" if number == 1 else "are"
+        many = f"{number} of its {found.size} entries {are} NaN" if found.size > 1 else "it is NaN"
+        return Difference(f"{many} (not a number).", "nan", found, expected, has_expected=True)
+    where = tuple(int(i) for i in np.argwhere(wrong)[0])
+    count = int(wrong.sum())
+    place = f"at index [{', '.join(map(str, where))}] it is" if where else "it is"
+    more = "" if count == 1 else f" ({count} of {wrong.size} entries differ)"
+    left, right = show_apart(found[where], expected[where])
+    prefix = "" if rules.what == "it" else f"{rules.what} differs: "
+    clause = f"{prefix}{place} {left} where {right} is right{more}."
+    return Difference(clause, "values", found, expected, has_expected=True)

@@ -1,0 +1,516 @@
+"""Lists, tuples, ranges, iterators, dictionaries and sets, compared part by part.
+
+A container without arrays is built-in: it is compared with a path to the first difference, and a list, a tuple, a range and
+the items of an iterator are one sequence. A container with arrays is several answers, each of which is compared on its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from autograder.base.formatting import pluralize
+from autograder.base.sanitize import shorten
+from autograder.sandbox.guest.wire_limits import MAX_NODES
+from autograder.sandbox.guest.wire_plain import Iterated
+from autograder.values.family import (
+    MAX_ITEMS,
+    MAX_TEXT,
+    Difference,
+    ExactFamily,
+    Family,
+    Rules,
+    copy_value,
+    describe,
+    differences,
+    equal,
+    family_of,
+    fingerprint,
+    outline,
+    paste,
+    returned_none,
+    schema,
+    source,
+    type_difference,
+)
+from autograder.values.messages import (
+    count,
+    describe_long,
+    inline_value,
+    listed,
+    missing_and_extra,
+    sorted_members,
+    wrong_builtin_type,
+)
+
+__all__ = ["MappingFamily", "RangeFamily", "SequenceFamily", "SetFamily", "structure_difference"]
+
+MAX_DEPTH = 6
+FEW_KEYS = 6  # that are all listed if one is missing
+MAX_GREEDY = 300  # items that are compared with each other one by one if their order does not count
+_SEQUENCES = (list, tuple, range)
+_DEFAULT = Rules()
+
+
+class Container(Family):
+    """What sequences and mappings share: their parts."""
+
+    def parts(self, value: Any) -> Iterable[Any]:
+        """Return the values that a container holds."""
+        return value  # type: ignore[no-any-return]
+
+    def part_differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+        """Yield the differences of several answers, each at a tolerance of its own."""
+        if rules.of_largest:
+            inner = replace(rules.of_part("it"), of_largest=rules.of_largest)
+            keys = list(expected) if isinstance(expected, dict) else range(len(expected))
+            if all(equal(found[key], expected[key], inner) for key in keys):
+                return
+            rules = replace(rules, of_largest=0.0)
+        unnamed = rules.of_part("it")
+        for part, right, name in self.pairs(found, expected):
+            if not equal(part, right, unnamed):
+                yield from differences(part, right, rules.of_part(name))
+
+    def pairs(self, found: Any, expected: Any) -> Iterator[tuple[Any, Any, str]]:
+        """Yield each part, the one that is expected, and what a sentence calls it."""
+        raise NotImplementedError
+
+    def holds_array(self, value: Any) -> bool:
+        return any(family_of(part).holds_array(part) for part in self.parts(value))
+
+    def is_narrow(self, value: Any) -> bool:
+        return any(family_of(part).is_narrow(part) for part in self.parts(value))
+
+    def is_builtin(self, value: Any) -> bool:
+        return not self.holds_array(value)
+
+    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
+        if len(value) > MAX_ITEMS:
+            yield f"a {self.name(value)} of {len(value)} items"
+            return
+        if depth >= MAX_DEPTH:
+            yield "…"
+            return
+        opening, closing = self.brackets(value)
+        yield opening
+        for place, key in enumerate(value):
+            yield ", " if place else ""
+            yield f"{shorten(repr(key), MAX_TEXT)}: " if isinstance(value, dict) else ""
+            part = value[key] if isinstance(value, dict) else key
+            yield from family_of(part).pieces(part, digits, depth + 1)
+        yield closing
+
+    def brackets(self, value: Any) -> tuple[str, str]:
+        """Return what opens and closes a container in a message."""
+        raise NotImplementedError
+
+    def name(self, value: Any) -> str:
+        """Return the name of the container's type."""
+        return type(value).__name__
+
+
+class SequenceFamily(Container):
+    """Lists, tuples, and the items of an iterator."""
+
+    types: ClassVar[tuple[type, ...]] = (list, tuple)
+
+    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+        if rules.nested:
+            if (difference := _sequence_difference(found, expected, rules)) is not None:
+                yield difference
+            return
+        if isinstance(found, np.ndarray) and found.ndim and len(found) == len(expected) and _plausible(found, expected):
+            found = list(found)
+        if (wrong := structure_difference(found, expected, rules)) is not None:
+            yield wrong
+        else:
+            yield from self.part_differences(found, expected, rules)
+
+    def pairs(self, found: Any, expected: Any) -> Iterator[tuple[Any, Any, str]]:
+        size = len(expected)
+        names = ["first", "second", "third"][:size] if 2 <= size <= 3 else [f"{i + 1}." for i in range(size)]
+        for name, part, right in zip(names, found, expected, strict=True):
+            yield part, right, f"The {name} part"
+
+    def is_builtin(self, value: Any) -> bool:
+        if isinstance(value, Iterated):
+            return True
+        if self.holds_array(value):
+            return False
+        return not isinstance(value, tuple) or not all(_is_number(part) for part in value)
+
+    def brackets(self, value: Any) -> tuple[str, str]:
+        if isinstance(value, Iterated):
+            return f"a {value.type} that gives [", ", …]" if value.more else "]"
+        return ("(", ")") if isinstance(value, tuple) else ("[", "]")
+
+    def name(self, value: Any) -> str:
+        return str(value.type) if isinstance(value, Iterated) else super().name(value)
+
+    def source(self, value: Any, depth: int) -> str:
+        items = ", ".join(source(item, depth + 1) for item in value)
+        if isinstance(value, Iterated):
+            return f"iter([{items}])"
+        if isinstance(value, list):
+            return f"[{items}]"
+        return f"({items}{',' if len(value) == 1 else ''})"
+
+    def paste(self, name: str, value: Any) -> str:
+        long = describe_long(value, type(value).__name__)
+        return f"{name} is {long}" if long else f"{name} = {source(value)}"
+
+    def kind(self, value: Any) -> str:
+        if not isinstance(value, Iterated):
+            return ""
+        return f"a {value.type} of {'more than ' if value.more else ''}{count(len(value), 'item')}"
+
+    def label(self, value: Any, other: Any) -> str:
+        return f"a {self.name(value)}" if type(value) in (list, tuple, Iterated) else ""
+
+    def describe(self, value: Any) -> str:
+        return f"a {'list' if type(value).__name__ == 'list' else 'tuple'} of {pluralize(len(value), 'item')}"
+
+    def copy(self, value: Any, leaf: Callable[[Any], Any]) -> Any:
+        items = [copy_value(item, leaf) for item in value]
+        if isinstance(value, Iterated):
+            return Iterated(items, value.type, more=value.more)
+        return items if isinstance(value, list) else tuple(items)
+
+    def identity(self, value: Any) -> Hashable:
+        return (type(value).__name__, tuple(map(fingerprint, value)))
+
+    def match_key(self, value: Any) -> Hashable:
+        return ("items", tuple(map(_match_key, value)))
+
+    def outline(self, value: Any, rules: Rules) -> Hashable:
+        inside = [outline(item, rules) for item in value]
+        return "items", tuple(inside if rules.order is not False else sorted(inside, key=repr))
+
+    def schema(self, value: Any) -> Hashable:
+        return tuple(map(schema, value))
+
+
+class RangeFamily(ExactFamily, SequenceFamily):
+    """Ranges, which are compared with the sequence of their numbers."""
+
+    types: ClassVar[tuple[type, ...]] = (range,)
+
+    def parts(self, value: Any) -> Iterable[Any]:
+        return ()
+
+    def source(self, value: Any, depth: int) -> str:
+        return repr(value)
+
+    def paste(self, name: str, value: Any) -> str:
+        return f"{name} = {value!r}"
+
+    def kind(self, value: Any) -> str:
+        return "a range"
+
+    def copy(self, value: Any, leaf: Callable[[Any], Any]) -> Any:
+        return leaf(value)
+
+    def identity(self, value: Any) -> Hashable:
+        return ("range", repr(value))
+
+    def match_key(self, value: Any) -> Hashable:
+        return ("range", repr(value)) if len(value) > MAX_NODES else super().match_key(value)
+
+    def outline(self, value: Any, rules: Rules) -> Hashable:
+        return repr(value) if len(value) > MAX_NODES else super().outline(value, rules)
+
+
+class MappingFamily(Container):
+    """Dictionaries."""
+
+    types: ClassVar[tuple[type, ...]] = (dict,)
+
+    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+        if rules.nested:
+            if (difference := _mapping_difference(found, expected, rules)) is not None:
+                yield difference
+        elif (wrong := structure_difference(found, expected, rules)) is not None:
+            yield wrong
+        else:
+            yield from self.part_differences(found, expected, rules)
+
+    def pairs(self, found: Any, expected: Any) -> Iterator[tuple[Any, Any, str]]:
+        for key, right in expected.items():
+            yield found[key], right, f"The entry {key!r}"
+
+    def parts(self, value: Any) -> Iterable[Any]:
+        return value.values()  # type: ignore[no-any-return]
+
+    def brackets(self, value: Any) -> tuple[str, str]:
+        return "{", "}"
+
+    def source(self, value: Any, depth: int) -> str:
+        return "{" + ", ".join(f"{source(k, depth + 1)}: {source(v, depth + 1)}" for k, v in value.items()) + "}"
+
+    def paste(self, name: str, value: Any) -> str:
+        if any(isinstance(part, np.ndarray | dict) for part in value.values()):
+            parts = ", ".join(
+                f"{k!r}: {paste('', v).removeprefix(' = ').removeprefix(' is ')}" for k, v in value.items()
+            )
+            return f"{name} = {{{parts}}}"
+        long = describe_long(value, "dictionary")
+        return f"{name} is {long}" if long else f"{name} = {source(value)}"
+
+    def label(self, value: Any, other: Any) -> str:
+        return "a dictionary" if type(value) is dict else ""
+
+    def describe(self, value: Any) -> str:
+        return "a dictionary" if type(value) is dict else super().describe(value)
+
+    def copy(self, value: Any, leaf: Callable[[Any], Any]) -> Any:
+        return {key: copy_value(part, leaf) for key, part in value.items()}
+
+    def identity(self, value: Any) -> Hashable:
+        return ("dict", tuple((k if type(k) is str else fingerprint(k), fingerprint(v)) for k, v in value.items()))
+
+    def match_key(self, value: Any) -> Hashable:
+        return ("dict", frozenset((_match_key(key), _match_key(part)) for key, part in value.items()))
+
+    def outline(self, value: Any, rules: Rules) -> Hashable:
+        return "dict", None if rules.extra_keys else len(value)
+
+    def schema(self, value: Any) -> Hashable:
+        return tuple((key, schema(part)) for key, part in value.items())
+
+
+class SetFamily(ExactFamily):
+    """Sets and frozensets."""
+
+    types: ClassVar[tuple[type, ...]] = (set, frozenset)
+
+    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+        if not isinstance(found, set | frozenset) or (rules.exact_type and type(found) is not type(expected)):
+            yield wrong_builtin_type(found, f"a {type(expected).__name__}", expected)
+            return
+        _pairs, missing, extra = _paired(found, expected, rules)
+        if missing or extra:
+            clause = missing_and_extra("the set", sorted_members(missing), sorted_members(extra), "", found)
+            yield Difference(clause, "values", found, expected)
+
+    def source(self, value: Any, depth: int) -> str:
+        members = ", ".join(source(item, depth + 1) for item in sorted_members(value))
+        inside = f"{{{members}}}" if value else ""
+        return f"{type(value).__name__}({inside})" if isinstance(value, frozenset) or not value else inside
+
+    def paste(self, name: str, value: Any) -> str:
+        long = describe_long(value, type(value).__name__)
+        return f"{name} is {long}" if long else f"{name} = {source(value)}"
+
+    def kind(self, value: Any) -> str:
+        name = type(value).__name__
+        return f"a {name} of {count(len(value), 'member')}" if value else f"an empty {name}"
+
+    def label(self, value: Any, other: Any) -> str:
+        return f"a {type(value).__name__}" if type(value) in (set, frozenset) else ""
+
+    def copy(self, value: Any, leaf: Callable[[Any], Any]) -> Any:
+        return value.copy() if isinstance(value, set) else leaf(value)
+
+    def identity(self, value: Any) -> Hashable:
+        return (type(value).__name__, frozenset(map(fingerprint, value)))
+
+    def match_key(self, value: Any) -> Hashable:
+        return ("set", frozenset(map(_match_key, value)))
+
+    def outline(self, value: Any, rules: Rules) -> Hashable:
+        return ("set", len(value))
+
+
+# several answers
+
+
+def structure_difference(found: Any, expected: Any, rules: Rules = _DEFAULT) -> Difference | None:
+    """Return what is wrong with the parts of a value; None if they are as many, or have the names, as expected."""
+    if found is None and expected is not None:
+        return returned_none(rules.what)
+    if isinstance(expected, dict):
+        if not isinstance(found, dict):
+            asked = f"a dictionary with the keys {_keys(expected)}"
+            return replace(type_difference(found, asked, rules.what), found=found)
+        missing = [key for key in expected if key not in found]
+        text = f"The dictionary lacks {_keys(missing)}; it has {_keys(found) or 'no keys'}."
+        return Difference(text, "length", found) if missing else None
+    if isinstance(expected, tuple | list):
+        size = len(expected)
+        asked = {1: "one value is asked for", 2: "a pair is asked for"}.get(size, f"{size} values are asked for")
+        if not isinstance(found, tuple | list):
+            return Difference(f"{rules.subject('is')} {describe(found)}; {asked}.", "type")
+        if len(found) != size:
+            return Difference(f"It has {len(found)} part{'' if len(found) == 1 else 's'}; {asked}.", "length")
+    return None
+
+
+def _plausible(found: np.ndarray, expected: Any) -> bool:
+    # A stack of two arrays of one shape is a sequence of two; an output with two rows alone is not.
+    try:
+        return all(np.shape(a) == np.shape(e) for a, e in zip(found, expected, strict=True))
+    except ValueError:  # lists of several lengths
+        return False
+
+
+def _keys(keys: Any) -> str:
+    return ", ".join(repr(key) for key in keys)
+
+
+# built-in containers
+
+
+def _is_number(value: Any) -> bool:
+    return family_of(value).is_number and not isinstance(value, np.bool_)
+
+
+def _match_key(value: Any) -> Hashable:
+    return family_of(value).match_key(value)
+
+
+def _mapping_difference(found: Any, expected: dict[Any, Any], rules: Rules) -> Difference | None:
+    if not isinstance(found, dict):
+        return wrong_builtin_type(found, "a dictionary", expected)
+    pairs, missing, extra = _paired(found, expected, rules)
+    if rules.extra_keys:
+        extra = []
+    if missing or extra:
+        clause = missing_and_extra("the dictionary", missing, extra, " the key", found)
+        if not extra and 0 < len(found) <= FEW_KEYS:
+            clause = f"the dictionary lacks {listed(missing)}; it has {listed(found)}."
+        return Difference(clause, "length", found, expected)
+    if rules.order and [key for key, _ in pairs] != [*found]:
+        at, (key, now) = next((i, (a, b)) for i, ((a, _), b) in enumerate(zip(pairs, found, strict=True)) if a != b)
+        clause = f"the keys of the dictionary are in another order: {source(now)} comes at place {at + 1} where {source(key)} is right."
+        return Difference(clause, "values", found, expected)
+    for own, key in pairs:
+        if (inside := next(differences(found[own], expected[key], rules), None)) is not None:
+            return inside.within("dictionary", own)
+    return None
+
+
+def _paired(
+    found: Iterable[Any], expected: Iterable[Any], rules: Rules
+) -> tuple[list[tuple[Any, Any]], list[Any], list[Any]]:
+    """Pair the keys of both, floats at tolerance, and list the keys that are missing and those that are extra."""
+    own = {_match_key(key): key for key in found}
+    pairs, missing = [], []
+    for key in expected:
+        ident = _match_key(key)
+        if ident in own:
+            pairs.append((own.pop(ident), key))
+        else:
+            missing.append(key)
+    extra = list(own.values())
+    if (
+        missing
+        and len(missing) == len(extra)
+        and all(isinstance(key, float | int | np.number) for key in (*missing, *extra))
+    ):
+        near = list(zip(sorted(extra), sorted(missing), strict=True))
+        if all(equal(one, other, rules) for one, other in near):
+            return pairs + near, [], []
+    return pairs, missing, extra
+
+
+def _items(value: Any) -> Sequence[Any] | None:
+    """The items of what counts as a sequence; None for any other value."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        return list(value)
+    return value if isinstance(value, _SEQUENCES) else None
+
+
+def _name_of(value: Any) -> str:
+    return value.type if isinstance(value, Iterated) else type(value).__name__
+
+
+def _sequence_difference(found: Any, expected: Any, rules: Rules) -> Difference | None:
+    items = _items(found)
+    name = _name_of(expected)
+    if items is None or (rules.exact_type and _name_of(found) != name):
+        return wrong_builtin_type(found, f"{'an' if name[0] in 'aeio' else 'a'} {name}", expected)
+    kind = "list" if isinstance(found, np.ndarray) else _name_of(found)
+    items, right = _as_far_as_known(items, expected)
+    if rules.order is False:
+        return _unordered_difference(items, right, rules, kind, found, expected)
+    all_inside = (
+        first.within(kind, place)
+        for place, (item, wanted) in enumerate(zip(items, right, strict=False))
+        for first in differences(item, wanted, rules)
+    )
+    inside = next(all_inside, None)
+    if len(items) != len(right):
+        return _other_length(items, right, kind, found, expected, inside)
+    if inside is None:
+        return None
+    if (
+        len(inside.path) == 1
+        and len(items) > 1
+        and _unordered_difference(items, right, rules, kind, found, expected) is None
+    ):
+        text = inside.sentence
+        clause = f"the {kind} has the right items in another order: {text[0].lower()}{text[1:]}"
+        return Difference(clause, "values", found, expected)
+    return inside
+
+
+def _as_far_as_known(items: Sequence[Any], expected: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Both sequences, as far as the items of an iterator were taken."""
+    open_ended = isinstance(items, Iterated) and items.more and len(expected) >= len(items)
+    open_ended |= isinstance(expected, Iterated) and expected.more and len(items) >= len(expected)
+    if not open_ended:
+        return items, expected
+    shared = min(len(items), len(expected))
+    return items[:shared], expected[:shared]
+
+
+def _other_length(
+    items: Sequence[Any], right: Sequence[Any], kind: str, found: Any, expected: Any, inside: Difference | None
+) -> Difference:
+    more = "more than " if isinstance(found, Iterated) and found.more else ""
+    are = "is" if len(right) == 1 else "are"
+    counts = f"the {kind} has {more}{count(len(items), 'item')} where {len(right):,} {are} right"
+    shared = min(len(items), len(right))
+    if not items:
+        what = f"{len(right):,} item{' is' if len(right) == 1 else 's are'} right"
+        clause = f"the {kind} is empty where {what}, the first of them {inline_value(right[0])}."
+    elif inside is None and len(items) < len(right):
+        clause = f"{counts}: {inline_value(right[shared])} is missing at its end."
+    elif inside is None:
+        clause = f"{counts}: {inline_value(items[shared])} at place {shared + 1} is too many."
+    else:
+        first = inside.sentence
+        clause = f"{counts}; the first that differs: {first[0].lower()}{first[1:]}"
+    return Difference(clause, "length", found, expected)
+
+
+def _unordered_difference(
+    items: Sequence[Any], right: Sequence[Any], rules: Rules, kind: str, found: Any, expected: Any
+) -> Difference | None:
+    """Which items are missing and which are extra if their order does not count."""
+    if len(items) > MAX_NODES > len(right):  # a range may have any number of them
+        return _other_length(items, right, kind, found, expected, None)
+    have, want = Counter(map(_match_key, items)), Counter(map(_match_key, right))
+    names = {_match_key(item): item for item in (*items, *right)}
+    extra = [names[ident] for ident in (have - want).elements()]
+    missing = [names[ident] for ident in (want - have).elements()]
+    if len(extra) <= MAX_GREEDY and len(missing) <= MAX_GREEDY:
+        outlines = [outline(item, rules) for item in extra]
+        left = []
+        for item in missing:
+            wanted = outline(item, rules)  # a pair that differs in more than its numbers needs no closer look
+            pairs = enumerate(zip(extra, outlines, strict=True))
+            near = next((i for i, (a, o) in pairs if o == wanted and equal(a, item, rules)), None)
+            if near is None:
+                left.append(item)
+            else:
+                del extra[near], outlines[near]
+        missing = left
+    if not (missing or extra):
+        return None
+    return Difference(missing_and_extra(f"the {kind}", missing, extra, "", found), "values", found, expected)

@@ -1,0 +1,106 @@
+"""Arguments and results of calls: fresh copies, the keys of calls, and what a result is once it has crossed to our side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from autograder.base.sanitize import sanitize
+from autograder.sandbox.guest.wire import Decoder, Encoder
+from autograder.sandbox.guest.wire_plain import opaque_tree
+from autograder.sandbox.protocol import Call, NameReference, Opaque, Rng, Source
+from autograder.values.closeness import close
+from autograder.values.family import copy_value, family_of, fingerprint
+
+__all__ = ["call_key", "changed_arguments", "copy_argument", "normalize_result", "precompute_keys"]
+
+_MAX_BYTES = 1 << 34  # a process of our own may hold as much as it has memory for
+_SCALARS = frozenset({type(None), bool, float, np.bool_, np.float32, np.float64, np.int64})  # immutable
+_STAND_INS = frozenset({Source, Rng, NameReference})  # the argument is what they stand for
+_LEAVES = _SCALARS | _STAND_INS | {int, str}  # have no parts to copy
+_FEW = 10_000  # parts of a list, far fewer than may cross
+
+
+def copy_argument(value: Any, named: Callable[[str], Any] | None = None) -> Any:
+    """Return a copy of an argument for a function to use. ``Source`` and ``Rng`` become the function and the generator.
+
+    ``named`` returns the object that a ``Named`` stands for.
+    """
+    if named is None:
+        return copy_value(value, _real)
+    return copy_value(value, lambda leaf: named(leaf.name) if isinstance(leaf, NameReference) else _real(leaf))
+
+
+def _real(value: Any) -> Any:
+    if isinstance(value, Source):
+        return _compiled(value)
+    return np.random.default_rng(value.seed) if isinstance(value, Rng) else value
+
+
+def normalize_result(value: Any) -> Any:
+    """Return a result as it would be after crossing a pipe: arrays (copied), numbers, containers, or ``Opaque``.
+
+    Raises ``TooBig`` for a value of more parts than may cross.
+    """
+    kind = type(value)
+    if kind in _SCALARS:
+        return value
+    if kind is np.ndarray and value.dtype.kind in "biufc":
+        return np.array(value, copy=True)
+    if kind in (list, tuple) and 0 < len(value) <= _FEW and all(map(_crosses_alone, value)):
+        return kind([item if type(item) in _SCALARS else np.array(item, copy=True) for item in value])
+    encode = Encoder(opaque_tree, _MAX_BYTES)
+    tree = encode(value)
+    return Decoder(bytearray().join(encode.blobs), lambda _tag, items: Opaque(sanitize(items[0])))(tree)
+
+
+def _crosses_alone(value: Any) -> bool:
+    """Return whether a value is a number or an array of numbers, which can be copied without encoding it."""
+    return type(value) in _SCALARS or (type(value) is np.ndarray and value.dtype.kind in "biufc")
+
+
+def call_key(call: Call) -> tuple[Any, ...]:
+    """Return what is equal for two calls of one function (through one probe) with the same arguments, bit for bit."""
+    if call.key is not None:
+        return call.key
+    return (call.function, call.probe, call.memory_mb, fingerprint(call.args), fingerprint(dict(call.kwargs)))
+
+
+def precompute_keys(calls: Iterable[Call]) -> None:
+    """Store the key of each of ``calls`` in the call itself, because every submission gets these calls."""
+    for call in calls:
+        object.__setattr__(call, "key", call_key(call))
+
+
+def changed_arguments(before: Call, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the arguments whose arrays differ, at tolerance, from those of ``before``."""
+    pairs = [(str(i), a, b) for i, (a, b) in enumerate(zip(before.args, args, strict=True))]
+    pairs += [(name, before.kwargs[name], value) for name, value in kwargs.items()]
+    return tuple(name for name, a, b in pairs if not _same(a, b))
+
+
+def _same(before: Any, now: Any) -> bool:
+    if type(before) in _LEAVES and (before is now or type(before) in _STAND_INS):
+        return True
+    if isinstance(before, np.ndarray):
+        if not isinstance(now, np.ndarray) or before.shape != now.shape:
+            return False
+        return now.tobytes() == before.tobytes() or bool(close(now, before, 1e-5, 1e-6).all())
+    if isinstance(before, dict):
+        return isinstance(now, dict) and before.keys() == now.keys() and all(_same(before[k], now[k]) for k in before)
+    if isinstance(before, list | tuple):
+        return len(before) == len(now) and all(_same(a, b) for a, b in zip(before, now, strict=True))
+    return family_of(before) is family_of(now) and fingerprint(before) == fingerprint(now)
+
+
+_functions: dict[Source, Callable[..., Any]] = {}
+
+
+def _compiled(source: Source) -> Callable[..., Any]:
+    if source not in _functions:
+        namespace: dict[str, Any] = {"np": np}
+        exec(compile(source.text, f"<{source.name}>", "exec"), namespace)  # noqa: S102 - our own text, never a student's
+        _functions[source] = namespace[source.name]
+    return _functions[source]

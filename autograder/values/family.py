@@ -1,0 +1,414 @@
+"""The only equality of values, and one class per family of types that says how its values differ, read and are copied.
+
+A family is found by the type of a value. A container asks `family_of` about its parts, so no family imports another.
+NumPy and the standard library only. pandas is used only for values that are pandas objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from autograder.base.sanitize import shorten
+from autograder.sandbox.protocol import Opaque
+
+__all__ = [
+    "ATOL", "RTOL", "Difference", "ExactFamily", "Family", "Rules", "TableOptions", "copy_value", "describe", "differences", "equal", "family_of",
+    "fingerprint", "is_builtin", "outline", "paste", "rank_families", "returned_none", "schema", "show", "show_apart", "source",
+    "type_difference",
+]  # fmt: skip
+
+RTOL, ATOL = 1e-5, 1e-6
+MAX_ITEMS = 48  # of an array or a container that is shown whole
+MAX_TEXT = 400  # characters of one string
+MAX_SHOWN = 4000  # and of a value in all: lists of lists multiply
+MAX_SOURCE_DEPTH = 14
+_MAX_WHOLE = 140  # characters of a value that is shown whole if one part of it is wrong
+_MAX_TYPES = 4096  # a notebook may define a class in every cell
+_EXACT = (str, bool, bytes, int)
+
+Path = tuple[tuple[str, Any], ...]
+Leaf = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """What counts when two tables are compared. ``names`` are those of a Series and of an index."""
+
+    row_order: bool = True
+    column_order: bool = False
+    dtypes: bool = False
+    index: bool = True
+    names: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What counts when a value is compared with an expected one.
+
+    Attributes:
+        rtol, atol: Tolerances of numbers. Two whole numbers are equal only if they are the same.
+        dtype: An expected boolean array must be boolean. No other dtype counts.
+        of_largest: Numbers may also be off by this share of the largest number expected in their array.
+        order: False lets items come in any order, True also compares the order of the keys of a dictionary.
+        exact_type: A list is not a tuple, and 3 is not 3.0.
+        extra_keys: A dictionary may have more keys than the expected one.
+        tables: What counts in tables.
+        reject_opaque: Raise ``CourseError`` if the expected value cannot leave a student's process.
+        nested: The values are parts of built-in containers, so that a difference is a clause after the path to it.
+        what: What a sentence calls the value.
+    """
+
+    rtol: float = RTOL
+    atol: float = ATOL
+    dtype: bool = True
+    of_largest: float = 0.0
+    order: bool | None = None
+    exact_type: bool = False
+    extra_keys: bool = False
+    tables: TableOptions = TableOptions()
+    reject_opaque: bool = False
+    nested: bool = False
+    what: str = "it"
+
+    def of_part(self, what: str) -> Rules:
+        """The rules for one of several answers: tolerances and the options of tables."""
+        return Rules(self.rtol, self.atol, tables=self.tables, reject_opaque=self.reject_opaque, what=what)
+
+    def subject(self, verb: str) -> str:
+        """The start of a sentence about the value: ``It has``, ``The first part has``."""
+        return f"{'It' if self.what == 'it' else self.what} {verb}"
+
+
+_DEFAULT = Rules()
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where a value differs from the expected one.
+
+    ``clause`` completes the sentence that ``path`` begins. ``alone`` replaces it if the whole value is meant. ``found`` and
+    ``expected`` are the values to show, ``place`` leads to them from the whole value, as Python writes it.
+
+    ``kind`` is one of ``"none"``, ``"type"``, ``"length"``, ``"shape"``, ``"dtype"``, ``"nan"`` and ``"values"``, or in tables
+    one of ``"columns"``, ``"index"`` and ``"order"``.
+    """
+
+    clause: str
+    kind: str
+    found: Any = None
+    expected: Any = None
+    has_expected: bool = False
+    path: Path = ()
+    alone: str = ""
+    what: str = "it"
+    place: str = ""
+
+    def within(self, kind: str, key: Any) -> Difference:
+        """Return the same difference in a container that holds the value at ``key``."""
+        return replace(self, path=((kind, key), *self.path))
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, as a student reads it."""
+        places = [_place(kind, key) for kind, key in self.path]
+        text = " ".join([", ".join(places), self.clause]) if places else self.alone or self.clause
+        if self.what != "it":
+            text = f"{self.what}: {text}" if places or not self.alone else f"{self.what} {text.removeprefix('it ')}"
+        return text[0].upper() + text[1:]
+
+    def of_whole(self, found: Any, expected: Any, what: str) -> Difference:
+        """Return the difference of two whole values: both are shown whole if they are short, else the parts that differ."""
+        whole = max(len(source(found)), len(source(expected))) <= _MAX_WHOLE
+        if place := "" if whole else self._subscripts():
+            return replace(self, has_expected=True, place=place, what=what)
+        return replace(self, found=found, expected=expected, has_expected=True, what=what)
+
+    def _subscripts(self) -> str:
+        """The path as Python writes it: ``[2]['be']``; empty if a part of it has no subscript."""
+        if any(kind not in {"list", "tuple", "dictionary"} for kind, _ in self.path):
+            return ""
+        return "".join(f"[{source(key)}]" for _, key in self.path)
+
+
+def _place(kind: str, key: Any) -> str:
+    if kind == "dictionary":
+        return f"at the key {shorten(source(key), 60)}"
+    return f"at place {key + 1} of the {kind}" if kind != "array" else f"at index {list(key)}"
+
+
+class Family:
+    """What the framework needs from one family of values. These defaults serve the types that no family names."""
+
+    types: ClassVar[tuple[type, ...]] = (object,)
+    is_number: ClassVar[bool] = False
+    has_cells: ClassVar[bool] = False  # arrays and tables, which can be large and are changed in place
+    is_table: ClassVar[bool] = False
+    from_pandas: ClassVar[bool] = False
+
+    def owns(self, value: Any) -> bool:
+        """Return whether the type of ``value`` belongs to this family."""
+        return isinstance(value, self.types)
+
+    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+        """Yield where ``found`` is not the ``expected`` value, which is one of this family."""
+        if not (type(found) is type(expected) and self.same(found, expected)):
+            yield Difference(f"{rules.subject('is')} {describe(found)}; {describe(expected)} is asked for.", "type")
+
+    def same(self, found: Any, expected: Any) -> bool:
+        """Return whether two values of one type are equal."""
+        return bool(found == expected)
+
+    def surely_equal(self, found: Any, expected: Any, rules: Rules) -> bool:
+        """Return whether two values are equal, found without looking for a difference. False says nothing."""
+        return type(found) is type(expected) and type(found) in _EXACT and bool(found == expected)
+
+    def claims(self, found: Any, expected: Any) -> bool:
+        """Return whether this family, the one of ``found``, compares it with an ``expected`` value of another family."""
+        return False
+
+    def is_exact(self, value: Any) -> bool:
+        """Return whether ``value`` is a text, a set, a date or such: no tolerance makes it a number."""
+        return False
+
+    def is_builtin(self, value: Any) -> bool:
+        """Return whether values are compared part by part as built-in ones, with a path to the first difference."""
+        return False
+
+    def holds_array(self, value: Any) -> bool:
+        """Return whether ``value`` is, or holds, an array of numbers or a table."""
+        return False
+
+    def is_narrow(self, value: Any) -> bool:
+        """Return whether ``value`` is, or holds, floats of less than eight bytes."""
+        return False
+
+    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
+        """Yield ``value`` as a message shows it, piece by piece."""
+        kind = value.type if hasattr(value, "type") else type(value).__name__
+        yield f"a {kind}" if kind.strip() else "a value of a type without a name"
+
+    def excerpt(self, found: Any, expected: Any) -> Callable[[Any, int], str] | None:
+        """Return what shows the part of two long values in which they differ; None to show both from their start."""
+        return None
+
+    def source(self, value: Any, depth: int) -> str:
+        """Return Python source that creates ``value`` again."""
+        if hasattr(value, "text"):
+            return str(value.name)
+        if hasattr(value, "type"):  # a value that stays in a student's process
+            return f"something of type {value.type}" if value.type.strip() else "something of a type without a name"
+        return repr(value)
+
+    def paste(self, name: str, value: Any) -> str:
+        """Return a line of Python that assigns ``value`` to ``name``, or a description of a long value."""
+        if hasattr(value, "text") and hasattr(value, "name"):
+            if not value.name:
+                return str(value.text)  # lines as they are
+            return value.text.strip() if value.text.lstrip().startswith("def") else f"{name} = {value.name}"
+        return f"{name} = {source(value)}"
+
+    def kind(self, value: Any) -> str:
+        """Return what ``value`` is as a part of a sentence, ``a set of 2 members``, if its type alone does not say it."""
+        return ""
+
+    def label(self, value: Any, other: Any) -> str:
+        """Return the type of ``value`` in two words that distinguish it from ``other``; empty if it has none."""
+        return ""
+
+    def describe(self, value: Any) -> str:
+        """Return what ``value`` is as a part of a sentence: ``a tuple of 2 items``."""
+        kind = value.type if hasattr(value, "type") else type(value).__name__
+        if kind in {"builtin_function_or_method", "function", "method"}:
+            return "a function, and not what it gives back (are parentheses missing?)"
+        if kind in {"DataFrameGroupBy", "SeriesGroupBy"}:
+            return "groups that were not summarised yet (what is to be worked out of each of them?)"
+        if kind in {"coroutine", "async_generator"}:
+            return "a coroutine, which gives nothing back until it is awaited (does `async def` stand where `def` is meant?)"
+        names = {"str": "a string", "dict": "a dictionary", "tuple": "a tuple", "list": "a list", "bool": "a bool"}
+        names["int"] = "a whole number of more than 307 digits, which is too large"  # any other is a single number
+        # A class may have a name of no letters: then there is nothing to call its values by.
+        return names.get(kind, f"of type {kind}" if kind.strip() else "of a type without a name")
+
+    def copy(self, value: Any, leaf: Leaf) -> Any:
+        """Return a copy of ``value`` with new arrays and containers, and with ``leaf(part)`` for every other part."""
+        return leaf(value)
+
+    def identity(self, value: Any) -> Hashable:
+        """Return what is equal for two values of this family exactly if they are the same, bit for bit."""
+        return (type(value).__name__, repr(value))
+
+    def match_key(self, value: Any) -> Hashable:
+        """Return what is equal for two values that are one key or one item without any tolerance."""
+        return (type(value).__name__, repr(value))
+
+    def outline(self, value: Any, rules: Rules) -> Hashable:
+        """Return what is equal for any two values that may be equal at a tolerance."""
+        return type(value).__name__
+
+    def schema(self, value: Any) -> Hashable:
+        """Return what two inputs of one shape and different numbers have in common."""
+        return fingerprint(value)
+
+    def backwards(self, value: Any) -> Any:
+        """Return an input of the same shape with its numbers in reverse order, or ``value`` itself if it has no order."""
+        return value
+
+
+class ExactFamily(Family):
+    """Values that no tolerance makes equal, which are written out as Python writes them."""
+
+    def is_exact(self, value: Any) -> bool:
+        return True
+
+    def is_builtin(self, value: Any) -> bool:
+        return True
+
+    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
+        yield shorten(source(value), MAX_TEXT)
+
+    def label(self, value: Any, other: Any) -> str:
+        return self.kind(value)
+
+    def schema(self, value: Any) -> Hashable:
+        return type(value).__name__
+
+
+_OTHER = Family()
+_families: list[Family] = []
+_known: dict[type, Family] = {}
+
+
+def rank_families(families: Sequence[Family]) -> None:
+    """Set which families there are. The first that owns a value is its family."""
+    _families[:] = families
+    _known.clear()
+
+
+def family_of(value: Any) -> Family:
+    """Return the family of a value, by its type."""
+    kind = type(value)
+    family = _known.get(kind)
+    if family is None:
+        family = next((one for one in _families if one.owns(value)), _OTHER)
+        if len(_known) >= _MAX_TYPES:
+            _known.clear()
+        _known[kind] = family
+    return family
+
+
+def differences(found: Any, expected: Any, rules: Rules = _DEFAULT) -> Iterator[Difference]:
+    """Yield where ``found`` is not the ``expected`` value: first what it is, then its shape, then its values at tolerance.
+
+    Raises ``CourseError`` under ``rules.reject_opaque`` if the expected value cannot leave a student's process.
+    """
+    family = family_of(expected)
+    if family.surely_equal(found, expected, rules):
+        return
+    if rules.nested:
+        yield from family.differences(found, expected, rules)
+        return
+    own = family_of(found)
+    if own is not family and own.claims(found, expected):
+        yield from own.differences(found, expected, rules)
+    elif found is None and not (expected is None or isinstance(expected, Opaque)):
+        yield returned_none(rules.what)
+    elif family.is_builtin(expected):
+        yield from builtin_differences(found, expected, rules)
+    else:
+        yield from family.differences(found, expected, rules)
+
+
+def builtin_differences(found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+    """Yield the differences of two built-in values, with the paths to them."""
+    for inside in family_of(expected).differences(found, expected, replace(rules, nested=True)):
+        if not inside.path and isinstance(inside.found, Opaque):
+            yield replace(type_difference(found, describe(expected), rules.what), found=found)
+        else:
+            yield inside.of_whole(found, expected, rules.what)
+
+
+def equal(found: Any, expected: Any, rules: Rules = _DEFAULT) -> bool:
+    """Return whether ``found`` is the ``expected`` value by ``rules``: what a check with these rules would let pass."""
+    return (
+        family_of(expected).surely_equal(found, expected, rules)
+        or next(differences(found, expected, rules), None) is None
+    )
+
+
+def returned_none(what: str = "it") -> Difference:
+    """Return the difference of None from any other value."""
+    if what != "it":
+        return Difference(f"{what} is None.", "none")
+    return Difference(
+        "The function returned None. Does it end in a `return`? (`print` shows a value, and hands nothing back.)",
+        "none",
+    )
+
+
+def type_difference(found: Any, asked: str, what: str = "it") -> Difference:
+    """Return the difference of ``found`` from a value of another type, which is called ``asked``."""
+    return Difference(f"{'It' if what == 'it' else what} is {describe(found)}; {asked} is asked for.", "type")
+
+
+def is_builtin(value: Any) -> bool:
+    """Return whether ``value`` holds no numeric array, and is more than a number or a row of numbers."""
+    return family_of(value).is_builtin(value)
+
+
+def show(value: Any, digits: int = 4) -> str:
+    """Return a value as a student reads it in a message: rounded to ``digits`` significant digits, cut if it is long."""
+    shown = ""
+    for piece in family_of(value).pieces(value, digits, 0):
+        shown += piece
+        if len(shown) > MAX_SHOWN:
+            return shorten(shown, MAX_SHOWN)
+    return shown
+
+
+def show_apart(found: Any, expected: Any) -> tuple[str, str]:
+    """Return both values as `show` does, with as many digits as it takes to tell them apart."""
+    written = family_of(expected).excerpt(found, expected) or show
+    pairs = ((written(found, digits), written(expected, digits)) for digits in range(4, 18))
+    return next((pair for pair in pairs if pair[0] != pair[1]), (written(found, 4), written(expected, 4)))
+
+
+def source(value: Any, depth: int = 0) -> str:
+    """Return Python source that creates the value again, given ``datetime``, ``decimal``, ``fractions`` and NumPy (``np``)."""
+    return "…" if depth > MAX_SOURCE_DEPTH else family_of(value).source(value, depth)
+
+
+def paste(name: str, value: Any) -> str:
+    """Return ``name = …``, a line of Python that a student can paste. Large values are described instead.
+
+    >>> paste("x", np.array([1.0, 2.5]))
+    'x = np.array([1.0, 2.5])'
+    """
+    return family_of(value).paste(name, value)
+
+
+def describe(value: Any) -> str:
+    """Return what a value is as a part of a sentence: ``a tuple of 2 items``, ``one array of shape (2, 3)``."""
+    family = family_of(value)
+    return family.kind(value) or family.describe(value)
+
+
+def copy_value(value: Any, leaf: Leaf = lambda part: part) -> Any:
+    """Return a copy of a value: its arrays and containers are new, every other part is ``leaf(part)``."""
+    return family_of(value).copy(value, leaf)
+
+
+def fingerprint(value: Any) -> Hashable:
+    """Return a hashable value that is equal for two values exactly if they are the same, bit for bit."""
+    return family_of(value).identity(value)
+
+
+def outline(value: Any, rules: Rules) -> Hashable:
+    """Return what is equal for any two values that may be equal by ``rules``: all of them but numbers and dates."""
+    return family_of(value).outline(value, rules)
+
+
+def schema(value: Any) -> Hashable:
+    """Return what two inputs of one shape and different numbers have in common."""
+    return family_of(value).schema(value)

@@ -1,0 +1,116 @@
+"""How two built-in values differ, as a clause: the place, what is there, and what is expected."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from autograder.base.sanitize import shorten
+from autograder.sandbox.guest.wire_limits import MAX_INT_BITS
+from autograder.sandbox.guest.wire_plain import Iterated
+from autograder.values.family import Difference, family_of, source
+
+__all__ = [
+    "MAX_WORD", "count", "describe_long", "inline_value", "label", "listed", "mismatch_message", "missing_and_extra", "sorted_members",
+    "wrong_builtin_type",
+]  # fmt: skip
+
+MAX_LISTED = 5
+MAX_PASTED = 400  # characters of a value that is written out whole
+MAX_WORD = 60  # characters of one value in a sentence
+
+
+def count(number: int, what: str) -> str:
+    """Return ``1 item``, ``2 items``, ``1,000 items``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def label(value: Any, other: Any = None) -> str:
+    """Return the type of a value in two words that distinguish it from an ``other`` value: ``a string``, ``a number``."""
+    return family_of(value).label(value, other)
+
+
+def sorted_members(members: Collection[Any]) -> list[Any]:
+    """Return the members of a set in the same order in every run: numbers by size, others as they are written."""
+    try:
+        return sorted(members, key=lambda item: (not isinstance(item, int | float), item))
+    except (TypeError, ArithmeticError):  # a Decimal that is NaN is neither before nor after another
+        return sorted(members, key=lambda item: (type(item).__name__, source(item)))
+
+
+def listed(values: Collection[Any]) -> str:
+    """Return a few values as a sentence lists them: ``'a', 'b' and 'c'``, ``'a', 'b' and 7 more``."""
+    words = [shorten(source(value), MAX_WORD) for value in [*values][: MAX_LISTED + 1]]
+    if len(values) > MAX_LISTED + 1:
+        words = [*words[:MAX_LISTED], f"{len(values) - MAX_LISTED:,} more"]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def describe_long(value: Any, name: str) -> str:
+    """Return what a container is and how it starts if it is too long to be pasted; empty for any other."""
+    text = source(value)
+    return "" if len(text) <= MAX_PASTED else f"a {name} of {count(len(value), 'item')} that starts {text[:MAX_WORD]}…"
+
+
+def inline_value(value: Any) -> str:
+    """Return a value as a part of a sentence: written out if it is short, else described."""
+    text = source(value)
+    long = isinstance(value, str | bytes | list | tuple | dict | set | frozenset)
+    if len(text) <= (MAX_WORD if long else 2 * MAX_WORD):
+        return text
+    if isinstance(value, int):
+        return f"{text[:20]}…{text[-20:]} ({len(text):,} digits)"
+    if isinstance(value, list | tuple | dict) and not isinstance(value, Iterated):
+        return f"a {'dictionary' if isinstance(value, dict) else type(value).__name__} of {count(len(value), 'item')}"
+    return family_of(value).kind(value) or shorten(text, MAX_WORD)
+
+
+def mismatch_message(found: Any, expected: Any, hint: str = "") -> Difference:
+    """Return the difference of one value from another. If the two look alike, or differ in type, their types are named."""
+    left, right = inline_value(found), inline_value(expected)
+    both = (found, expected)
+    if all(isinstance(value, int | float) for value in both) and any(isinstance(value, float) for value in both):
+        left, right = _digits(found, expected)
+    kinds = label(found, expected), label(expected, found)
+    if (kinds[0] != kinds[1] and all(kinds)) or left == right:
+        left, right = (
+            f"{text} ({kind})" if kind and kind not in text else text
+            for text, kind in zip((left, right), kinds, strict=True)
+        )
+    clause = f"is {left} where {right} is right{hint}."
+    kind = "values" if kinds[0] == kinds[1] else "type"
+    return Difference(f"there {clause}", kind, found, expected, alone=f"it {clause}")
+
+
+def _digits(found: float, expected: float) -> tuple[str, str]:
+    """Two numbers with as many digits as it takes to tell them apart."""
+    if any(isinstance(value, int) and value.bit_length() > MAX_INT_BITS for value in (found, expected)):
+        return inline_value(found), inline_value(expected)
+    pairs = ((f"{found:.{digits}g}", f"{expected:.{digits}g}") for digits in range(4, 18))
+    return next((pair for pair in pairs if pair[0] != pair[1]), (repr(found), repr(expected)))
+
+
+def wrong_builtin_type(found: Any, asked: str, expected: Any) -> Difference:
+    """Return the difference of a value from one of another type, which is called ``asked``."""
+    written = isinstance(found, str | bytes | int | float | None | list | tuple | set | frozenset | dict)
+    what = inline_value(found) if written else ""
+    name = label(found) or family_of(found).kind(found) or source(found)
+    what = f", {what}" if what and what != name and len(what) <= MAX_WORD else ""
+    clause = f"is {name}{what}; {asked} is asked for."
+    return Difference(f"there {clause}", "type", found, expected, alone=f"it {clause}")
+
+
+def missing_and_extra(whole: str, missing: Sequence[Any], extra: Sequence[Any], key: str, found: Any) -> str:
+    """Return a clause that says which parts a whole lacks, and which it should not have."""
+    if not len(found):
+        return f"{whole} is empty; it should have {listed(missing)}."
+    many = "s" if key else ""
+    besides = (
+        f"has{key}{many * (len(extra) > 1)} {listed(extra)}, which {'does' if len(extra) == 1 else 'do'} not belong there"
+        if extra
+        else ""
+    )
+    if not missing:
+        return f"{whole} {besides}."
+    lacks = f"{whole} lacks{key}{many * (len(missing) > 1)} {listed(missing)}"
+    return f"{lacks}, and {besides}." if extra else f"{lacks}."

@@ -1,0 +1,54 @@
+"""Values that only stand for others: objects that stay in a student's process, functions as source text, random generators."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any, ClassVar
+
+from autograder.base.errors import CourseError
+from autograder.sandbox.protocol import NameReference, Opaque, Rng, Source
+from autograder.values.family import Difference, Family, Rules
+from autograder.values.messages import mismatch_message
+
+__all__ = ["OpaqueFamily", "StandInFamily"]
+
+
+class StandInFamily(Family):
+    """Arguments that are replaced when a function is called: its source text, a seed, a name in the notebook."""
+
+    types: ClassVar[tuple[type, ...]] = (Source, Rng, NameReference)
+
+    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+        if type(found) is type(expected) and found == expected:
+            return
+        if rules.nested:
+            yield mismatch_message(found, expected)
+        else:
+            yield from super().differences(found, expected, rules)
+
+    def identity(self, value: Any) -> Hashable:
+        return (type(value).__name__, value)
+
+
+class OpaqueFamily(StandInFamily):
+    """Values that cannot leave a student's process. Only the name of their type is known."""
+
+    types: ClassVar[tuple[type, ...]] = (Opaque,)
+
+    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+        if rules.reject_opaque:
+            raise CourseError(
+                f"The right answer is of type {expected.type}, which cannot leave a student's process. Let the function give arrays, "
+                "numbers, texts, dates, lists, dicts or sets, or look at what it gives with student.probe(…)."
+            )
+        yield from super().differences(found, expected, rules)
+
+    def describe(self, value: Any) -> str:
+        kind = value.type
+        if kind in {"set", "frozenset", "list", "tuple", "dict"}:
+            name = {"dict": "a dictionary"}.get(kind, f"a {kind}")
+            return f"{name} that holds something other than plain values"
+        return super().describe(value)
+
+    def identity(self, value: Any) -> Hashable:
+        return (type(value).__name__, repr(value))

@@ -1,0 +1,397 @@
+"""Tables and single values of pandas: columns, rows, labels and cells, and the sentence that says what differs.
+
+By default these count: which columns there are, but not their order, the rows, their order and their labels (the index), and
+the values, but not the dtype that holds them. pandas is imported only if a table is compared.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autograder.base.formatting import join_words
+from autograder.sandbox.guest.wire_tables import from_parts, is_pandas, kind_of_table, plain_copy, to_parts
+from autograder.values.family import Difference, Family, Rules, copy_value, describe, fingerprint, type_difference
+from autograder.values.table_cells import (
+    WORDS,
+    Cells,
+    cells_of,
+    differing_cells,
+    is_missing,
+    label_columns,
+    same_item,
+    shown_cell,
+    shown_label,
+    unpaired_rows,
+)
+from autograder.values.table_text import paste_table, rows_around, show_table
+
+__all__ = ["PandasFamily", "TableFamily"]
+
+MAX_NAMED = 8  # columns that a sentence names
+
+
+class PandasFamily(Family):
+    """Single values of pandas (timestamps, intervals, missing values) and arrays of its own dtypes."""
+
+    from_pandas = True
+
+    def owns(self, value: Any) -> bool:
+        return is_pandas(value)
+
+    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+        comparison = _Comparison(rules)
+        kinds = kind_of_table(found), kind_of_table(expected)
+        if not any(kinds):
+            difference = comparison.single(found, expected)
+        elif kinds[0] != kinds[1]:
+            difference = comparison.other_kind(found, expected)
+        elif kinds[1] == "DataFrame":
+            difference = comparison.frames(found, expected)
+        else:
+            difference = (comparison.series if kinds[1] == "Series" else comparison.indexes)(found, expected)
+        if difference is not None:
+            yield difference
+
+    def claims(self, found: Any, expected: Any) -> bool:
+        # The numbers of a Series or an Index are compared with an expected array.
+        return not (isinstance(expected, np.ndarray) and kind_of_table(found) in ("Series", "Index"))
+
+    def is_exact(self, value: Any) -> bool:
+        return isinstance(value, dt.date | dt.timedelta)  # as timestamps and durations are
+
+    def holds_array(self, value: Any) -> bool:
+        return True
+
+    def pieces(self, value: Any, digits: int, depth: int) -> Iterator[str]:
+        yield show_table(value, digits)
+
+    def source(self, value: Any, depth: int) -> str:
+        return paste_table("", value).removeprefix(" = ")
+
+    def paste(self, name: str, value: Any) -> str:
+        return paste_table(name, value)
+
+    def describe(self, value: Any) -> str:
+        kind = kind_of_table(value)
+        if kind == "DataFrame":
+            rows, columns = value.shape
+            return f"a DataFrame of {_many(rows, 'row')} and {_many(columns, 'column')}"
+        if kind:
+            return f"{'an Index' if kind == 'Index' else 'a Series'} of {_many(len(value), 'value')}"
+        if is_missing(value):
+            return f"a missing value (pd.{type(value).__name__.removesuffix('Type')})"
+        return f"{'an' if type(value).__name__[0] in 'AEIOU' else 'a'} {type(value).__name__}"
+
+    def copy(self, value: Any, leaf: Callable[[Any], Any]) -> Any:
+        return whole if (whole := plain_copy(value)) is not None else from_parts(copy_value(to_parts(value), leaf))
+
+    def identity(self, value: Any) -> Hashable:
+        return ("table", _identity_of_parts(to_parts(value)))
+
+    def schema(self, value: Any) -> Hashable:
+        return (type(value).__name__,)
+
+
+class TableFamily(PandasFamily):
+    """DataFrames, Series and indexes."""
+
+    has_cells = True
+    is_table = True
+
+    def owns(self, value: Any) -> bool:
+        return bool(kind_of_table(value))
+
+    def is_narrow(self, value: Any) -> bool:
+        dtypes = list(value.dtypes) if kind_of_table(value) == "DataFrame" else [value.dtype]
+        return any(str(dtype) in {"float16", "float32", "Float32"} for dtype in dtypes)
+
+    def excerpt(self, found: Any, expected: Any) -> Callable[[Any, int], str] | None:
+        return rows_around(found, expected)
+
+    def schema(self, value: Any) -> Hashable:
+        kind = kind_of_table(value)
+        if kind == "DataFrame":
+            return (kind, value.shape, tuple(map(str, value.columns)), tuple(map(str, value.dtypes)))
+        return (kind, len(value), str(value.dtype))
+
+    def backwards(self, value: Any) -> Any:
+        return value if kind_of_table(value) == "Index" else value.iloc[::-1]
+
+
+def _identity_of_parts(parts: Any) -> Any:
+    """The identity of a table's parts. A column of texts, of which there are many, is used as it is."""
+    if isinstance(parts, tuple) and parts[:1] == ("texts",):
+        return (*parts[:2], tuple(parts[2]))
+    if isinstance(parts, tuple) and parts and isinstance(parts[0], str):
+        return tuple(map(_identity_of_parts, parts))
+    return tuple(map(_identity_of_parts, parts)) if isinstance(parts, list) else fingerprint(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    rules: Rules
+
+    def single(self, actual: Any, expected: Any) -> Difference | None:
+        """A moment, a duration, a missing value."""
+        if same_item(actual, expected, self.rules):
+            return None
+        found, right = shown_cell(actual), shown_cell(expected)
+        return self._difference(f"{self.rules.subject('is')} {found}; {right} is right.", "values", actual, expected)
+
+    def other_kind(self, actual: Any, expected: Any) -> Difference:
+        frame = kind_of_table(expected) == "DataFrame"
+        asked = f"a DataFrame with {_columns(list(expected.columns))}" if frame else describe(expected)
+        return type_difference(actual, asked, self.rules.what)
+
+    def frames(self, actual: Any, expected: Any) -> Difference | None:
+        wrong = self._columns(actual, expected)
+        if wrong is not None:
+            return wrong
+        places = _places(list(actual.columns), list(expected.columns))
+        found = [actual.iloc[:, place] for place in places]
+        right = [expected.iloc[:, place] for place in range(expected.shape[1])]
+        names = [f"column {shown_label(name)}" for name in expected.columns]
+        return self._rows(actual, expected, found, right, names)
+
+    def series(self, actual: Any, expected: Any) -> Difference | None:
+        if self.rules.tables.names and actual.name != expected.name:
+            text = f"Its name is {shown_label(actual.name)}; {shown_label(expected.name)} is asked for."
+            return self._difference(text, "values", actual, expected)
+        return self._rows(actual, expected, [actual], [expected], [""])
+
+    def indexes(self, actual: Any, expected: Any) -> Difference | None:
+        if getattr(actual, "nlevels", 1) != getattr(expected, "nlevels", 1):
+            return self._levels(actual, expected, actual, expected)
+        found, right = label_columns(actual), label_columns(expected)
+        names = [""] if len(right) == 1 else [f"level {n}" for n in range(len(right))]
+        return self._rows(actual, expected, found, right, names)
+
+    # columns
+
+    def _columns(self, actual: Any, expected: Any) -> Difference | None:
+        found, right = list(actual.columns), list(expected.columns)
+        missing = list((Counter(right) - Counter(found)).elements())
+        extra = list((Counter(found) - Counter(right)).elements())
+        if len(missing) == 1 and len(extra) == 1:
+            text = f"{self.rules.subject('has')} a column {shown_label(extra[0])} where {shown_label(missing[0])} is asked for."
+            return self._difference(text, "columns", actual, expected)
+        if missing:
+            where = _as_labels(missing, actual.index, "is asked for as a column, and it is the index (the row labels)")
+            has = f"it has {_columns(found)}" if found else "it has no columns"
+            lacks = self.rules.subject(f"lacks the {_columns(missing, the=False)}")
+            return self._difference(f"{lacks}; {where or has}.", "columns", actual, expected)
+        if extra:
+            where = _as_labels(extra, expected.index, "is to be the index (the row labels), and not a column")
+            asked = (
+                f"asked for {'is' if len(right) == 1 else 'are'} {_named(right)}" if right else "it should have none"
+            )
+            one = f"a column {shown_label(extra[0])}" if len(extra) == 1 else _columns(extra)
+            return self._difference(
+                f"{self.rules.subject('has')} {one} too many; {where or asked}.", "columns", actual, expected
+            )
+        if self.rules.tables.column_order and found != right:
+            text = f"Its columns are the right ones in another order: {_named(found)} where {_named(right)} is right."
+            return self._difference(text, "columns", actual, expected)
+        return None
+
+    # rows
+
+    def _rows(
+        self, actual: Any, expected: Any, found: Sequence[Any], right: Sequence[Any], names: Sequence[str]
+    ) -> Difference | None:
+        if len(actual) != len(expected):
+            noun = "row" if kind_of_table(expected) == "DataFrame" else "value"
+            are = "is" if len(expected) == 1 else "are"
+            text = f"{self.rules.subject('has')} {_many(len(actual), noun)}; {len(expected):,} {are} right."
+            return self._difference(text, "length", actual, expected)
+        if self.rules.tables.dtypes and (wrong := self._dtypes(found, right, names, actual, expected)):
+            return wrong
+        pairs = [(cells_of(one), cells_of(other)) for one, other in zip(found, right, strict=True)]
+        for (one, other), name in zip(pairs, names, strict=True):
+            if wrong := self._kinds(one, other, name, actual, expected):
+                return wrong
+        if not self.rules.tables.row_order:
+            return self._in_any_order(actual, expected, pairs, names)
+        labelled = self.rules.tables.index and kind_of_table(expected) != "Index"
+        if labelled and (wrong := self._labels(actual, expected, pairs)):
+            return wrong
+        return self._cells(actual, expected, pairs, names)
+
+    def _dtypes(
+        self, found: Sequence[Any], right: Sequence[Any], names: Sequence[str], actual: Any, expected: Any
+    ) -> Difference | None:
+        for one, other, name in zip(found, right, names, strict=True):
+            if one.dtype != other.dtype:
+                whose = self.rules.subject("has") if not name else f"{name[0].upper()}{name[1:]} has"
+                return self._difference(
+                    f"{whose} dtype {one.dtype}; {other.dtype} is asked for.", "dtype", actual, expected
+                )
+        return None
+
+    def _kinds(self, one: Cells, other: Cells, name: str, actual: Any, expected: Any) -> Difference | None:
+        """A column of text where numbers are right is one mistake, and not one in each of its cells."""
+        plain = {one.kind, other.kind} <= WORDS.keys() - {"other"} and one.kind != other.kind
+        if not plain or (one.kind, other.kind) == ("booleans", "numbers"):
+            return None
+        place = next(i for i, (a, b) in enumerate(zip(one.entries, other.entries, strict=True)) if _there(a, b))
+        found, right = _apart(one.entries[place], other.entries[place])
+        whose = self.rules.subject("holds") if not name else f"{name[0].upper()}{name[1:]} holds"
+        case = f"there is {found} where {right} is right"
+        if not self.rules.tables.row_order:
+            case = f"{found} is one of its values"
+        where = "" if not self.rules.tables.row_order else f"{self._place(expected, place)} "
+        text = f"{whose} {WORDS[one.kind]} where {WORDS[other.kind]} {_be(other.kind)} right: {where}{case}."
+        return self._difference(text, "dtype", actual, expected)
+
+    def _labels(self, actual: Any, expected: Any, pairs: Sequence[tuple[Cells, Cells]]) -> Difference | None:
+        index, right = actual.index, expected.index
+        if index.nlevels != right.nlevels:
+            return self._levels(index, right, actual, expected)
+        if self.rules.tables.names and list(index.names) != list(right.names):
+            text = f"Its index is named {_named(list(index.names))}; {_named(list(right.names))} is asked for."
+            return self._difference(text, "index", actual, expected)
+        labels = [(cells_of(a), cells_of(b)) for a, b in zip(label_columns(index), label_columns(right), strict=True)]
+        wrong = self._differ(labels)
+        if not wrong.any():
+            return None
+        if self._same_rows([*labels, *pairs]):
+            return self._difference("Its rows are the right ones in another order.", "order", actual, expected)
+        place = int(wrong.any(axis=1).argmax())
+        found, asked = _apart(index[place], right[place])
+        many = int(wrong.any(axis=1).sum())
+        some = f" ({many} of {_many(len(right), 'label')} differ)" if many > 1 else ""
+        reason = f"Its row labels (the index) differ: at place {place} there is {found} where {asked} is right{some}."
+        if _counts_rows(right) and not self._differ(pairs).any():
+            reason = f"Its values are right, and its row labels (the index) are not: at place {place} there is {found} where {asked} is right."
+        return self._difference(reason, "index", actual, expected)
+
+    def _levels(self, index: Any, right: Any, actual: Any, expected: Any) -> Difference:
+        one, other = getattr(index, "nlevels", 1), getattr(right, "nlevels", 1)
+        are = "is" if other == 1 else "are"
+        text = f"Its rows have {_many(one, 'label')} each (levels of the index); {other} {are} right."
+        return self._difference(text, "index", actual, expected)
+
+    def _cells(
+        self, actual: Any, expected: Any, pairs: Sequence[tuple[Cells, Cells]], names: Sequence[str]
+    ) -> Difference | None:
+        wrong = self._differ(pairs)
+        if not wrong.any():
+            return None
+        own = self.rules.tables.index and not _counts_rows(getattr(expected, "index", None))
+        if not own and self._same_rows(pairs):  # labels of their own are known to be the right ones
+            noun = "rows" if kind_of_table(expected) == "DataFrame" else "values"
+            return self._difference(f"Its {noun} are the right ones in another order.", "order", actual, expected)
+        row, column = map(int, np.argwhere(wrong)[0])
+        one, other = pairs[column]
+        found, right = _apart(one.entries[row], other.entries[row])
+        where = self._place(expected, row)
+        where = f"{where}, {names[column]}" if names[column] else where
+        count = int(wrong.sum())
+        noun = "cells" if kind_of_table(expected) == "DataFrame" else "values"
+        some = f" ({count} of {wrong.size:,} {noun} differ)" if count > 1 else ""
+        text = f"{where} there is {found} where {right} is right{some}."
+        prefix = "" if self.rules.what == "it" else f"{self.rules.what} differs: "
+        return self._difference(f"{prefix}{text if prefix else text[0].upper() + text[1:]}", "values", actual, expected)
+
+    def _in_any_order(
+        self, actual: Any, expected: Any, pairs: Sequence[tuple[Cells, Cells]], names: Sequence[str]
+    ) -> Difference | None:
+        if self.rules.tables.index and not _counts_rows(getattr(expected, "index", None)):
+            if actual.index.nlevels != expected.index.nlevels:
+                return self._levels(actual.index, expected.index, actual, expected)
+            both = zip(label_columns(actual.index), label_columns(expected.index), strict=True)
+            pairs = [*((cells_of(a), cells_of(b)) for a, b in both), *pairs]
+            names = ["label"] * (len(pairs) - len(names)) + [name or "value" for name in names]
+        lacking, spare = unpaired_rows(pairs, self.rules)
+        if not lacking:
+            return None
+        right = self._row_text([other for _one, other in pairs], names, lacking[0])
+        text = f"{self.rules.subject('lacks')} the row with {right} (rows may stand in any order)"
+        if spare:
+            text += f"; it has one too many with {self._row_text([one for one, _other in pairs], names, spare[0])}"
+        if not any(names):
+            right, found = _apart(pairs[0][1].entries[lacking[0]], pairs[0][0].entries[spare[0]])
+            text = f"{self.rules.subject('lacks')} the value {right} (values may stand in any order); it has {found} too many"
+        return self._difference(f"{text}.", "values", actual, expected)
+
+    def _row_text(self, columns: Sequence[Cells], names: Sequence[str], row: int) -> str:
+        both = zip(names, columns, strict=True)
+        said = [f"{name.removeprefix('column ')} = {shown_cell(cells.entries[row])}" for name, cells in both]
+        return ", ".join(said[:MAX_NAMED])
+
+    def _same_rows(self, pairs: Sequence[tuple[Cells, Cells]]) -> bool:
+        return bool(pairs) and not unpaired_rows(pairs, self.rules)[0]
+
+    def _differ(self, pairs: Sequence[tuple[Cells, Cells]]) -> Any:
+        return differing_cells(pairs, self.rules)
+
+    def _place(self, expected: Any, row: int) -> str:
+        index = getattr(expected, "index", None)
+        noun = "in row" if kind_of_table(expected) == "DataFrame" else "at"
+        if not self.rules.tables.index or index is None or kind_of_table(expected) == "Index":
+            return f"in the row at place {row}" if noun == "in row" else f"at place {row}"
+        label = shown_label(index[row])
+        return f"{noun} {label}" if index.is_unique else f"{noun} {label} (at place {row})"
+
+    def _difference(self, reason: str, kind: str, actual: Any, expected: Any) -> Difference:
+        return Difference(reason, kind, actual, expected, has_expected=True)
+
+
+def _places(found: list[Any], right: list[Any]) -> list[int]:
+    """Where each column that is expected stands; of several with one name the first comes first."""
+    left = list(enumerate(found))
+    places = []
+    for name in right:
+        spot = next(i for i, (_place, other) in enumerate(left) if other == name)
+        places.append(left.pop(spot)[0])
+    return places
+
+
+def _counts_rows(index: Any) -> bool:
+    """Whether an index says nothing of its own: 0, 1, 2 and so on, without a name."""
+    if index is None:
+        return True
+    plain = getattr(index, "nlevels", 1) == 1 and index.name is None and index.dtype.kind in "iu"
+    return plain and bool((np.asarray(index) == np.arange(len(index))).all())
+
+
+def _there(one: Any, other: Any) -> bool:
+    return not is_missing(one) or not is_missing(other)
+
+
+def _be(kind: str) -> str:
+    return "is" if kind == "text" else "are"
+
+
+def _apart(found: Any, right: Any) -> tuple[str, str]:
+    """Both as a sentence has them, with as many digits as it takes to tell them apart."""
+    pairs = [(shown_cell(found, digits), shown_cell(right, digits)) for digits in range(4, 18)]
+    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
+
+
+def _as_labels(names: Sequence[Any], index: Any, text: str) -> str:
+    """What to say of a name that is a column here and the index there."""
+    shared = [name for name in names if name is not None and name in list(index.names)]
+    return f"{shown_label(shared[0])} {text}" if shared else ""
+
+
+def _columns(names: Sequence[Any], *, the: bool = True) -> str:
+    noun = "column" if len(names) == 1 else "columns"
+    return f"{'the ' if the else ''}{noun} {_named(names)}"
+
+
+def _named(names: Sequence[Any]) -> str:
+    shown = [shown_label(name) if name is not None else "None" for name in names]
+    if len(shown) > MAX_NAMED:
+        return f"{', '.join(shown[:MAX_NAMED])} and {len(shown) - MAX_NAMED} more"
+    return join_words(shown)
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

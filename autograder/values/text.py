@@ -1,0 +1,161 @@
+"""Strings and bytes: where two texts first differ, and what alone differs if that is hard to see."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, ClassVar
+
+from autograder.values.family import MAX_TEXT, Difference, ExactFamily, Rules, source
+from autograder.values.messages import MAX_PASTED, MAX_WORD, inline_value, mismatch_message
+
+__all__ = ["BytesFamily", "TextFamily", "text_difference"]
+
+AROUND = 12  # characters shown on each side of the first that differs
+_MAX_TOLD = (
+    10_000  # characters of a text beyond which only the place is reported: putting accents in order takes the square
+)
+
+
+class TextFamily(ExactFamily):
+    """Strings. They are compared exactly."""
+
+    types: ClassVar[tuple[type, ...]] = (str,)
+
+    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+        expected = str(expected)
+        if not isinstance(found, str):
+            yield mismatch_message(found, expected)
+        elif found != expected:
+            yield (lines_difference if "\n" in expected or "\n" in found else line_difference)(found, expected)
+
+    def excerpt(self, found: Any, expected: Any) -> Callable[[Any, int], str] | None:
+        if not isinstance(found, str) or max(len(found), len(expected)) <= MAX_TEXT:
+            return None
+        first, second, begin = text_excerpt(found, expected)
+        return lambda value, _digits: f"{first if value is found else second} (from character {max(1, begin - 12)} on)"
+
+    def source(self, value: Any, depth: int) -> str:
+        return repr(value.item() if hasattr(value, "item") else value)
+
+    def paste(self, name: str, value: Any) -> str:
+        if len(source(value)) <= MAX_PASTED:
+            return f"{name} = {source(value)}"
+        return f"{name} is a string of {len(value):,} characters that starts {value[:MAX_WORD]!r}…"
+
+    def label(self, value: Any, other: Any) -> str:
+        return "a string"
+
+    def describe(self, value: Any) -> str:
+        return "a string"
+
+    def identity(self, value: Any) -> Hashable:
+        return (value.dtype.str, value.tobytes()) if hasattr(value, "dtype") else (type(value).__name__, value)
+
+    def match_key(self, value: Any) -> Hashable:
+        return (type(value).__name__, value)
+
+    def outline(self, value: Any, rules: Rules) -> Hashable:
+        return value  # type: ignore[no-any-return]
+
+
+class BytesFamily(TextFamily):
+    """Bytes and bytearrays."""
+
+    types: ClassVar[tuple[type, ...]] = (bytes, bytearray)
+
+    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+        if type(found) is not type(expected) or found != expected:
+            yield mismatch_message(found, expected)
+
+    def excerpt(self, found: Any, expected: Any) -> None:
+        return None
+
+    def source(self, value: Any, depth: int) -> str:
+        return repr(value)
+
+    def paste(self, name: str, value: Any) -> str:
+        if isinstance(value, bytearray) or len(source(value)) <= MAX_PASTED:
+            return f"{name} = {source(value)}"
+        return f"{name} is bytes, {len(value):,} characters that starts {value[:MAX_WORD]!r}…"
+
+    def kind(self, value: Any) -> str:
+        return "a bytearray" if isinstance(value, bytearray) else "bytes"
+
+    def label(self, value: Any, other: Any) -> str:
+        return self.kind(value)
+
+    def copy(self, value: Any, leaf: Callable[[Any], Any]) -> Any:
+        return value.copy() if isinstance(value, bytearray) else leaf(value)
+
+    def identity(self, value: Any) -> Hashable:
+        return (type(value).__name__, repr(value))
+
+    def match_key(self, value: Any) -> Hashable:
+        return (type(value).__name__, value if isinstance(value, bytes) else repr(value))
+
+    def outline(self, value: Any, rules: Rules) -> Hashable:
+        return value if isinstance(value, bytes) else type(value).__name__
+
+
+def line_difference(found: str, expected: str) -> Difference:
+    """Return where two strings first differ, with what alone differs if that is hard to see."""
+    hint = _how_texts_differ(found, expected) if max(len(found), len(expected)) <= _MAX_TOLD else ""
+    if max(len(found), len(expected)) <= MAX_WORD:
+        return mismatch_message(found, expected, hint)
+    left, right, place = text_excerpt(found, expected)
+    clause = f"the string differs from character {place:,} on: {left} where {right} is right{hint}."
+    return Difference(clause, "values", found, expected)
+
+
+def text_difference(found: str, expected: str) -> tuple[str, str, str]:
+    """Return two lines, whole or around their first difference if they are long, and what alone differs."""
+    hint = _how_texts_differ(found, expected)
+    if max(len(found), len(expected)) <= MAX_WORD:
+        return source(found), source(expected), hint
+    return (*text_excerpt(found, expected)[:2], hint)
+
+
+def lines_difference(found: str, expected: str) -> Difference:
+    """Return where two strings of several lines first differ."""
+    own, lines = found.splitlines(keepends=True), expected.splitlines(keepends=True)
+    place = next((i for i, (a, b) in enumerate(zip(own, lines, strict=False)) if a != b), None)
+    if place is None:
+        are = "is" if len(lines) == 1 else "are"
+        counts = f"the string has {len(own)} line{'' if len(own) == 1 else 's'} where {len(lines)} {are} right"
+        longer, what = (lines, "is missing") if len(own) < len(lines) else (own, "is too many")
+        place = min(len(own), len(lines))
+        clause = f"{counts}: line {place + 1}, {inline_value(longer[place])}, {what}."
+        return Difference(clause, "length", found, expected)
+    bare = own[place].rstrip("\r\n"), lines[place].rstrip("\r\n")
+    left, right = bare if bare[0] != bare[1] else (own[place], lines[place])
+    clause = line_difference(left, right).clause.replace("the string", "it", 1)
+    return Difference(f"in line {place + 1} of the string {clause}", "values", found, expected)
+
+
+def text_excerpt(found: str, expected: str) -> tuple[str, str, int]:
+    """Return a few characters of two texts around the first that differs, as Python writes them, and its place from 1."""
+    pairs = zip(found, expected, strict=False)
+    place = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(found), len(expected)))
+    start = max(0, place - AROUND)
+
+    def excerpt(text: str) -> str:
+        if place >= len(text):
+            return f"{'…' if start else ''}{text[start:]!r} and no more"
+        piece = text[start : place + AROUND]
+        return f"{'…' if start else ''}{piece!r}{'…' if place + AROUND < len(text) else ''}"
+
+    return excerpt(found), excerpt(expected), place + 1
+
+
+def _how_texts_differ(found: str, expected: str) -> str:
+    """What alone distinguishes two texts, if that is hard to see."""
+    if found.strip() == expected.strip():
+        return ": only the white space at the start or the end differs"
+    if found.split() == expected.split():
+        return ": only white space differs"
+    if found.casefold() == expected.casefold():
+        return ": only capital and small letters differ"
+    if unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", expected):
+        return ": the letters look alike, and are put together in another way (see unicodedata.normalize)"
+    return ""

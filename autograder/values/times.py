@@ -1,0 +1,117 @@
+"""Dates, times, durations and time zones of Python and NumPy, and exact numbers: values that are compared without tolerance."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Hashable, Iterator, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from autograder.values.family import Difference, ExactFamily, Rules, source
+from autograder.values.messages import mismatch_message
+
+__all__ = ["ExactNumberFamily", "NumpyTimeFamily", "TimeFamily"]
+
+_KINDS: Mapping[Any, str] = {
+    dt.date: "a date",
+    dt.datetime: "a datetime",
+    dt.time: "a time of day",
+    dt.timedelta: "a timedelta",
+    Decimal: "a Decimal",
+    Fraction: "a Fraction",
+}
+
+
+class ExactNumberFamily(ExactFamily):
+    """Decimals and fractions, written out as Python writes them."""
+
+    types: ClassVar[tuple[type, ...]] = (Decimal, Fraction)
+
+    def differences(self, found: Any, expected: Any, rules: Rules) -> Iterator[Difference]:
+        if type(found) is not type(expected) or not self.same(found, expected):
+            yield mismatch_message(found, expected, self.hint(found, expected))
+
+    def same(self, found: Any, expected: Any) -> bool:
+        return bool(found == expected) or str(found) == str(expected) == "NaN"
+
+    def hint(self, found: Any, expected: Any) -> str:
+        """Return what to add to the sentence about two values that differ."""
+        return ""
+
+    def source(self, value: Any, depth: int) -> str:
+        return f"{type(value).__module__.lstrip('_')}.{value!r}"
+
+    def kind(self, value: Any) -> str:
+        return _KINDS.get(type(value), "")
+
+
+class TimeFamily(ExactNumberFamily):
+    """Dates, times of day, durations and time zones of the standard library."""
+
+    types: ClassVar[tuple[type, ...]] = (dt.date, dt.time, dt.timedelta, dt.tzinfo)
+
+    def same(self, found: Any, expected: Any) -> bool:
+        if isinstance(expected, dt.datetime | dt.time):
+            bare = found.replace(tzinfo=None) == expected.replace(tzinfo=None)
+            zoned = (found.tzinfo is None) == (expected.tzinfo is None)
+            return bare and zoned and found.utcoffset() == expected.utcoffset()
+        return str(found) == str(expected) if isinstance(expected, dt.tzinfo) else bool(found == expected)
+
+    def hint(self, found: Any, expected: Any) -> str:
+        both = isinstance(found, dt.datetime) and isinstance(expected, dt.datetime)
+        if both and (found.tzinfo is None) == (expected.tzinfo is None) and found == expected:
+            return ": the same moment in another time zone"
+        return ""
+
+    def source(self, value: Any, depth: int) -> str:
+        if isinstance(value, dt.datetime | dt.time) and hasattr(value.tzinfo, "key"):
+            bare = value.replace(tzinfo=None)
+            return f"{bare!r}"[:-1] + f", tzinfo=zoneinfo.ZoneInfo({value.tzinfo.key!r}))"  # type: ignore[union-attr]
+        return repr(value)
+
+    def kind(self, value: Any) -> str:
+        return _KINDS.get(type(value), "a time zone" if isinstance(value, dt.tzinfo) else "")
+
+    def label(self, value: Any, other: Any) -> str:
+        if isinstance(value, dt.datetime) and isinstance(other, dt.datetime):
+            return f"{'in' if value.tzinfo else 'without'} a time zone"
+        return _KINDS.get(type(value), "")
+
+
+class NumpyTimeFamily(ExactNumberFamily):
+    """Dates and durations of NumPy."""
+
+    types: ClassVar[tuple[type, ...]] = (np.datetime64, np.timedelta64)
+
+    def is_exact(self, value: Any) -> bool:
+        return False
+
+    def same(self, found: Any, expected: Any) -> bool:
+        try:
+            return bool(found == expected or (np.isnat(found) and np.isnat(expected)))
+        except (TypeError, ValueError, OverflowError):  # years and days have no common unit
+            return False
+
+    def source(self, value: Any, depth: int) -> str:
+        return f"np.{value!r}".replace("np.np.", "np.").replace("np.numpy.", "np.")
+
+    def paste(self, name: str, value: Any) -> str:
+        return f"{name} = {source(value.item())}"
+
+    def label(self, value: Any, other: Any) -> str:
+        return "a number"
+
+    def describe(self, value: Any) -> str:
+        return "a single number"
+
+    def identity(self, value: Any) -> Hashable:
+        return (value.dtype.str, value.tobytes())
+
+    def outline(self, value: Any, rules: Rules) -> Hashable:
+        return ("number", None) if isinstance(value, np.timedelta64) else type(value).__name__
+
+    def schema(self, value: Any) -> Hashable:
+        return self.identity(value)
