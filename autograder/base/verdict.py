@@ -15,20 +15,9 @@ from typing import Any, Literal
 from autograder.base.sanitize import sanitize, shorten
 
 __all__ = [
-    "CheckResult",
-    "CheckStatus",
-    "Disclosure",
-    "ExerciseStatus",
-    "ExerciseVerdict",
-    "LocatedMistake",
-    "Place",
-    "Verdict",
-    "VerdictStatus",
-    "crash",
-    "disclosed_exercise",
-    "json_lines",
-    "redact_verdict",
-]
+    "CheckResult", "CheckStatus", "Disclosure", "ExerciseStatus", "ExerciseVerdict", "LocatedMistake", "Place",
+    "Verdict", "VerdictStatus", "crash", "disclosed_exercise", "json_lines", "redact_verdict",
+]  # fmt: skip
 
 
 CheckStatus = Literal["passed", "failed", "not_tried", "error", "timeout"]

@@ -12,16 +12,9 @@ from autograder.base.errors import CourseError
 from autograder.checking.inputs.contract import Contract
 
 __all__ = [
-    "CheckSpec",
-    "ExerciseSpec",
-    "annotate_check",
-    "check",
-    "exercise",
-    "exercises_of",
-    "hints_in",
-    "place_of",
+    "CheckSpec", "ExerciseSpec", "annotate_check", "check", "exercise", "exercises_of", "hints_in", "place_of",
     "pure",
-]
+]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T", bound=type)

@@ -18,21 +18,9 @@ from autograder.sandbox.script import Step, steps_of
 from autograder.values import MAX_ITEMS, paste, show
 
 __all__ = [
-    "ObjectBackend",
-    "StudentObject",
-    "asked_for",
-    "assign_state",
-    "backend_of",
-    "contains_objects",
-    "explain_step",
-    "format_script",
-    "gives_an_object",
-    "is_mutable",
-    "last_step",
-    "raises_an_error",
-    "state_of",
-    "without_proxies",
-]
+    "ObjectBackend", "StudentObject", "asked_for", "assign_state", "backend_of", "contains_objects", "explain_step",
+    "format_script", "gives_an_object", "is_mutable", "last_step", "raises_an_error", "state_of", "without_proxies",
+]  # fmt: skip
 
 
 class ObjectBackend(Protocol):

@@ -24,13 +24,8 @@ from autograder.grading.verdict_cache import VerdictCache
 from autograder.pages.feedback import append_hash, has_valid_hash
 
 __all__ = [
-    "FeedbackWriter",
-    "PageResult",
-    "PageStatus",
-    "folder_of",
-    "make_pages",
-    "refresh_pages",
-]
+    "FeedbackWriter", "PageResult", "PageStatus", "folder_of", "make_pages", "refresh_pages",
+]  # fmt: skip
 
 # "kept": the page was not made by autograder, or was changed since, so it is left as it is.
 PageStatus = Literal["made", "unchanged", "kept"]

@@ -40,16 +40,9 @@ from autograder.course.notebook import Notebook, NotebookError, other_notebooks,
 from autograder.grading.submission import BESIDE, Job, Outcome
 
 __all__ = [
-    "Entered",
-    "MarkChangeLog",
-    "MarkEntry",
-    "PageRefresh",
-    "Resubmissions",
-    "ReviewWarnings",
-    "Watcher",
-    "change_of",
+    "Entered", "MarkChangeLog", "MarkEntry", "PageRefresh", "Resubmissions", "ReviewWarnings", "Watcher", "change_of",
     "marks_of",
-]
+]  # fmt: skip
 
 Key = TypeVar("Key")
 

@@ -19,25 +19,10 @@ if TYPE_CHECKING:
     from autograder.sandbox.confinement import Confinement
 
 __all__ = [
-    "PATH",
-    "POSITIVE",
-    "CommandGroup",
-    "PlacedCommand",
-    "chapters_argument",
-    "confinement",
-    "cores",
-    "course_option",
-    "everything_option",
-    "exercise_option",
-    "friendly_errors",
-    "json_option",
-    "notebooks_argument",
-    "report_errors",
-    "selected_chapters",
-    "students_option",
-    "unsafe_option",
-    "workers_option",
-]
+    "PATH", "POSITIVE", "CommandGroup", "PlacedCommand", "chapters_argument", "confinement", "cores", "course_option",
+    "everything_option", "exercise_option", "friendly_errors", "json_option", "notebooks_argument", "report_errors",
+    "selected_chapters", "students_option", "unsafe_option", "workers_option",
+]  # fmt: skip
 
 # --- options ---------------------------------------------------------------------------------------------------------
 

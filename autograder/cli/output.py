@@ -22,15 +22,9 @@ if TYPE_CHECKING:
     from autograder.classroom.preview import Preview
 
 __all__ = [
-    "echo_status",
-    "grading_progress",
-    "group_messages",
-    "needs_review",
-    "preview_text",
-    "print_results",
-    "summary",
+    "echo_status", "grading_progress", "group_messages", "needs_review", "preview_text", "print_results", "summary",
     "verdict_text",
-]
+]  # fmt: skip
 
 _NAMED = 3  # students or notebooks listed by name if they share a message
 _MOST = 20  # marks that a preview lists one by one. The JSON has all of them.

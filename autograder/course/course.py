@@ -18,19 +18,9 @@ from autograder.base.errors import CourseError
 from autograder.sandbox.protocol import Limits
 
 __all__ = [
-    "AT_LEAST",
-    "TARGETS",
-    "Audience",
-    "Course",
-    "CourseError",
-    "Limits",
-    "Solutions",
-    "failure",
-    "find_course",
-    "load_config",
-    "load_course",
-    "run_module",
-]
+    "AT_LEAST", "TARGETS", "Audience", "Course", "CourseError", "Limits", "Solutions", "failure", "find_course",
+    "load_config", "load_course", "run_module",
+]  # fmt: skip
 
 Audience = Literal["class", "self-learners"]
 Solutions = Literal["never", "after passing", "after due"]

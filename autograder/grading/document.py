@@ -34,14 +34,9 @@ from autograder.pages import Card, card_html, card_text
 from autograder.sandbox.protocol import CellOutcome, CodeCell
 
 __all__ = [
-    "ReleasedNotebook",
-    "checksum",
-    "kept_pictures",
-    "restore_cells",
-    "without_picture",
-    "write_outcomes",
+    "ReleasedNotebook", "checksum", "kept_pictures", "restore_cells", "without_picture", "write_outcomes",
     "write_verdict",
-]
+]  # fmt: skip
 
 # Output types that may reach an instructor's browser. None of them is active content.
 _SAFE = {"text/plain", "text/latex", "image/png", "image/jpeg"}

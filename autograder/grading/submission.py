@@ -22,18 +22,9 @@ if TYPE_CHECKING:
     from autograder.sandbox.session import AnswerCache
 
 __all__ = [
-    "BESIDE",
-    "Deliver",
-    "Job",
-    "Outcome",
-    "Submission",
-    "beside",
-    "crash",
-    "delivered",
-    "points_of",
-    "ungradable",
+    "BESIDE", "Deliver", "Job", "Outcome", "Submission", "beside", "crash", "delivered", "points_of", "ungradable",
     "verdict_only",
-]
+]  # fmt: skip
 
 # Files that nbgrader stores next to a submission. It needs them to return feedback to the right student.
 BESIDE = ("timestamp.txt", "submission_secret.txt")

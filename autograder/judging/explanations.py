@@ -10,16 +10,9 @@ from functools import partial
 from typing import Any
 
 __all__ = [
-    "NOT_AS_ASKED",
-    "describe_shapes",
-    "explain",
-    "explain_stop",
-    "fixed_axes",
-    "nearest",
-    "product",
-    "shapes_in",
+    "NOT_AS_ASKED", "describe_shapes", "explain", "explain_stop", "fixed_axes", "nearest", "product", "shapes_in",
     "signature_of_error",
-]
+]  # fmt: skip
 
 
 Shape = tuple[int, ...]

@@ -31,16 +31,9 @@ from autograder.sandbox.protocol import Call, Script, Session
 from autograder.values import precompute_keys
 
 __all__ = [
-    "FIXTURES",
-    "Case",
-    "ChapterChecks",
-    "cases_of",
-    "known_alternatives",
-    "known_misconceptions",
-    "load_checks",
-    "make_importable",
-    "reference_functions",
-]
+    "FIXTURES", "Case", "ChapterChecks", "cases_of", "known_alternatives", "known_misconceptions", "load_checks",
+    "make_importable", "reference_functions",
+]  # fmt: skip
 
 
 FIXTURES = frozenset({"student", "reference", "agrees", "rng"})  # what a check may ask for

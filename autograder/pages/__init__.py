@@ -7,14 +7,6 @@ from autograder.pages.html import STYLE, card_html, card_section, hint_html
 from autograder.pages.text import card_text, hint_text
 
 __all__ = [
-    "STYLE",
-    "Card",
-    "HintCard",
-    "card_html",
-    "card_section",
-    "card_text",
-    "hint_html",
-    "hint_text",
-    "status_text",
+    "STYLE", "Card", "HintCard", "card_html", "card_section", "card_text", "hint_html", "hint_text", "status_text",
     "summary_blocks",
-]
+]  # fmt: skip

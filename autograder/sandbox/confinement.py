@@ -20,15 +20,9 @@ from autograder.sandbox.packages import top_level_paths
 from autograder.sandbox.protocol import SandboxStartError, SandboxUnavailable
 
 __all__ = [
-    "Confinement",
-    "Launch",
-    "SandboxStartError",
-    "SandboxUnavailable",
-    "find_bwrap",
-    "plan_bubblewrap",
-    "plan_landlock",
-    "plan_local",
-]
+    "Confinement", "Launch", "SandboxStartError", "SandboxUnavailable", "find_bwrap", "plan_bubblewrap",
+    "plan_landlock", "plan_local",
+]  # fmt: skip
 
 Confinement = Literal["auto", "bubblewrap", "landlock", "local"]
 

@@ -15,25 +15,10 @@ from typing import Any, Protocol, runtime_checkable
 from autograder.base.errors import UnavailableError
 
 __all__ = [
-    "MAX_SENT",
-    "Answer",
-    "Call",
-    "CellOutcome",
-    "CodeCell",
-    "EditableSession",
-    "Limits",
-    "NameReference",
-    "Opaque",
-    "Rng",
-    "SandboxStartError",
-    "SandboxUnavailable",
-    "Script",
-    "Session",
-    "Source",
-    "StudentError",
-    "TimeBudget",
+    "MAX_SENT", "Answer", "Call", "CellOutcome", "CodeCell", "EditableSession", "Limits", "NameReference", "Opaque",
+    "Rng", "SandboxStartError", "SandboxUnavailable", "Script", "Session", "Source", "StudentError", "TimeBudget",
     "encoded_size",
-]
+]  # fmt: skip
 
 
 class SandboxUnavailable(UnavailableError):  # noqa: N818 - it reads as the sentence it is

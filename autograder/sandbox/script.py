@@ -13,17 +13,9 @@ from typing import Any
 from autograder.sandbox.protocol import SCRIPT, Call, NameReference
 
 __all__ = [
-    "PLAY",
-    "Step",
-    "is_script",
-    "maximal_scripts",
-    "names_in",
-    "redacted",
-    "script",
-    "steps_of",
-    "with_caller_mutations",
-    "with_mutation_report",
-]
+    "PLAY", "Step", "is_script", "maximal_scripts", "names_in", "redacted", "script", "steps_of",
+    "with_caller_mutations", "with_mutation_report",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,16 +19,9 @@ from autograder.mistakes.fault_localization.search import Located
 from autograder.mistakes.fault_localization.solutions import SolutionLocator
 
 __all__ = [
-    "LOCATED_TARGET",
-    "SECONDS",
-    "TRUE_TARGET",
-    "FaultySolution",
-    "LocalizationStats",
-    "counted",
-    "faulty_solutions",
-    "place_of",
-    "places_in",
-]
+    "LOCATED_TARGET", "SECONDS", "TRUE_TARGET", "FaultySolution", "LocalizationStats", "counted", "faulty_solutions",
+    "place_of", "places_in",
+]  # fmt: skip
 
 LOCATED_TARGET, TRUE_TARGET = 0.90, 0.99
 SECONDS = 2.0  # of processor time for each, so that what else the machine does changes little

@@ -16,16 +16,9 @@ from autograder.course.course import Course
 from autograder.course.notebook import Cell, Notebook, load_source
 
 __all__ = [
-    "MARK",
-    "NOT_BLANK",
-    "UNFINISHED",
-    "Mistake",
-    "SourceNotebook",
-    "did_you_mean",
-    "place_of_function",
-    "relative",
+    "MARK", "NOT_BLANK", "UNFINISHED", "Mistake", "SourceNotebook", "did_you_mean", "place_of_function", "relative",
     "unfinished_places",
-]
+]  # fmt: skip
 
 
 NOT_BLANK = "not blank:"  # before the exercise that a mistake is about: the stub that earns points is told of instead

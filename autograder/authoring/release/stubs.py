@@ -24,14 +24,9 @@ from autograder.course.notebook import Cell, blank_exercises
 from autograder.judging.loader import ChapterChecks
 
 __all__ = [
-    "answers_of",
-    "class_mistakes",
-    "definition_of",
-    "first_difference",
-    "parameters_of",
-    "stub_mistakes",
+    "answers_of", "class_mistakes", "definition_of", "first_difference", "parameters_of", "stub_mistakes",
     "syntax_mistakes",
-]
+]  # fmt: skip
 
 
 def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:

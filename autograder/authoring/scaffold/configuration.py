@@ -16,14 +16,9 @@ from autograder.course.course import Course
 from autograder.judging.proxies import StudentProxy
 
 __all__ = [
-    "require_chapter_name",
-    "require_course_id",
-    "require_exercise_name",
-    "require_parameters",
-    "require_points",
-    "require_title",
-    "with_chapter",
-]
+    "require_chapter_name", "require_course_id", "require_exercise_name", "require_parameters", "require_points",
+    "require_title", "with_chapter",
+]  # fmt: skip
 
 
 def with_chapter(course: Course, path: Path, text: str, chapter: str) -> str:

@@ -13,16 +13,9 @@ from autograder.base.files import write_atomically
 from autograder.course.notebook import document_bytes
 
 __all__ = [
-    "check_cell",
-    "code_cell",
-    "new_notebook",
-    "prose_cell",
-    "read",
-    "same_formatting",
-    "set_source",
-    "stub_cell",
+    "check_cell", "code_cell", "new_notebook", "prose_cell", "read", "same_formatting", "set_source", "stub_cell",
     "write_all",
-]
+]  # fmt: skip
 
 
 def read(path: Path) -> str | None:

@@ -22,16 +22,9 @@ from autograder.base.files import KEPT, NO_ROOM
 from autograder.classroom.gradebook.reading import SQLITE, Query, file_of, query, query_existing
 
 __all__ = [
-    "GradebookError",
-    "copy_gradebook",
-    "exclusive_lock",
-    "gradebook_errors",
-    "require_address",
-    "require_answers",
-    "require_gradebook",
-    "require_version",
-    "retry_conflicts",
-]
+    "GradebookError", "copy_gradebook", "exclusive_lock", "gradebook_errors", "require_address", "require_answers",
+    "require_gradebook", "require_version", "retry_conflicts",
+]  # fmt: skip
 
 _UPGRADE = (
     "Make a copy of it and run `nbgrader db upgrade` in the course folder, with the nbgrader that is installed here."

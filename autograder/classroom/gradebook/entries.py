@@ -41,16 +41,9 @@ from autograder.grading.submission import Outcome
 from autograder.pages import summary_blocks
 
 __all__ = [
-    "UNGRADED",
-    "GradebookWriter",
-    "comment_on",
-    "gradebook_url",
-    "load_nbgrader",
-    "nbgrader_config",
-    "parse_timestamp",
-    "patch_command_path",
-    "write_entries",
-]
+    "UNGRADED", "GradebookWriter", "comment_on", "gradebook_url", "load_nbgrader", "nbgrader_config",
+    "parse_timestamp", "patch_command_path", "write_entries",
+]  # fmt: skip
 
 UNGRADED = "This notebook could not be graded: {reason}"
 NO_RESPONSE = "No response."  # nbgrader's own comment on an unchanged cell

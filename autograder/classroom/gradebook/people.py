@@ -32,19 +32,9 @@ from autograder.classroom.gradebook.reading import (
 from autograder.course.course import Course
 
 __all__ = [
-    "PEOPLE",
-    "ChapterBook",
-    "ClassList",
-    "Person",
-    "class_list",
-    "duplicate_students",
-    "enter_roster",
-    "known_students",
-    "read_book",
-    "read_class_list",
-    "read_marks",
-    "read_roster",
-]
+    "PEOPLE", "ChapterBook", "ClassList", "Person", "class_list", "duplicate_students", "enter_roster",
+    "known_students", "read_book", "read_class_list", "read_marks", "read_roster",
+]  # fmt: skip
 
 _STUDENTS = "SELECT id, first_name, last_name, email, lms_user_id FROM student ORDER BY id"
 _STUDENTS_BY_CHAPTER = """

@@ -16,20 +16,9 @@ from pathlib import Path
 from typing import Any
 
 __all__ = [
-    "DUE_DATE",
-    "POINTS",
-    "SQLITE",
-    "ChapterInBook",
-    "Query",
-    "file_of",
-    "parse_utc",
-    "points_by_cell",
-    "query",
-    "query_existing",
-    "read_chapter",
-    "read_due_date",
-    "student_queries",
-]
+    "DUE_DATE", "POINTS", "SQLITE", "ChapterInBook", "Query", "file_of", "parse_utc", "points_by_cell", "query",
+    "query_existing", "read_chapter", "read_due_date", "student_queries",
+]  # fmt: skip
 
 SQLITE = "sqlite:///"  # prefix of the address of a gradebook in a file
 Query = tuple[str, Mapping[str, str]]

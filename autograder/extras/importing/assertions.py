@@ -7,14 +7,8 @@ import builtins
 from collections.abc import Collection, Sequence
 
 __all__ = [
-    "AUTOTEST",
-    "PROBE_HEAD",
-    "StudentNameRewriter",
-    "as_probe",
-    "translate_assertion",
-    "truth_of",
-    "without_raises",
-]
+    "AUTOTEST", "PROBE_HEAD", "StudentNameRewriter", "as_probe", "translate_assertion", "truth_of", "without_raises",
+]  # fmt: skip
 
 _TESTING = {
     "assert_equal": "equal", "assert_equals": "equal", "eq_": "equal", "assert_array_equal": "equal", "assertEqual": "equal",

@@ -22,14 +22,8 @@ from autograder.extras.importing.pieces import Test
 from autograder.extras.importing.program import Statement, locals_of, names_in, parsed_cell, slice_of
 
 __all__ = [
-    "Body",
-    "NamesInTests",
-    "Way",
-    "body_of",
-    "references_of",
-    "title_of",
-    "ways",
-]
+    "Body", "NamesInTests", "Way", "body_of", "references_of", "title_of", "ways",
+]  # fmt: skip
 
 
 Kind = Literal["words", "python", "probe"]

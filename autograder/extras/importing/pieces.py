@@ -10,18 +10,9 @@ from typing import Any
 from autograder.base.errors import CourseError
 
 __all__ = [
-    "AnswerCell",
-    "CopiedCell",
-    "ImportRefusedError",
-    "ManualCell",
-    "Original",
-    "Piece",
-    "SourceLine",
-    "Test",
-    "code_cell",
-    "may_fail",
-    "text_cell",
-]
+    "AnswerCell", "CopiedCell", "ImportRefusedError", "ManualCell", "Original", "Piece", "SourceLine", "Test",
+    "code_cell", "may_fail", "text_cell",
+]  # fmt: skip
 
 
 class ImportRefusedError(CourseError):

@@ -15,15 +15,9 @@ from autograder.course.notebook import NotebookError, read_notebook
 from autograder.extras.report.items import FEW
 
 __all__ = [
-    "FailedCheck",
-    "KnownMistake",
-    "MarkedLine",
-    "SupportFlag",
-    "failed_by_strong",
-    "known_mistakes",
-    "marked_lines",
+    "FailedCheck", "KnownMistake", "MarkedLine", "SupportFlag", "failed_by_strong", "known_mistakes", "marked_lines",
     "support_flags",
-]
+]  # fmt: skip
 
 _LOW = 0.5  # share of the points below which a student may need help
 _OFTEN = 0.2  # share of the strong students

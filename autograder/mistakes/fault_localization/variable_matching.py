@@ -15,7 +15,7 @@ from autograder.judging.functions import FunctionSession
 from autograder.mistakes.edits.donors import Donor
 from autograder.mistakes.fault_localization.program import Program
 from autograder.sandbox.protocol import Answer, Call, EditableSession
-from autograder.values import equal
+from autograder.values import Rules, equal
 
 __all__ = ["DonorTrace", "match_variables", "traced_values"]
 

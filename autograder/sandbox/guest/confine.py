@@ -12,20 +12,10 @@ import struct
 from collections.abc import Iterable
 
 __all__ = [
-    "THREADS",
-    "address_space",
-    "allow_writing",
-    "die_with_parent",
-    "drop_privileges",
-    "drop_user",
-    "fork_into_namespaces",
-    "landlock_version",
-    "make_ruleset",
-    "private_tmp",
-    "set_limits",
-    "threads_of",
+    "THREADS", "address_space", "allow_writing", "die_with_parent", "drop_privileges", "drop_user",
+    "fork_into_namespaces", "landlock_version", "make_ruleset", "private_tmp", "set_limits", "threads_of",
     "threads_of_all",
-]
+]  # fmt: skip
 
 # How many threads a submission may have at one time besides its first: as many as Python's own pools start by themselves.
 THREADS = 32

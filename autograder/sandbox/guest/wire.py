@@ -48,18 +48,9 @@ from .wire_plain import (
 from .wire_tables import TooLarge, from_parts, is_pandas, levels_of, to_parts
 
 __all__ = [
-    "ALIGN",
-    "HEADER",
-    "MAX_HEAD",
-    "Decoder",
-    "Encoder",
-    "TooBig",
-    "WireError",
-    "pack",
-    "pack_array",
-    "parse_head",
+    "ALIGN", "HEADER", "MAX_HEAD", "Decoder", "Encoder", "TooBig", "WireError", "pack", "pack_array", "parse_head",
     "strided",
-]
+]  # fmt: skip
 
 HEADER = struct.Struct("<IQ")
 ALIGN = 16

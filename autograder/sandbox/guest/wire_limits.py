@@ -5,19 +5,9 @@ from __future__ import annotations
 from itertools import accumulate
 
 __all__ = [
-    "MAX_BIG_BITS",
-    "MAX_COLLISIONS",
-    "MAX_DEPTH",
-    "MAX_HEAD",
-    "MAX_INT_BITS",
-    "MAX_ITEMS",
-    "MAX_NESTING",
-    "MAX_NODES",
-    "MAX_TEXT",
-    "TooBig",
-    "WireError",
-    "nested_deeper",
-]
+    "MAX_BIG_BITS", "MAX_COLLISIONS", "MAX_DEPTH", "MAX_HEAD", "MAX_INT_BITS", "MAX_ITEMS", "MAX_NESTING",
+    "MAX_NODES", "MAX_TEXT", "TooBig", "WireError", "nested_deeper",
+]  # fmt: skip
 
 
 MAX_HEAD = 4 << 20

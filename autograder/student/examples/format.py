@@ -16,26 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
-    "EXAMPLES_NAME",
-    "FORMAT",
-    "AlternativeSolution",
-    "AssertStep",
-    "CallStep",
-    "CheckExample",
-    "Examples",
-    "ExamplesError",
-    "ExerciseExamples",
-    "MisconceptionExample",
-    "RecordedAnswer",
-    "Ref",
-    "Step",
-    "VariableStep",
-    "WrongAnswer",
-    "deobfuscate",
-    "load_examples",
-    "obfuscate",
-    "parse_examples",
-]
+    "EXAMPLES_NAME", "FORMAT", "AlternativeSolution", "AssertStep", "CallStep", "CheckExample", "Examples",
+    "ExamplesError", "ExerciseExamples", "MisconceptionExample", "RecordedAnswer", "Ref", "Step", "VariableStep",
+    "WrongAnswer", "deobfuscate", "load_examples", "obfuscate", "parse_examples",
+]  # fmt: skip
 
 
 _BLOCK = 32  # bytes of a SHA-256

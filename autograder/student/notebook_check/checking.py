@@ -38,15 +38,8 @@ from autograder.student.notebook_check.lookup import cell_that_makes, find_chapt
 from autograder.student.notebook_check.progress import Progress, folder_of, read, record
 
 __all__ = [
-    "card_of",
-    "check_exercise",
-    "is_empty",
-    "keeps_notes",
-    "line_width",
-    "load_map",
-    "show_map",
-    "with_unique_names",
-]
+    "card_of", "check_exercise", "is_empty", "keeps_notes", "line_width", "load_map", "show_map", "with_unique_names",
+]  # fmt: skip
 
 
 PREFIX = "case_"

@@ -15,15 +15,8 @@ from autograder.student.examples import EXAMPLES_NAME, Examples, ExamplesError, 
 from autograder.student.notebook_check.front_end import CheckProblem
 
 __all__ = [
-    "Target",
-    "asks_for",
-    "cell_that_makes",
-    "find_chapter",
-    "find_examples",
-    "find_exercise",
-    "folders_of",
-    "usage",
-]
+    "Target", "asks_for", "cell_that_makes", "find_chapter", "find_examples", "find_exercise", "folders_of", "usage",
+]  # fmt: skip
 
 
 _MAX_BYTES = 64 * 2**20

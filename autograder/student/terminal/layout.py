@@ -14,17 +14,9 @@ from autograder.base.files import write_atomically
 from autograder.course.notebook import NotebookError, cell_of, load_document, read_bytes
 
 __all__ = [
-    "COURSE_NAME",
-    "MAP_NAME",
-    "StartResult",
-    "can_reset",
-    "chapters_of",
-    "course_data",
-    "material",
-    "released_copy",
-    "reset",
-    "set_up_course",
-]
+    "COURSE_NAME", "MAP_NAME", "StartResult", "can_reset", "chapters_of", "course_data", "material", "released_copy",
+    "reset", "set_up_course",
+]  # fmt: skip
 
 
 MAP_NAME = "index.ipynb"
