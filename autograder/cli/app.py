@@ -13,7 +13,7 @@ from autograder.cli.commands import CommandGroup
 from autograder.cli.courses import config, doctor, roster
 from autograder.cli.entry_points import load_commands
 from autograder.cli.grading import check, grade
-from autograder.cli.marks import export, feedback, log, marks
+from autograder.cli.marks import feedback, log, marks
 from autograder.cli.student import start, watch
 
 __all__ = ["app"]
@@ -61,5 +61,5 @@ def _hand_out(course: Path, say: Callable[[str], None]) -> Path:
 
 
 app.add_section("To learn", [start, watch, check])
-app.add_section("To teach", [release, grade, feedback, marks, export, log, roster])
+app.add_section("To teach", [release, grade, feedback, marks, log, roster])
 app.add_section("To write and look after a course", [new, new_exercise, stubs, audit, examples, doctor, config])

@@ -204,7 +204,7 @@ def test_shown_commands_are_understood(page):
 # What cannot be run in any course, by its verb or option, and where it is run.
 ELSEWHERE = {
     "--scheduler": "on a cluster: tests/framework/extras/cluster",
-    "--roster": "with a file that Canvas or Moodle gave: tests/framework/classroom/export",
+    "--roster": "with a file that Canvas or Moodle gave: tests/framework/extras/export",
     "demo": "it takes minutes: tests/framework/extras/demo",
     "release": "the page on the first exercise does",
     "import": "with notebooks of other tools: tests/framework/extras/importing",

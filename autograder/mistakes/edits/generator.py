@@ -14,8 +14,8 @@ from math import inf
 
 from autograder.mistakes.edits import calls, methods, operators
 from autograder.mistakes.edits.operators import MODULES, Operator, Scope, operators_in
+from autograder.mistakes.edits.source_text import Edit, PendingEdit, Text
 from autograder.mistakes.edits.statements import lines_before, statement_edits
-from autograder.mistakes.edits.text import Edit, PendingEdit, Text
 
 __all__ = ["OPERATORS", "Definition", "edited", "edits_of", "overlap", "scope_of"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from autograder.mistakes.edits.operators import Scope
-from autograder.mistakes.edits.text import Edit, Text
+from autograder.mistakes.edits.source_text import Edit, Text
 
 __all__ = ["lines_before", "statement_edits", "statement_mutations"]
 

@@ -13,7 +13,7 @@ from autograder.base.attempt import parsed
 from autograder.mistakes.edits.donors import Donor, donor_lines, donor_operator
 from autograder.mistakes.edits.generator import Definition, edited, edits_of
 from autograder.mistakes.edits.operators import Operator
-from autograder.mistakes.edits.text import Edit
+from autograder.mistakes.edits.source_text import Edit
 
 __all__ = ["MAX_LINES", "Program", "Variant", "program_of"]
 

@@ -7,10 +7,10 @@ import sqlite3
 import pytest
 
 from autograder.base.errors import CourseError
-from autograder.classroom.export.formats import export_marks
-from autograder.classroom.export.gradebook import Policy
 from autograder.classroom.gradebook.database import GradebookError
 from autograder.classroom.gradebook.entries import gradebook_url, write_entries
+from autograder.extras.export.formats import export_marks
+from autograder.extras.export.gradebook import Policy
 from tests.framework.classroom.gradebook.test_entries import ungradable, verdict
 from tests.support.books import book_of, outcome, with_book
 from tests.support.commands import python
@@ -181,7 +181,7 @@ def test_the_commands_write_the_same_file(course, tmp_path):
     done = python("-m", "autograder", "export", "--all", "--to", "canvas", cwd=course.root, status=0)
     assert done.stderr.splitlines()[-1] == "Marks of ch1_units for canvas are in grades-canvas.csv."
     ours = (course.root / "grades-canvas.csv").read_bytes()
-    exporter = "--exporter=autograder.classroom.export.plugins.CanvasExport"
+    exporter = "--exporter=autograder.extras.export.plugins.CanvasExport"
     said = nbgrader("export", exporter, "--to", "theirs.csv", folder=course.root, home=tmp_path)
     assert (course.root / "theirs.csv").read_bytes() == ours
     assert "left blank, which is no zero: cut" in said

@@ -14,7 +14,8 @@ from autograder.base.errors import CourseError
 from autograder.base.files import write_atomically
 from autograder.base.formatting import pluralize
 from autograder.base.spreadsheets import Sheet, Table, escape_formula, format_points, sheet_bytes
-from autograder.classroom.export.gradebook import (
+from autograder.classroom.gradebook.people import Person
+from autograder.extras.export.gradebook import (
     BLANK,
     POINTS_POSSIBLE,
     ClassMarks,
@@ -23,8 +24,7 @@ from autograder.classroom.export.gradebook import (
     read_class,
     shown,
 )
-from autograder.classroom.export.roster import KEYS, merged, read_roster
-from autograder.classroom.gradebook.people import Person
+from autograder.extras.export.roster import KEYS, merged, read_roster
 
 __all__ = ["FORMATS", "Export", "export_marks"]
 

@@ -1,4 +1,4 @@
-"""Export with nbgrader's own command: ``nbgrader export --exporter=autograder.classroom.export.plugins.CanvasExport``."""
+"""Export with nbgrader's own command: ``nbgrader export --exporter=autograder.extras.export.plugins.CanvasExport``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from nbgrader.plugins import ExportPlugin
 from traitlets import Bool, Enum, Unicode
 
 from autograder.base.errors import CourseError
-from autograder.classroom.export.formats import export_marks
-from autograder.classroom.export.gradebook import Policy
 from autograder.classroom.gradebook.database import GradebookError
+from autograder.extras.export.formats import export_marks
+from autograder.extras.export.gradebook import Policy
 
 __all__ = ["CanvasExport", "CsvExport", "MoodleExport"]
 

@@ -1,1 +1,0 @@
-"""Export marks to Canvas, Moodle and spreadsheets."""
