@@ -1,4 +1,4 @@
-"""The folders and files that a package and its dependencies are made of: those alone go into a jail."""
+"""Find the folders and files of a package and its dependencies, the only ones visible in a sandbox."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ __all__ = ["PackageMissing", "top_level_paths"]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
-class PackageMissing(Exception):  # noqa: N818 - it reads as the sentence it is
-    """A package that the course offers to notebooks is not installed."""
+class PackageMissing(Exception):  # noqa: N818 - reads better in messages
+    """Raised if a package that notebooks of the course may import is not installed."""
 
 
 def top_level_paths(packages: Sequence[str]) -> dict[str, Path]:
-    """Name in the site-packages folder → path, for ``packages`` and everything installed that they need.
+    """Return the paths of ``packages`` and their installed dependencies, by name in the site-packages folder.
 
-    Raises ``PackageMissing`` for a package of the list itself; a dependency that is not installed is left out.
+    Raises ``PackageMissing`` if one of ``packages`` is not installed. Missing dependencies are left out.
     """
     return dict(_resolve(tuple(packages)))
 
 
 @functools.cache
 def _resolve(packages: tuple[str, ...]) -> tuple[tuple[str, Path], ...]:
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     seen: set[str] = set()
     waiting = list(packages)
     while waiting:
@@ -47,16 +47,16 @@ def _resolve(packages: tuple[str, ...]) -> tuple[tuple[str, Path], ...]:
                     "or take it out of c.Course.packages in course_config.py."
                 )
             continue
-        found.update(_paths_of(distribution))
+        paths.update(_paths_of(distribution))
         for requirement in distribution.requires or ():
             match = _NAME.match(requirement)
             if match and "extra ==" not in requirement:
                 waiting.append(match[0])
-    return tuple(sorted(found.items()))
+    return tuple(sorted(paths.items()))
 
 
 def _distribution(name: str) -> Distribution | None:
-    from importlib import metadata  # noqa: PLC0415 - only a jail that starts needs it
+    from importlib import metadata  # noqa: PLC0415 - needed only to start a sandbox
 
     try:
         return metadata.distribution(name)
@@ -67,7 +67,7 @@ def _distribution(name: str) -> Distribution | None:
 
 def _paths_of(distribution: Distribution) -> dict[str, Path]:
     files = distribution.files
-    if files is None:  # installed by a system's package manager, which keeps no list
+    if files is None:  # installed by a system package manager, without a list of files
         listed = (distribution.read_text("top_level.txt") or distribution.metadata["Name"]).split()
         names = {name for top in listed for name in (top, f"{top}.py")}
     else:

@@ -268,7 +268,7 @@ class _Search:
 
     def _ask(self, variant: Variant, calls: Sequence[Call]) -> Sequence[Answer]:
         session = self._alive()
-        return session.trials([variant.sources], calls, _CALL_SECONDS)[0] if session is not None else ()
+        return session.run_variants([variant.sources], calls, _CALL_SECONDS)[0] if session is not None else ()
 
     def proven(self, variant: Variant) -> bool:
         """Whether every check holds for ``variant``, with inputs from both secrets."""

@@ -46,7 +46,7 @@ def called_by(
     own: Held = {}
     source = _revealing(program.definitions[0].text)
     if watched is not None and source and any(lender.holds for lender in lenders):
-        for answers in session.trials([{program.exercise: source}], [watched], seconds):
+        for answers in session.run_variants([{program.exercise: source}], [watched], seconds):
             own = _held(answers[0] if answers else None)
     return tuple(
         _matched(lender.holds, own, dict(zip(lender.donor.parameters, program.parameters, strict=False)))
