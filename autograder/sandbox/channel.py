@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from typing import Any
 
+from autograder.base.foreign import Json
 from autograder.sandbox.guest.wire import ALIGN, HEADER, parse_head
 from autograder.sandbox.guest.wire_limits import MAX_HEAD, WireError
 
@@ -25,7 +25,7 @@ class TimedOut(Exception):  # noqa: N818
 
 
 class Channel:
-    """Sends and receives frames over a stream socket. ``max_bytes`` limits the array bytes of one received frame.
+    """Frames sent and received over a stream socket. ``max_bytes`` limits the array bytes of one received frame.
 
     With a second socket ``wakeup``, the parent sleeps until the child writes there. It also looks for frames every twentieth
     of a second, because a child that dies or hangs may not have announced its last frames.
@@ -49,7 +49,7 @@ class Channel:
         except OSError as error:
             raise ConnectionClosed from error
 
-    def receive(self, deadline: float) -> tuple[dict[str, Any], bytes | bytearray]:
+    def receive(self, deadline: float) -> tuple[dict[str, Json], bytes | bytearray]:
         """Return the next frame's JSON object and bytes. Raises ``TimedOut``, ``ConnectionClosed`` or ``WireError``."""
         head, blob = self.receive_raw(deadline)
         return parse_head(head), blob

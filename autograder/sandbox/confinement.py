@@ -182,7 +182,7 @@ def plan_bubblewrap(packages: Sequence[str]) -> Launch:
 
 
 class _Mounts:
-    """Arguments of bubblewrap, in order. Parents of mount points are made readable, which root's are not by default."""
+    """Arguments of bubblewrap, in order. Parents of mount points are made readable, because by default root's are not."""
 
     def __init__(self) -> None:
         self.arguments: list[str] = []

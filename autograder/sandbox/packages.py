@@ -1,4 +1,4 @@
-"""Find the folders and files of a package and its dependencies, the only ones visible in a sandbox."""
+"""Find the folders and files of a package and its dependencies. A sandbox shows no other packages."""
 
 from __future__ import annotations
 

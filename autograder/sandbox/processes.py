@@ -11,8 +11,8 @@ import time
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
-from typing import Any
 
+from autograder.base.foreign import Json
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.confinement import Launch, plan_local
 from autograder.sandbox.protocol import Limits, SandboxStartError, SandboxUnavailable
@@ -29,7 +29,7 @@ class ForkServer:
 
     def __init__(self, sandbox: str, launch: Launch) -> None:
         self.sandbox = sandbox
-        self._status: dict[str, Any] = {}
+        self._status: dict[str, Json] = {}
         self._launch = launch
         self._lock = threading.RLock()
         self._loaded: set[str] = set()
@@ -147,12 +147,12 @@ class ForkServer:
                 if len(order) < _MAX_ORDER:
                     self._control.send(order)
 
-    def _reply(self, seconds: float) -> dict[str, Any]:
+    def _reply(self, seconds: float) -> dict[str, Json]:
         """Return the reply to the last order. A process that has ended or hangs is restarted."""
         try:
             self._control.settimeout(seconds)
             if data := self._control.recv(1 << 16):
-                reply: dict[str, Any] = json.loads(data)
+                reply: dict[str, Json] = json.loads(data)
                 return reply
         except OSError:
             pass
@@ -162,7 +162,7 @@ class ForkServer:
     def restart(self) -> None:
         """Kill the process with all its children, and start a new one. Raises ``SandboxStartError`` if none starts.
 
-        It is tried several times, because a machine that is briefly short of memory may refuse the first attempt.
+        Starting is tried several times, because a machine that is briefly short of memory may refuse the first attempt.
         """
         with self._lock:
             self._kill()

@@ -71,7 +71,7 @@ class Call:
         args: The positional arguments.
         kwargs: The keyword arguments.
         probe: Source text that defines ``probe(function, *args, **kwargs)``, which is called instead of the function.
-        memory_mb: How much memory in MiB the call may use in addition to the notebook.
+        memory_mb: How much memory in MiB the call may use in addition to what the notebook uses.
         measured: Whether the probe measures the function, so that correct functions may give different results.
     """
 
@@ -96,7 +96,7 @@ class Script(tuple[Call, ...]):  # noqa: SLOT001 - a subclass of tuple cannot ha
 
     @cached_property
     def plain(self) -> Script:
-        """The calls that can be sent together: without a probe or memory limit, or with the probe of a script."""
+        """The calls that can be sent together: no memory limit, and no probe except that of a script."""
         plain = [call for call in self if call.can_batch]
         return self if len(plain) == len(self) else Script(plain)
 
@@ -254,7 +254,7 @@ class Session(Protocol):
         """Return the value of a variable, or a ``NameError`` if the notebook does not define it."""
 
     def substitute(self, name: str, function: Callable[..., Value]) -> None:
-        """Replace ``name`` in the notebook by a function of the parent."""
+        """Replace ``name`` in the notebook with a function of the parent."""
 
     def probe(self, source: str, call: Call) -> Answer:
         """Call ``probe(function, *args, **kwargs)``, which ``source`` defines, in the child's process."""
@@ -265,10 +265,10 @@ class Session(Protocol):
 
 @runtime_checkable
 class EditableSession(Session, Protocol):
-    """A session whose functions can be replaced by edited ones."""
+    """A session whose functions can be replaced with edited ones."""
 
     def define(self, sources: Mapping[str, str]) -> None:
-        """Replace each name by what its source defines, everywhere it is referenced."""
+        """Replace each name with what its source defines, everywhere it is referenced."""
 
     def reset(self) -> None:
         """Restore all names that the notebook defined."""

@@ -41,7 +41,7 @@ class Step:
             - ``"give"``: call the notebook's function ``name``.
             - ``"change"``: change the argument ``name`` of the step ``on``, or its result if ``name`` is ``"="``.
 
-        on: The step whose result is used, or None.
+        on: The step that returned the object, or None.
         name: The class, method, attribute, operator, function or argument.
         args: The arguments: ``("v", value)``, ``("o", step)`` for the result of an earlier step, or ``("l", …)`` and ``("t", …)`` for
             a list or a tuple of these.

@@ -283,7 +283,7 @@ class ChildSession:
         return self._receive() if self._send(pack(order, encode.blobs)) else self._ended()
 
     def substitute(self, name: str, function: Callable[..., Value]) -> None:
-        """Replace ``name`` in the notebook by a function of the parent. Does nothing if the child has ended."""
+        """Replace ``name`` in the notebook with a function of the parent. Does nothing if the child has ended."""
         self._substitutes[name] = function
         if self._send(pack({"do": "substitute", "name": name})):
             try:
@@ -292,7 +292,7 @@ class ChildSession:
                 self._stop(event)
 
     def define(self, sources: Mapping[str, str]) -> None:
-        """Replace each name by what its source defines, everywhere it is referenced. Raises ``ValueError`` if this fails."""
+        """Replace each name with what its source defines, everywhere it is referenced. Raises ``ValueError`` if this fails."""
         answer = self._define(sources)
         if answer.error is not None or answer.stopped:
             raise ValueError(f"the edited code cannot be defined: {answer.stopped or answer.error}")
@@ -408,7 +408,7 @@ class ChildSession:
     def _release(self, size: int) -> None:
         self._bytes_left += size
 
-    def _read(self, head: dict[str, Any], blob: bytes | bytearray) -> Answer:
+    def _read(self, head: dict[str, Json], blob: bytes | bytearray) -> Answer:
         if "stopped" in head:
             raise TimedOut
         if "error" in head:
@@ -421,7 +421,7 @@ class ChildSession:
         value = Decoder(blob, _opaque)(head["value"])
         return Answer(value=value, changed=tuple(read_text(label, 100) for label in changed))
 
-    def _reply(self, head: dict[str, Any], blob: bytes | bytearray, deadline: float) -> None:
+    def _reply(self, head: dict[str, Json], blob: bytes | bytearray, deadline: float) -> None:
         function = self._substitutes.get(head["ask"]) if type(head["ask"]) is str else None
         args, kwargs = head.get("args"), head.get("kwargs")
         if function is None or type(args) is not list or type(kwargs) is not list:

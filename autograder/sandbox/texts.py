@@ -75,7 +75,7 @@ def read_outcome(described: Json, index: int, cap: int) -> CellOutcome:
 
 
 class OutputBudget:
-    """Limits the output of a whole notebook, in addition to the limit of each cell.
+    """The limit on the output of a whole notebook, in addition to the limit of each cell.
 
     Above the limit, only what affects nbgrader's score is kept: errors, the fact that a cell wrote to stderr, and a short
     result.

@@ -60,7 +60,7 @@ def open_worker(limits: Limits, packages: Sequence[str], *, confinement: Confine
 
 
 class Worker:
-    """Runs notebooks one after another, each in a new process that shares nothing with the previous one."""
+    """A worker that runs notebooks, each in a new process that shares nothing with the previous one."""
 
     def __init__(self, limits: Limits, packages: Sequence[str], processes: ForkServer | Local) -> None:
         self.sandbox = processes.sandbox
@@ -183,7 +183,7 @@ def _mentions(cells: Sequence[CodeCell], words: Collection[str]) -> bool:
 
 
 def _encode_cells(cells: Sequence[CodeCell], limits: Limits, slow: set[int]) -> list[list[Any]]:
-    """Return the cells as they are sent. Cells beyond the size limit are replaced by a line that raises an error."""
+    """Return the cells as they are sent. Cells beyond the size limit are replaced with a line that raises an error."""
     size_left, result = MAX_SENT, []
     for cell in cells:
         seconds = min(limits.cell_seconds, _AGAIN_SECONDS) if cell.index in slow else limits.cell_seconds

@@ -17,7 +17,7 @@ _allclose, _ndarray = np.allclose, np.ndarray  # student code may replace those 
 
 
 class ArgumentTracker:
-    """Creates the arguments of one call. Afterwards it reports which arrays and containers the call changed."""
+    """The arguments of one call, with a record of the arrays and containers in them to find changes."""
 
     def __init__(self, decode: Decoder) -> None:
         self._decode = decode

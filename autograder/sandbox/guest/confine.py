@@ -210,7 +210,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 
 
 def drop_privileges(ruleset: int, filter_program: bytes, *, keep: int = 0) -> None:
-    """Drop all capabilities except ``keep`` and the right to gain new ones, then apply ``ruleset`` and the seccomp filter."""
+    """Give up all capabilities except ``keep``, and gaining new ones. Then apply ``ruleset`` and the seccomp filter."""
     _set_capabilities(keep)
     _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(NO_NEW_PRIVS)")
     _checked(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl(DUMPABLE)")

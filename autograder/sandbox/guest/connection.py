@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
 
 from .wire import HEADER, parse_head
+from .wire_limits import Json
 
 __all__ = ["Connection"]
 
@@ -25,12 +25,12 @@ class Connection:
     """
 
     def __init__(
-        self, receive_into: Callable[[memoryview], int], send: Callable[[Any], int], wake: Callable[[], None]
+        self, receive_into: Callable[[memoryview], int], send: Callable[[memoryview], int], wake: Callable[[], None]
     ) -> None:
         self._receive_into, self._send, self._wake = receive_into, send, wake
         self._unannounced = 0
 
-    def receive(self) -> tuple[dict[str, Any], bytearray]:
+    def receive(self) -> tuple[dict[str, Json], bytearray]:
         """Return the next frame. Ends the process if the parent has disconnected."""
         head_length, blob_length = HEADER.unpack(self._exactly(HEADER.size))
         return parse_head(self._exactly(head_length)), self._exactly(blob_length)

@@ -52,7 +52,7 @@ class Shown:
     """The picture for one choice of values: ``numbers`` of shape (rows, columns) or (columns,), and a sentence."""
 
     numbers: Any
-    said: str = ""
+    caption: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,12 +104,12 @@ class MovingPicture:
         import numpy as np  # noqa: PLC0415 - slow, and many notebooks have no such pictures
 
         result = self.compute(*values)
-        numbers, said = result if isinstance(result, tuple) else (result, "")
+        numbers, caption = result if isinstance(result, tuple) else (result, "")
         array = np.asarray(numbers, dtype=float)
         shape = (len(self.rows), len(self.columns)) if self.rows else (len(self.columns),)
         if array.shape != shape:
             raise ValueError(f"an array of shape {shape} was expected here, not of shape {array.shape}")
-        return Shown(array, str(said))
+        return Shown(array, str(caption))
 
     def state(self, values: tuple[Value, ...]) -> str:
         """Return the values as text, such as ``"temperature: 1, scaled: yes"``."""
@@ -142,8 +142,8 @@ class MovingPicture:
             ax.set_xlim(0, 1.15 * max(1.0, _largest(shown.numbers)))
             ax.invert_yaxis()
         ax.set_title("\n".join(line for line in (self.title, state) if line), fontsize=10)
-        if shown.said:
-            ax.set_xlabel(fill(shown.said, int(12 * figure.get_figwidth())), fontsize=8)
+        if shown.caption:
+            ax.set_xlabel(fill(shown.caption, int(12 * figure.get_figwidth())), fontsize=8)
         figure.tight_layout()
         return figure
 

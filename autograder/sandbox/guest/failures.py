@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Any, TypeVar
 
+from .wire_limits import Value
+
 __all__ = ["CallTimeout", "Clock", "JailLimits", "describe", "explain_jail_error", "shapes_of"]
 
 
@@ -114,7 +116,7 @@ def shapes_of(line: str, frame: FrameType) -> str:
     numpy: Any = sys.modules.get("numpy")
     shapes = []
     for name in dict.fromkeys(_NAME.findall(line)):
-        value: Any = frame.f_locals[name] if name in frame.f_locals else frame.f_globals.get(name)
+        value: Value = frame.f_locals[name] if name in frame.f_locals else frame.f_globals.get(name)
         if numpy and type(value) is numpy.ndarray:  # inspecting a student's own class could run its code
             shapes.append(f"{name} {value.shape}")
     return ", ".join(shapes[:MAX_SHAPES])

@@ -1,4 +1,4 @@
-"""Replace IPython's magics and shell escapes by Python that does nothing. Every line keeps its number."""
+"""Replace IPython's magics and shell escapes with Python that does nothing. Every line keeps its number."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _remove_cell_magic(lines: list[str]) -> bool:
 
 
 def _remove_line_magic(lines: list[str], number: int) -> bool:
-    """Replace a magic, a shell escape or a help request by Python that does nothing. Return False if the line is none of these."""
+    """Replace a magic, a shell escape or a help request with Python that does nothing. Return False if the line is none of these."""
     line = lines[number]
     if match := _LINE_MAGIC.fullmatch(line):
         rest = _OPTIONS.sub("", match["rest"], count=1) if match["name"] in _RUN_REST else ""

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from types import CodeType
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ _exit = os._exit  # the only exit that student code cannot catch
 class Runner:
     """One notebook and its connection to the parent."""
 
-    def __init__(self, connection: Connection, kernel: Kernel, order: dict[str, Any]) -> None:
+    def __init__(self, connection: Connection, kernel: Kernel, order: dict[str, Json]) -> None:
         self._connection, self._kernel = connection, kernel
         self._seconds: float = order["call_seconds"]
         self._max_bytes: int = order["max_bytes"]
@@ -55,7 +54,7 @@ class Runner:
             head, blob = self._connection.receive()
             actions[head["do"]](head, blob)
 
-    def _calls(self, head: dict[str, Any], blob: bytearray) -> None:
+    def _calls(self, head: dict[str, Json], blob: bytearray) -> None:
         decode = Decoder(blob, self._special, copy=True)
         held: list[Callable[[], bytes]] = []
         left = len(head["calls"])
@@ -85,15 +84,15 @@ class Runner:
 
         return work
 
-    def _probe(self, head: dict[str, Any], blob: bytearray) -> None:
+    def _probe(self, head: dict[str, Json], blob: bytearray) -> None:
         decode = Decoder(blob, self._special, copy=True)
         work = self._calling(decode, head["name"], head["args"], head["kwargs"], head["source"])
         self._connection.send(self._answer(work))
 
-    def _value(self, head: dict[str, Any], _blob: bytearray) -> None:
+    def _value(self, head: dict[str, Json], _blob: bytearray) -> None:
         self._connection.send(self._answer(lambda: (look_up(self._kernel.namespace, head["name"]), [])))
 
-    def _substitute(self, head: dict[str, Any], _blob: bytearray) -> None:
+    def _substitute(self, head: dict[str, Json], _blob: bytearray) -> None:
         name = head["name"]
         connection, max_bytes = self._connection, self._max_bytes
 
@@ -110,11 +109,11 @@ class Runner:
         rebind(self._kernel.namespace, name, ask)
         self._connection.send(pack({"done": True}))
 
-    def _define(self, head: dict[str, Any], _blob: bytearray) -> None:
+    def _define(self, head: dict[str, Json], _blob: bytearray) -> None:
         """Replace functions with the definitions in the sources. With no sources, restore the notebook's own."""
         self._connection.send(self._answer(self._defining(head["sources"])))
 
-    def _run_variants(self, head: dict[str, Any], blob: bytearray) -> None:
+    def _run_variants(self, head: dict[str, Json], blob: bytearray) -> None:
         """Make the same calls to several programs. If one cannot be defined or fails, all its later calls return that failure."""
         seconds, self._seconds = self._seconds, head["seconds"]
         left = len(head["programs"]) * len(head["calls"])
@@ -150,7 +149,7 @@ class Runner:
         if tag != "s" or len(items) != 2:
             raise WireError("only source text, names and seeds are sent inwards")
         text, name = items
-        namespace: dict[str, Any] = {"__name__": "given", "np": np}
+        namespace: dict[str, Value] = {"__name__": "given", "np": np}
         if text not in self._compiled:  # a script that is called a hundred times is compiled once
             self._compiled[text] = _compile(text, "<given>", "exec")
         _exec(self._compiled[text], namespace)
@@ -204,7 +203,7 @@ _KNOWN_ERRORS: dict[str, type[Exception]] = {
 _TOO_MUCH_OUTPUT = {"type": "OutputTooBig", "message": "What this cell put out is too big to be kept."}
 
 
-def _set_up(files: list[list[Any]], blob: bytearray) -> None:
+def _set_up(files: list[Json], blob: bytearray) -> None:
     """Write the files that come with the notebook to the current folder, and allow imports from it."""
     offset = 0
     for path, size in files:
@@ -220,7 +219,7 @@ def _set_up(files: list[list[Any]], blob: bytearray) -> None:
 
 def serve(
     receive_into: Callable[[memoryview], int],
-    send: Callable[[Any], int],
+    send: Callable[[memoryview], int],
     wake: Callable[[], None] = lambda: None,
     jail: JailLimits | None = None,
 ) -> None:

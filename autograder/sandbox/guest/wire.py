@@ -76,7 +76,7 @@ _dtype = np.dtype
 
 
 class Encoder:
-    """Converts values to trees and collects the bytes of arrays in ``blobs``.
+    """A callable that converts values to trees and collects the bytes of arrays in ``blobs``.
 
     A value of any other type is passed to ``special``, which returns its tree, such as ``["o", type]``. With ``layouts``,
     arrays that are not contiguous are rebuilt as such. Raises ``TooBig`` above ``max_bytes`` or 200,000 parts.
@@ -160,7 +160,7 @@ class Encoder:
 
 
 class Decoder:
-    """Converts trees back to values, taking the bytes of arrays from ``blob`` in order.
+    """A callable that converts trees back to values, taking the bytes of arrays from ``blob`` in order.
 
     ``special(tag, items)`` returns the value for the tags ``"o"``, ``"s"``, ``"n"`` and ``"r"``. Arrays are views of ``blob``,
     and writable if it is. With ``copy`` every array owns its memory, and ``originals`` lists the arrays that were copied
@@ -324,7 +324,7 @@ def _array_start(code: str, shape: tuple[int, ...]) -> bytes:
     return HEADER.pack(len(text), size + -size % ALIGN) + text
 
 
-def parse_head(raw: bytes | bytearray) -> dict[str, Any]:
+def parse_head(raw: bytes | bytearray) -> dict[str, Json]:
     """Return the JSON object of a frame. Raises ``WireError`` if it is invalid, or so large that it would exhaust the reader."""
     if raw.count(b"[") + raw.count(b"{") > 2 * MAX_NODES or raw.count(b",") > 4 * MAX_NODES:
         raise WireError("a frame has too many parts")

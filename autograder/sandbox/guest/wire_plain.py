@@ -26,7 +26,7 @@ import re
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -59,7 +59,17 @@ _NAT = -(2**63)  # the integer that represents NumPy's NaT
 _BITS_OF_A_LENGTH = 62  # of a range's ends, so that Python can compute its length
 MAX_CHARACTERS = 4 << 20  # of an array of strings, in which each takes as much space as the longest
 
-Encode = Callable[..., Any]
+Decode = Callable[..., Value]
+
+
+class Encode(Protocol):
+    """The interface of ``wire.Encoder``."""
+
+    def __call__(self, value: Value, depth: int = 0, /) -> Json:
+        """Return the tree of ``value``."""
+
+    def count(self, parts: int) -> None:
+        """Count ``parts`` towards the limit."""
 
 
 class Iterated(tuple[Value, ...]):  # noqa: SLOT001 - a subclass of tuple cannot have slots
@@ -109,7 +119,7 @@ def _module_of(kind: type) -> Any:
 
 
 def materialize_iterators(value: Value, depth: int = 0) -> Value:
-    """Return ``value`` with each iterator in it replaced by its items, so that reading the result runs no code."""
+    """Return ``value`` with each iterator in it replaced with its items, so that reading the result runs no code."""
     kind = type(value)
     if kind is _ndarray or kind in _KEYS:
         return value
@@ -157,7 +167,7 @@ def encode_plain(encode: Encode, value: Value, depth: int) -> Json:
     items = value if kind is Iterated else _items_of(value)
     if items is None:
         return None
-    encode.count(len(items))  # type: ignore[attr-defined]
+    encode.count(len(items))
     return ["gives", items.type, items.more, *[encode(item, depth + 1) for item in items]]
 
 
@@ -186,7 +196,7 @@ def _has_opaque_part(tree: list[Json]) -> bool:
 
 
 def _encode_members(encode: Encode, value: Value, depth: int) -> Json:
-    encode.count(len(value))  # type: ignore[attr-defined]
+    encode.count(len(value))
     try:
         trees = [encode_key(encode, item, depth + 1) for item in value]
     except UnserializableKeyError:
@@ -239,7 +249,7 @@ def encode_other_array(encode: Encode, value: Value) -> Json:
     if kind not in "UMm":
         return None
     plain = np.array(value, subok=False)
-    encode.count(plain.size)  # type: ignore[attr-defined]
+    encode.count(plain.size)
     shape = [int(n) for n in plain.shape]
     if kind == "U":
         if plain.size * plain.dtype.itemsize // 4 > MAX_CHARACTERS:
@@ -252,7 +262,7 @@ def encode_other_array(encode: Encode, value: Value) -> Json:
     return ["times", code, None if isinstance(value, np.generic) else shape, *numbers.ravel().tolist()]
 
 
-def decode_plain(decode: Encode, tag: str, items: list[Json], depth: int) -> Value:
+def decode_plain(decode: Decode, tag: str, items: list[Json], depth: int) -> Value:
     """Return the value of a tree with a tag of this module. Raises ``WireError`` if it is not exactly in the expected form."""
     read = _READERS.get(tag)
     if read is None:
@@ -265,7 +275,7 @@ def decode_plain(decode: Encode, tag: str, items: list[Json], depth: int) -> Val
         raise WireError(f"a part of the value is no {tag}") from error
 
 
-def decode_keys(decode: Encode, trees: Sequence[Json]) -> list[Value]:
+def decode_keys(decode: Decode, trees: Sequence[Json]) -> list[Value]:
     """Return dict keys or set members. Raises ``WireError`` if one cannot be a key, or too many have the same hash."""
     keys = [decode(tree, 1) for tree in trees]
     if not all(map(is_key, keys)):
@@ -281,7 +291,7 @@ def _whole(*items: Json) -> list[int]:
     return list(items)
 
 
-def _bytes(_decode: Encode, items: list[Json], _depth: int) -> bytes:
+def _bytes(_decode: Decode, items: list[Json], _depth: int) -> bytes:
     [text] = items
     if type(text) is not str:
         raise WireError("bytes are not written as a text")
@@ -291,7 +301,7 @@ def _bytes(_decode: Encode, items: list[Json], _depth: int) -> bytes:
         raise WireError("bytes are not written as agreed") from error
 
 
-def _int(_decode: Encode, items: list[Json], _depth: int) -> int:
+def _int(_decode: Decode, items: list[Json], _depth: int) -> int:
     [text] = items
     if type(text) is not str or not re.fullmatch(r"-?[0-9a-f]{1,3501}", text):
         raise WireError("a whole number is not written as agreed")
@@ -301,11 +311,11 @@ def _int(_decode: Encode, items: list[Json], _depth: int) -> int:
     return number
 
 
-def _ints(decode: Encode, items: list[Json]) -> list[int]:
+def _ints(decode: Decode, items: list[Json]) -> list[int]:
     return _whole(*map(decode, items))
 
 
-def _decimal(_decode: Encode, items: list[Json], _depth: int) -> Any:
+def _decimal(_decode: Decode, items: list[Json], _depth: int) -> Any:
     from decimal import Decimal  # noqa: PLC0415 - few courses use it
 
     [text] = items
@@ -314,7 +324,7 @@ def _decimal(_decode: Encode, items: list[Json], _depth: int) -> Any:
     return Decimal(text)
 
 
-def _fraction(decode: Encode, items: list[Json], _depth: int) -> Any:
+def _fraction(decode: Decode, items: list[Json], _depth: int) -> Any:
     from fractions import Fraction  # noqa: PLC0415
 
     return Fraction(*_exactly(2, _ints(decode, items)))
@@ -326,7 +336,7 @@ def _exactly(count: int, items: list[Json]) -> list[Json]:
     return items
 
 
-def _range(decode: Encode, items: list[Json], _depth: int) -> range:
+def _range(decode: Decode, items: list[Json], _depth: int) -> range:
     result = range(*_exactly(3, _ints(decode, items)))
     len(result)  # raises OverflowError if it is too long
     return result
@@ -358,19 +368,19 @@ def zone_of(tree: Json) -> dt.tzinfo | None:
     raise WireError("a time zone is not described as agreed")
 
 
-def _time_of_day(_decode: Encode, items: list[Json], _depth: int) -> dt.time:
+def _time_of_day(_decode: Decode, items: list[Json], _depth: int) -> dt.time:
     *parts, fold, zone = _exactly(6, items)
     hour, minute, second, micro, fold = _whole(*parts, fold)
     return _time(hour, minute, second, micro, zone_of(zone), fold=fold)
 
 
-def _timestamp(_decode: Encode, items: list[Json], _depth: int) -> dt.datetime:
+def _timestamp(_decode: Decode, items: list[Json], _depth: int) -> dt.datetime:
     *parts, fold, zone = _exactly(9, items)
     year, month, day, hour, minute, second, micro, fold = _whole(*parts, fold)
     return _datetime(year, month, day, hour, minute, second, micro, zone_of(zone), fold=fold)
 
 
-def _gives(decode: Encode, items: list[Json], depth: int) -> Iterated:
+def _gives(decode: Decode, items: list[Json], depth: int) -> Iterated:
     name, more, *parts = items
     if type(name) is not str or len(name) > 200 or not name.isprintable() or type(more) is not bool:
         raise WireError("what an iterator gave is not described as agreed")
@@ -387,7 +397,7 @@ def _shaped(shape: Json, count: int) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _texts(_decode: Encode, items: list[Json], _depth: int) -> np.ndarray[Any, Any]:
+def _texts(_decode: Decode, items: list[Json], _depth: int) -> np.ndarray[Any, Any]:
     shape, *texts = items
     if not all(type(text) is str for text in texts):
         raise WireError("an array of texts holds something else")
@@ -396,7 +406,7 @@ def _texts(_decode: Encode, items: list[Json], _depth: int) -> np.ndarray[Any, A
     return np.array(texts, dtype=str).reshape(_shaped(shape, len(texts)))
 
 
-def _times(_decode: Encode, items: list[Json], _depth: int) -> Any:
+def _times(_decode: Decode, items: list[Json], _depth: int) -> Any:
     code, shape, *numbers = items
     if type(code) is not str or not _TIMES.fullmatch(code):
         raise WireError("an array of dates has no proper dtype")
@@ -406,7 +416,7 @@ def _times(_decode: Encode, items: list[Json], _depth: int) -> Any:
     return flat.reshape(_shaped(shape, len(numbers))) if shape is not None else _exactly(1, list(flat))[0]
 
 
-_READERS: dict[str, Callable[[Encode, list[Json], int], Value]] = {
+_READERS: dict[str, Callable[[Decode, list[Json], int], Value]] = {
     "set": lambda decode, items, _depth: set(decode_keys(decode, items)),
     "frozenset": lambda decode, items, _depth: frozenset(decode_keys(decode, items)),
     "bytes": _bytes,

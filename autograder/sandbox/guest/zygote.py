@@ -19,11 +19,13 @@ import sys
 import time
 from typing import Any
 
+from .wire_limits import Json
+
 __all__ = ["TOO_MANY_THREADS", "main"]
 
 TOO_MANY_THREADS = 67  # exit status of a child that was killed for having too many threads
 _LOOK_SECONDS = 0.05
-_SPARE_THREADS = 256  # threads that all children of a user may start between two looks
+_SPARE_THREADS = 256  # threads that all children of a user may start between two checks
 
 
 class _Child:
@@ -61,7 +63,7 @@ _CONNECTION, _WAKEUP = 3, 4  # descriptors in a child
 class Zygote:
     """The trusted process in the sandbox, which forks, restricts and reaps the children."""
 
-    def __init__(self, control: socket.socket, plan: dict[str, Any]) -> None:
+    def __init__(self, control: socket.socket, plan: dict[str, Json]) -> None:
         from . import confine, seccomp  # noqa: PLC0415 - not used by an unconfined child
 
         self._confine = confine
@@ -130,7 +132,7 @@ class Zygote:
                     child.flooding = True
                     os.kill(child.pid, signal.SIGKILL)
 
-    def _spawn(self, order: dict[str, Any], connection: int, wakeup: int) -> int:
+    def _spawn(self, order: dict[str, Json], connection: int, wakeup: int) -> int:
         pid = self._confine.fork_into_namespaces() if self._nested else os.fork()
         if pid:
             return pid
@@ -142,7 +144,7 @@ class Zygote:
             _report_failure(connection, error)
         os._exit(1)
 
-    def _run_child(self, order: dict[str, Any], connection: int, wakeup: int) -> None:
+    def _run_child(self, order: dict[str, Json], connection: int, wakeup: int) -> None:
         confine = self._confine
         os.setsid()  # the scheduler shares processor time equally between sessions, whatever their number of threads
         threads = 1 + confine.THREADS if self._nested else confine.threads_of_all() + _SPARE_THREADS
@@ -179,7 +181,7 @@ class Zygote:
         jail = JailLimits(self._nested, confine.THREADS, order["disk_mb"], alone=not folder)
         serve(lambda view: read(_CONNECTION, [view]), lambda view: write(_CONNECTION, view), wake, jail)
 
-    def _end(self, order: dict[str, Any]) -> None:
+    def _end(self, order: dict[str, Json]) -> None:
         child = self._children.pop(order["id"], None)
         status = child.end(order["patience"]) if child is not None else -signal.SIGKILL
         if order["answer"]:
