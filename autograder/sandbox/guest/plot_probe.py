@@ -10,9 +10,16 @@ from __future__ import annotations
 
 import inspect
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.container import Container
+    from matplotlib.figure import Figure
 
 __all__ = ["TEXTS", "NotAsAsked", "probe"]
 
@@ -59,7 +66,7 @@ def _wants_axes(function: Any, args: Any, kwargs: Any) -> bool:
     return "ax" in parameters and "ax" not in kwargs and parameters.index("ax") >= len(args)
 
 
-def _drawn(result: Any, own: Any, new: Any) -> list[Any]:
+def _drawn(result: Any, own: Figure, new: list[Figure]) -> list[Axes]:
     """Return the axes to read: those in ``result``, otherwise those of the newest figure with data."""
     from matplotlib.axes import Axes  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
@@ -81,12 +88,12 @@ def _drawn(result: Any, own: Any, new: Any) -> list[Any]:
     return list((others or [own])[-1].axes)
 
 
-def _picture(drawn: list[Any], name: str) -> dict[str, Any]:
+def _picture(drawn: list[Axes], name: str) -> dict[str, Any]:
     axes = [_axes(one) for one in drawn if one.get_label() != "<colorbar>"]
     axes = [one for one in axes if any(one[part] for part in ("bars", "lines", "points", "images", "wedges", "areas"))]
     if not axes:
         raise NotAsAsked(f"{name} draws nothing that can be seen: no bar, line, point or image.")
-    figure = drawn[0].get_figure()
+    figure: Any = drawn[0].get_figure()
     title = figure._suptitle.get_text() if getattr(figure, "_suptitle", None) is not None else ""  # noqa: SLF001
     if len(axes) == 1:  # a figure's title and legend belong to its only plot
         axes[0]["title"] = axes[0]["title"] or _text(title)
@@ -115,12 +122,12 @@ def _text(text: Any) -> Any:
     return text if TEXTS else bool(text)
 
 
-def _label(artist: Any) -> str:
+def _label(artist: Artist | Container) -> str:
     label = str(artist.get_label())
     return "" if label.startswith("_") or not TEXTS else label[:_LABELS]
 
 
-def _axes(axes: Any) -> dict[str, Any]:
+def _axes(axes: Axes) -> dict[str, Any]:
     bars, flat = _bars(axes)
     lines, points = _lines(axes)
     sides = {"x": axes.xaxis, "y": axes.yaxis}
@@ -151,7 +158,7 @@ def _numbers(values: Any) -> Any:
     return np.ma.filled(np.ma.asarray(values, dtype=float), np.nan).ravel()
 
 
-def _bars(axes: Any) -> tuple[list[dict[str, Any]], bool]:
+def _bars(axes: Axes) -> tuple[list[dict[str, Any]], bool]:
     """Return the series of bars with their positions and heights, and whether they are horizontal."""
     import matplotlib.patches as shapes  # noqa: PLC0415
     from matplotlib.container import BarContainer  # noqa: PLC0415
@@ -205,7 +212,7 @@ def _outline(corners: Any) -> list[tuple[float, float, float]]:
     return [(left, width, height) for left, (width, height) in bars.items()]
 
 
-def _ticks(axis: Any) -> dict[float, str]:
+def _ticks(axis: Axis) -> dict[float, str]:
     """Return the names shown at an axis instead of numbers, by position."""
     from matplotlib.category import StrCategoryFormatter  # noqa: PLC0415
     from matplotlib.ticker import FixedFormatter, FuncFormatter  # noqa: PLC0415
@@ -228,7 +235,7 @@ def _named(place: float, ticks: dict[float, str]) -> Any:
         return ticks[near]
 
 
-def _lines(axes: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _lines(axes: Axes) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the lines, and the points, which are lines with only markers."""
     lines: list[dict[str, Any]] = []
     points: list[dict[str, Any]] = []
@@ -243,7 +250,7 @@ def _lines(axes: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return lines, points
 
 
-def _scattered(axes: Any) -> list[dict[str, Any]]:
+def _scattered(axes: Axes) -> list[dict[str, Any]]:
     from matplotlib.collections import PathCollection  # noqa: PLC0415
 
     found = []
@@ -254,7 +261,7 @@ def _scattered(axes: Any) -> list[dict[str, Any]]:
     return found
 
 
-def _areas(axes: Any) -> list[dict[str, Any]]:
+def _areas(axes: Axes) -> list[dict[str, Any]]:
     """Return the corners of areas, such as those of ``fill_between``."""
     from matplotlib.collections import PolyCollection  # noqa: PLC0415
 
@@ -266,7 +273,7 @@ def _areas(axes: Any) -> list[dict[str, Any]]:
     return found
 
 
-def _wedges(axes: Any) -> list[dict[str, Any]]:
+def _wedges(axes: Axes) -> list[dict[str, Any]]:
     import matplotlib.patches as shapes  # noqa: PLC0415
 
     parts = [patch for patch in axes.patches if isinstance(patch, shapes.Wedge)]
