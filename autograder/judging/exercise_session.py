@@ -195,7 +195,7 @@ class ExerciseSession:
                 roomy = self.limited(call.memory_mb) if self.limited else session
                 answers.append(roomy.call(call))
             else:
-                answers.append(next(plain) if call.goes_along else session.probe(call.probe, call))
+                answers.append(next(plain) if call.can_batch else session.probe(call.probe, call))
         return answers
 
     def _note(self, call: Call, key: tuple[Any, ...], answer: Answer) -> None:

@@ -125,7 +125,7 @@ class FunctionSession:
         self._edited = {}
         self._stopped = ""
 
-    def trials(
+    def run_variants(
         self, programs: Sequence[Mapping[str, str]], calls: Sequence[Call], seconds: float
     ) -> list[list[Answer]]:
         """What each of ``programs`` answers to ``calls``, each call within ``seconds``; nothing where it cannot be defined."""

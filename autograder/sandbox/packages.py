@@ -1,4 +1,4 @@
-"""Find the folders and files of packages and their dependencies. A sandbox gets only these."""
+"""Find the folders and files of a package and its dependencies. A sandbox shows no other packages."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["PackageMissing", "top_level_paths"]
 
 
-class PackageMissing(Exception):  # noqa: N818 - it reads as the sentence it is
-    """A package that the course offers to notebooks is not installed."""
+class PackageMissing(Exception):  # noqa: N818 - reads better in messages
+    """Raised if a package that notebooks of the course may import is not installed."""
 
 
 def top_level_paths(packages: Sequence[str]) -> dict[str, Path]:
@@ -32,7 +32,7 @@ def _resolve(packages: tuple[str, ...]) -> tuple[tuple[str, Path], ...]:
     from packaging.requirements import InvalidRequirement, Requirement  # noqa: PLC0415 - only a jail that starts needs it
     from packaging.utils import canonicalize_name  # noqa: PLC0415
 
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     seen: set[str] = set()
     waiting = list(packages)
     while waiting:
@@ -49,17 +49,17 @@ def _resolve(packages: tuple[str, ...]) -> tuple[tuple[str, Path], ...]:
                     "or take it out of c.Course.packages in course_config.py."
                 )
             continue
-        found.update(_paths_of(distribution))
+        paths.update(_paths_of(distribution))
         for text in distribution.requires or ():
             with suppress(InvalidRequirement):
                 requirement = Requirement(text)
                 if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
                     waiting.append(requirement.name)
-    return tuple(sorted(found.items()))
+    return tuple(sorted(paths.items()))
 
 
 def _distribution(name: str) -> Distribution | None:
-    from importlib import metadata  # noqa: PLC0415 - only a jail that starts needs it
+    from importlib import metadata  # noqa: PLC0415 - needed only to start a sandbox
 
     try:
         return metadata.distribution(name)
@@ -70,7 +70,7 @@ def _distribution(name: str) -> Distribution | None:
 
 def _paths_of(distribution: Distribution) -> dict[str, Path]:
     files = distribution.files
-    if files is None:  # installed by a system's package manager, which keeps no list
+    if files is None:  # installed by a system package manager, without a list of files
         listed = (distribution.read_text("top_level.txt") or distribution.metadata["Name"]).split()
         names = {name for top in listed for name in (top, f"{top}.py")}
     else:

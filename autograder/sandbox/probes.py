@@ -1,4 +1,4 @@
-"""Whether a confinement holds on this machine, found out by running code in it that tries to get out."""
+"""Test a sandbox on this machine by running code in it that tries to escape."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _NOT_NESTED = "by Landlock and seccomp (no namespaces for each can be made here;
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """One thing that was tried: whether it holds, what was seen, and what to do where it does not."""
+    """The result of one test: whether the sandbox holds, what was observed, and what to do if it does not."""
 
     name: str
     holds: bool
@@ -54,7 +54,7 @@ class Probe:
 
 
 def probe(confinement: Confinement) -> list[Probe]:
-    """What holds of ``confinement`` here; for ``"auto"`` of the one that a worker would get. Takes about a second."""
+    """Test ``confinement`` on this machine, or for ``"auto"`` the sandbox of a worker. Takes about a second."""
     if confinement == "local":
         return [
             Probe("confinement", holds=False, detail="a plain child process is not confined at all", remedy=_INSTALL)
@@ -93,7 +93,7 @@ def _remedy() -> str:
 
 @contextmanager
 def _outside() -> Iterator[tuple[Path, int]]:
-    """A file that must not be read or written from inside, and a port on loopback where somebody listens."""
+    """Create a file and a listening loopback port that must not be reachable from the sandbox."""
     with tempfile.TemporaryDirectory() as folder, closing(socket.create_server(("127.0.0.1", 0))) as server:
         secret = Path(folder) / "gradebook.db"
         secret.write_text("marks", "utf-8")

@@ -1,4 +1,4 @@
-"""Where children come from: a warm confined process that forks, or a plain new process each time."""
+"""Start children: forks of a sandboxed fork server, or a new ordinary process for each."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import time
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
-from typing import Any
 
+from autograder.base.foreign import Json
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.confinement import Launch, plan_local
 from autograder.sandbox.protocol import Limits, SandboxStartError, SandboxUnavailable
@@ -20,16 +20,16 @@ from autograder.sandbox.protocol import Limits, SandboxStartError, SandboxUnavai
 __all__ = ["ForkServer", "Local"]
 
 _START_SECONDS = 60.0
-_AGAIN_SECONDS = (0.2, 1.0, 2.0)  # how long to wait before each further try to start the warm process again
-_MAX_ORDER = 1 << 16  # bytes of one order that the warm process reads
+_AGAIN_SECONDS = (0.2, 1.0, 2.0)  # delays between attempts to restart the fork server
+_MAX_ORDER = 1 << 16  # bytes of one order that the fork server reads
 
 
 class ForkServer:
-    """The warm process and the socket over which it is given orders; started again when it is gone."""
+    """The fork server and the socket for its orders. It is restarted if it has ended."""
 
     def __init__(self, sandbox: str, launch: Launch) -> None:
         self.sandbox = sandbox
-        self.hello: dict[str, Any] = {}
+        self._status: dict[str, Json] = {}
         self._launch = launch
         self._lock = threading.RLock()
         self._loaded: set[str] = set()
@@ -46,7 +46,7 @@ class ForkServer:
             fds, env = [theirs.fileno()], self._launch.environment
             return Popen(command, pass_fds=fds, env=env, cwd="/", stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE)
 
-        # bubblewrap's --die-with-parent follows the thread that started it: one that lives as long as this process.
+        # bubblewrap's --die-with-parent follows the thread that started it, so use a thread that lives as long as this process.
         try:
             self._process = _starter().submit(start).result()
         except OSError as error:
@@ -58,32 +58,32 @@ class ForkServer:
         self._control = ours
         self._loaded, self._importing = set(), 0
         try:
-            self.hello = json.loads(ours.recv(1 << 16) or b"{}")
+            self._status = json.loads(ours.recv(1 << 16) or b"{}")
         except OSError:
-            self.hello = {}
-        if not self.hello.get("ready"):
-            why = self.hello.get("why") or self._last_words()
+            self._status = {}
+        if not self._status.get("ready"):
+            why = self._status.get("why") or self._startup_error()
             self._kill()
             raise SandboxUnavailable(f"the {self.sandbox} sandbox does not start: {why}")
-        # Nobody reads what the process might still write there.
-        assert self._process.stderr is not None  # noqa: S101 - it was asked for above
+        # Nothing reads further errors of the process.
+        assert self._process.stderr is not None  # noqa: S101 - for mypy
         self._process.stderr.close()
         self._send_cells()
 
-    def _last_words(self) -> str:
+    def _startup_error(self) -> str:
         try:
-            _out, said = self._process.communicate(timeout=2)
+            _out, errors = self._process.communicate(timeout=2)
         except TimeoutExpired:
             return "it does not answer"
-        return said.decode("utf-8", "replace").strip()[-500:] or f"exit status {self._process.returncode}"
+        return errors.decode("utf-8", "replace").strip()[-500:] or f"exit status {self._process.returncode}"
 
     @property
     def nested(self) -> bool:
-        """Whether every child gets namespaces of its own."""
-        return bool(self.hello.get("nested"))
+        """Whether every child runs in its own namespaces."""
+        return bool(self._status.get("nested"))
 
     def spawn(self, limits: Limits, folder: str = "") -> tuple[Channel, int]:
-        """A new child, as the channel to talk to it and its number; it may read ``folder`` and starts there."""
+        """Start a child in ``folder``, which it may read. Return its channel and its number."""
         with self._lock:
             self._next += 1
             order = {
@@ -94,7 +94,7 @@ class ForkServer:
                 "cpu_seconds": int(limits.submission_seconds) + 5,
                 "folder": folder,
             }
-            line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
             wakeup_read, wakeup_write = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
             with theirs, wakeup_write:
                 wakeup_write.settimeout(0.0)
@@ -104,55 +104,55 @@ class ForkServer:
                 except OSError:
                     self.restart()
                     socket.send_fds(self._control, [message], ends)
-            return Channel(line, limits.result_mb << 20, wakeup_read), self._next
+            return Channel(ours, limits.result_mb << 20, wakeup_read), self._next
 
     def end(self, number: int, patience: float) -> int:
-        """End a child, after waiting so many seconds for it to end by itself; its exit status."""
+        """Wait up to ``patience`` seconds for a child to end, then kill it. Return its exit status."""
         with self._lock:
-            self.settle()
+            self.wait_for_imports()
             order = {"do": "end", "id": number, "patience": patience, "answer": patience > 0}
             try:
                 self._control.send(json.dumps(order).encode())
             except OSError:
                 self.restart()
                 return -9
-            return int(self._answer(5.0 + patience).get("status", -9)) if patience > 0 else -9
+            return int(self._reply(5.0 + patience).get("status", -9)) if patience > 0 else -9
 
     def preload(self, packages: Collection[str]) -> None:
-        """Have the warm process import matplotlib or pandas once, so that no child has to; ``settle`` waits until it has."""
+        """Have the fork server import matplotlib or pandas, so that no child has to. ``wait_for_imports`` waits for it."""
         with self._lock:
             for name in sorted(set(packages) - self._loaded):
                 self._loaded.add(name)
                 self._importing += 1
-                with contextlib.suppress(OSError):  # the wait for its answer notices a process that is gone
+                with contextlib.suppress(OSError):  # waiting for the reply detects a process that has ended
                     self._control.send(json.dumps({"do": "preload", "package": name}).encode())
 
-    def settle(self) -> None:
-        """Wait until the warm process has imported it: that time is not the submission's."""
+    def wait_for_imports(self) -> None:
+        """Wait for the imports of ``preload``. This time does not count as the submission's."""
         with self._lock:
             while self._importing:
                 self._importing -= 1
-                self._answer(_START_SECONDS)
+                self._reply(_START_SECONDS)
 
     def compile(self, cells: Mapping[int, str]) -> None:
-        """Have the warm process compile cells of the course's own, by their places: never a student's."""
+        """Have the fork server compile the course's own cells, by position. Never pass a student's cells."""
         with self._lock:
             self._cells = dict(cells)
             self._send_cells()
 
     def _send_cells(self) -> None:
-        with contextlib.suppress(OSError):  # the next order notices a process that is gone
+        with contextlib.suppress(OSError):  # the next order detects a process that has ended
             for index, source in self._cells.items():
                 order = json.dumps({"do": "compile", "index": index, "source": source}).encode()
                 if len(order) < _MAX_ORDER:
                     self._control.send(order)
 
-    def _answer(self, seconds: float) -> dict[str, Any]:
-        """The answer to the last order; a process that is gone or hangs is started again."""
+    def _reply(self, seconds: float) -> dict[str, Json]:
+        """Return the reply to the last order. A process that has ended or hangs is restarted."""
         try:
             self._control.settimeout(seconds)
             if data := self._control.recv(1 << 16):
-                reply: dict[str, Any] = json.loads(data)
+                reply: dict[str, Json] = json.loads(data)
                 return reply
         except OSError:
             pass
@@ -160,19 +160,19 @@ class ForkServer:
         return {}
 
     def restart(self) -> None:
-        """Kill the process, and so every child of it, and start a new one; raises ``SandboxLost`` where none starts.
+        """Kill the process with all its children, and start a new one. Raises ``SandboxStartError`` if none starts.
 
-        A machine that is short of memory for a moment may refuse the first, so it is tried again.
+        Starting is tried several times, because a machine that is briefly short of memory may refuse the first attempt.
         """
         with self._lock:
             self._kill()
             for wait in (*_AGAIN_SECONDS, None):
-                begun = time.monotonic()
+                started = time.monotonic()
                 try:
                     self._start()
                 except SandboxUnavailable as error:
-                    # One that hangs has been waited for long enough.
-                    if wait is None or time.monotonic() - begun > sum(_AGAIN_SECONDS):
+                    # If it hung, waiting took long enough.
+                    if wait is None or time.monotonic() - started > sum(_AGAIN_SECONDS):
                         raise SandboxStartError(str(error)) from error
                     time.sleep(wait)
                 else:
@@ -186,7 +186,7 @@ class ForkServer:
             self._process.stderr.close()
 
     def close(self) -> None:
-        """Hang up; the process ends by itself, and is killed when it does not."""
+        """Disconnect, so that the process ends. Kill it if it does not."""
         self._control.close()
         try:
             self._process.wait(2)
@@ -198,7 +198,7 @@ class ForkServer:
 
 
 class Local:
-    """Plain child processes without confinement, a new one for each submission."""
+    """Ordinary child processes without a sandbox, one for each submission."""
 
     sandbox = "local"
     nested = False
@@ -208,7 +208,7 @@ class Local:
         self._next = 0
 
     def spawn(self, limits: Limits, _folder: str = "") -> tuple[Channel, int]:
-        """A new child, as the channel to talk to it and its number."""
+        """Start a child. Return its channel and its number."""
         launch = plan_local()
         ours, theirs = socket.socketpair()
         with theirs:
@@ -221,16 +221,16 @@ class Local:
                 stdout=DEVNULL,
                 stderr=DEVNULL,
             )
-            handed = theirs.share(process.pid).hex() if os.name == "nt" else str(theirs.fileno())  # type: ignore[attr-defined,unused-ignore]
-            assert process.stdin is not None  # noqa: S101 - it was asked for above
-            process.stdin.write(handed.encode() + b"\n")
+            handle = theirs.share(process.pid).hex() if os.name == "nt" else str(theirs.fileno())  # type: ignore[attr-defined,unused-ignore]
+            assert process.stdin is not None  # noqa: S101 - for mypy
+            process.stdin.write(handle.encode() + b"\n")
             process.stdin.close()
         self._next += 1
         self._children[self._next] = process, launch
         return Channel(ours, limits.result_mb << 20), self._next
 
     def end(self, number: int, patience: float) -> int:
-        """End a child, after waiting so many seconds for it to end by itself; its exit status."""
+        """Wait up to ``patience`` seconds for a child to end, then kill it. Return its exit status."""
         if number not in self._children:
             return 0
         process, launch = self._children.pop(number)
@@ -246,18 +246,18 @@ class Local:
         return status if status >= 0 else 128 - status
 
     def compile(self, cells: Mapping[int, str]) -> None:
-        """Nothing: every child is a process of its own, which imports and compiles what it needs."""
+        """Do nothing, because every child compiles its own cells."""
 
     def preload(self, packages: Collection[str]) -> None:
-        """Nothing, as above."""
+        """Do nothing, because every child has its own imports."""
 
-    def settle(self) -> None:
-        """Nothing, as above."""
+    def wait_for_imports(self) -> None:
+        """Do nothing, because there are no imports to wait for."""
 
-    restart = settle
+    restart = wait_for_imports
 
     def close(self) -> None:
-        """End what still runs."""
+        """Kill the children that are still running."""
         for number in list(self._children):
             self.end(number, 0.0)
 
@@ -266,5 +266,5 @@ _starters: dict[int, ThreadPoolExecutor] = {}
 
 
 def _starter() -> ThreadPoolExecutor:
-    # One for each process: a fork does not take threads along.
+    # One for each process, because a fork does not copy threads.
     return _starters.setdefault(os.getpid(), ThreadPoolExecutor(1, thread_name_prefix="autograder-jails"))

@@ -1,6 +1,7 @@
-"""The nouns of a conversation with a student's code, wherever it runs.
+"""Data types for running and calling student code, wherever it runs.
 
-A jailed child, a plain child process and the in-process double all offer a ``Session``; checks see nothing else.
+A sandboxed child, an ordinary child process and the in-process version all provide a ``Session``, the only interface for
+checks.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from json.encoder import encode_basestring_ascii
 from typing import Any, Protocol, runtime_checkable
 
 from autograder.base.errors import UnavailableError
+from autograder.base.foreign import Value
 
 __all__ = [
     "MAX_SENT", "Answer", "Call", "CellOutcome", "CodeCell", "EditableSession", "Limits", "NameReference", "Opaque",
@@ -21,19 +23,20 @@ __all__ = [
 ]  # fmt: skip
 
 
-class SandboxUnavailable(UnavailableError):  # noqa: N818 - it reads as the sentence it is
-    """No confinement works here; the text says what is missing and how to get it."""
+class SandboxUnavailable(UnavailableError):  # noqa: N818 - reads better in messages
+    """Raised if no sandbox works on this machine. The message says what is missing and how to get it."""
 
 
 class SandboxStartError(SandboxUnavailable):
-    """A confinement that worked does not start any more: after the first notebook this is no reason to do without one."""
+    """Raised if a sandbox that worked before does not start again. This is no reason to grade without a sandbox."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one submission may use.
+    """The limits of one submission.
 
-    Seconds are wall-clock, ``submission_seconds`` those of one session (see ``TimeBudget``); ``memory_mb`` is the address space that a submission may add to what the packages take.
+    Seconds are wall-clock time, and ``submission_seconds`` is for one session (see ``TimeBudget``). ``memory_mb`` is the address
+    space in MiB that a submission may use in addition to its packages.
     """
 
     call_seconds: float = 5.0
@@ -49,50 +52,51 @@ class Limits:
 class Call:
     """One call of a student's function.
 
-    ``probe``, where there is one, is source text from the trusted side that defines ``probe(function, *args, **kwargs)``:
-    it is called in the function's place, beside it, and what it returns is the answer. ``memory_mb``, where it is given,
-    is how much memory the call may take, in MiB, on top of what the notebook holds. ``measured`` says that the probe takes
-    a measurement of the function, which may come out otherwise for another right one. ``key`` is the stored result of
-    ``key_of``, if the call is made of every submission.
+    Attributes:
+        function: The name of the function.
+        args: The positional arguments.
+        kwargs: The keyword arguments.
+        probe: Source text that defines ``probe(function, *args, **kwargs)``, which is called instead of the function.
+        memory_mb: How much memory in MiB the call may use in addition to what the notebook uses.
+        measured: Whether the probe measures the function, so that correct functions may give different results.
+        key: The result of ``call_key``, stored if every submission gets the call.
     """
 
     function: str
-    args: tuple[Any, ...] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    args: tuple[Value, ...] = ()
+    kwargs: Mapping[str, Value] = field(default_factory=dict)
     probe: str = ""
     memory_mb: int | None = None
     measured: bool = False
     key: tuple[Any, ...] | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
-    def goes_along(self) -> bool:
-        """Whether it can go over together with others."""
+    def can_batch(self) -> bool:
+        """Whether the call can be sent together with others."""
         return (not self.probe or self.probe.startswith(SCRIPT)) and self.memory_mb is None
 
 
-SCRIPT = (
-    "# a script of steps\n"  # what a probe begins with that is as quick as a call, and may go over together with others
-)
+SCRIPT = "# a script of steps\n"  # starts a probe that is as fast as a call, and can be sent together with others
 
 
-class Script(tuple[Call, ...]):  # noqa: SLOT001 - a tuple cannot have slots that hold something
-    """Calls that every submission is asked, in this order: what goes over the wire for them is written down once."""
+class Script(tuple[Call, ...]):  # noqa: SLOT001 - a subclass of tuple cannot have slots
+    """Calls that are made to every submission, in this order. They are encoded only once."""
 
     @cached_property
     def plain(self) -> Script:
-        """Those that can go over together: no probe but that of a script of steps, no memory limit of their own."""
-        plain = [call for call in self if call.goes_along]
+        """The calls that can be sent together: no memory limit, and no probe except that of a script."""
+        plain = [call for call in self if call.can_batch]
         return self if len(plain) == len(self) else Script(plain)
 
     @cached_property
     def frames(self) -> dict[bool, Any]:
-        """What was sent for them, by ``hold``."""
+        """The encoded calls, by ``hold``."""
         return {}
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A function passed as an argument: it travels as source ``text``, which defines ``name``, from the trusted side only."""
+    """A function passed as an argument, sent as source ``text`` that defines ``name``. Only the parent can send one."""
 
     text: str
     name: str
@@ -100,30 +104,30 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class NameReference:
-    """What the notebook has under ``name``, a class or a function of the student's, passed as an argument: the name alone travels."""
+    """A student's class or function passed as an argument, of which only the ``name`` is sent."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Rng:
-    """A ``numpy.random.Generator`` passed as an argument: only its ``seed`` travels, each call gets a fresh generator."""
+    """A ``numpy.random.Generator`` passed as an argument. Only its ``seed`` is sent, and each call gets a new generator."""
 
     seed: int
 
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A value that cannot leave the child: only the name of its type does."""
+    """A value that cannot be sent to the parent, with the name of its type."""
 
     type: str
 
 
 @dataclass(frozen=True, slots=True)
 class StudentError:
-    """An exception in a student's code. Every text is capped and holds no control characters.
+    """An exception in student code. All strings are limited in length and contain no control characters.
 
-    ``shapes`` tells those of the arrays that ``line`` names, as they were when it raised: ``"Q (2, 3), K (4, 3)"``.
+    ``shapes`` gives the shapes of the arrays that ``line`` names when it raised: ``"Q (2, 3), K (4, 3)"``.
     """
 
     type: str
@@ -137,15 +141,18 @@ class StudentError:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Answer:
-    """What came back from one call.
+    """The result of one call.
 
-    ``stopped`` is empty, or says why the child is no more: ``"timeout"``, ``"memory"``, ``"threads"``, ``"crash"`` or ``"protocol"``.
-    ``changed`` names the array arguments (positions as text, or keywords) that differ at tolerance after the call.
-    ``serial`` is the same for two answers only if not one byte of them differs; ``None`` where nobody knows. ``at`` is the line
-    that ran when the call was stopped, where that is known.
+    Attributes:
+        value: The value that the call returned.
+        error: The exception that it raised.
+        stopped: Why the child ended: ``"timeout"``, ``"memory"``, ``"threads"``, ``"crash"`` or ``"protocol"``. Empty if it did not.
+        changed: The changed arguments, as keywords or positions. Arrays are compared at a tolerance.
+        serial: Equal for two answers only if they agree bit for bit. None if unknown.
+        at: The line that ran when the call was stopped, if known.
     """
 
-    value: Any = None
+    value: Value = None
     error: StudentError | None = None
     stopped: str = ""
     changed: tuple[str, ...] = ()
@@ -155,10 +162,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class CodeCell:
-    """One code cell to run: its place in the notebook (from 0), what to call it in messages, and its source.
+    """One code cell to run: its position in the notebook (from 0), its name in messages, and its source.
 
-    An ``optional`` cell only shows something, such as a picture: nothing else needs the names that it makes. It is left
-    out where the notebook has to be run again after a cell that killed the process, or only to answer calls.
+    An ``optional`` cell only shows something, such as a picture, and defines no names that other cells need. It is left out
+    when the notebook is run again, after a cell that ended the process or only to make calls.
     """
 
     index: int
@@ -167,21 +174,21 @@ class CodeCell:
     optional: bool = False
 
 
-MAX_SENT = 3 << 20  # by ``weight``: what is sent of a notebook's code
+MAX_SENT = 3 << 20  # total ``encoded_size`` of a notebook's cells
 
 
 def encoded_size(source: str) -> int:
-    """What a cell's source takes up on its way into a child: its JSON in ASCII, brackets and commas counting for more.
+    """Return the size of a cell's source as ASCII JSON, with extra weight for brackets and commas.
 
-    A reader refuses a frame of too many of these.
+    The reader refuses frames with too many of them.
     """
-    signs = 10 * (source.count("[") + source.count("{")) + 5 * source.count(",")
-    return len(encode_basestring_ascii(source)) + signs
+    punctuation = 10 * (source.count("[") + source.count("{")) + 5 * source.count(",")
+    return len(encode_basestring_ascii(source)) + punctuation
 
 
 @dataclass(frozen=True, slots=True)
 class CellOutcome:
-    """What running one code cell did: its outputs as nbformat has them, its error, and why it was stopped, if it was."""
+    """The result of running one code cell: its outputs in nbformat's form, its error, and why it was stopped."""
 
     index: int
     outputs: tuple[dict[str, Any], ...] = ()
@@ -190,24 +197,24 @@ class CellOutcome:
 
 
 class TimeBudget:
-    """The time that one submission may take, which all of its sessions share. It begins when the first of them is opened.
+    """The time that all sessions of one submission share, starting when the first session is opened.
 
     A notebook is run again after a call that ended it, for follow-through and for pictures. Each session may take the
-    submission's seconds, and all together ``TIMES`` as many: so many that an honest notebook may take a third of its time
-    in each of a dozen sessions and miss nothing, and so few that ending every call in turn costs the class little.
+    submission's seconds, and all together ``FACTOR`` times as many. This is enough for a dozen sessions that each use a
+    third of the time, but a submission that ends every call cannot delay the class for long.
     """
 
-    TIMES = 4
+    FACTOR = 4
 
     def __init__(self, seconds: float | None = None) -> None:
-        """With ``seconds``, all sessions together have these and no more, from now on."""
+        """With ``seconds``, limit all sessions together to this time, from now on."""
         self._end: float | None = None if seconds is None else time.monotonic() + seconds
 
     def deadline(self, seconds: float) -> float:
-        """When a session that is opened now has to be done, by the monotonic clock, if alone it may take ``seconds``."""
+        """Return the deadline of a session that is opened now and may take ``seconds``, on the monotonic clock."""
         now = time.monotonic()
         if self._end is None:
-            self._end = now + self.TIMES * seconds
+            self._end = now + self.FACTOR * seconds
         return min(now + seconds, self._end)
 
 
@@ -220,25 +227,25 @@ class Session(Protocol):
 
     @property
     def alive(self) -> bool:
-        """Whether calls can still be answered."""
+        """Whether functions can still be called."""
 
     def names(self) -> frozenset[str]:
-        """The top-level names that the notebook defined."""
+        """Return the top-level names that the notebook defined."""
 
     def call(self, call: Call) -> Answer:
         """Call one function."""
 
     def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
-        """Call many in one go; with ``hold`` no result is written down before the last call is done."""
+        """Make many calls at once. With ``hold``, no result is encoded before the last call has ended."""
 
     def value(self, name: str) -> Answer:
-        """The value of a plain variable; a ``NameError`` where there is none."""
+        """Return the value of a variable, or a ``NameError`` if the notebook does not define it."""
 
-    def substitute(self, name: str, function: Callable[..., Any]) -> None:
-        """Let ``name`` in the notebook be answered by a function of the trusted side."""
+    def substitute(self, name: str, function: Callable[..., Value]) -> None:
+        """Replace ``name`` in the notebook with a function of the parent."""
 
     def probe(self, source: str, call: Call) -> Answer:
-        """Run ``probe(function, *args, **kwargs)``, defined by ``source``, inside, where the values live."""
+        """Call ``probe(function, *args, **kwargs)``, which ``source`` defines, in the child's process."""
 
     def close(self) -> None:
         """End the child."""
@@ -246,18 +253,18 @@ class Session(Protocol):
 
 @runtime_checkable
 class EditableSession(Session, Protocol):
-    """A session whose functions can be exchanged for edited ones, for as long as it lives."""
+    """A session whose functions can be replaced with edited ones."""
 
     def define(self, sources: Mapping[str, str]) -> None:
-        """Let each name be what its source defines, wherever it was kept."""
+        """Replace each name with what its source defines, everywhere it is referenced."""
 
     def reset(self) -> None:
-        """Let every name be again what the notebook made of it."""
+        """Restore all names that the notebook defined."""
 
-    def trials(
+    def run_variants(
         self, programs: Sequence[Mapping[str, str]], calls: Sequence[Call], seconds: float
     ) -> list[list[Answer]]:
-        """What each of ``programs`` (sources by name) answers to ``calls``, each within ``seconds``.
+        """Return the answers of each of ``programs`` (sources by name) to ``calls``, each within ``seconds``.
 
-        Shorter where a program could not be defined, or was stopped; after that the session may not be ``alive``.
+        The lists are shorter if a program could not be defined or was stopped. The session may then not be ``alive``.
         """

@@ -1,7 +1,7 @@
-"""A script: objects of a student's classes are made and asked step by step, inside, where they live.
+"""Call sequences, called scripts: create objects of a student's classes and use them step by step in the child.
 
-A script is an ordinary ``Call`` whose probe, ``PLAY``, takes all the steps from the first one and gives what the last one gave.
-So nothing lives from one call to the next, and a script is planned, kept, recorded and replayed as any other call.
+A script is an ordinary ``Call`` whose probe, ``PLAY``, runs all steps and returns the result of the last one. So no object
+outlives a call, and scripts are planned, cached, recorded and replayed like any other call.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from autograder.base.foreign import Value
 from autograder.sandbox.protocol import SCRIPT, Call, NameReference
 
 __all__ = [
@@ -22,42 +23,53 @@ __all__ = [
 class Step:
     """One step of a script.
 
-    ``do`` is one of ``"make"`` (``name`` is the class), ``"call"`` (a method), ``"get"`` and ``"set"`` (an attribute), ``"use"`` (an
-    operator, such as ``"len"``), ``"give"`` (``name`` is a function of the notebook's) and ``"change"`` (the caller changes, at the
-    place ``name``, a value that was given at the step ``on``). ``on`` is the step that gave the object, None where there is
-    none. Each of ``args`` and of ``kwargs`` is ``("v", value)``, ``("o", step)`` for an object that an earlier step gave, or
-    ``("l", …)``, ``("t", …)`` for a list or a tuple of such. A change at ``"="`` is one of what the step ``on`` gave. ``raises`` is the error that the step rightly ends with, if any.
+    Attributes:
+        do: One of
+
+            - ``"make"``: create an object of the class ``name``.
+            - ``"call"``: call the method ``name``.
+            - ``"get"``, ``"set"``: read or write the attribute ``name``.
+            - ``"use"``: apply the operator ``name``, such as ``"len"``.
+            - ``"give"``: call the notebook's function ``name``.
+            - ``"change"``: change the argument ``name`` of the step ``on``, or its result if ``name`` is ``"="``.
+
+        on: The step that returned the object, or None.
+        name: The class, method, attribute, operator, function or argument.
+        args: The arguments: ``("v", value)``, ``("o", step)`` for the result of an earlier step, or ``("l", …)`` and ``("t", …)`` for
+            a list or a tuple of these.
+        kwargs: The keyword arguments, in the same form.
+        raises: The error that the step is expected to raise, if any.
     """
 
     do: str
     on: int | None
     name: str
-    args: tuple[Any, ...] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    args: tuple[Value, ...] = ()
+    kwargs: Mapping[str, Value] = field(default_factory=dict)
     raises: str = ""
 
 
 def script(function: str, steps: Sequence[Step], *, outcome: bool = False) -> Call:
-    """The call that takes ``steps``; it counts as one of ``function``.
+    """Return the call that runs ``steps``, which counts as a call of ``function``.
 
-    With ``outcome`` it gives how the last step ended: ``{"raised": [type, the types above it …], "text": …}`` or ``{"gave": value}``.
-    The text of an error that the step rightly ends with is left out: everybody words it in their own way.
+    With ``outcome`` it returns how the last step ended: ``{"raised": [type, its base types …], "text": …}`` or
+    ``{"gave": value}``. The text of an expected error is left out, because its wording may differ.
     """
-    written = []
+    encoded = []
     for step in steps:
         name: Any = NameReference(step.name) if step.do in ("make", "give") else step.name
         raises = (step.raises,) if step.raises else ()
-        written.append((step.do, step.on, name, list(step.args), dict(step.kwargs), *raises))
-    return Call(function, (written, *([True] if outcome else [])), {}, PLAY)
+        encoded.append((step.do, step.on, name, list(step.args), dict(step.kwargs), *raises))
+    return Call(function, (encoded, *([True] if outcome else [])), {}, PLAY)
 
 
 def is_script(call: Call) -> bool:
-    """Whether ``call`` is a script."""
+    """Return whether ``call`` is a script."""
     return bool(call.probe) and call.probe in (PLAY, SPOIL, KEEP)
 
 
 def steps_of(call: Call) -> list[Step]:
-    """The steps of a script."""
+    """Return the steps of a script."""
     return [
         Step(do, on, name.name if isinstance(name, NameReference) else name, tuple(args), kwargs, *raises)
         for do, on, name, args, kwargs, *raises in call.args[0]
@@ -65,7 +77,7 @@ def steps_of(call: Call) -> list[Step]:
 
 
 def redacted(call: Call) -> Call:
-    """``call`` as a student's process may see it: a script that does not say which steps rightly end with an error."""
+    """Return ``call`` as the child may see it: without the errors that the steps of a script are expected to raise."""
     if not is_script(call):
         return call
     steps, *rest = call.args
@@ -73,34 +85,34 @@ def redacted(call: Call) -> Call:
 
 
 def names_in(call: Call) -> Iterator[str]:
-    """The classes and functions of the notebook's that a call is about."""
+    """Yield the notebook's classes and functions that a call uses."""
     yield call.function
     if is_script(call):
         yield from (step.name for step in steps_of(call) if step.do in ("make", "give"))
 
 
 def with_caller_mutations(call: Call) -> Call:
-    """The same script, where the caller changes whatever it gave or was given after each step."""
+    """Return the same script, in which the caller changes arguments and results after each step."""
     return Call(call.function, call.args[:1], {}, SPOIL)
 
 
 def with_mutation_report(call: Call) -> Call:
-    """The same script, which gives the arguments that a step has changed: ``[step, position or keyword]``."""
+    """Return the same script, which returns the arguments that its steps changed: ``[step, position or keyword]``."""
     return Call(call.function, call.args[:1], {}, KEEP)
 
 
 def maximal_scripts(calls: Iterable[Call]) -> list[Call]:
-    """Those scripts among ``calls`` that no other one goes on with."""
+    """Return the scripts in ``calls`` that the next script does not continue."""
     scripts = [call for call in calls if is_script(call)]
-    found: list[Call] = []
+    result: list[Call] = []
     for call, then in zip(scripts, [*scripts[1:], None], strict=False):
         steps = call.args[0]
         if then is None or len(then.args[0]) <= len(steps) or repr(then.args[0][: len(steps)]) != repr(steps):
-            found.append(call)
-    return found
+            result.append(call)
+    return result
 
 
-# What runs beside the student's code. Nothing in it is a secret, and nothing that it says is believed.
+# Runs in the child next to student code. It contains no secrets, and its results are not trusted.
 PLAY = (
     SCRIPT
     + """import operator as _o

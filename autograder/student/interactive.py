@@ -190,7 +190,7 @@ def interact(
     figure.savefig(drawn, format="png", dpi=100)
     plt.close(figure)
     png = base64.b64encode(drawn.getvalue()).decode("ascii")
-    words = ". ".join(part for part in (title, state, _in_words(picture, shown), shown.said) if part)
+    words = ". ".join(part for part in (title, state, _in_words(picture, shown), shown.caption) if part)
     with contextlib.redirect_stdout(
         io.StringIO()
     ):  # what a student's function prints is read once, not for every picture
@@ -213,7 +213,7 @@ def _frame(picture: MovingPicture, values: tuple[Any, ...]) -> dict[str, Any]:
         return {
             "said": f"Nothing to see here: with {picture.state(values)}, your code gave {type(error).__name__}: {error}"
         }
-    return {"numbers": [_number(number) for number in shown.numbers.ravel()], "said": shown.said}
+    return {"numbers": [_number(number) for number in shown.numbers.ravel()], "said": shown.caption}
 
 
 def _number(number: float) -> float | str:

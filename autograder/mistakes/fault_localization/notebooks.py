@@ -308,7 +308,7 @@ class _Search:
 
     def _ask(self, variant: Variant, calls: Sequence[Call]) -> Sequence[Answer]:
         session = self._alive()
-        return session.trials([variant.sources], calls, _CALL_SECONDS)[0] if session is not None else ()
+        return session.run_variants([variant.sources], calls, _CALL_SECONDS)[0] if session is not None else ()
 
     def validate(self, variant: Variant) -> bool:
         """Return whether ``variant`` passes every check, with inputs from both secrets."""

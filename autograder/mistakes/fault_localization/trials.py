@@ -41,7 +41,7 @@ class Questions:
     @classmethod
     def of(cls, exercise: str, plan: Iterable[Call], references: Mapping[str, Callable[..., Any]]) -> Questions:
         """Return the calls of ``plan`` with one correct result that is known beforehand: no random numbers, no probe."""
-        calls = [c for c in plan if exercise in names_in(c) and c.goes_along and not _draws(c)]
+        calls = [c for c in plan if exercise in names_in(c) and c.can_batch and not _draws(c)]
         right = FunctionSession(references).batch(calls)
         known = [(c, a) for c, a in zip(calls, right, strict=True) if a.error is None]
         asked = tuple(c for c, _ in known)
@@ -145,7 +145,7 @@ def _asked(
         asked = session()
         if asked is None:
             return found + [[] for _ in programs[len(found) :]]
-        part = asked.trials(programs[len(found) :], calls, seconds)
+        part = asked.run_variants(programs[len(found) :], calls, seconds)
         done = len(part) if asked.alive else next((i for i, given in enumerate(part) if not given), len(part) - 1)
         found += part[: done + 1]
     return found

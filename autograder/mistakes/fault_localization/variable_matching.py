@@ -46,7 +46,7 @@ def match_variables(
     own: Values = {}
     source = _revealing(program.definitions[0].text)
     if watched is not None and source and any(trace.values for trace in traces):
-        for answers in session.trials([{program.exercise: source}], [watched], seconds):
+        for answers in session.run_variants([{program.exercise: source}], [watched], seconds):
             own = _values_in(answers[0] if answers else None)
     return tuple(
         _matched(trace.values, own, dict(zip(trace.donor.parameters, program.parameters, strict=False)))

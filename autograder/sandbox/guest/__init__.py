@@ -1,1 +1,1 @@
-"""All of the grader that is visible inside the jail. It holds no secrets and imports nothing outside this folder."""
+"""The part of the grader that is visible in the sandbox. It contains no secrets and imports nothing from outside this folder."""

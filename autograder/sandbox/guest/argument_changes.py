@@ -1,33 +1,34 @@
-"""The arguments of a call, and which of their arrays it changed."""
+"""Create the arguments of a call, and report which ones it changed."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
 from .wire import Decoder, Encoder
+from .wire_limits import Json, Value
 from .wire_plain import opaque_tree
 from .wire_tables import is_pandas, same_parts, to_parts
 
 __all__ = ["ArgumentTracker"]
 
-_allclose, _ndarray = np.allclose, np.ndarray  # a student's code may replace NumPy's own
+_allclose, _ndarray = np.allclose, np.ndarray  # student code may replace those of NumPy
 
 
 class ArgumentTracker:
-    """Makes the arguments of a call; afterwards it names those that the call changed: arrays, and what can hold items."""
+    """The arguments of one call, with a record of the arrays and containers in them to find changes."""
 
     def __init__(self, decode: Decoder) -> None:
         self._decode = decode
-        self._watched: list[tuple[str, Any, list[Any], Any]] = []
+        self._watched: list[tuple[str, Value, list[Value], Json]] = []
 
-    def arguments(self, args: list[Any], kwargs: list[Any]) -> tuple[list[Any], dict[str, Any]]:
-        """The positional arguments and the named ones that the trees describe."""
+    def arguments(self, args: list[Json], kwargs: list[Json]) -> tuple[list[Value], dict[str, Value]]:
+        """Return the positional and keyword arguments that the trees describe."""
         positional = [self._argument(str(place), tree) for place, tree in enumerate(args)]
         return positional, {key: self._argument(key, tree) for key, tree in kwargs}
 
-    def _argument(self, label: str, tree: Any) -> Any:
+    def _argument(self, label: str, tree: Json) -> Value:
         known = len(self._decode.originals)
         value = self._decode(tree)
         if type(value) in _MAY_CHANGE or is_pandas(value):
@@ -35,7 +36,7 @@ class ArgumentTracker:
         return value
 
     def changed(self) -> list[str]:
-        """The labels (positions or keywords) of what differs from before: arrays at rtol 1e-5, atol 1e-6."""
+        """Return the positions or keywords of changed arguments. Arrays are compared at rtol 1e-5 and atol 1e-6."""
         return [
             label
             for label, value, originals, tree in self._watched
@@ -46,8 +47,8 @@ class ArgumentTracker:
 _MAY_CHANGE = (_ndarray, list, tuple, dict, set, bytearray)
 
 
-def _same_parts(value: Any, tree: Any) -> bool:
-    """Whether a value, its numeric arrays aside, is still what ``tree`` describes."""
+def _same_parts(value: Value, tree: Json) -> bool:
+    """Return whether a value still matches ``tree``, except for its numeric arrays."""
     tag = tree[0] if type(tree) is list else ""
     if tag in ("a", "v", "g", "s", "r", "n"):
         return True
@@ -62,21 +63,21 @@ def _same_parts(value: Any, tree: Any) -> bool:
     return _key(_tree_of(value)) == _key(tree)
 
 
-def _tree_of(value: Any) -> Any:
+def _tree_of(value: Value) -> Json:
     return Encoder(opaque_tree, 1 << 24)(value)
 
 
-_key = repr  # of a tree: 1, 1.0 and True are three things, and NaN is itself
+_key = repr  # of a tree: distinguishes 1, 1.0 and True, and NaN equals itself
 
 
-def _same_arrays(value: Any, before: list[Any]) -> bool:
+def _same_arrays(value: Value, before: list[Value]) -> bool:
     now = list(_arrays_in(value))
     return len(now) == len(before) and all(map(_same_array, now, before))
 
 
-def _arrays_in(value: Any) -> Any:
+def _arrays_in(value: Value) -> Iterator[Value]:
     if type(value) is _ndarray:
-        if value.dtype.kind in "biufcO":  # an array of texts or dates is compared as one part
+        if value.dtype.kind in "biufcO":  # arrays of strings or dates are compared as a whole
             yield value
     elif type(value) in (list, tuple):
         for item in value:
@@ -88,7 +89,7 @@ def _arrays_in(value: Any) -> Any:
         yield value
 
 
-def _same_array(now: Any, before: Any) -> bool:
+def _same_array(now: Value, before: Value) -> bool:
     if type(before) is tuple:  # the parts of a table
         return is_pandas(now) and same_parts(to_parts(now), before)
     if now.shape != before.shape or now.dtype != before.dtype:

@@ -1,6 +1,6 @@
-"""How a process gives up its rights, for good: namespaces, limits, capabilities, Landlock, seccomp. Linux only.
+"""Drop a process's privileges permanently: namespaces, limits, capabilities, Landlock, seccomp. Linux only.
 
-Every function raises ``OSError`` when the kernel refuses, so that no process continues half confined.
+Every function raises ``OSError`` if the kernel refuses, so that no process continues with partial restrictions.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ __all__ = [
     "threads_of_all",
 ]  # fmt: skip
 
-# How many threads a submission may have at one time besides its first: as many as Python's own pools start by themselves.
+# Threads that a submission may have besides its first, as many as Python's own pools start by default.
 THREADS = 32
 
 _libc = ctypes.CDLL(None, use_errno=True)
-# Through PyDLL, which keeps the interpreter's lock: no other line of Python may run between a fork and its aftermath.
+# PyDLL keeps the GIL, so that no other Python code runs between a fork and the calls that complete it.
 _syscall = ctypes.PyDLL(None, use_errno=True).syscall
 _SYSCALL_CLONE = {"x86_64": 56, "aarch64": 220}
 _SIGCHLD = 17
@@ -38,27 +38,27 @@ _ALL_FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 
 _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
 
 
-def _checked(result: int, what: str) -> int:
+def _checked(result: int, operation: str) -> int:
     if result < 0:
         number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
+        raise OSError(number, f"{operation}: {os.strerror(number)}")
     return result
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when the one that forked it ends."""
+    """Have the kernel kill this process when its parent ends."""
     _checked(_libc.prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0), "prctl(PDEATHSIG)")
 
 
 def drop_user(uid: int, *, keep: int = 0) -> None:
-    """Become ``uid`` with no groups, keeping the capabilities in the bit set ``keep`` only."""
+    """Become ``uid`` without groups, and keep only the capabilities in the bit set ``keep``."""
     if keep:
         _checked(_libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0), "prctl(KEEPCAPS)")
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
     _set_capabilities(keep)
-    # Without this /proc/self belongs to root after the change, and no user namespace could be set up.
+    # Otherwise /proc/self would belong to root after the change, and user namespaces could not be set up.
     _checked(_libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0), "prctl(DUMPABLE)")
 
 
@@ -70,10 +70,10 @@ def _set_capabilities(keep: int) -> None:
 def fork_into_namespaces() -> int:
     """Fork into new user, mount, IPC and pid namespaces, in which the child is the first process.
 
-    Returns as ``os.fork`` does. With ``unshare`` it would take two forks, and forking is what opening a jail costs most.
+    Returns what ``os.fork`` returns. ``unshare`` would need two forks, and forking is the slowest step of starting a child.
     """
     uid, gid = os.geteuid(), os.getegid()
-    python = ctypes.pythonapi  # as os.fork() does it: it prepares before, and cleans up after on both sides
+    python = ctypes.pythonapi  # like os.fork(), prepare before and clean up after in both processes
     python.PyOS_BeforeFork()
     flags = _NEW_USER | _NEW_MOUNT | _NEW_IPC | _NEW_PID | _SIGCHLD
     pid = int(_syscall(_SYSCALL_CLONE[os.uname().machine], ctypes.c_ulong(flags), None, None, None, None))
@@ -91,13 +91,13 @@ def fork_into_namespaces() -> int:
                 os.write(descriptor, text.encode())
             finally:
                 os.close(descriptor)
-    except BaseException:  # noqa: BLE001 - this process must not go on as if it were the one that forked
+    except BaseException:  # noqa: BLE001 - the child must not continue as if it were the parent
         os._exit(1)
     return 0
 
 
 def private_tmp(disk_mb: int) -> None:
-    """Cover /tmp with an empty file system of this process's own, and /proc with nothing at all."""
+    """Mount a private, empty file system on /tmp, and an empty read-only one on /proc."""
     flags = ctypes.c_ulong(_NOSUID | _NODEV | _NOEXEC)
     options = f"size={disk_mb}m,nr_inodes=2k,mode=0700".encode()
     _checked(_libc.mount(b"tmpfs", b"/tmp", b"tmpfs", flags, options), "mount /tmp")
@@ -106,8 +106,8 @@ def private_tmp(disk_mb: int) -> None:
 
 
 def address_space() -> int:
-    """How many bytes of address space this process has now."""
-    # Not by pathlib, whose first use in a child takes a millisecond.
+    """Return the size of this process's address space in bytes."""
+    # Without pathlib, whose first use in a child takes a millisecond.
     statm = os.open("/proc/self/statm", os.O_RDONLY)
     try:
         return int(os.read(statm, 100).split()[0]) * resource.getpagesize()
@@ -116,7 +116,7 @@ def address_space() -> int:
 
 
 def threads_of_all() -> int:
-    """How many threads there are on this machine now, whosever they are."""
+    """Return the number of threads on this machine, of all users."""
     loadavg = os.open("/proc/loadavg", os.O_RDONLY)
     try:
         return int(os.read(loadavg, 100).split()[3].partition(b"/")[2])
@@ -125,23 +125,23 @@ def threads_of_all() -> int:
 
 
 def threads_of(pid: int) -> int:
-    """How many threads the process ``pid`` has now; 0 where there is no such process."""
+    """Return the number of threads of the process ``pid``, or 0 if there is no such process."""
     try:
         stat = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
     except OSError:
         return 0
     try:
-        # The name in parentheses is the program's own choice: it may hold spaces and parentheses.
+        # The program chooses the name in parentheses, which may contain spaces and parentheses.
         return int(os.read(stat, 1000).rpartition(b")")[2].split()[17])
     finally:
         os.close(stat)
 
 
 def set_limits(*, memory: int, disk: int, cpu_seconds: int, threads: int) -> None:
-    """Limit the address space and a file's size (bytes), processor time, descriptors; no core.
+    """Limit address space and file size (in bytes), processor time, descriptors and threads, and forbid core dumps.
 
-    ``threads`` is the most that this process's user may have: in a user namespace of its own those of this process alone, and
-    elsewhere those of all processes of that user, wherever on the machine.
+    ``threads`` is the limit for this process's user. In a user namespace of its own, only this process's threads count.
+    Otherwise those of all the user's processes on the machine count.
     """
     limits = {
         resource.RLIMIT_AS: memory,
@@ -159,19 +159,19 @@ def set_limits(*, memory: int, disk: int, cpu_seconds: int, threads: int) -> Non
 
 
 def landlock_version() -> int:
-    """The version of Landlock that the kernel offers; 0 for none."""
+    """Return the kernel's Landlock version, or 0 if it has none."""
     return max(0, int(_libc.syscall(_SYSCALL_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1)))
 
 
 def make_ruleset(readable: Iterable[str]) -> int:
-    """A Landlock ruleset, as a descriptor: reading below ``readable``, and the use of /dev/null; paths must exist.
+    """Create a Landlock ruleset that allows reading below ``readable`` and using /dev/null. Return its descriptor.
 
-    Nothing else of the file system may be opened. Where the kernel knows how, TCP, abstract sockets and signals to
+    The paths must exist. No other files can be opened. If the kernel supports it, TCP, abstract sockets and signals to
     processes outside are denied too.
     """
     version = landlock_version()
     handled = _ALL_FILE_RIGHTS.get(version, (1 << 16) - 1)
-    # struct landlock_ruleset_attr: file rights, since 4 the two TCP rights, since 6 the two scopes.
+    # struct landlock_ruleset_attr: file rights, the two TCP rights (since version 4), the two scopes (since version 6).
     attributes = struct.pack("QQQ", handled, 0b11, 0b11)[: 8 if version < 4 else 16 if version < 6 else 24]
     size = ctypes.c_size_t(len(attributes))
     ruleset = _checked(_libc.syscall(_SYSCALL_LANDLOCK_CREATE, attributes, size, 0), "landlock_create_ruleset")
@@ -182,7 +182,7 @@ def make_ruleset(readable: Iterable[str]) -> int:
 
 
 def allow_writing(ruleset: int, path: str) -> None:
-    """Let ``ruleset`` allow files, folders and symbolic links to be made, read and removed below ``path``."""
+    """Let ``ruleset`` allow creating, reading and removing files, folders and symbolic links below ``path``."""
     version = landlock_version()
     rights = _WRITE_FILE | _READ_FILE | _READ_DIR | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _MAKE_SYM
     _allow(ruleset, path, (rights | _REFER | _TRUNCATE) & _ALL_FILE_RIGHTS.get(version, (1 << 16) - 1))
@@ -200,13 +200,13 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 
 
 def drop_privileges(ruleset: int, filter_program: bytes, *, keep: int = 0) -> None:
-    """Give up capabilities (but ``keep``), the gaining of new ones, and all outside ``ruleset`` and the filter."""
+    """Give up all capabilities except ``keep``, and gaining new ones. Then apply ``ruleset`` and the seccomp filter."""
     _set_capabilities(keep)
     _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(NO_NEW_PRIVS)")
     _checked(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl(DUMPABLE)")
     _checked(_libc.syscall(_SYSCALL_LANDLOCK_RESTRICT, ruleset, 0), "landlock_restrict_self")
     os.close(ruleset)
     buffer = ctypes.create_string_buffer(filter_program, len(filter_program))
-    # struct sock_fprog: a count, then (aligned) a pointer.
+    # struct sock_fprog: a count, then an aligned pointer.
     program = struct.pack("HxxxxxxP", len(filter_program) // 8, ctypes.addressof(buffer))
     _checked(_libc.prctl(_PR_SET_SECCOMP, 2, program, 0, 0), "prctl(SECCOMP)")

@@ -1,63 +1,61 @@
-"""The child's end of the connection to the trusted side."""
+"""The child's end of the connection to the parent."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
 
 from .wire import HEADER, parse_head
+from .wire_limits import Json
 
 __all__ = ["Connection"]
 
-_exit = os._exit  # the only exit that no student's code can catch
+_exit = os._exit  # the only exit that student code cannot catch
 
-Pair = tuple[dict[str, Any], bytearray]
-
-_SILENT = 1 << 14  # bytes that may lie in the socket before the other side is woken: far fewer than it holds
-_FRAME = 256  # what a small frame takes there at least, about
+_MAX_UNANNOUNCED = 1 << 14  # bytes sent before the parent is woken, far below the socket's capacity
+_FRAME_OVERHEAD = 256  # approximate bytes that a small frame takes in the socket
 _PART = 1 << 15
 
 
 class Connection:
-    """The child's end of the connection: whole frames in, whole frames out. It trusts the other side.
+    """The child's end of the connection, which sends and receives whole frames. It trusts the parent.
 
-    Where there is a wake-up socket, the other side sleeps until something comes there: waking it for each of a hundred
-    answers would cost more than most of them.
+    If there is a wake-up socket, the parent sleeps until something arrives there, because waking it for each of a
+    hundred results would take longer than computing most of them.
     """
 
     def __init__(
-        self, receive_into: Callable[[memoryview], int], send: Callable[[Any], int], wake: Callable[[], None]
+        self, receive_into: Callable[[memoryview], int], send: Callable[[memoryview], int], wake: Callable[[], None]
     ) -> None:
         self._receive_into, self._send, self._wake = receive_into, send, wake
-        self._silent = 0
+        self._unannounced = 0
 
-    def receive(self) -> Pair:
-        """The next frame; ends the process when the other side has hung up."""
+    def receive(self) -> tuple[dict[str, Json], bytearray]:
+        """Return the next frame. Ends the process if the parent has disconnected."""
         head_length, blob_length = HEADER.unpack(self._exactly(HEADER.size))
         return parse_head(self._exactly(head_length)), self._exactly(blob_length)
 
     def _exactly(self, count: int) -> bytearray:
         buffer = bytearray(count)
-        view, at = memoryview(buffer), 0
-        while at < count:
-            got = self._receive_into(view[at:])
-            if not got:
+        view, filled = memoryview(buffer), 0
+        while filled < count:
+            received = self._receive_into(view[filled:])
+            if not received:
                 _exit(0)
-            at += got
+            filled += received
         return buffer
 
     def send(self, frame: bytes, *, more: bool = False) -> None:
-        """Write a whole frame; ends the process when the other side has hung up. With ``more`` to come, nothing is woken."""
+        """Send a whole frame. With ``more`` to come, do not wake the parent yet. Ends the process if the parent has disconnected."""
         view = memoryview(frame)
-        self._silent += _FRAME
+        self._unannounced += _FRAME_OVERHEAD
         while view:
             try:
                 sent = self._send(view[:_PART])
             except OSError:
                 _exit(0)
             view = view[sent:]
-            self._silent += sent
-            if self._silent > _SILENT or not (view or more):
-                self._silent = 0
+            self._unannounced += sent
+            if self._unannounced > _MAX_UNANNOUNCED or not (view or more):
+                self._unannounced = 0
                 self._wake()

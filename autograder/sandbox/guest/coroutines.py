@@ -1,9 +1,9 @@
-"""The event loop of a notebook: what a cell says at its top level with ``await``, ``async for`` or ``async with`` runs on it.
+"""The event loop on which a notebook's top-level ``await``, ``async for`` and ``async with`` run.
 
-A module of its own, since asyncio takes longer to import than most notebooks take to run: few ask for it.
+This is a separate module because importing asyncio takes longer than running most notebooks, and few need it.
 """
 
-# ruff: noqa: SLF001 - asyncio has no public place for what wakes a loop
+# ruff: noqa: SLF001 - asyncio has no public way to replace a loop's wake-up socket
 from __future__ import annotations
 
 import asyncio
@@ -20,46 +20,46 @@ __all__ = ["NotebookLoop"]
 
 
 class NotebookLoop:
-    """One event loop for all cells of a notebook, as a kernel has it: a task that one cell started goes on in a later one."""
+    """One event loop for all cells of a notebook, as in Jupyter. A task that one cell starts continues in later ones."""
 
     def __init__(self) -> None:
         if os.name == "posix":
-            _do_without_sockets()
+            _use_pipes()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run ``work`` to its end; raises what it raises. Work that the clock broke off is never taken up again."""
+        """Run ``work`` to its end, and raise its errors. Work that runs out of time is never resumed."""
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
-            self._loop.set_exception_handler(_complain)
+            self._loop.set_exception_handler(_report_error)
             asyncio.set_event_loop(self._loop)
         task = self._loop.create_task(work)
         try:
             self._loop.run_until_complete(task)
         finally:
             if not task.done():
-                self._give_up()
+                self._discard_loop()
             elif not task.cancelled():
-                task.exception()  # it has been raised: asyncio need not complain that nobody asked for it
+                task.exception()  # mark it as retrieved, or asyncio would report it a second time
 
-    def _give_up(self) -> None:
+    def _discard_loop(self) -> None:
         loop, self._loop = self._loop, None
         asyncio.set_event_loop(None)
         if loop is not None:
             for task in asyncio.all_tasks(loop):
-                task._log_destroy_pending = False  # type: ignore[attr-defined]  # it is not the next cell's mistake
+                task._log_destroy_pending = False  # type: ignore[attr-defined]  # do not report it in the next cell
             with contextlib.suppress(Exception):
                 loop.close()
 
 
-def _complain(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Say what went wrong in the background, as asyncio does; that the time was up is said elsewhere."""
+def _report_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Report an error of a background task, as asyncio does. Timeouts are reported elsewhere."""
     if not isinstance(context.get("exception"), CallTimeout):
         loop.default_exception_handler(context)
 
 
-class _End:
-    """One end of a pipe, with the methods of a socket that an event loop asks of what wakes it."""
+class _PipeEnd:
+    """One end of a pipe, with the socket methods that an event loop calls to wake itself."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -81,17 +81,17 @@ def _pipe() -> tuple[int, int]:
     if hasattr(os, "pipe2"):
         return os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     read, write = os.pipe()
-    for end in (read, write):  # by ``ioctl``, which a jail refuses: what has jails has ``pipe2``, too
+    for end in (read, write):  # uses ``ioctl``, which the sandbox refuses, but Linux has ``pipe2``
         os.set_blocking(end, False)
     return read, write
 
 
-def _do_without_sockets() -> None:
-    """Let every event loop of this process wake itself by a pipe and wait with ``poll``: a jail has no sockets and no epoll."""
+def _use_pipes() -> None:
+    """Let event loops wake themselves with a pipe and wait with ``poll``, because the sandbox has no sockets and no epoll."""
 
     def make_self_pipe(loop: Any) -> None:
         read, write = _pipe()
-        loop._ssock, loop._csock = _End(read), _End(write)
+        loop._ssock, loop._csock = _PipeEnd(read), _PipeEnd(write)
         loop._internal_fds += 1
         loop._add_reader(read, loop._read_from_self)
 

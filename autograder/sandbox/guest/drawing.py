@@ -1,4 +1,4 @@
-"""Pictures that use the student's own functions: ``@requires("softmax")``, and pictures with values to move."""
+"""Draw pictures that use the student's own functions: ``@requires("softmax")``, and interactive pictures."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from math import prod
 from textwrap import fill
 from typing import Any
 
+from .wire_limits import Value
+
 __all__ = ["MOST_PICTURES", "MovingPicture", "Shown", "interact", "requires"]
 
 
 def requires(*names: str) -> Callable[[Callable[[], object]], None]:
-    """Draw at once what the function below draws, with the functions called ``names``; nothing is raised, whatever they give."""
+    """Call the decorated drawing function at once. It uses the student's functions ``names``, whose errors are printed, not raised."""
 
     def draw_now(draw: Callable[[], object]) -> None:
-        import matplotlib.pyplot as plt  # noqa: PLC0415 - a notebook without pictures never waits for it
+        import matplotlib.pyplot as plt  # noqa: PLC0415 - slow, and many notebooks have no pictures
         import numpy as np  # noqa: PLC0415
 
         needed = " and ".join(f"`{name}`" for name in names)
         try:
-            with np.errstate(all="ignore"):  # what comes out is in the picture; no warnings beside it
+            with np.errstate(all="ignore"):  # show no warnings next to the picture
                 draw()
             plt.show()
         except NotImplementedError:
             _say(f"Nothing to see yet: this cell uses your {needed}.", "Run it again when check(...) is content.")
-        except Exception as error:  # noqa: BLE001 - a student's functions may give anything
+        except Exception as error:  # noqa: BLE001 - student functions may return anything
             _say(
                 f"Nothing to see: what your {needed} gave could not be used here.",
                 f"({type(error).__name__}: {error})",
@@ -42,27 +44,35 @@ def _say(*lines: str) -> None:
     print(*lines, sep="\n")  # noqa: T201 - it is the cell's output
 
 
-MOST_PICTURES = 400  # for all places of all controls together; each is worked out by the student's code
+MOST_PICTURES = 400  # combinations of all controls' values, each computed by student code
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What is shown for one choice of values: ``numbers`` of shape (rows, columns) or (columns,), and a sentence."""
+    """The picture for one choice of values: ``numbers`` of shape (rows, columns) or (columns,), and a sentence."""
 
     numbers: Any
-    said: str = ""
+    caption: str = ""
 
 
 @dataclass(frozen=True)
 class MovingPicture:
-    """``compute`` and the values that it may be given: ``controls`` maps a control's name to its values, in order.
+    """A picture whose values can be changed with controls.
 
-    Raises ``ValueError`` where a control has no values, ``start`` is none of them, or there are too many pictures.
+    Raises ``ValueError`` if a control has no values, ``start`` is not one of them, or there are too many pictures.
+
+    Attributes:
+        compute: Returns the numbers for one value of each control, or the numbers and a sentence.
+        controls: The values of each control by name, in order.
+        start: The initial values of controls, by default the first.
+        rows: The labels of the rows. Without them there is one row, drawn as bars.
+        columns: The labels of the columns.
+        title: The title of the picture.
     """
 
-    compute: Callable[..., Any]
-    controls: Mapping[str, Sequence[Any]]
-    start: Mapping[str, Any] = field(default_factory=dict)
+    compute: Callable[..., Value]
+    controls: Mapping[str, Sequence[Value]]
+    start: Mapping[str, Value] = field(default_factory=dict)
     rows: Sequence[str] = ()
     columns: Sequence[str] = ()
     title: str = ""
@@ -78,35 +88,38 @@ class MovingPicture:
         if (count := prod(len(values) for values in self.controls.values())) > MOST_PICTURES:
             raise ValueError(f"{count} pictures are too many: {MOST_PICTURES} or fewer keep a notebook small and fast")
 
-    def starting(self) -> tuple[Any, ...]:
-        """The value of each control at the start: the first one where nothing else is said."""
+    def starting(self) -> tuple[Value, ...]:
+        """Return the initial value of each control."""
         return tuple(self.start.get(name, values[0]) for name, values in self.controls.items())
 
-    def choices(self) -> Iterator[tuple[Any, ...]]:
-        """Every choice of values, the last control moving fastest."""
+    def choices(self) -> Iterator[tuple[Value, ...]]:
+        """Return every combination of values. The last control varies fastest."""
         return product(*self.controls.values())
 
-    def at(self, values: tuple[Any, ...]) -> Shown:
-        """What is shown for one choice of values; raises what ``compute`` raises, or ``ValueError`` for another shape."""
-        import numpy as np  # noqa: PLC0415 - a notebook without such pictures never waits for it
+    def at(self, values: tuple[Value, ...]) -> Shown:
+        """Return the picture for one choice of values.
 
-        made = self.compute(*values)
-        numbers, said = made if isinstance(made, tuple) else (made, "")
+        Raises the errors of ``compute``, or ``ValueError`` if its result has another shape.
+        """
+        import numpy as np  # noqa: PLC0415 - slow, and many notebooks have no such pictures
+
+        result = self.compute(*values)
+        numbers, caption = result if isinstance(result, tuple) else (result, "")
         array = np.asarray(numbers, dtype=float)
-        wanted = (len(self.rows), len(self.columns)) if self.rows else (len(self.columns),)
-        if array.shape != wanted:
-            raise ValueError(f"an array of shape {wanted} was expected here, not of shape {array.shape}")
-        return Shown(array, str(said))
+        shape = (len(self.rows), len(self.columns)) if self.rows else (len(self.columns),)
+        if array.shape != shape:
+            raise ValueError(f"an array of shape {shape} was expected here, not of shape {array.shape}")
+        return Shown(array, str(caption))
 
-    def state(self, values: tuple[Any, ...]) -> str:
-        """The values as a reader says them: "temperature 1, scaled: yes"."""
+    def state(self, values: tuple[Value, ...]) -> str:
+        """Return the values as text, such as ``"temperature: 1, scaled: yes"``."""
         return ", ".join(
             f"{name}: {'yes' if value else 'no'}" if isinstance(value, bool) else f"{name}: {value}"
             for name, value in zip(self.controls, values, strict=True)
         )
 
     def draw(self, shown: Shown, state: str) -> Any:
-        """A figure of what is shown, with ``state`` above it: bars for one row of numbers, else a table."""
+        """Return a figure with ``state`` in its title. One row of numbers is drawn as bars, several as a table."""
         import matplotlib.pyplot as plt  # noqa: PLC0415 - as above
         import numpy as np  # noqa: PLC0415
 
@@ -129,14 +142,14 @@ class MovingPicture:
             ax.set_xlim(0, 1.15 * max(1.0, _largest(shown.numbers)))
             ax.invert_yaxis()
         ax.set_title("\n".join(line for line in (self.title, state) if line), fontsize=10)
-        if shown.said:
-            ax.set_xlabel(fill(shown.said, int(12 * figure.get_figwidth())), fontsize=8)
+        if shown.caption:
+            ax.set_xlabel(fill(shown.caption, int(12 * figure.get_figwidth())), fontsize=8)
         figure.tight_layout()
         return figure
 
 
-def interact(compute: Callable[..., Any], controls: Mapping[str, Sequence[Any]], **options: Any) -> None:
-    """Draw the still picture alone: what a graded notebook shows; ``options`` are the fields of ``MovingPicture``."""
+def interact(compute: Callable[..., Value], controls: Mapping[str, Sequence[Value]], **options: Any) -> None:
+    """Draw the initial picture only, as in a graded notebook. ``options`` are fields of ``MovingPicture``."""
     picture = MovingPicture(compute, controls, **options)
     values = picture.starting()
     picture.draw(picture.at(values), picture.state(values))

@@ -1,4 +1,4 @@
-"""A student's exception as data, the clock that interrupts long calls, and explanations of errors that the jail causes."""
+"""Describe a student's exception as data, interrupt long calls, and explain errors that the sandbox causes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Any, TypeVar
 
+from .wire_limits import Value
+
 __all__ = ["CallTimeout", "Clock", "JailLimits", "describe", "explain_jail_error", "shapes_of"]
 
 
 try:
-    # Below ``signal``, whose wrappers turn numbers into enumerations and back at every call of a student's function.
+    # Faster than ``signal``, whose wrappers convert numbers to enums and back in every call of a student's function.
     import _signal as signal  # type: ignore[import-not-found]
 except ImportError:
     import signal
@@ -29,13 +31,13 @@ Result = TypeVar("Result")
 
 
 class CallTimeout(BaseException):
-    """Raised inside a student's code when its time is up; no ``except Exception`` catches it."""
+    """Raised in student code when its time is up. ``except Exception`` does not catch it."""
 
 
 class Clock:
-    """A soft time limit around a piece of work: an alarm that raises ``TimeIsUp`` in it, again and again.
+    """A soft time limit: an alarm that raises ``CallTimeout`` in the running code, repeatedly.
 
-    It cannot interrupt C code, nor code that catches everything: for those the trusted side kills the process.
+    It cannot interrupt C code, or code that catches everything. In these cases the parent kills the process.
     """
 
     def __init__(self) -> None:
@@ -47,23 +49,23 @@ class Clock:
             raise CallTimeout
 
     def run(self, seconds: float, work: Callable[[], Result]) -> Result:
-        """What ``work`` returns; raises ``TimeIsUp`` when ``seconds`` did not suffice."""
+        """Return the result of ``work``. Raises ``CallTimeout`` if it takes longer than ``seconds``."""
         if self._set is None:
             return work()
         try:
-            # Installed again each time: a student's code may have put another handler in its place.
+            # Installed every time, because student code may have replaced the handler.
             self._signal(signal.SIGALRM, self._ring)
             self._armed = True
             self._set(signal.ITIMER_REAL, seconds, 0.25)
             return work()
         finally:
-            # An alarm between the end of the work and here leaves through this ``finally``: still only once.
+            # An alarm between the end of the work and here raises through this block, at most once.
             self._armed = False
             self._set(signal.ITIMER_REAL, 0.0)
 
 
 def describe(error: BaseException, cells: dict[str, tuple[str, list[str]]]) -> dict[str, Any]:
-    """The exception as JSON: type, message, place; ``cells`` maps file names to (cell name, source lines)."""
+    """Return the type, message and location of an exception as JSON. ``cells`` maps file names to (cell name, source lines)."""
     described: dict[str, Any] = {"type": _public_name(type(error)), "message": _text_of(error)}
     frames = _frames(error.__traceback__, cells)
     if isinstance(error, SyntaxError) and type(error.filename) is str and error.filename in cells:
@@ -77,7 +79,7 @@ def describe(error: BaseException, cells: dict[str, tuple[str, list[str]]]) -> d
 
 
 def _public_name(kind: type) -> str:
-    # NumPy raises private types (_ArrayMemoryError): a reader knows the public one above it.
+    # For NumPy's private types, such as _ArrayMemoryError, use the public base class.
     return next((base.__name__ for base in kind.__mro__ if not base.__name__.startswith("_")), "BaseException")
 
 
@@ -91,7 +93,7 @@ def _text_of(error: BaseException) -> str:
 
 
 def _frames(trace: TracebackType | None, cells: dict[str, tuple[str, list[str]]]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    frames: list[dict[str, Any]] = []
     frame = None
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -99,25 +101,25 @@ def _frames(trace: TracebackType | None, cells: dict[str, tuple[str, list[str]]]
             name, lines = cells[code.co_filename]
             where, number = "" if code.co_name == "<module>" else code.co_name, trace.tb_lineno
             line = _line(lines, number)
-            found.append({"where": where, "lineno": number, "cell": name, "line": line})
+            frames.append({"where": where, "lineno": number, "cell": name, "line": line})
             frame = trace.tb_frame
-            if len(found) > 2 * MAX_FRAMES:  # of an endless recursion keep the way in and the end
-                del found[MAX_FRAMES]
+            if len(frames) > 2 * MAX_FRAMES:  # keep both ends of an endless recursion
+                del frames[MAX_FRAMES]
         trace = trace.tb_next
-    if frame is not None and (shapes := shapes_of(found[-1]["line"], frame)):
-        found[-1]["shapes"] = shapes
-    return found
+    if frame is not None and (shapes := shapes_of(frames[-1]["line"], frame)):
+        frames[-1]["shapes"] = shapes
+    return frames
 
 
 def shapes_of(line: str, frame: FrameType) -> str:
-    """The shapes of the arrays that ``line`` names, as they are in ``frame``: ``"Q (2, 3), K (4, 3)"``."""
+    """Return the shapes of the arrays that ``line`` names, with their values in ``frame``: ``"Q (2, 3), K (4, 3)"``."""
     numpy: Any = sys.modules.get("numpy")
-    told = []
+    shapes = []
     for name in dict.fromkeys(_NAME.findall(line)):
-        value: Any = frame.f_locals[name] if name in frame.f_locals else frame.f_globals.get(name)
-        if numpy and type(value) is numpy.ndarray:  # of a class of the student's, looking may run anything
-            told.append(f"{name} {value.shape}")
-    return ", ".join(told[:MAX_SHAPES])
+        value: Value = frame.f_locals[name] if name in frame.f_locals else frame.f_globals.get(name)
+        if numpy and type(value) is numpy.ndarray:  # inspecting a student's own class could run its code
+            shapes.append(f"{name} {value.shape}")
+    return ", ".join(shapes[:MAX_SHAPES])
 
 
 def _line(lines: list[str], number: int | None) -> str:
@@ -125,7 +127,7 @@ def _line(lines: list[str], number: int | None) -> str:
 
 
 def refuse_input(*_args: object, **_kwargs: object) -> str:
-    """``input`` in a graded notebook."""
+    """Replace ``input`` in a graded notebook. Raises ``RuntimeError``."""
     raise RuntimeError(
         "There is nobody to answer input() while a notebook is graded: write the value into the cell instead."
     )
@@ -136,7 +138,7 @@ _FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 _NETWORK = {"socket", "ssl", "http", "urllib", "ftplib", "smtplib", "socketserver", "requests", "urllib3", "httpx"}
 _PROCESSES = {"subprocess", "multiprocessing", "pty", "joblib", "loky"}
 _NO_THREAD = "can't start new thread"
-_MAX_ERRORS = 8  # of those that an error came from
+_MAX_ERRORS = 8  # in a chain of causes
 _MAX_FRAMES = 200
 
 _START = "That is the jail in which notebooks are graded, not your code: "
@@ -144,7 +146,14 @@ _START = "That is the jail in which notebooks are graded, not your code: "
 
 @dataclass(frozen=True)
 class JailLimits:
-    """What a jail allows: whether files can be written, how many threads, how much disk, whether it holds the notebook alone."""
+    """What a sandbox allows.
+
+    Attributes:
+        writes: Whether files can be written in the current folder.
+        threads: How many threads may run besides the first.
+        disk_mb: The size of the writable file system in MiB.
+        alone: Whether the notebook comes without other files.
+    """
 
     writes: bool
     threads: int
@@ -153,18 +162,18 @@ class JailLimits:
 
 
 def explain_jail_error(error: BaseException, jail: JailLimits) -> str:
-    """The sentences about an error that ``jail`` has brought about; "" for any other."""
-    for one in _chain(error):
-        if type(one) is RuntimeError and one.args == (_NO_THREAD,):
+    """Return a message about an error that ``jail`` caused, or ``""`` for any other error."""
+    for cause in _chain(error):
+        if type(cause) is RuntimeError and cause.args == (_NO_THREAD,):
             return f"{_START}it allows {jail.threads} threads at a time besides the first. Let fewer run at once."
-        if isinstance(one, OSError):
-            return _about(one, jail, _packages(error) | _packages(one))
+        if isinstance(cause, OSError):
+            return _about(cause, jail, _packages(error) | _packages(cause))
     return ""
 
 
 def _about(error: OSError, jail: JailLimits, packages: set[str]) -> str:
     number, refused = error.errno, error.errno in _REFUSED
-    # NumPy says so in words of its own; what a student's code raises by itself is its own business.
+    # NumPy raises this without an errno. An error without an errno from anywhere else is the student's own.
     missing = (number == errno.ENOENT and bool(error.filename)) or (number is None and _came_from_numpy(error))
     if packages & _PROCESSES and (refused or number == errno.ENOENT):
         return f"{_START}no other program or process can be started in it. Do it in Python, in this process."
@@ -186,7 +195,7 @@ def _about(error: OSError, jail: JailLimits, packages: set[str]) -> str:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error, what it was raised from, and what it carries: ``urllib`` wraps what went wrong in an error of its own."""
+    """Yield the error and its causes. ``urllib`` wraps the cause in an error's ``reason``."""
     one: Any = error
     for _ in range(_MAX_ERRORS):
         if not isinstance(one, BaseException):
@@ -206,11 +215,11 @@ def _came_from_numpy(error: OSError) -> bool:
 
 
 def _packages(error: BaseException) -> set[str]:
-    """The packages that the error came through."""
-    found, trace = set(), error.__traceback__
+    """Return the top-level packages in the error's traceback."""
+    packages, trace = set(), error.__traceback__
     for _ in range(_MAX_FRAMES):
         if trace is None:
             break
-        found.add(str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0])
+        packages.add(str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0])
         trace = trace.tb_next
-    return found
+    return packages

@@ -1,4 +1,4 @@
-"""The matplotlib backend of a graded notebook: Agg, with a ``show`` that puts the open figures among the outputs."""
+"""The matplotlib backend of a graded notebook: Agg, with a ``show`` that adds the open figures to the outputs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ when_shown: list[Callable[[], None]] = []
 
 
 def show(*_args: object, **_kwargs: object) -> None:
-    """What ``plt.show()`` does."""
+    """Call the ``when_shown`` functions. This is ``plt.show``."""
     for action in when_shown:
         action()

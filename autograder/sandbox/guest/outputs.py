@@ -1,4 +1,4 @@
-"""What a cell shows: streams, displays, results and figures, caught in order and cut at a limit."""
+"""Capture the output of a cell in order, up to a limit: streams, displays, results and figures."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import io
 import sys
 from typing import Any
 
+from .wire_limits import Value
+
 __all__ = ["OutputCapture", "Stream", "bundle_of", "capture_figures"]
 
 MAX_PICTURE = 1 << 20
 MAX_PICTURES = 24
-ALWAYS = 1000  # characters of a cell's result that are kept however much it printed: nbgrader reads a score there
+ALWAYS = 1000  # characters of a cell's result that are always kept, because nbgrader reads a score there
 DPI = 72
 _REPRS = (
     ("_repr_html_", "text/html"),
@@ -24,38 +26,38 @@ _REPRS = (
 
 
 class OutputCapture:
-    """The outputs of the cell that runs now; outside of a cell (a call, a probe) nothing is kept."""
+    """The outputs of the current cell. Outside a cell, in a call or a probe, nothing is kept."""
 
     def __init__(self) -> None:
-        self.room = 0
-        self.complained = False
-        self.pictures = MAX_PICTURES
+        self.characters_left = 0
+        self.has_stderr = False
+        self.pictures_left = MAX_PICTURES
         self.outputs: list[list[Any]] = []
         self.draw = True
 
-    def start(self, characters: int) -> None:
-        """Begin an empty tape with room for so many characters of text."""
-        self.outputs, self.room, self.complained = [], characters, False
+    def start(self, limit: int) -> None:
+        """Clear the outputs and allow at most ``limit`` characters of text."""
+        self.outputs, self.characters_left, self.has_stderr = [], limit, False
 
     def stop(self) -> list[list[Any]]:
-        """The outputs so far; what is printed from now on is dropped."""
-        outputs, self.outputs, self.room = self.outputs, [], 0
+        """Return the outputs so far, and drop everything printed from now on."""
+        outputs, self.outputs, self.characters_left = self.outputs, [], 0
         return outputs
 
     def print(self, name: str, text: str) -> None:
-        """Add text to a stream; what does not fit is cut, with a note, once."""
+        """Add text to a stream. At the limit the text is cut, with a note."""
         if not text:
             return
-        if self.room <= 0:
-            # That a cell wrote to stderr at all counts against it in nbgrader.
-            if name == "stderr" and not self.complained:
+        if self.characters_left <= 0:
+            # Any text on stderr affects the score in nbgrader.
+            if name == "stderr" and not self.has_stderr:
                 self.outputs.append(["stream", name, ["… and this cell wrote to stderr\n"]])
-                self.complained = True
+                self.has_stderr = True
             return
-        self.complained = self.complained or name == "stderr"
-        kept = text[: self.room]
-        self.room -= len(kept)
-        if self.room <= 0:
+        self.has_stderr = self.has_stderr or name == "stderr"
+        kept = text[: self.characters_left]
+        self.characters_left -= len(kept)
+        if self.characters_left <= 0:
             kept += "\n… the rest of what this cell printed was cut\n"
         if self.outputs and self.outputs[-1][:2] == ["stream", name]:
             self.outputs[-1][2].append(kept)
@@ -66,14 +68,14 @@ class OutputCapture:
         """Add a display (``kind`` "display") or the cell's result ("result")."""
         kept: dict[str, str] = {}
         for mime, data in bundle.items():
-            if mime.startswith("image/") and self.pictures > 0 and len(data) <= MAX_PICTURE:
-                self.pictures -= 1
+            if mime.startswith("image/") and self.pictures_left > 0 and len(data) <= MAX_PICTURE:
+                self.pictures_left -= 1
                 kept[mime] = data
             elif not mime.startswith("image/"):
                 least = ALWAYS if kind == "result" and mime == "text/plain" else 0
-                if max(self.room, least) > 0:
-                    kept[mime] = data[: max(self.room, least)]
-                    self.room -= len(kept[mime])
+                if max(self.characters_left, least) > 0:
+                    kept[mime] = data[: max(self.characters_left, least)]
+                    self.characters_left -= len(kept[mime])
         if kept:
             self.outputs.append([kind, kept])
 
@@ -84,36 +86,36 @@ class Stream(io.TextIOBase):
     encoding = "utf-8"
     errors = "replace"
 
-    def __init__(self, name: str, tape: OutputCapture) -> None:
+    def __init__(self, name: str, capture: OutputCapture) -> None:
         self._name = name
-        self._tape = tape
+        self._capture = capture
 
     def write(self, text: str) -> int:
-        """Put text on the tape."""
+        """Capture ``text``. Raises ``TypeError`` if it is not a string."""
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        self._tape.print(self._name, text)
+        self._capture.print(self._name, text)
         return len(text)
 
     def writable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def fileno(self) -> int:
-        """There is none, as in a notebook."""
+        """Raise ``UnsupportedOperation``, as in Jupyter."""
         raise io.UnsupportedOperation("fileno")
 
 
-def bundle_of(value: Any) -> dict[str, str]:
-    """How ``value`` shows itself, by MIME type; binary data as base64."""
+def bundle_of(value: Value) -> dict[str, str]:
+    """Return how ``value`` is displayed, by MIME type, with binary data as base64."""
     bundle: dict[str, str] = {}
     for method, mime in _REPRS:
-        shower = getattr(type(value), method, None)
-        if shower is None:
+        formatter = getattr(type(value), method, None)
+        if formatter is None:
             continue
         try:
-            data = shower(value)
-        except Exception:  # noqa: BLE001, S112 - a display that fails is left out, as Jupyter does
+            data = formatter(value)
+        except Exception:  # noqa: BLE001, S112 - as in Jupyter, a display that fails is left out
             continue
         if isinstance(data, tuple) and data:
             data = data[0]
@@ -128,16 +130,16 @@ def bundle_of(value: Any) -> dict[str, str]:
     return bundle
 
 
-def capture_figures(tape: OutputCapture) -> None:
-    """Put every open matplotlib figure on the tape as a PNG, then close it."""
+def capture_figures(capture: OutputCapture) -> None:
+    """Add every open matplotlib figure to the outputs as a PNG, and close it."""
     pyplot: Any = sys.modules.get("matplotlib.pyplot")
     if not hasattr(pyplot, "get_fignums"):
         return
     for number in pyplot.get_fignums():
         figure = pyplot.figure(number)
-        if tape.draw and tape.pictures > 0 and tape.room > 0:
-            drawn = io.BytesIO()
-            figure.savefig(drawn, format="png", dpi=DPI)
-            picture = base64.b64encode(drawn.getvalue()).decode("ascii")
-            tape.show("display", {"image/png": picture, "text/plain": repr(figure)})
+        if capture.draw and capture.pictures_left > 0 and capture.characters_left > 0:
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format="png", dpi=DPI)
+            picture = base64.b64encode(buffer.getvalue()).decode("ascii")
+            capture.show("display", {"image/png": picture, "text/plain": repr(figure)})
         pyplot.close(figure)

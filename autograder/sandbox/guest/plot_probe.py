@@ -1,48 +1,55 @@
-"""What a function draws with matplotlib, as data: run beside the function, where the picture is.
+"""Convert what a function draws with matplotlib to data, in the process that runs the function.
 
-Its text is the probe that the trusted side sends; it needs nothing of the package, and matplotlib only where it is called.
-However a picture was made (on the current axes, on new ones, on a given ``ax``, returned or not, shown or closed), it counts,
-and what looks the same is the same data: ``barh`` as ``bar``, a marker without a line as a point, a histogram as its bars.
+The parent sends this module's source as a probe, so it imports nothing from this package, and matplotlib only when called.
+A picture counts however it is drawn: on the current axes, on new ones or on a given ``ax``, returned or not, shown or closed.
+Pictures that look the same give the same data: ``barh`` and ``bar``, markers without a line and points, a histogram and its
+bars.
 """
 
 from __future__ import annotations
 
 import inspect
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-__all__ = ["TEXTS", "UnsupportedPlot", "probe"]
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.container import Container
+    from matplotlib.figure import Figure
 
-TEXTS = True  # else titles, labels and legends are only there or not
+__all__ = ["TEXTS", "NotAsAsked", "probe"]
+
+TEXTS = True  # otherwise only whether titles, labels and legends exist
 MOST = 200_000  # points, bars or pixels of one picture
 _LABELS = 500  # characters of a text
 
 
-class UnsupportedPlot(Exception):  # noqa: N818 - its message is the sentence
-    """What was drawn cannot be looked at; the message says why."""
+class NotAsAsked(Exception):  # noqa: N818 - the parent recognizes what probes refuse by this name
+    """Raised for a picture that cannot be checked. The message says why."""
 
 
 def probe(function: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
-    """``{"axes": [one dictionary for each plot], "title": of the figure}`` of what ``function(*args, **kwargs)`` draws."""
+    """Return what ``function(*args, **kwargs)`` draws, as ``{"axes": [one dict per plot], "title": the figure's title}``."""
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
     before = set(plt.get_fignums())
-    figure = plt.figure()  # so that what was drawn earlier is not drawn upon
+    figure = plt.figure()  # so that nothing is drawn on earlier figures
     if _wants_axes(function, args, kwargs):
         kwargs = {**kwargs, "ax": figure.add_subplot()}
     show, close = plt.show, plt.close
 
     def shown(*_args: Any, **_kwargs: Any) -> None:
-        plt.figure()  # as in a notebook, what comes later is drawn on another one
+        plt.figure()  # as in a notebook, later drawing uses a new figure
 
-    plt.show, plt.close = shown, lambda *_args, **_kwargs: None  # the picture is looked at first
+    plt.show, plt.close = shown, lambda *_args, **_kwargs: None  # keep figures until they have been read
     try:
         result = function(*args, **kwargs)
         new = [plt.figure(number) for number in plt.get_fignums() if number not in before]
-        found = _drawn(result, figure, new)
-        return _picture(found, getattr(function, "__name__", "the function"))
+        return _picture(_drawn(result, figure, new), getattr(function, "__name__", "the function"))
     finally:
         plt.show, plt.close = show, close
         for number in plt.get_fignums():
@@ -51,7 +58,7 @@ def probe(function: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
 
 
 def _wants_axes(function: Any, args: Any, kwargs: Any) -> bool:
-    """Whether the function has a parameter ``ax`` that it was not given."""
+    """Return whether the function has a parameter ``ax`` for which there is no argument."""
     try:
         parameters = list(inspect.signature(function).parameters)
     except (TypeError, ValueError):
@@ -59,8 +66,8 @@ def _wants_axes(function: Any, args: Any, kwargs: Any) -> bool:
     return "ax" in parameters and "ax" not in kwargs and parameters.index("ax") >= len(args)
 
 
-def _drawn(result: Any, own: Any, new: Any) -> list[Any]:
-    """The axes that something was drawn on: those returned, else those of the newest figure with anything on them."""
+def _drawn(result: Any, own: Figure, new: list[Figure]) -> list[Axes]:
+    """Return the axes to read: those in ``result``, otherwise those of the newest figure with data."""
     from matplotlib.axes import Axes  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
 
@@ -75,26 +82,26 @@ def _drawn(result: Any, own: Any, new: Any) -> list[Any]:
     if given:
         return given
     drawn = [one for one in (own, *new) if one.axes]
-    # After `show` a title goes to a figure of its own, on which there is nothing else.
+    # A title set after `show` is on a new figure without data.
     filled = [one for one in drawn if any(axes.has_data() for axes in one.axes)]
     others = [one for one in filled or drawn if one is not own]
     return list((others or [own])[-1].axes)
 
 
-def _picture(found: list[Any], name: str) -> dict[str, Any]:
-    axes = [_axes(one) for one in found if one.get_label() != "<colorbar>"]
+def _picture(drawn: list[Axes], name: str) -> dict[str, Any]:
+    axes = [_axes(one) for one in drawn if one.get_label() != "<colorbar>"]
     axes = [one for one in axes if any(one[part] for part in ("bars", "lines", "points", "images", "wedges", "areas"))]
     if not axes:
-        raise UnsupportedPlot(f"{name} draws nothing that can be seen: no bar, line, point or image.")
-    figure = found[0].get_figure()
+        raise NotAsAsked(f"{name} draws nothing that can be seen: no bar, line, point or image.")
+    figure: Any = drawn[0].get_figure()
     title = figure._suptitle.get_text() if getattr(figure, "_suptitle", None) is not None else ""  # noqa: SLF001
-    if len(axes) == 1:  # a title over the only plot, or a legend beside it, is the plot's
+    if len(axes) == 1:  # a figure's title and legend belong to its only plot
         axes[0]["title"] = axes[0]["title"] or _text(title)
         for legend in figure.legends:
             axes[0]["legend"] += [_text(text.get_text()) for text in legend.get_texts()]
     size = sum(_size(part) for one in axes for part in one.values())
     if size > MOST:
-        raise UnsupportedPlot(f"{name} draws {size:,} numbers, and at most {MOST:,} are looked at.")
+        raise NotAsAsked(f"{name} draws {size:,} numbers, and at most {MOST:,} are looked at.")
     for one in axes:
         if not TEXTS:
             one["legend"] = bool(one["legend"])
@@ -110,21 +117,21 @@ def _size(part: Any) -> int:
 
 
 def _text(text: Any) -> Any:
-    """A text; where texts do not count, whether there is one."""
+    """Return the text, or only whether there is one if texts do not count."""
     text = str(text).strip()[:_LABELS]
     return text if TEXTS else bool(text)
 
 
-def _label(artist: Any) -> str:
+def _label(artist: Artist | Container) -> str:
     label = str(artist.get_label())
     return "" if label.startswith("_") or not TEXTS else label[:_LABELS]
 
 
-def _axes(axes: Any) -> dict[str, Any]:
+def _axes(axes: Axes) -> dict[str, Any]:
     bars, flat = _bars(axes)
     lines, points = _lines(axes)
     sides = {"x": axes.xaxis, "y": axes.yaxis}
-    if flat:  # bars that lie: their values are along x
+    if flat:  # horizontal bars, with their values along x
         sides = {"x": axes.yaxis, "y": axes.xaxis}
     legend = axes.get_legend()
     return {
@@ -147,12 +154,12 @@ def _axes(axes: Any) -> dict[str, Any]:
 
 
 def _numbers(values: Any) -> Any:
-    """Positions as floats; dates as days, as matplotlib counts them."""
+    """Return positions as floats. Dates are numbers of days, as in matplotlib."""
     return np.ma.filled(np.ma.asarray(values, dtype=float), np.nan).ravel()
 
 
-def _bars(axes: Any) -> tuple[list[dict[str, Any]], bool]:
-    """The series of bars, each with where its bars stand and how high they are, and whether they lie."""
+def _bars(axes: Axes) -> tuple[list[dict[str, Any]], bool]:
+    """Return the series of bars with their positions and heights, and whether they are horizontal."""
     import matplotlib.patches as shapes  # noqa: PLC0415
     from matplotlib.container import BarContainer  # noqa: PLC0415
 
@@ -165,33 +172,33 @@ def _bars(axes: Any) -> tuple[list[dict[str, Any]], bool]:
     loose = [p for p in axes.patches if type(p) is shapes.Rectangle and id(p) not in seen and p.get_visible()]
     if loose:
         groups.append(("", loose, False))
-    flat = bool(groups) and all(lies for _label, _patches, lies in groups)
-    found: dict[str, list[tuple[float, float, float]]] = {}
-    for label, patches, lies in groups:
+    flat = bool(groups) and all(horizontal for _label, _patches, horizontal in groups)
+    bars: dict[str, list[tuple[float, float, float]]] = {}
+    for label, patches, horizontal in groups:
         for patch in patches:
-            low, size = (patch.get_y(), patch.get_height()) if lies else (patch.get_x(), patch.get_width())
-            high = patch.get_width() if lies else patch.get_height()
-            found.setdefault(label, []).append((float(min(low, low + size)), float(abs(size)), float(high)))
+            low, size = (patch.get_y(), patch.get_height()) if horizontal else (patch.get_x(), patch.get_width())
+            high = patch.get_width() if horizontal else patch.get_height()
+            bars.setdefault(label, []).append((float(min(low, low + size)), float(abs(size)), float(high)))
     for patch in axes.patches:
         if isinstance(patch, shapes.StepPatch):
             values, edges, _base = patch.get_data()
-            found.setdefault(_label(patch), []).extend(
+            bars.setdefault(_label(patch), []).extend(
                 zip(map(float, edges[:-1]), map(float, np.diff(edges)), map(float, values), strict=True)
             )
         elif type(patch) is shapes.Polygon and (steps := _outline(patch.get_xy())):
-            found.setdefault(_label(patch), []).extend(steps)
+            bars.setdefault(_label(patch), []).extend(steps)
     ticks = _ticks(axes.yaxis if flat else axes.xaxis)
     series = []
-    for label, parts in found.items():
+    for label, parts in bars.items():
         parts.sort()
         lefts, widths, heights = (np.array(column, dtype=float) for column in zip(*parts, strict=True))
-        at = [_named(centre, ticks) for centre in (lefts + widths / 2).tolist()]
+        at = [_named(center, ticks) for center in (lefts + widths / 2).tolist()]
         series.append({"label": label, "at": at, "left": lefts, "width": widths, "height": heights})
     return series, flat
 
 
 def _outline(corners: Any) -> list[tuple[float, float, float]]:
-    """The bars of a histogram that was drawn as an outline, or nothing."""
+    """Return the bars of a histogram that was drawn as an outline, or an empty list for another shape."""
     corners = np.asarray(corners, dtype=float)
     turns = corners[:-1][1:] - corners[:-1][:-1]
     if len(corners) < 5 or not (np.isclose(turns[:, 0], 0) | np.isclose(turns[:, 1], 0)).all():
@@ -205,8 +212,8 @@ def _outline(corners: Any) -> list[tuple[float, float, float]]:
     return [(left, width, height) for left, (width, height) in bars.items()]
 
 
-def _ticks(axis: Any) -> dict[float, str]:
-    """The names that stand at an axis instead of numbers, by place."""
+def _ticks(axis: Axis) -> dict[float, str]:
+    """Return the names shown at an axis instead of numbers, by position."""
     from matplotlib.category import StrCategoryFormatter  # noqa: PLC0415
     from matplotlib.ticker import FixedFormatter, FuncFormatter  # noqa: PLC0415
 
@@ -218,18 +225,18 @@ def _ticks(axis: Any) -> dict[float, str]:
 
 
 def _named(place: float, ticks: dict[float, str]) -> Any:
-    """The name of the tick that a bar stands at; where there is none, its place."""
+    """Return the name of the tick at a bar, or the bar's position if there is none."""
     near = min(ticks, key=lambda tick: abs(tick - place), default=None)
     if near is None or abs(near - place) > 0.5:
         return place
     try:
-        return float(ticks[near])  # 1990 in a text is the number
+        return float(ticks[near])  # read "1990" as a number
     except ValueError:
         return ticks[near]
 
 
-def _lines(axes: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Lines, and those that are only markers as points."""
+def _lines(axes: Axes) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the lines, and the points, which are lines with only markers."""
     lines: list[dict[str, Any]] = []
     points: list[dict[str, Any]] = []
     for line in axes.lines:
@@ -243,7 +250,7 @@ def _lines(axes: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return lines, points
 
 
-def _scattered(axes: Any) -> list[dict[str, Any]]:
+def _scattered(axes: Axes) -> list[dict[str, Any]]:
     from matplotlib.collections import PathCollection  # noqa: PLC0415
 
     found = []
@@ -254,8 +261,8 @@ def _scattered(axes: Any) -> list[dict[str, Any]]:
     return found
 
 
-def _areas(axes: Any) -> list[dict[str, Any]]:
-    """What ``fill_between`` and its like fill: the corners."""
+def _areas(axes: Axes) -> list[dict[str, Any]]:
+    """Return the corners of areas, such as those of ``fill_between``."""
     from matplotlib.collections import PolyCollection  # noqa: PLC0415
 
     found = []
@@ -266,7 +273,7 @@ def _areas(axes: Any) -> list[dict[str, Any]]:
     return found
 
 
-def _wedges(axes: Any) -> list[dict[str, Any]]:
+def _wedges(axes: Axes) -> list[dict[str, Any]]:
     import matplotlib.patches as shapes  # noqa: PLC0415
 
     parts = [patch for patch in axes.patches if isinstance(patch, shapes.Wedge)]

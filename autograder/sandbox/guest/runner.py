@@ -1,4 +1,4 @@
-"""The conversation inside the child: run the cells, then answer calls until the trusted side hangs up."""
+"""Main loop of the sandboxed child: run the cells, then serve calls until the parent disconnects."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from types import CodeType
 
 import numpy as np
 
@@ -16,130 +16,123 @@ from .failures import CallTimeout, JailLimits
 from .kernel import Kernel
 from .namespace import look_up, rebind, redefine
 from .wire import Decoder, Encoder, pack, pack_array
-from .wire_limits import TooBig, WireError
+from .wire_limits import Json, TooBig, Value, WireError
 from .wire_plain import opaque_tree
 
-Work = Callable[[], tuple[Any, list[str]]]
+Work = Callable[[], tuple[Value, list[str]]]  # returns a value, and the arguments that were changed
 
 __all__ = ["OUT_OF_MEMORY", "serve"]
 
-OUT_OF_MEMORY = 66  # the exit status of a child that has no memory left to answer with
+OUT_OF_MEMORY = 66  # exit status of a child that is out of memory
 
 _exec, _compile = exec, compile
-_exit = os._exit  # the only exit that no student's code can catch
+_exit = os._exit  # the only exit that student code cannot catch
 
 
 class Runner:
-    """One notebook and the line over which it is asked."""
+    """One notebook and its connection to the parent."""
 
-    def __init__(self, line: Connection, kernel: Kernel, order: dict[str, Any]) -> None:
-        self._line, self._kernel = line, kernel
+    def __init__(self, connection: Connection, kernel: Kernel, order: dict[str, Json]) -> None:
+        self._connection, self._kernel = connection, kernel
         self._seconds: float = order["call_seconds"]
         self._max_bytes: int = order["max_bytes"]
-        self._failed = False  # whether the last piece of work ended with anything but a value
-        self._compiled: dict[str, Any] = {}  # the texts that came from the trusted side
-        self._before: dict[str, Any] = {}  # the namespace as it was before anything was defined from outside
+        self._failed = False  # whether the last work did not return a value
+        self._compiled: dict[str, CodeType] = {}  # source text sent by the parent
+        self._before: dict[str, Value] = {}  # the namespace before the parent redefined anything
 
     def loop(self) -> None:
-        """Answer requests for ever; ``receive`` ends the process."""
+        """Serve requests forever. ``receive`` ends the process."""
         actions = {
             "calls": self._calls,
             "probe": self._probe,
             "value": self._value,
             "substitute": self._substitute,
             "define": self._define,
-            "trials": self._trials,
+            "run_variants": self._run_variants,
         }
         while True:
-            head, blob = self._line.receive()
+            head, blob = self._connection.receive()
             actions[head["do"]](head, blob)
 
-    def _calls(self, head: dict[str, Any], blob: bytearray) -> None:
+    def _calls(self, head: dict[str, Json], blob: bytearray) -> None:
         decode = Decoder(blob, self._special, copy=True)
         held: list[Callable[[], bytes]] = []
         left = len(head["calls"])
         for name, args, kwargs, *probe in head["calls"]:
             left -= 1
-
-            work = self._asked(decode, name, args, kwargs, *(head["probes"][place] for place in probe))
+            work = self._calling(decode, name, args, kwargs, *(head["probes"][place] for place in probe))
             if head["hold"]:
-                held.append(self._held(work))
-                self._line.send(_TICK, more=True)  # so that the trusted side can time each call
+                held.append(self._hold(work))
+                self._connection.send(_TICK, more=True)  # so that the parent can time each call
             else:
-                self._line.send(self._answered(work), more=left > 0)
-        for place, write_down in enumerate(held, start=1):
-            self._line.send(write_down(), more=place < len(held))
+                self._connection.send(self._answer(work), more=left > 0)
+        for place, encode in enumerate(held, start=1):
+            self._connection.send(encode(), more=place < len(held))
 
-    def _asked(self, decode: Decoder, name: str, args: list[Any], kwargs: list[Any], probe: str = "") -> Work:
-        """What calls one function, or a probe with it: gives its value, and which arguments it changed."""
+    def _calling(self, decode: Decoder, name: str, args: list[Json], kwargs: list[Json], probe: str = "") -> Work:
+        """Return the work that calls one function, or a probe with that function."""
 
-        def work() -> tuple[Any, list[str]]:
-            witness = ArgumentTracker(decode)
-            positional, named = witness.arguments(args, kwargs)
+        def work() -> tuple[Value, list[str]]:
+            tracker = ArgumentTracker(decode)
+            positional, named = tracker.arguments(args, kwargs)
             function = look_up(self._kernel.namespace, name)
             if probe:
                 value = self._special("s", [probe, "probe"])(function, *positional, **named)
             else:
                 value = function(*positional, **named)
-            return value, witness.changed()
+            return value, tracker.changed()
 
         return work
 
-    def _probe(self, head: dict[str, Any], blob: bytearray) -> None:
-        def work() -> tuple[Any, list[str]]:
-            witness = ArgumentTracker(Decoder(blob, self._special, copy=True))
-            positional, named = witness.arguments(head["args"], head["kwargs"])
-            probe = self._special("s", [head["source"], "probe"])
-            value = probe(look_up(self._kernel.namespace, head["name"]), *positional, **named)
-            return value, witness.changed()
+    def _probe(self, head: dict[str, Json], blob: bytearray) -> None:
+        decode = Decoder(blob, self._special, copy=True)
+        work = self._calling(decode, head["name"], head["args"], head["kwargs"], head["source"])
+        self._connection.send(self._answer(work))
 
-        self._line.send(self._answered(work))
+    def _value(self, head: dict[str, Json], _blob: bytearray) -> None:
+        self._connection.send(self._answer(lambda: (look_up(self._kernel.namespace, head["name"]), [])))
 
-    def _value(self, head: dict[str, Any], _blob: bytearray) -> None:
-        self._line.send(self._answered(lambda: (look_up(self._kernel.namespace, head["name"]), [])))
-
-    def _substitute(self, head: dict[str, Any], _blob: bytearray) -> None:
+    def _substitute(self, head: dict[str, Json], _blob: bytearray) -> None:
         name = head["name"]
-        line, max_bytes = self._line, self._max_bytes
+        connection, max_bytes = self._connection, self._max_bytes
 
-        def ask(*args: Any, **kwargs: Any) -> Any:
+        def ask(*args: Value, **kwargs: Value) -> Value:
             encode = Encoder(opaque_tree, max_bytes)
             positional, named = [encode(a) for a in args], [[k, encode(v)] for k, v in kwargs.items()]
-            line.send(pack({"ask": name, "args": positional, "kwargs": named}, encode.blobs))
-            reply, blob = line.receive()
+            connection.send(pack({"ask": name, "args": positional, "kwargs": named}, encode.blobs))
+            reply, blob = connection.receive()
             if "error" in reply:
                 raise _KNOWN_ERRORS.get(reply["error"], RuntimeError)(reply["message"])
             return Decoder(blob, self._special, copy=True)(reply["value"])
 
         ask.__name__ = ask.__qualname__ = name
         rebind(self._kernel.namespace, name, ask)
-        self._line.send(pack({"done": True}))
+        self._connection.send(pack({"done": True}))
 
-    def _define(self, head: dict[str, Any], _blob: bytearray) -> None:
-        """Let functions be what other sources make of them, or with no sources what the notebook made of them."""
-        self._line.send(self._answered(self._defining(head["sources"])))
+    def _define(self, head: dict[str, Json], _blob: bytearray) -> None:
+        """Replace functions with the definitions in the sources. With no sources, restore the notebook's own."""
+        self._connection.send(self._answer(self._defining(head["sources"])))
 
-    def _trials(self, head: dict[str, Any], blob: bytearray) -> None:
-        """Ask each of several programs the same; where one cannot be defined, or fails, that is its answer to all the rest."""
+    def _run_variants(self, head: dict[str, Json], blob: bytearray) -> None:
+        """Make the same calls to several programs. If one cannot be defined or fails, all its later calls return that failure."""
         seconds, self._seconds = self._seconds, head["seconds"]
         left = len(head["programs"]) * len(head["calls"])
         for sources in head["programs"]:
             decode = Decoder(blob, self._special, copy=True)
             self._failed = False
-            frame = self._answered(self._defining(sources))
+            frame = self._answer(self._defining(sources))
             for name, args, kwargs, *probe in head["calls"]:
                 left -= 1
                 probes = [head["probes"][place] for place in probe]
-
-                frame = frame if self._failed else self._answered(self._asked(decode, name, args, kwargs, *probes))
-                self._line.send(frame, more=left > 0)
+                frame = frame if self._failed else self._answer(self._calling(decode, name, args, kwargs, *probes))
+                self._connection.send(frame, more=left > 0)
         self._seconds = seconds
         self._defining([])()
 
     def _defining(self, sources: list[list[str]]) -> Work:
-        """What lets the notebook's names be what its cells made them, and then those in ``sources`` what they define."""
+        """Return the work that restores the notebook's names and then defines those in ``sources``."""
 
-        def work() -> tuple[Any, list[str]]:
+        def work() -> tuple[Value, list[str]]:
             namespace = self._kernel.namespace
             if not self._before:
                 self._before = dict(namespace)
@@ -148,7 +141,7 @@ class Runner:
 
         return work
 
-    def _special(self, tag: str, items: list[Any]) -> Any:
+    def _special(self, tag: str, items: list[Json]) -> Value:
         if tag == "r":
             return np.random.default_rng(items[0])
         if tag == "n":
@@ -156,19 +149,19 @@ class Runner:
         if tag != "s" or len(items) != 2:
             raise WireError("only source text, names and seeds are sent inwards")
         text, name = items
-        namespace: dict[str, Any] = {"__name__": "given", "np": np}
-        if text not in self._compiled:  # the script that is asked a hundred times is read once
+        namespace: dict[str, Value] = {"__name__": "given", "np": np}
+        if text not in self._compiled:  # a script that is called a hundred times is compiled once
             self._compiled[text] = _compile(text, "<given>", "exec")
         _exec(self._compiled[text], namespace)
         return namespace[name]
 
-    def _answered(self, work: Work) -> bytes:
-        """Do ``work`` and write its answer down, within its time."""
+    def _answer(self, work: Work) -> bytes:
+        """Do ``work`` and return the frame of its result, within the time limit."""
         return self._within(lambda: self._packed(*work()))
 
-    def _held(self, work: Work) -> Callable[[], bytes]:
-        """Do ``work`` within its time; what is returned writes the answer down, also within a limit."""
-        done: list[tuple[Any, list[str]]] = []
+    def _hold(self, work: Work) -> Callable[[], bytes]:
+        """Do ``work`` within the time limit. Return a function that encodes the result, also within the limit."""
+        done: list[tuple[Value, list[str]]] = []
 
         def hold() -> bytes:
             done.append(work())
@@ -187,13 +180,13 @@ class Runner:
             self._failed = True
             message = f"The result is too big to be looked at: {error}."
             return pack({"error": {"type": "ResultTooBig", "message": message}})
-        except BaseException as error:  # noqa: BLE001 - a student's class may do anything when it is looked at
+        except BaseException as error:  # noqa: BLE001 - a student's class may raise anything when it is encoded
             self._failed = True
             described = self._kernel.describe(error)
-            error.__traceback__ = None  # its frames may hold gigabytes
+            error.__traceback__ = None  # its frames may keep gigabytes alive
             return pack({"error": described})
 
-    def _packed(self, value: Any, changed: list[str]) -> bytes:
+    def _packed(self, value: Value, changed: list[str]) -> bytes:
         if not changed and (frame := pack_array(value, self._max_bytes)):
             return frame
         encode = Encoder(opaque_tree, self._max_bytes)
@@ -207,59 +200,59 @@ _KNOWN_ERRORS: dict[str, type[Exception]] = {
 }
 
 
-_UNTELLABLE = {"type": "OutputTooBig", "message": "What this cell put out is too big to be kept."}
+_TOO_MUCH_OUTPUT = {"type": "OutputTooBig", "message": "What this cell put out is too big to be kept."}
 
 
-def _lay_out(files: list[list[Any]], blob: bytearray) -> None:
-    """Write the files that lie beside the notebook into the current folder, from which modules are imported then too."""
-    at = 0
+def _set_up(files: list[Json], blob: bytearray) -> None:
+    """Write the files that come with the notebook to the current folder, and allow imports from it."""
+    offset = 0
     for path, size in files:
         folder = os.path.dirname(path)  # noqa: PTH120 - pathlib is not worth its import for one call
         if folder:
             os.makedirs(folder, exist_ok=True)  # noqa: PTH103
         with open(path, "wb") as file:  # noqa: PTH123
-            file.write(memoryview(blob)[at : at + size])
-        at += size
+            file.write(memoryview(blob)[offset : offset + size])
+        offset += size
     if files:
         sys.path.insert(0, "")
 
 
 def serve(
     receive_into: Callable[[memoryview], int],
-    send: Callable[[Any], int],
+    send: Callable[[memoryview], int],
     wake: Callable[[], None] = lambda: None,
     jail: JailLimits | None = None,
 ) -> None:
-    """Be the child of one submission, in ``jail`` where there is one: the first frame brings its cells; never returns."""
-    line = Connection(receive_into, send, wake)
+    """Run the child of one submission, in ``jail`` if it is sandboxed. The first frame contains the cells. Never returns."""
+    connection = Connection(receive_into, send, wake)
     status = 1
     try:
-        order, blob = line.receive()
-        _lay_out(order.get("files", []), blob)
+        order, blob = connection.receive()
+        _set_up(order.get("files", []), blob)
         os.environ.update(order.get("environment", {}))
-        line.send(pack({"confined": True}))
+        connection.send(pack({"confined": True}))
         if jail is not None and order.get("files"):
             jail = replace(jail, alone=False)
         kernel = Kernel(seed=order["seed"], output_chars=order["output_chars"], draw=order["draw"], jail=jail)
         late = False
         for index, name, source, optional, seconds in order["cells"]:
-            # What overran once is likely to be called by the pictures that follow: they are not waited for as long.
+            # Optional cells after a timeout get less time, because pictures often call the same slow code.
             outcome = kernel.run(index, name, source, min(seconds, 1.0) if late and optional else seconds)
             late = late or outcome.get("stopped") == "timeout"
             try:
                 frame = pack({"cell": outcome})
             except (TooBig, UnicodeError):
-                # Too many pictures, most likely; nbgrader reads a score out of the result and the streams.
+                # Most likely too many pictures. nbgrader reads a score only from the result and the streams.
                 outcome["outputs"] = [output for output in outcome["outputs"] if output[0] != "display"]
                 try:
                     frame = pack({"cell": outcome})
                 except (TooBig, UnicodeError):
-                    outcome |= {"outputs": [], "error": _UNTELLABLE}
+                    outcome |= {"outputs": [], "error": _TOO_MUCH_OUTPUT}
                     frame = pack({"cell": outcome})
-            line.send(frame, more=True)
+            connection.send(frame, more=True)
         names = [name[:200] for name in kernel.names()[:5000]]
-        line.send(pack({"names": names}))
-        Runner(line, kernel, order).loop()
+        connection.send(pack({"names": names}))
+        Runner(connection, kernel, order).loop()
     except MemoryError:
         status = OUT_OF_MEMORY
     finally:

@@ -1,8 +1,8 @@
-"""The system calls that a student's code may make, as a BPF program for the kernel's seccomp filter.
+"""The system calls that student code may make, as a BPF program for the kernel's seccomp filter.
 
-An allowlist: what is not named here fails with "operation not permitted". No socket, no new process, no signal to
-anyone, no change of identity, no tracing, no mount. Of ``fcntl`` only some commands are on it, and of ``clone`` only the
-call that makes a thread of this process; how many there may be, ``confine`` says.
+This is an allowlist: any other call fails with "operation not permitted". There are no sockets, new processes, signals
+to other processes, changes of identity, tracing or mounts. Only some commands of ``fcntl`` are allowed, and ``clone`` can
+only create a thread of this process. ``confine`` limits the number of threads.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import struct
 
 __all__ = ["program"]
 
-# name: (x86_64, aarch64); None where that machine has no such call. In the order of the alphabet, from left to right.
+# name: (x86_64, aarch64), or None if that machine does not have the call. In alphabetical order, row by row.
 ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "access": (21, None),          "alarm": (37, None),             "brk": (12, 214),
     "chdir": (80, 49),             "clock_getres": (229, 114),      "clock_gettime": (228, 113),
@@ -47,36 +47,33 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "unlinkat": (263, 35),         "write": (1, 64),                "writev": (20, 66),
 }  # fmt: skip
 _FCNTL = (72, 25)
-# The same numbers on both machines. Not among them is what makes a descriptor send signals to whomever its owner names
-# (F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE): it would reach every process of the same user.
+# The same numbers on both machines. The commands that make a descriptor send signals to a chosen process (F_SETOWN,
+# F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE) are left out, because they would reach every process of the same user.
 _FCNTL_COMMANDS = {
     "F_DUPFD": 0,      "F_GETFD": 1,       "F_SETFD": 2,            "F_GETFL": 3,
     "F_GETLK": 5,      "F_SETLK": 6,       "F_SETLKW": 7,           "F_OFD_GETLK": 36,
     "F_OFD_SETLK": 37, "F_OFD_SETLKW": 38, "F_DUPFD_CLOEXEC": 1030, "F_GETPIPE_SZ": 1032,
 }  # fmt: skip
-_F_SETFL, _O_ASYNC = 4, 0o20000  # it may be set, but for this flag
-# Python sets close-on-exec with fcntl instead when ioctl fails with EACCES, but gives up on EPERM.
+_F_SETFL, _O_ASYNC = 4, 0o20000  # F_SETFL is allowed without this flag
+# If ioctl fails with EACCES, Python sets close-on-exec with fcntl instead. On EPERM it gives up.
 _IOCTL = (16, 29)
 _CLONE = (56, 220)
-# The flags with which glibc makes a thread, and those of musl, which sets one more that means nothing. A thread shares all
-# that this process has; with any other flags ``clone`` makes a process, or namespaces.
+# The flags with which glibc creates a thread, and those of musl, which sets one more without effect. With any other flags
+# ``clone`` could create a process or namespaces.
 _THREAD_FLAGS = (0x003D0F00, 0x007D0F00)
-# The flags of ``clone3`` stand in memory, where no filter can read them. Told that there is no such call, libraries use ``clone``.
+# The flags of ``clone3`` are in memory, where a filter cannot read them. On ENOSYS, libraries use ``clone`` instead.
 _CLONE3 = (435, 435)
-_MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column above, AUDIT_ARCH_*
+_MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column in the table above, AUDIT_ARCH_*
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_IF_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_FIRST, _SECOND, _THIRD = (
-    16,
-    24,
-    32,
-)  # where the lower halves of these arguments are in struct seccomp_data; of each of them the kernel reads 32 bits
+# Offsets of the lower halves of these arguments in struct seccomp_data. The kernel reads only 32 bits of each argument.
+_FIRST, _SECOND, _THIRD = 16, 24, 32
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _X32_BIT = 0x40000000
 
 
 def program() -> bytes:
-    """The filter as an array of ``struct sock_filter``; raises ``OSError`` on a processor without a table."""
+    """Return the filter as an array of ``struct sock_filter``. Raises ``OSError`` on an unknown processor."""
     machine = platform.machine()
     if machine not in _MACHINES:
         raise OSError(errno.ENOSYS, f"there is no system-call table for {machine}")
@@ -101,7 +98,7 @@ def program() -> bytes:
 
 
 def _fcntl_commands() -> list[tuple[int, int, int, int]]:
-    """The steps that decide over a call of ``fcntl`` by its command: none leads out of them."""
+    """Return the steps that allow or refuse ``fcntl`` by its command. None jumps out of them."""
     steps = [(_LOAD, 0, 0, _SECOND)]
     for command in _FCNTL_COMMANDS.values():
         steps += [(_JUMP_EQUAL, 0, 1, command), (_RETURN, 0, 0, _ALLOW)]
@@ -110,7 +107,7 @@ def _fcntl_commands() -> list[tuple[int, int, int, int]]:
 
 
 def _threads_only() -> list[tuple[int, int, int, int]]:
-    """The steps that decide over a call of ``clone`` by its flags: none leads out of them."""
+    """Return the steps that allow or refuse ``clone`` by its flags. None jumps out of them."""
     steps = [(_LOAD, 0, 0, _FIRST)]
     for flags in _THREAD_FLAGS:
         steps += [(_JUMP_EQUAL, 0, 1, flags), (_RETURN, 0, 0, _ALLOW)]

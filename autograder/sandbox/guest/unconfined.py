@@ -1,4 +1,4 @@
-"""The child without confinement: one plain process for one submission, on any system."""
+"""The child without a sandbox: one ordinary process per submission, on any system."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Serve over the socket that was handed down: a descriptor's number, or on Windows what ``socket.share`` made."""
-    handed = sys.stdin.buffer.readline().strip()
+    """Serve over the socket named on stdin: a descriptor's number, or on Windows the result of ``socket.share``."""
+    handle = sys.stdin.buffer.readline().strip()
     if os.name == "nt":
-        line = socket.fromshare(bytes.fromhex(handed.decode("ascii")))  # type: ignore[attr-defined,unused-ignore]
+        connection = socket.fromshare(bytes.fromhex(handle.decode("ascii")))  # type: ignore[attr-defined,unused-ignore]
     else:
-        line = socket.socket(fileno=int(handed))
+        connection = socket.socket(fileno=int(handle))
     sys.dont_write_bytecode = True
-    serve(line.recv_into, line.send)
+    serve(connection.recv_into, connection.send)

@@ -1,17 +1,18 @@
-"""How values cross between the two sides: JSON for structure, raw bytes for arrays, never pickle.
+"""Encode and decode the values sent between the sandbox and its parent: JSON for structure, raw bytes for arrays, no pickle.
 
-Both sides use this module, and neither believes the other: every length is checked before it is used. A value
-becomes a JSON tree in which scalars stand for themselves and every list starts with a tag::
+Both processes use this module, and neither trusts the other. Every length is checked before it is used. A value
+becomes a JSON tree in which scalars represent themselves and every list starts with a tag::
 
     ["l", …] list   ["t", …] tuple   ["d", [key, value], …] dict   ["c", real, imag] complex
     ["a", dtype, shape] array   ["g", dtype] NumPy scalar   (their bytes follow in the frame, in order)
-    ["v", dtype, shape] array that is to lie apart in memory, as a transpose or a slice with a step does
-    ["o", type] a value that stays where it is
+    ["v", dtype, shape] array to rebuild with a non-contiguous layout, like a transpose or a slice with a step
+    ["o", type] a value that is not sent, only the name of its type
     ["s", text, name] source text that defines a function   ["r", seed] a seeded random generator
-    ["n", name] what the notebook has under that name
-    ["T", parts] a table, a column, or a single value of pandas, taken apart (see ``wire_tables``)
+    ["n", name] the notebook's variable of that name
+    ["T", parts] a pandas table, column or scalar, decomposed by ``wire_tables``
 
-and every tag that is a word, such as ``["set", …]``, is one of ``wire_plain``. A frame is ``<json length: uint32><bytes length: uint64><json><bytes>``.
+Longer tags, such as ``["set", …]``, are defined in ``wire_plain``.
+A frame is ``<json length: uint32><bytes length: uint64><json><bytes>``.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ from .wire_limits import (
     MAX_NESTING,
     MAX_NODES,
     MAX_TEXT,
+    Json,
     TooBig,
+    Value,
     WireError,
     nested_deeper,
 )
@@ -56,7 +59,7 @@ HEADER = struct.Struct("<IQ")
 ALIGN = 16
 DTYPES = frozenset(np.dtype(code).str for code in "?bBhHiIlLqQefdgFDG")
 
-# Kept here under names of our own: a student's code may replace the attributes of these modules.
+# Saved here because student code may replace the attributes of these modules.
 _dumps = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _loads = json.JSONDecoder().decode
 _array, _ndarray, _generic, _frombuffer, _empty = np.array, np.ndarray, np.generic, np.frombuffer, np.empty
@@ -64,32 +67,31 @@ _dtype = np.dtype
 
 
 class Encoder:
-    """Turns values into trees, gathering the bytes of arrays in ``blobs``.
+    """A callable that converts values to trees and collects the bytes of arrays in ``blobs``.
 
-    ``special`` gets what has no tree of its own and returns one, ``["o", type]`` for instance. With ``layouts`` an array
-    that is not contiguous arrives as one that is not either.
-    Raises ``TooBig`` past ``max_bytes`` or past 200,000 parts.
+    A value of any other type is passed to ``special``, which returns its tree, such as ``["o", type]``. With ``layouts``,
+    arrays that are not contiguous are rebuilt as such. Raises ``TooBig`` above ``max_bytes`` or 200,000 parts.
     """
 
-    def __init__(self, special: Callable[[Any], list[Any]], max_bytes: int, *, layouts: bool = False) -> None:
-        self.blobs: list[Any] = []
+    def __init__(self, special: Callable[[Value], list[Json]], max_bytes: int, *, layouts: bool = False) -> None:
+        self.blobs: list[bytes] = []
         self._special = special
         self._layouts = layouts
-        self._room = max_bytes
-        self._nodes = MAX_NODES
+        self._bytes_left = max_bytes
+        self._parts_left = MAX_NODES
 
-    def __call__(self, value: Any, depth: int = 0) -> Any:
-        """The tree of ``value``."""
+    def __call__(self, value: Value, depth: int = 0) -> Json:
+        """Return the tree of ``value``."""
         kind = type(value)
         if value is None or kind is bool or kind is float:
             return value
-        if issubclass(kind, str):  # NumPy's own texts too
+        if issubclass(kind, str):  # including NumPy strings
             return str.__str__(value) if len(value) <= MAX_TEXT else self._special(value)
         if issubclass(kind, (_ndarray, _generic)):
-            held = objects_of(value) if value.dtype.kind == "O" and value.size <= MAX_NODES else None
-            if held is None:
+            content = objects_of(value) if value.dtype.kind == "O" and value.size <= MAX_NODES else None
+            if content is None:
                 return self._encode_array(value, kind)
-            return self._encode_array(held, _ndarray) if type(held) is _ndarray else self(held, depth)
+            return self._encode_array(content, _ndarray) if type(content) is _ndarray else self(content, depth)
         if issubclass(kind, int):
             if int.bit_length(value) <= MAX_INT_BITS:
                 return int(value)
@@ -113,12 +115,12 @@ class Encoder:
         return ["l" if issubclass(kind, list) else "t", *[self(item, depth + 1) for item in value]]
 
     def count(self, parts: int) -> None:
-        """Note that so many parts are written down; raises ``TooBig`` past 200,000."""
-        self._nodes -= parts
-        if self._nodes < 0:
+        """Count ``parts`` towards the limit. Raises ``TooBig`` above 200,000."""
+        self._parts_left -= parts
+        if self._parts_left < 0:
             raise TooBig(f"it has more than {MAX_NODES:,} parts")
 
-    def _encode_table(self, value: Any, depth: int) -> Any:
+    def _encode_table(self, value: Value, depth: int) -> Json:
         try:
             parts = to_parts(value)
         except TooLarge as error:
@@ -126,46 +128,47 @@ class Encoder:
         tree = self(parts, depth + 1)
         return tree if type(parts) is list else ["T", tree]
 
-    def _encode_array(self, value: Any, kind: type) -> Any:
+    def _encode_array(self, value: Value, kind: type) -> Json:
         if value.dtype.kind not in "biufc":
             return encode_other_array(self, value) or self._special(value)
         plain = value
         if kind is not _ndarray or not value.dtype.isnative or not value.flags.c_contiguous:
-            # ``subok=False`` takes the plain array that lies under a matrix, a masked array or a subclass.
+            # ``subok=False`` takes the base array of a matrix, a masked array or a subclass.
             plain = _array(value, dtype=value.dtype.newbyteorder("="), subok=False, order="C", copy=None)
         code = plain.dtype.str
         if code not in DTYPES:
             return self._special(value)
-        self._room -= plain.nbytes
-        if self._room < 0:
+        self._bytes_left -= plain.nbytes
+        if self._bytes_left < 0:
             raise TooBig(f"its arrays hold more than may be looked at (this one: {plain.nbytes / 2**20:.0f} MiB)")
         raw = plain.tobytes()
         self.blobs.append(raw)
-        if short := -len(raw) % ALIGN:
-            self.blobs.append(b"\0" * short)
+        if padding := -len(raw) % ALIGN:
+            self.blobs.append(b"\0" * padding)
         if issubclass(kind, _generic):
             return ["g", code]
         return ["v" if self._layouts and not value.flags.c_contiguous else "a", code, list(plain.shape)]
 
 
 class Decoder:
-    """Turns trees back into values, taking the bytes of arrays from ``blob`` in order.
+    """A callable that converts trees back to values, taking the bytes of arrays from ``blob`` in order.
 
-    ``special(tag, items)`` answers for the tags ``"o"``, ``"s"``, ``"n"`` and ``"r"``; with ``copy`` every array owns its memory,
-    and ``originals`` holds what each was copied from, in order (of a table, its parts); else arrays are views of ``blob``, and as writable as it is. Raises ``WireError`` for anything that is not exactly as it should be.
+    ``special(tag, items)`` returns the value for the tags ``"o"``, ``"s"``, ``"n"`` and ``"r"``. Arrays are views of ``blob``,
+    and writable if it is. With ``copy`` every array owns its memory, and ``originals`` lists the arrays that were copied
+    (for a table, its parts), in order. Raises ``WireError`` for anything that is not exactly in the expected form.
     """
 
     def __init__(
-        self, blob: bytes | bytearray, special: Callable[[str, list[Any]], Any], *, copy: bool = False
+        self, blob: bytes | bytearray, special: Callable[[str, list[Json]], Value], *, copy: bool = False
     ) -> None:
         self._blob = blob
         self._special = special
         self._copy = copy
-        self._at = 0
-        self.originals: list[Any] = []
+        self._offset = 0
+        self.originals: list[Value] = []
 
-    def __call__(self, tree: Any, depth: int = 0) -> Any:
-        """The value that ``tree`` describes."""
+    def __call__(self, tree: Json, depth: int = 0) -> Value:
+        """Return the value that ``tree`` describes."""
         if tree is None or type(tree) in (bool, int, float, str):
             if type(tree) is int and tree.bit_length() > MAX_INT_BITS:
                 raise WireError("a whole number has more digits than may cross")
@@ -202,67 +205,67 @@ class Decoder:
             return decode_plain(self, tag, items, depth)
         raise WireError("a part of the value has an unknown tag")
 
-    def _decode_dict(self, items: list[Any], depth: int) -> dict[Any, Any]:
+    def _decode_dict(self, items: list[Json], depth: int) -> dict[Value, Value]:
         result = {}
         for pair in items:
             if type(pair) is not list or len(pair) != 2:
                 raise WireError("a part of a dict is not a pair")
-        for key, (_, tree) in zip(decode_keys(self, [pair[0] for pair in items]), items):  # noqa: B905 - as many
+        for key, (_, tree) in zip(decode_keys(self, [pair[0] for pair in items]), items):  # noqa: B905 - same length
             result[key] = self(tree, depth + 1)
         return result
 
-    def _decode_table(self, tree: Any, depth: int) -> Any:
+    def _decode_table(self, tree: Json, depth: int) -> Value:
         known = len(self.originals)
         parts = self(tree, depth + 1)
         try:
             table = from_parts(parts)
-            # A table is one thing that a call may change. Another pandas may make another dtype of its texts than was sent.
+            # A call may change the table as a whole. Another version of pandas may read its strings as another dtype.
             self.originals[known:] = [to_parts(table)] if self._copy else []
         except ValueError as error:
             raise WireError(str(error)) from error
         return table
 
-    def _decode_array(self, code: Any, shape: Any) -> Any:
+    def _decode_array(self, code: Json, shape: Json) -> Value:
         if type(code) is not str or type(shape) is not list or len(shape) > 32:
             raise WireError("an array has no proper dtype and shape")
         try:
             dtype, sides, count = _form(code, *shape)
-        except TypeError as error:  # a side that cannot even be looked up
+        except TypeError as error:  # a side that is not hashable
             raise WireError("an array has no proper shape") from error
-        end = self._at + count * dtype.itemsize
+        end = self._offset + count * dtype.itemsize
         if end > len(self._blob):
             raise WireError("an array is longer than the bytes that came with it")
         try:
-            flat = _frombuffer(self._blob, dtype, count=count, offset=self._at) if count else _empty(0, dtype)
+            flat = _frombuffer(self._blob, dtype, count=count, offset=self._offset) if count else _empty(0, dtype)
             result = flat.reshape(sides)
         except (ValueError, OverflowError) as error:
             raise WireError("an array has no proper shape") from error
-        self._at = end + -end % ALIGN
-        if dtype.kind == "b":  # a byte that is neither 0 nor 1 would make a bool that is neither
+        self._offset = end + -end % ALIGN
+        if dtype.kind == "b":  # bytes other than 0 and 1 would make invalid bools
             return result.view("u1") != 0
         return result
 
 
 def strided(array: Any) -> Any:
-    """The same numbers in an array that is not contiguous: its axes lie in the opposite order, and with gaps between them."""
+    """Return a copy of ``array`` that is not contiguous: its axes are reversed in memory, with gaps between the elements."""
     if array.ndim == 0:
         return array.copy()
-    turned = array.T
-    apart = _empty((*turned.shape[:-1], 2 * turned.shape[-1]), array.dtype)[..., ::2].T
-    apart[...] = array
-    return apart
+    transposed = array.T
+    result = _empty((*transposed.shape[:-1], 2 * transposed.shape[-1]), array.dtype)[..., ::2].T
+    result[...] = array
+    return result
 
 
 def objects_of(array: Any) -> Any:
-    """What an array of objects comes to: numbers are the array of them, a row of arrays is their list; else ``None``.
+    """Return the content of an array of objects in a form that can be sent, or None if there is none.
 
-    Texts and None, numbers among them or not, are lists of them. ``np.frompyfunc`` and ``np.array([a, b], dtype=object)`` make
-    such arrays out of honest values.
+    Numbers become a numeric array, and a row of arrays becomes a list. Strings and None, with or without numbers, become
+    nested lists. Student code often makes such arrays, with ``np.frompyfunc`` or ``np.array([a, b], dtype=object)``.
     """
     items = _array(array, subok=False).ravel().tolist()
     if all(map(_is_number, items)):
-        held = _array(items) if items else _empty(0)
-        return held.reshape(array.shape) if held.dtype.kind in "biufc" else None
+        numbers = _array(items) if items else _empty(0)
+        return numbers.reshape(array.shape) if numbers.dtype.kind in "biufc" else None
     if array.ndim == 1 and all(type(item) is _ndarray or _is_number(item) for item in items):
         return items
     if array.ndim and all(item is None or type(item) is str or _is_number(item) for item in items):
@@ -270,14 +273,14 @@ def objects_of(array: Any) -> Any:
     return None
 
 
-def _is_number(item: Any) -> bool:
+def _is_number(item: Value) -> bool:
     kind = type(item)
     return kind in (bool, int, float, complex) or (issubclass(kind, _generic) and item.dtype.kind in "biufc")
 
 
-@lru_cache(maxsize=1024, typed=True)  # typed: 1, 1.0 and True are three things here
-def _form(code: str, *shape: Any) -> tuple[Any, tuple[int, ...], int]:
-    """The dtype, shape and number of elements of an array, checked."""
+@lru_cache(maxsize=1024, typed=True)  # typed: 1, 1.0 and True are different here
+def _form(code: str, *shape: Json) -> tuple[np.dtype[Any], tuple[int, ...], int]:
+    """Return the dtype, shape and number of elements of an array. Raises ``WireError`` if they are not allowed."""
     if code not in DTYPES:
         raise WireError("an array has a dtype that may not cross")
     if any(type(n) is not int or not 0 <= n < 2**40 for n in shape):
@@ -285,16 +288,16 @@ def _form(code: str, *shape: Any) -> tuple[Any, tuple[int, ...], int]:
     return _dtype(code), shape, math.prod(shape)
 
 
-def pack(head: Any, blobs: Sequence[Any] = ()) -> bytes:
-    """The frame of a JSON-able ``head`` and the bytes that belong to it; raises ``TooBig`` over the readers' cap."""
+def pack(head: Json, blobs: Sequence[bytes] = ()) -> bytes:
+    """Return the frame of ``head``, which must be valid JSON, and its bytes. Raises ``TooBig`` above the reader's limit."""
     text = _dumps(head).encode("ascii", "replace")
     if len(text) > MAX_HEAD:
         raise TooBig("it takes more text to write down than may be sent")
     return b"".join((HEADER.pack(len(text), sum(map(len, blobs))), text, *blobs))
 
 
-def pack_array(value: Any, max_bytes: int) -> bytes:
-    """``pack({"value": …, "changed": []})`` of a plain array, which most answers are, in a fifth of the time; empty for others."""
+def pack_array(value: Value, max_bytes: int) -> bytes:
+    """Return ``pack({"value": …, "changed": []})`` for an ordinary array in a fifth of the time, or empty bytes for other values."""
     if type(value) is not _ndarray or not value.flags.c_contiguous or value.nbytes > max_bytes:
         return b""
     code = value.dtype.str
@@ -306,14 +309,14 @@ def pack_array(value: Any, max_bytes: int) -> bytes:
 
 @lru_cache(maxsize=256)
 def _array_start(code: str, shape: tuple[int, ...]) -> bytes:
-    """What a frame that answers with such an array begins with."""
+    """Return the header and JSON of a frame that returns such an array."""
     size = math.prod(shape) * _dtype(code).itemsize
     text = _dumps({"value": ["a", code, list(shape)], "changed": []}).encode("ascii")
     return HEADER.pack(len(text), size + -size % ALIGN) + text
 
 
-def parse_head(raw: bytes | bytearray) -> dict[str, Any]:
-    """The JSON object of a frame; raises ``WireError`` where it is none, or one made to exhaust the reader."""
+def parse_head(raw: bytes | bytearray) -> dict[str, Json]:
+    """Return the JSON object of a frame. Raises ``WireError`` if it is invalid, or so large that it would exhaust the reader."""
     if raw.count(b"[") + raw.count(b"{") > 2 * MAX_NODES or raw.count(b",") > 4 * MAX_NODES:
         raise WireError("a frame has too many parts")
     if nested_deeper(raw, MAX_NESTING):

@@ -1,18 +1,18 @@
-"""Plain values beyond numbers, texts, lists and dicts, as trees: sets, bytes, dates, exact numbers, what a generator gives.
+"""Encode and decode further built-in values: sets, bytes, dates, exact numbers and the items of iterators.
 
-Each tree is a list that starts with a word::
+Each tree is a list that starts with a tag::
 
     ["set", …] ["frozenset", …]      members
     ["bytes", base64] ["bytearray", base64]
-    ["int", hexadecimal]             a whole number that no float holds
+    ["int", hexadecimal]             an integer too large for a float
     ["decimal", text] ["fraction", numerator, denominator] ["range", start, stop, step]
     ["date", year, month, day] ["timedelta", days, seconds, microseconds]
     ["time", hour, …, microsecond, fold, zone] ["datetime", year, …, microsecond, fold, zone]
     ["offset", days, seconds, microseconds, name] ["zone", key]    time zones
-    ["gives", type, more, …]         the items that an iterator gave; whether there are more of them
-    ["texts", shape, …] ["times", dtype, shape, …]     arrays of texts, of dates and of time spans
+    ["gives", type, more, …]         the items of an iterator, and whether there are more
+    ["texts", shape, …] ["times", dtype, shape, …]     arrays of strings, and of dates or time spans
 
-Only exact types of the standard library cross: what a class made of them says of itself is never asked on the other side.
+Only exact types of the standard library are sent. No code of a student's class runs in the parent.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ import re
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
-from .wire_limits import MAX_BIG_BITS, MAX_COLLISIONS, MAX_ITEMS, TooBig, WireError
+from .wire_limits import MAX_BIG_BITS, MAX_COLLISIONS, MAX_ITEMS, Json, TooBig, Value, WireError
 
 __all__ = [
     "Iterated",
@@ -46,7 +46,7 @@ __all__ = [
     "zone_of",
 ]  # fmt: skip
 
-# A student's code may replace the attributes of these modules.
+# Saved here because student code may replace the attributes of these modules.
 _date, _datetime, _time, _timedelta = dt.date, dt.datetime, dt.time, dt.timedelta
 _timezone, _ndarray = dt.timezone, np.ndarray
 _islice, _deque, _sorted, _repr = itertools.islice, deque, sorted, repr
@@ -55,61 +55,71 @@ _KEYS = (type(None), bool, int, float, str, complex, bytes, _date, _datetime, _t
 _DECIMAL = re.compile(r"-?(?:\d{1,2000}(?:\.\d{0,2000})?(?:E[+-]\d{1,4})?|Infinity|NaN)")
 _ZONE = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+){0,3}")
 _TIMES = re.compile(r"<[Mm]8(?:\[(?:Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\])?")
-_NAT = -(2**63)  # what NumPy writes for a date that is none
-_BITS_OF_A_LENGTH = 62  # of numbers between which there are no more than Python can count
-MAX_CHARACTERS = 4 << 20  # of an array of texts: each takes as many as the longest
+_NAT = -(2**63)  # the integer that represents NumPy's NaT
+_BITS_OF_A_LENGTH = 62  # of a range's ends, so that Python can compute its length
+MAX_CHARACTERS = 4 << 20  # of an array of strings, in which each takes as much space as the longest
 
-Encode = Callable[..., Any]
+Decode = Callable[..., Value]
 
 
-class Iterated(tuple[Any, ...]):  # noqa: SLOT001 - a tuple cannot have slots that hold something
-    """The items that an iterator gave, ``type`` its type's name; ``more`` says that it was asked for no more than these."""
+class Encode(Protocol):
+    """The interface of ``wire.Encoder``."""
+
+    def __call__(self, value: Value, depth: int = 0, /) -> Json:
+        """Return the tree of ``value``."""
+
+    def count(self, parts: int) -> None:
+        """Count ``parts`` towards the limit."""
+
+
+class Iterated(tuple[Value, ...]):  # noqa: SLOT001 - a subclass of tuple cannot have slots
+    """The first items of an iterator, with the name of its ``type`` and whether there are ``more``."""
 
     type: str
     more: bool
 
-    def __new__(cls, items: Iterable[Any], type: str = "generator", *, more: bool = False) -> Self:  # noqa: A002
-        """The items of an iterator of that type."""
-        made = super().__new__(cls, items)
-        made.type, made.more = type, more
-        return made
+    def __new__(cls, items: Iterable[Value], type: str = "generator", *, more: bool = False) -> Self:  # noqa: A002
+        """Create the items of an iterator of that type."""
+        self = super().__new__(cls, items)
+        self.type, self.more = type, more
+        return self
 
 
-def opaque_tree(value: Any) -> list[Any]:
-    """The tree of a value that cannot cross: its type's name is all that is told."""
+def opaque_tree(value: Value) -> list[Json]:
+    """Return the tree of a value that cannot be sent: only the name of its type."""
     kind = type(value)
     name = kind.__name__
     if issubclass(kind, _ndarray):
         name = f"{name} of dtype {value.dtype}"
     elif issubclass(kind, (dict, set, frozenset)):
-        strange = _no_key(tuple(value))
-        name = f"{name} with {strange} in a {'key' if issubclass(kind, dict) else 'member'}" if strange else name
+        bad_key = _bad_key_type(tuple(value))
+        name = f"{name} with {bad_key} in a {'key' if issubclass(kind, dict) else 'member'}" if bad_key else name
     return ["o", name[:200]]
 
 
-def _no_key(keys: Iterable[Any]) -> str:
-    """The type of the first among ``keys``, or inside of one, that is no key; empty where all are."""
+def _bad_key_type(keys: Iterable[Value]) -> str:
+    """Return the type of the first of ``keys``, or of its items, that cannot be a key, or ``""`` if all can."""
     for key in keys:
         if not is_key(key):
-            return _no_key(key) if type(key) in (tuple, frozenset) else type(key).__name__
+            return _bad_key_type(key) if type(key) in (tuple, frozenset) else type(key).__name__
     return ""
 
 
-def is_key(value: Any) -> bool:
-    """Whether ``value`` may be the member of a set, or a key: a plain value that never changes, or a tuple of them."""
+def is_key(value: Value) -> bool:
+    """Return whether ``value`` can be a dict key or a set member: an immutable built-in value, or a tuple of them."""
     kind = type(value)
     if kind is tuple or kind is frozenset:
         return all(map(is_key, value))
-    return kind in _KEYS or _home(kind) in ("decimal", "fractions", "zoneinfo") or issubclass(kind, str)
+    return kind in _KEYS or _module_of(kind) in ("decimal", "fractions", "zoneinfo") or issubclass(kind, str)
 
 
-def _home(kind: type) -> Any:
-    """The module of a class; a class that was made where none has a name has none."""
+def _module_of(kind: type) -> Any:
+    """Return the module of a class. A class created in a namespace without ``__name__`` has none."""
     return getattr(kind, "__module__", "")
 
 
-def materialize_iterators(value: Any, depth: int = 0) -> Any:
-    """``value`` with the items that iterators in it give in their places, so that no code runs when it is looked at."""
+def materialize_iterators(value: Value, depth: int = 0) -> Value:
+    """Return ``value`` with each iterator in it replaced with its items, so that reading the result runs no code."""
     kind = type(value)
     if kind is _ndarray or kind in _KEYS:
         return value
@@ -118,16 +128,16 @@ def materialize_iterators(value: Any, depth: int = 0) -> Any:
         return value if all(map(_is, items, value)) else kind(items)
     if kind is dict and depth < 6:
         items = [materialize_iterators(item, depth + 1) for item in value.values()]
-        return value if all(map(_is, items, value.values())) else dict(zip(value, items))  # noqa: B905 - as many
-    return value if issubclass(kind, _ndarray) else _given_by(value) or value
+        return value if all(map(_is, items, value.values())) else dict(zip(value, items))  # noqa: B905 - same length
+    return value if issubclass(kind, _ndarray) else _items_of(value) or value
 
 
-def _is(one: Any, other: Any) -> bool:
+def _is(one: Value, other: Value) -> bool:
     return one is other
 
 
-def _given_by(value: Any) -> Iterated | None:
-    """What an iterator gives, as far as it is asked; None for what is none."""
+def _items_of(value: Value) -> Iterated | None:
+    """Return the first items of an iterator, or None if ``value`` is not an iterator."""
     kind = type(value)
     name = kind.__name__[:200] if kind.__name__.isprintable() else "iterator"
     if kind in _VIEWS or kind is _deque:
@@ -138,8 +148,8 @@ def _given_by(value: Any) -> Iterated | None:
     return Iterated(items[:MAX_ITEMS], name, more=len(items) > MAX_ITEMS)
 
 
-def encode_plain(encode: Encode, value: Any, depth: int) -> Any:
-    """The tree of ``value``, whose parts ``encode`` encodes; None for what has none of these."""
+def encode_plain(encode: Encode, value: Value, depth: int) -> Json:
+    """Return the tree of ``value``, encoding its parts with ``encode``, or None if this module has no tag for it."""
     kind = type(value)
     if issubclass(kind, int):
         return ["int", f"{int(value):x}"] if int.bit_length(value) <= MAX_BIG_BITS else None
@@ -152,56 +162,56 @@ def encode_plain(encode: Encode, value: Any, depth: int) -> Any:
         return ["range", *map(encode, parts)] if max(map(int.bit_length, parts)) <= _BITS_OF_A_LENGTH else None
     if issubclass(kind, (_date, _time, _timedelta, dt.tzinfo)):
         return _encode_time(value)
-    if _home(kind) in ("decimal", "fractions"):
+    if _module_of(kind) in ("decimal", "fractions"):
         return _encode_exact(encode, value)
-    given = value if kind is Iterated else _given_by(value)
-    if given is None:
+    items = value if kind is Iterated else _items_of(value)
+    if items is None:
         return None
-    encode.count(len(given))  # type: ignore[attr-defined]
-    return ["gives", given.type, given.more, *[encode(item, depth + 1) for item in given]]
+    encode.count(len(items))
+    return ["gives", items.type, items.more, *[encode(item, depth + 1) for item in items]]
 
 
-def encode_key(encode: Encode, value: Any, depth: int) -> Any:
-    """The tree of a key, or of the member of a set; raises ``KeyStaysError`` for what cannot be one on the other side."""
+def encode_key(encode: Encode, value: Value, depth: int) -> Json:
+    """Return the tree of a dict key or set member. Raises ``UnserializableKeyError`` if the reader could not use it as one."""
     kind = type(value)
     plain = value.item() if issubclass(kind, np.generic) else value
-    if kind is not bool and issubclass(kind, int):  # such as a member of an IntEnum
+    if kind is not bool and issubclass(kind, int):  # such as an IntEnum member
         plain = int(value)
     elif issubclass(kind, float):
         plain = float(value)
     if plain is None or type(plain) in (bool, float):
         return plain
     tree = encode(plain, depth) if is_key(plain) else ["o"]
-    if type(tree) is list and _stays(tree):
+    if type(tree) is list and _has_opaque_part(tree):
         raise UnserializableKeyError
     return tree
 
 
 class UnserializableKeyError(Exception):
-    """A key that has no tree: what it belongs to has none either."""
+    """Raised for a key that cannot be sent, so that its container cannot be sent either."""
 
 
-def _stays(tree: list[Any]) -> bool:
-    return tree[0] == "o" or any(type(part) is list and _stays(part) for part in tree)
+def _has_opaque_part(tree: list[Json]) -> bool:
+    return tree[0] == "o" or any(type(part) is list and _has_opaque_part(part) for part in tree)
 
 
-def _encode_members(encode: Encode, value: Any, depth: int) -> Any:
-    encode.count(len(value))  # type: ignore[attr-defined]
+def _encode_members(encode: Encode, value: Value, depth: int) -> Json:
+    encode.count(len(value))
     try:
         trees = [encode_key(encode, item, depth + 1) for item in value]
     except UnserializableKeyError:
         return None
-    # In one order, whatever their hashes were: equal sets are equal bytes.
+    # Sorted, so that equal sets give equal bytes whatever their hashes are.
     return ["frozenset" if issubclass(type(value), frozenset) else "set", *_sorted(trees, key=_repr)]
 
 
-def _encode_time(value: Any) -> Any:
+def _encode_time(value: Value) -> Json:
     kind = type(value)
     if kind is _date:
         return ["date", value.year, value.month, value.day]
     if kind is _timedelta:
         return ["timedelta", value.days, value.seconds, value.microseconds]
-    if kind is _timezone or _home(kind) == "zoneinfo":
+    if kind is _timezone or _module_of(kind) == "zoneinfo":
         return _encode_zone(value)
     if kind not in (_datetime, _time):
         return None
@@ -213,15 +223,15 @@ def _encode_time(value: Any) -> Any:
     return ["datetime" if day else "time", *day, *parts]
 
 
-def _encode_zone(zone: Any) -> Any:
+def _encode_zone(zone: Value) -> Json:
     if type(zone) is _timezone:
         offset = zone.utcoffset(None)
         return ["offset", offset.days, offset.seconds, offset.microseconds, zone.tzname(None)[:100]]
     key = getattr(zone, "key", None)
-    return ["zone", key] if _home(type(zone)) == "zoneinfo" and type(key) is str else None
+    return ["zone", key] if _module_of(type(zone)) == "zoneinfo" and type(key) is str else None
 
 
-def _encode_exact(encode: Encode, value: Any) -> Any:
+def _encode_exact(encode: Encode, value: Value) -> Json:
     kind = type(value)
     exact, fractions = sys.modules.get("decimal"), sys.modules.get("fractions")
     if exact is not None and kind is exact.Decimal:
@@ -233,13 +243,13 @@ def _encode_exact(encode: Encode, value: Any) -> Any:
     return None
 
 
-def encode_other_array(encode: Encode, value: Any) -> Any:
-    """The tree of an array of texts, dates or time spans, or of one such scalar; None for any other."""
+def encode_other_array(encode: Encode, value: Value) -> Json:
+    """Return the tree of an array of strings, dates or time spans, or of such a scalar. None for other arrays."""
     kind = value.dtype.kind
     if kind not in "UMm":
         return None
     plain = np.array(value, subok=False)
-    encode.count(plain.size)  # type: ignore[attr-defined]
+    encode.count(plain.size)
     shape = [int(n) for n in plain.shape]
     if kind == "U":
         if plain.size * plain.dtype.itemsize // 4 > MAX_CHARACTERS:
@@ -249,12 +259,11 @@ def encode_other_array(encode: Encode, value: Any) -> Any:
     if not _TIMES.fullmatch(code):
         return None
     numbers = plain.astype(plain.dtype.newbyteorder("=")).view(np.int64)
-    shape_of = None if isinstance(value, np.generic) else shape
-    return ["times", code, shape_of, *numbers.ravel().tolist()]
+    return ["times", code, None if isinstance(value, np.generic) else shape, *numbers.ravel().tolist()]
 
 
-def decode_plain(decode: Encode, tag: str, items: list[Any], depth: int) -> Any:
-    """The value of a tree whose tag is a word; raises ``WireError`` for anything that is not exactly as it should be."""
+def decode_plain(decode: Decode, tag: str, items: list[Json], depth: int) -> Value:
+    """Return the value of a tree with a tag of this module. Raises ``WireError`` if it is not exactly in the expected form."""
     read = _READERS.get(tag)
     if read is None:
         raise WireError("a part of the value has an unknown tag")
@@ -266,8 +275,8 @@ def decode_plain(decode: Encode, tag: str, items: list[Any], depth: int) -> Any:
         raise WireError(f"a part of the value is no {tag}") from error
 
 
-def decode_keys(decode: Encode, trees: Sequence[Any]) -> list[Any]:
-    """The keys of a dict, or the members of a set; raises ``WireError`` where one is none, or too many share one hash."""
+def decode_keys(decode: Decode, trees: Sequence[Json]) -> list[Value]:
+    """Return dict keys or set members. Raises ``WireError`` if one cannot be a key, or too many have the same hash."""
     keys = [decode(tree, 1) for tree in trees]
     if not all(map(is_key, keys)):
         raise WireError("a key can change")
@@ -276,17 +285,13 @@ def decode_keys(decode: Encode, trees: Sequence[Any]) -> list[Any]:
     return keys
 
 
-def _members(decode: Encode, items: list[Any], _depth: int) -> Any:
-    return decode_keys(decode, items)
-
-
-def _whole(*items: Any) -> list[int]:
+def _whole(*items: Json) -> list[int]:
     if not all(type(item) is int for item in items):
         raise WireError("a part of the value is no whole number")
     return list(items)
 
 
-def _bytes(_decode: Encode, items: list[Any], _depth: int) -> bytes:
+def _bytes(_decode: Decode, items: list[Json], _depth: int) -> bytes:
     [text] = items
     if type(text) is not str:
         raise WireError("bytes are not written as a text")
@@ -296,7 +301,7 @@ def _bytes(_decode: Encode, items: list[Any], _depth: int) -> bytes:
         raise WireError("bytes are not written as agreed") from error
 
 
-def _int(_decode: Encode, items: list[Any], _depth: int) -> int:
+def _int(_decode: Decode, items: list[Json], _depth: int) -> int:
     [text] = items
     if type(text) is not str or not re.fullmatch(r"-?[0-9a-f]{1,3501}", text):
         raise WireError("a whole number is not written as agreed")
@@ -306,12 +311,12 @@ def _int(_decode: Encode, items: list[Any], _depth: int) -> int:
     return number
 
 
-def _ints(decode: Encode, items: list[Any]) -> list[int]:
+def _ints(decode: Decode, items: list[Json]) -> list[int]:
     return _whole(*map(decode, items))
 
 
-def _decimal(_decode: Encode, items: list[Any], _depth: int) -> Any:
-    from decimal import Decimal  # noqa: PLC0415 - hardly a course has them
+def _decimal(_decode: Decode, items: list[Json], _depth: int) -> Any:
+    from decimal import Decimal  # noqa: PLC0415 - few courses use it
 
     [text] = items
     if type(text) is not str or len(text) > 2000 or not _DECIMAL.fullmatch(text):
@@ -319,26 +324,26 @@ def _decimal(_decode: Encode, items: list[Any], _depth: int) -> Any:
     return Decimal(text)
 
 
-def _fraction(decode: Encode, items: list[Any], _depth: int) -> Any:
+def _fraction(decode: Decode, items: list[Json], _depth: int) -> Any:
     from fractions import Fraction  # noqa: PLC0415
 
     return Fraction(*_exactly(2, _ints(decode, items)))
 
 
-def _exactly(count: int, items: list[Any]) -> list[Any]:
+def _exactly(count: int, items: list[Json]) -> list[Json]:
     if len(items) != count:
         raise WireError("a part of the value has too few or too many items")
     return items
 
 
-def _range(decode: Encode, items: list[Any], _depth: int) -> range:
-    made = range(*_exactly(3, _ints(decode, items)))
-    len(made)  # one that no machine can count is refused
-    return made
+def _range(decode: Decode, items: list[Json], _depth: int) -> range:
+    result = range(*_exactly(3, _ints(decode, items)))
+    len(result)  # raises OverflowError if it is too long
+    return result
 
 
-def zone_of(tree: Any) -> Any:
-    """The time zone that a tree describes, ``None`` for none."""
+def zone_of(tree: Json) -> dt.tzinfo | None:
+    """Return the time zone that a tree describes, or None if ``tree`` is None."""
     if tree is None:
         return None
     if type(tree) is not list or not tree:
@@ -363,28 +368,28 @@ def zone_of(tree: Any) -> Any:
     raise WireError("a time zone is not described as agreed")
 
 
-def _time_of_day(_decode: Encode, items: list[Any], _depth: int) -> Any:
+def _time_of_day(_decode: Decode, items: list[Json], _depth: int) -> dt.time:
     *parts, fold, zone = _exactly(6, items)
     hour, minute, second, micro, fold = _whole(*parts, fold)
     return _time(hour, minute, second, micro, zone_of(zone), fold=fold)
 
 
-def _moment(_decode: Encode, items: list[Any], _depth: int) -> Any:
+def _timestamp(_decode: Decode, items: list[Json], _depth: int) -> dt.datetime:
     *parts, fold, zone = _exactly(9, items)
     year, month, day, hour, minute, second, micro, fold = _whole(*parts, fold)
     return _datetime(year, month, day, hour, minute, second, micro, zone_of(zone), fold=fold)
 
 
-def _gives(decode: Encode, items: list[Any], depth: int) -> Iterated:
+def _gives(decode: Decode, items: list[Json], depth: int) -> Iterated:
     name, more, *parts = items
     if type(name) is not str or len(name) > 200 or not name.isprintable() or type(more) is not bool:
         raise WireError("what an iterator gave is not described as agreed")
-    if more and len(parts) != MAX_ITEMS:  # only what was asked for all of them is held against no more than these
+    if more and len(parts) != MAX_ITEMS:  # a longer iterator is cut after exactly this many
         raise WireError("an iterator was not asked for as much as agreed")
     return Iterated([decode(item, depth + 1) for item in parts], name, more=more)
 
 
-def _shaped(shape: Any, count: int) -> tuple[int, ...]:
+def _shaped(shape: Json, count: int) -> tuple[int, ...]:
     if type(shape) is not list or len(shape) > 32 or any(type(n) is not int or not 0 <= n < 2**40 for n in shape):
         raise WireError("an array has no proper shape")
     if math.prod(shape) != count:
@@ -392,7 +397,7 @@ def _shaped(shape: Any, count: int) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _texts(_decode: Encode, items: list[Any], _depth: int) -> Any:
+def _texts(_decode: Decode, items: list[Json], _depth: int) -> np.ndarray[Any, Any]:
     shape, *texts = items
     if not all(type(text) is str for text in texts):
         raise WireError("an array of texts holds something else")
@@ -401,7 +406,7 @@ def _texts(_decode: Encode, items: list[Any], _depth: int) -> Any:
     return np.array(texts, dtype=str).reshape(_shaped(shape, len(texts)))
 
 
-def _times(_decode: Encode, items: list[Any], _depth: int) -> Any:
+def _times(_decode: Decode, items: list[Json], _depth: int) -> Any:
     code, shape, *numbers = items
     if type(code) is not str or not _TIMES.fullmatch(code):
         raise WireError("an array of dates has no proper dtype")
@@ -411,9 +416,9 @@ def _times(_decode: Encode, items: list[Any], _depth: int) -> Any:
     return flat.reshape(_shaped(shape, len(numbers))) if shape is not None else _exactly(1, list(flat))[0]
 
 
-_READERS: dict[str, Callable[[Encode, list[Any], int], Any]] = {
-    "set": lambda decode, items, depth: set(_members(decode, items, depth)),
-    "frozenset": lambda decode, items, depth: frozenset(_members(decode, items, depth)),
+_READERS: dict[str, Callable[[Decode, list[Json], int], Value]] = {
+    "set": lambda decode, items, _depth: set(decode_keys(decode, items)),
+    "frozenset": lambda decode, items, _depth: frozenset(decode_keys(decode, items)),
     "bytes": _bytes,
     "bytearray": lambda decode, items, depth: bytearray(_bytes(decode, items, depth)),
     "int": _int,
@@ -425,7 +430,7 @@ _READERS: dict[str, Callable[[Encode, list[Any], int], Any]] = {
     "offset": lambda _decode, items, _depth: zone_of(["offset", *items]),
     "zone": lambda _decode, items, _depth: zone_of(["zone", *items]),
     "time": _time_of_day,
-    "datetime": _moment,
+    "datetime": _timestamp,
     "gives": _gives,
     "texts": _texts,
     "times": _times,

@@ -1,21 +1,22 @@
-"""Tables on their way between the two sides: taken apart into plain values and arrays, and put together again.
+"""Decompose pandas tables into built-in values and arrays, and rebuild them.
 
-A DataFrame, a Series, an Index, or one value of pandas's own (a moment, a missing one) becomes a tuple that starts with a
-word and holds arrays, texts and numbers; ``wire`` writes that down as it does any tuple. Nothing of what comes back is
-believed: lengths, dtypes and counts are checked, and a table of pandas's own is built, never one of a student's class.
+A DataFrame, a Series, an Index or a pandas scalar (a timestamp, a missing value) becomes a tuple that starts with a word
+and contains arrays, strings and numbers. ``wire`` encodes it like any tuple. Parts to rebuild are not trusted: lengths,
+dtypes and counts are checked, and the result is always of a pandas class, never of a student's subclass.
 
-pandas is optional: it is looked up where a value may be of it, and imported where one is put together.
+pandas is optional. Encoding looks for a loaded pandas, and only rebuilding imports it.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from .wire_limits import MAX_COLLISIONS
+from .wire_limits import MAX_COLLISIONS, Value
 
 __all__ = [
     "MAX_CELLS",
@@ -34,11 +35,9 @@ __all__ = [
 MAX_ROWS = 200_000
 MAX_COLUMNS = 2_000
 MAX_CELLS = 2_000_000
-MAX_TEXT = 1 << 16  # characters of one text in a column of texts
-MAX_LABELS = 8  # that one row may have in an index of several levels
-MAX_LOOKED_UP = (
-    10_000  # rows of such an index, and categories: pandas looks each of them up, and numbers can be made to be slow
-)
+MAX_TEXT = 1 << 16  # characters of one string in a column of strings
+MAX_LABELS = 8  # levels of a MultiIndex
+MAX_LOOKED_UP = 10_000  # rows of a MultiIndex, and categories: hostile labels could make pandas' lookups slow
 
 _UNITS = frozenset({"s", "ms", "us", "ns"})
 _MASKED = {
@@ -51,35 +50,35 @@ _CLOSED = frozenset({"left", "right", "both", "neither"})
 _ndarray, _asarray = np.ndarray, np.asarray
 
 
-class TooLarge(ValueError):  # noqa: N818 - people read it in a message, where it says what it is
-    """A table of more rows, columns or cells than may cross."""
+class TooLarge(ValueError):  # noqa: N818 - its name is shown in messages
+    """Raised for a table with too many rows, columns or cells to be sent."""
 
 
-def is_pandas(value: Any) -> bool:
-    """Whether a value is of pandas: a table, a column, an index, an array of its own kind, a moment, a missing value."""
+def is_pandas(value: Value) -> bool:
+    """Return whether ``value`` is a pandas table, column, index, extension array or scalar."""
     pandas = sys.modules.get("pandas")
     kinds = _kinds(pandas) if pandas is not None else ()
     return bool(kinds) and issubclass(type(value), kinds)
 
 
-_known: dict[int, tuple[type, ...]] = {}
+_types_by_module: dict[int, tuple[type, ...]] = {}
 
 
-def _kinds(pandas: Any) -> tuple[type, ...]:
-    found = _known.get(id(pandas))
-    if found is None:
+def _kinds(pandas: ModuleType) -> tuple[type, ...]:
+    kinds = _types_by_module.get(id(pandas))
+    if kinds is None:
         try:
             tables = (pandas.DataFrame, pandas.Series, pandas.Index, pandas.api.extensions.ExtensionArray)
             single = (pandas.Timestamp, pandas.Timedelta, pandas.Interval, pandas.Period)
-            found = (*tables, *single, type(pandas.NaT), type(pandas.NA))
+            kinds = (*tables, *single, type(pandas.NaT), type(pandas.NA))
         except AttributeError:  # while it is being imported
             return ()
-        _known[id(pandas)] = found
-    return found
+        _types_by_module[id(pandas)] = kinds
+    return kinds
 
 
-def kind_of_table(value: Any) -> str:
-    """``"DataFrame"``, ``"Series"`` or ``"Index"``; ``""`` for anything else, a single value of pandas's among it."""
+def kind_of_table(value: Value) -> str:
+    """Return ``"DataFrame"``, ``"Series"`` or ``"Index"``, or ``""`` for anything else, including pandas scalars."""
     pandas = sys.modules.get("pandas")
     if pandas is None or not _kinds(pandas):
         return ""
@@ -87,15 +86,15 @@ def kind_of_table(value: Any) -> str:
     return next((name for kind, name in kinds if issubclass(type(value), kind)), "")
 
 
-def levels_of(value: Any) -> int:
-    """How many levels of lists and tuples the parts of a value take, as far as pandas's own go."""
+def levels_of(value: Value) -> int:
+    """Return how many levels of lists and tuples ``to_parts`` creates, not counting those inside cells."""
     return 7 if kind_of_table(value) else 2
 
 
-def to_parts(value: Any) -> Any:
-    """What a value of pandas's is made of: a tuple, or of an array of its own the list; raises ``TooLarge``.
+def to_parts(value: Value) -> Any:
+    """Decompose a pandas object into a tuple, or an extension array into a list. Raises ``TooLarge``.
 
-    Cells that are objects are left as they are.
+    Cells that contain objects are returned unchanged.
     """
     pandas = sys.modules["pandas"]
     kind = kind_of_table(value)
@@ -107,8 +106,8 @@ def to_parts(value: Any) -> Any:
                 f"it is a DataFrame of {_many(rows, 'row')} and {_many(columns, 'column')}, and at most {MAX_ROWS:,} rows, "
                 f"{MAX_COLUMNS:,} columns and {MAX_CELLS:,} cells are looked at"
             )
-        held = [_column(pandas, column.array) for _name, column in frame.items()]
-        return "frame", _index(pandas, frame.index), _index(pandas, frame.columns), held
+        parts = [_column(pandas, column.array) for _name, column in frame.items()]
+        return "frame", _index(pandas, frame.index), _index(pandas, frame.columns), parts
     if kind:
         if len(value) > MAX_ROWS:
             raise TooLarge(f"it is {_article(kind)} of {len(value):,} rows, and at most {MAX_ROWS:,} are looked at")
@@ -120,7 +119,7 @@ def to_parts(value: Any) -> Any:
         if len(value) > MAX_ROWS:
             raise TooLarge(f"it is an array of {len(value):,} values, and at most {MAX_ROWS:,} are looked at")
         return [None if item is pandas.NA else item for item in value]
-    return _single(pandas, value)
+    return _scalar(pandas, value)
 
 
 def _many(count: int, noun: str) -> str:
@@ -131,7 +130,7 @@ def _article(kind: str) -> str:
     return f"an {kind}" if kind == "Index" else f"a {kind}"
 
 
-def _single(pandas: Any, value: Any) -> tuple[Any, ...]:
+def _scalar(pandas: ModuleType, value: Value) -> tuple[Any, ...]:
     if value is pandas.NA or value is pandas.NaT:
         return ("missing", "NA" if value is pandas.NA else "NaT")
     if isinstance(value, pandas.Timestamp):
@@ -145,18 +144,18 @@ def _single(pandas: Any, value: Any) -> tuple[Any, ...]:
     return "period", _frequency(pandas.PeriodDtype(value.freq)), int(value.ordinal)
 
 
-def _frequency(dtype: Any) -> str:
+def _frequency(dtype: Value) -> str:
     return str(dtype.name).removeprefix("period[").removesuffix("]")
 
 
-def _zone(zone: Any) -> str | None:
-    """The name of a time zone; one without a name that all know is told as UTC, in which a moment stays the same."""
+def _zone(zone: Value) -> str | None:
+    """Return the name of a time zone, or UTC if it has no standard name. The timestamp stays correct in UTC."""
     if zone is None:
         return None
     return str(zone) if _ZONE.fullmatch(str(zone)) else "UTC"
 
 
-def _index(pandas: Any, index: Any) -> tuple[Any, ...]:
+def _index(pandas: ModuleType, index: Value) -> tuple[Any, ...]:
     if isinstance(index, pandas.RangeIndex):
         return "range", index.name, index.start, index.stop, index.step
     if isinstance(index, pandas.MultiIndex):
@@ -168,12 +167,11 @@ def _index(pandas: Any, index: Any) -> tuple[Any, ...]:
         return "levels", list(index.names), levels
     labels = _column(pandas, index.array)
     if type(labels) is tuple and labels[0] == "objects":
-        labels = "objects", [item if _can_be_a_label(item) else f"a {type(item).__name__}" for item in labels[1]]
+        labels = "objects", [item if _is_hashable(item) else f"a {type(item).__name__}" for item in labels[1]]
     return "labels", index.name, labels
 
 
-def _can_be_a_label(item: Any) -> bool:
-    """Whether an item can be looked up: a list, or a tuple with one in it, cannot."""
+def _is_hashable(item: Value) -> bool:
     try:
         hash(item)
     except Exception:  # noqa: BLE001 - a student's class may raise anything
@@ -181,17 +179,17 @@ def _can_be_a_label(item: Any) -> bool:
     return True
 
 
-def _column(pandas: Any, array: Any) -> Any:
-    """A column's values: an array of numbers or booleans, or a tuple that starts with what they are."""
-    if type(array) is pandas.arrays.NumpyExtensionArray:  # texts have a class below it
+def _column(pandas: ModuleType, array: Value) -> Any:
+    """Return a column's values as an array of numbers or booleans, or as a tuple that starts with a word."""
+    if type(array) is pandas.arrays.NumpyExtensionArray:  # not the string arrays, which are a subclass
         array = array.to_numpy()
     dtype = array.dtype
     if isinstance(dtype, np.dtype):
         if dtype.kind in "biufc":
             return _asarray(array)
         if dtype.kind == "M":
-            moments = pandas.DatetimeIndex(array)
-            return "moments", moments.unit, _asarray(moments.asi8), None
+            times = pandas.DatetimeIndex(array)
+            return "moments", times.unit, _asarray(times.asi8), None
         if dtype.kind == "m":
             spans = pandas.TimedeltaIndex(array)
             return "spans", spans.unit, _asarray(spans.asi8)
@@ -217,8 +215,8 @@ def _column(pandas: Any, array: Any) -> Any:
     return "objects", list(array)
 
 
-def from_parts(parts: Any) -> Any:
-    """The value that ``parts`` describe; raises ``ValueError`` for any that are not exactly as they should be."""
+def from_parts(parts: Value) -> Any:
+    """Rebuild the value that ``parts`` describe. Raises ``ValueError`` if they are not exactly in the expected form."""
     if type(parts) is not tuple or not parts or type(parts[0]) is not str or parts[0] not in _BUILDERS:
         raise ValueError("a table is described by no word that is known")
     word, *rest = parts
@@ -226,12 +224,12 @@ def from_parts(parts: Any) -> Any:
         import pandas as pd  # noqa: PLC0415 - most courses have no tables
 
         return _BUILDERS[word](pd, *rest)
-    except Exception as error:  # whatever pandas says of parts that do not fit
+    except Exception as error:  # whatever pandas raises for parts that do not fit
         raise ValueError(f"a table's parts do not fit together: {type(error).__name__}") from error
 
 
-def plain_copy(value: Any) -> Any:
-    """A copy of a table of pandas's own class in which nothing is an object; None for any other value."""
+def plain_copy(value: Value) -> Any:
+    """Return a copy of a table of an exact pandas class without object columns, or None for any other value."""
     kind = kind_of_table(value)
     if not kind or type(value) is not getattr(sys.modules["pandas"], kind, None):
         return None
@@ -243,8 +241,8 @@ def plain_copy(value: Any) -> Any:
     return None if any(dtype.kind == "O" and str(dtype) not in ("str", "string") for dtype in dtypes) else value.copy()
 
 
-def same_parts(one: Any, other: Any) -> bool:
-    """Whether two tables are the same to the last byte, by their parts."""
+def same_parts(one: Value, other: Value) -> bool:
+    """Return whether the parts of two tables are equal bit for bit."""
     if type(one) is not type(other):
         return False
     if type(one) is _ndarray:
@@ -258,26 +256,26 @@ def same_parts(one: Any, other: Any) -> bool:
     return bool(one == other) or (one != one and other != other)  # noqa: PLR0124 - NaN is not itself
 
 
-def _frame(pandas: Any, index: Any, columns: Any, held: Any) -> Any:
+def _frame(pandas: ModuleType, index: Value, columns: Value, parts: Value) -> Any:
     rows, names = _index_of(pandas, index), _index_of(pandas, columns)
-    _require(type(held) is list and len(held) == len(names) <= MAX_COLUMNS)
+    _require(type(parts) is list and len(parts) == len(names) <= MAX_COLUMNS)
     _require(len(rows) * len(names) <= MAX_CELLS)
-    arrays = [_array_of(pandas, column) for column in held]
+    arrays = [_array_of(pandas, column) for column in parts]
     _require(all(len(array) == len(rows) for array in arrays))
-    # The dtype is given: pandas would guess that of objects.
-    held = [pandas.Series(array, index=rows, dtype=array.dtype, copy=True) for array in arrays]
-    frame = pandas.DataFrame(dict(enumerate(held)), index=rows)
+    # Pass the dtype, because pandas would infer another one for objects.
+    series = [pandas.Series(array, index=rows, dtype=array.dtype, copy=True) for array in arrays]
+    frame = pandas.DataFrame(dict(enumerate(series)), index=rows)
     frame.columns = names
     return frame
 
 
-def _series(pandas: Any, name: Any, index: Any, column: Any) -> Any:
+def _series(pandas: ModuleType, name: Value, index: Value, column: Value) -> Any:
     rows, array = _index_of(pandas, index), _array_of(pandas, column)
     _require(len(rows) == len(array))
     return pandas.Series(array, index=rows, dtype=array.dtype, name=_label(name), copy=True)
 
 
-def _index_of(pandas: Any, parts: Any) -> Any:
+def _index_of(pandas: ModuleType, parts: Value) -> Any:
     _require(type(parts) is tuple and len(parts) >= 3)
     word, *rest = parts
     if word == "range":
@@ -299,28 +297,28 @@ def _index_of(pandas: Any, parts: Any) -> Any:
     return pandas.MultiIndex.from_arrays(arrays, names=[_label(name) for name in names])
 
 
-def _quickly_looked_up(array: Any) -> bool:
-    """Whether an array is short enough to be made a table of, and no more than a few objects in it share one hash."""
+def _quickly_looked_up(array: Value) -> bool:
+    """Return whether ``array`` is short enough for lookups, and only a few objects in it have the same hash."""
     seen: dict[int, list[Any]] = {}
     if len(array) > MAX_LOOKED_UP:
         return False
     if array.dtype == object:
         for item in array:
-            alike = seen.setdefault(hash(item), [])
-            if not any(item is other or item == other for other in alike):
-                alike.append(item)
-            if len(alike) > MAX_COLLISIONS:
+            same_hash = seen.setdefault(hash(item), [])
+            if not any(item is other or item == other for other in same_hash):
+                same_hash.append(item)
+            if len(same_hash) > MAX_COLLISIONS:
                 return False
     return True
 
 
-def _label(name: Any) -> Any:
+def _label(name: Value) -> Any:
     hash(name)
     return name
 
 
-def _array_of(pandas: Any, parts: Any) -> Any:
-    """The array that a column's parts describe, checked."""
+def _array_of(pandas: ModuleType, parts: Value) -> Any:
+    """Return the array that a column's parts describe. Raises ``ValueError`` if they are invalid."""
     if type(parts) is _ndarray:
         _require(parts.ndim == 1 and parts.dtype.kind in "biufc" and len(parts) <= MAX_ROWS)
         return parts.copy()
@@ -331,21 +329,21 @@ def _array_of(pandas: Any, parts: Any) -> Any:
     return array
 
 
-def _objects(_pandas: Any, items: Any) -> Any:
+def _objects(_pandas: ModuleType, items: Value) -> Any:
     _require(type(items) is list)
     array = np.empty(len(items), dtype=object)
-    for place, item in enumerate(items):  # at once, NumPy would look into what they hold
+    for place, item in enumerate(items):  # one by one, because NumPy would turn nested lists into axes
         array[place] = item
     return array
 
 
-def _texts(pandas: Any, dtype: Any, items: Any) -> Any:
+def _texts(pandas: ModuleType, dtype: Value, items: Value) -> Any:
     _require(dtype in ("str", "string") and type(items) is list)
     _require(all(item is None or (type(item) is str and len(item) <= MAX_TEXT) for item in items))
     return pandas.array(items, dtype=dtype)
 
 
-def _moments(pandas: Any, unit: Any, numbers: Any, zone: Any) -> Any:
+def _timestamps(pandas: ModuleType, unit: Value, numbers: Value, zone: Value) -> Any:
     plain = pandas.DatetimeIndex(_whole(unit, numbers).view(f"M8[{unit}]"))
     if zone is None:
         return plain.array
@@ -353,16 +351,16 @@ def _moments(pandas: Any, unit: Any, numbers: Any, zone: Any) -> Any:
     return plain.tz_localize("UTC").tz_convert(zone).array
 
 
-def _spans(pandas: Any, unit: Any, numbers: Any) -> Any:
+def _spans(pandas: ModuleType, unit: Value, numbers: Value) -> Any:
     return pandas.TimedeltaIndex(_whole(unit, numbers).view(f"m8[{unit}]")).array
 
 
-def _whole(unit: Any, numbers: Any) -> Any:
+def _whole(unit: Value, numbers: Value) -> Any:
     _require(unit in _UNITS and type(numbers) is _ndarray and numbers.ndim == 1 and numbers.dtype == np.int64)
     return numbers.copy()
 
 
-def _masked(pandas: Any, dtype: Any, values: Any, mask: Any) -> Any:
+def _masked(pandas: ModuleType, dtype: Value, values: Value, mask: Value) -> Any:
     _require(dtype in _MASKED and type(values) is _ndarray and type(mask) is _ndarray)
     _require(values.dtype == _MASKED[dtype] and mask.dtype == bool and values.shape == mask.shape == (len(mask),))
     kinds = pandas.arrays
@@ -370,54 +368,54 @@ def _masked(pandas: Any, dtype: Any, values: Any, mask: Any) -> Any:
     return kind(values.copy(), mask.copy())
 
 
-def _category(pandas: Any, codes: Any, categories: Any, ordered: Any) -> Any:
+def _category(pandas: ModuleType, codes: Value, categories: Value, ordered: Value) -> Any:
     _require(type(codes) is _ndarray and codes.ndim == 1 and codes.dtype.kind == "i" and type(ordered) is bool)
-    held = _array_of(pandas, categories)
-    _require(_quickly_looked_up(held))
-    known = pandas.Index(held, dtype=held.dtype)
-    return pandas.Categorical.from_codes(codes.copy(), categories=known, ordered=ordered)
+    labels = _array_of(pandas, categories)
+    _require(_quickly_looked_up(labels))
+    index = pandas.Index(labels, dtype=labels.dtype)
+    return pandas.Categorical.from_codes(codes.copy(), categories=index, ordered=ordered)
 
 
-def _intervals(pandas: Any, left: Any, right: Any, closed: Any) -> Any:
+def _intervals(pandas: ModuleType, left: Value, right: Value, closed: Value) -> Any:
     _require(closed in _CLOSED)
     return pandas.arrays.IntervalArray.from_arrays(_array_of(pandas, left), _array_of(pandas, right), closed=closed)
 
 
-def _periods(pandas: Any, frequency: Any, ordinals: Any) -> Any:
+def _periods(pandas: ModuleType, frequency: Value, ordinals: Value) -> Any:
     _require(type(frequency) is str and _FREQUENCY.fullmatch(frequency) is not None)
     return pandas.PeriodIndex.from_ordinals(_whole("ns", ordinals), freq=frequency).array
 
 
-def _moment(pandas: Any, unit: Any, number: Any, zone: Any) -> Any:
+def _timestamp(pandas: ModuleType, unit: Value, number: Value, zone: Value) -> Any:
     _require(type(number) is int and abs(number) < 2**63)
-    return pandas.Series(_moments(pandas, unit, np.array([number]), zone)).iloc[0]
+    return pandas.Series(_timestamps(pandas, unit, np.array([number]), zone)).iloc[0]
 
 
-def _span(pandas: Any, unit: Any, number: Any) -> Any:
+def _span(pandas: ModuleType, unit: Value, number: Value) -> Any:
     _require(type(number) is int and abs(number) < 2**63)
     return pandas.Series(_spans(pandas, unit, np.array([number]))).iloc[0]
 
 
-def _interval(pandas: Any, left: Any, right: Any, closed: Any) -> Any:
+def _interval(pandas: ModuleType, left: Value, right: Value, closed: Value) -> Any:
     _require(closed in _CLOSED and all(_is_end(pandas, end) for end in (left, right)))
     return pandas.Interval(left, right, closed)
 
 
-def _is_end(pandas: Any, end: Any) -> bool:
+def _is_end(pandas: ModuleType, end: Value) -> bool:
     return type(end) in (int, float, pandas.Timestamp, pandas.Timedelta) or issubclass(type(end), np.number)
 
 
-def _period(pandas: Any, frequency: Any, ordinal: Any) -> Any:
+def _period(pandas: ModuleType, frequency: Value, ordinal: Value) -> Any:
     _require(type(ordinal) is int and abs(ordinal) < 2**62)
     return pandas.Series(_periods(pandas, frequency, np.array([ordinal]))).iloc[0]
 
 
-def _missing(pandas: Any, which: Any) -> Any:
+def _missing(pandas: ModuleType, which: Value) -> Any:
     _require(which in ("NA", "NaT"))
     return pandas.NA if which == "NA" else pandas.NaT
 
 
-def _require(fine: bool) -> None:  # noqa: FBT001 - it says what has to hold
+def _require(fine: bool) -> None:  # noqa: FBT001 - reads like an assert statement
     if not fine:
         raise ValueError("a part of a table is not as it should be")
 
@@ -425,7 +423,7 @@ def _require(fine: bool) -> None:  # noqa: FBT001 - it says what has to hold
 _COLUMNS: dict[str, Any] = {
     "objects": _objects,
     "texts": _texts,
-    "moments": _moments,
+    "moments": _timestamps,
     "spans": _spans,
     "masked": _masked,
     "category": _category,
@@ -436,7 +434,7 @@ _BUILDERS: dict[str, Any] = {
     "frame": _frame,
     "series": _series,
     "index": _index_of,
-    "moment": _moment,
+    "moment": _timestamp,
     "span": _span,
     "interval": _interval,
     "period": _period,

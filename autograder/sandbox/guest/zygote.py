@@ -1,6 +1,6 @@
-"""The warm process inside the jail: NumPy is imported once, and every submission gets a fork of it.
+"""The fork server in the sandbox: it imports NumPy once, and forks a child for every submission.
 
-It runs no student's code itself. Orders come over a socket from the trusted side, one JSON object a message:
+It runs no student code itself. The parent sends orders over a socket, each a JSON object in one message:
 ``spawn`` (with the child's ends of a new connection and of its wake-up socket), ``end``, ``preload``, ``compile``.
 """
 
@@ -19,47 +19,52 @@ import sys
 import time
 from typing import Any
 
+from .wire_limits import Json
+
 __all__ = ["TOO_MANY_THREADS", "main"]
 
-TOO_MANY_THREADS = 67  # the status of a child that was killed because it had more than it may have
+TOO_MANY_THREADS = 67  # exit status of a child that was killed for having too many threads
 _LOOK_SECONDS = 0.05
-_SPARE_THREADS = 256  # what all children of a user may start besides what there is, until somebody looks
+_SPARE_THREADS = 256  # threads that all children of a user may start between two checks
 
 
 class _Child:
-    """A process of one submission; ``flooding`` once it was killed for its threads."""
+    """The process of one submission. ``flooding`` says that it was killed for having too many threads."""
 
     def __init__(self, pid: int, cpu_seconds: int) -> None:
         self.pid, self.flooding = pid, False
         self._cpu_seconds = cpu_seconds
 
     def end(self, patience: float) -> int:
-        """Its exit status, or 128 and the number of a signal that ended it; killed after so many seconds: -9."""
+        """Wait up to ``patience`` seconds, then kill the process.
+
+        Return its exit status, 128 plus the number of the signal that ended it, or -9 if it was killed here.
+        """
         deadline = time.monotonic() + patience
-        found, raw, used = os.wait4(self.pid, os.WNOHANG)
-        while not found and time.monotonic() < deadline:
+        ended, raw, usage = os.wait4(self.pid, os.WNOHANG)
+        while not ended and time.monotonic() < deadline:
             time.sleep(0.002)
-            found, raw, used = os.wait4(self.pid, os.WNOHANG)
-        if not found:
+            ended, raw, usage = os.wait4(self.pid, os.WNOHANG)
+        if not ended:
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
             return -signal.SIGKILL
         if self.flooding:
             return TOO_MANY_THREADS
         status = os.waitstatus_to_exitcode(raw)
-        if status == -signal.SIGKILL and used.ru_utime + used.ru_stime >= self._cpu_seconds:
-            status = -signal.SIGXCPU  # the kernel kills for that, too, and for want of memory
+        if status == -signal.SIGKILL and usage.ru_utime + usage.ru_stime >= self._cpu_seconds:
+            status = -signal.SIGXCPU  # the kernel sends SIGKILL for this too, and when memory runs out
         return status if status >= 0 else 128 - status
 
 
-_LINE, _WAKEUP = 3, 4  # a child's ends
+_CONNECTION, _WAKEUP = 3, 4  # descriptors in a child
 
 
 class Zygote:
-    """The trusted half of the inside: forks, confines, reaps."""
+    """The trusted process in the sandbox, which forks, restricts and reaps the children."""
 
-    def __init__(self, control: socket.socket, plan: dict[str, Any]) -> None:
-        from . import confine, seccomp  # noqa: PLC0415 - not on the path of the plain child process
+    def __init__(self, control: socket.socket, plan: dict[str, Json]) -> None:
+        from . import confine, seccomp  # noqa: PLC0415 - not used by an unconfined child
 
         self._confine = confine
         self._control = control
@@ -70,19 +75,19 @@ class Zygote:
         self._nested = False
 
     def prepare(self) -> dict[str, Any]:
-        """Drop the user, warm up, try what the kernel allows; what was found, as JSON."""
+        """Drop root, import packages and try what the kernel allows. Return the result as JSON."""
         if self._plan["uid"] is not None:
             self._confine.drop_user(self._plan["uid"], keep=self._keep)
         _warm_up()
         if self._plan["namespaces"]:
             self._nested = self._try_namespaces()
-        _settle()
+        _freeze_memory()
         return {"ready": True, "nested": self._nested, "landlock": self._confine.landlock_version()}
 
     def _try_namespaces(self) -> bool:
         try:
             pid = self._confine.fork_into_namespaces()
-        except (OSError, KeyError):  # refused, or a processor without an entry in the table
+        except (OSError, KeyError):  # refused, or an unknown processor
             return False
         if pid == 0:
             try:
@@ -93,8 +98,8 @@ class Zygote:
         return os.waitpid(pid, 0)[1] == 0
 
     def loop(self) -> None:
-        """Obey until the trusted side hangs up."""
-        from .kernel import precompile  # noqa: PLC0415 - imported long ago, by the warm-up
+        """Follow orders until the parent disconnects."""
+        from .kernel import precompile  # noqa: PLC0415 - already imported by the warm-up
 
         while True:
             self._wait()
@@ -106,8 +111,8 @@ class Zygote:
                 try:
                     self._children[order["id"]] = _Child(self._spawn(order, *descriptors), order["cpu_seconds"])
                 except OSError as error:
-                    # No process was made: the trusted side reads why on the child's own connection.
-                    _complain(descriptors[0], error)
+                    # No process was started. Report the reason on the child's own connection.
+                    _report_failure(descriptors[0], error)
                 for descriptor in descriptors:
                     os.close(descriptor)
             elif order["do"] == "end":
@@ -118,7 +123,7 @@ class Zygote:
                 precompile(order["index"], order["source"])
 
     def _wait(self) -> None:
-        """Wait for an order. Where the kernel does not count each child's threads, they are counted here meanwhile."""
+        """Wait for an order. Meanwhile, count each child's threads unless the kernel does."""
         if self._nested:
             return
         while self._children and not select.select([self._control], [], [], _LOOK_SECONDS)[0]:
@@ -127,69 +132,69 @@ class Zygote:
                     child.flooding = True
                     os.kill(child.pid, signal.SIGKILL)
 
-    def _spawn(self, order: dict[str, Any], line: int, wakeup: int) -> int:
+    def _spawn(self, order: dict[str, Json], connection: int, wakeup: int) -> int:
         pid = self._confine.fork_into_namespaces() if self._nested else os.fork()
         if pid:
             return pid
         try:
             self._control.close()
             self._confine.die_with_parent()
-            self._become_student(order, line, wakeup)
-        except BaseException as error:  # noqa: BLE001 - no code of the student's has run
-            _complain(line, error)
+            self._run_child(order, connection, wakeup)
+        except BaseException as error:  # noqa: BLE001 - no student code has run
+            _report_failure(connection, error)
         os._exit(1)
 
-    def _become_student(self, order: dict[str, Any], line: int, wakeup: int) -> None:
+    def _run_child(self, order: dict[str, Json], connection: int, wakeup: int) -> None:
         confine = self._confine
-        os.setsid()  # the scheduler gives each session its share of the processors, however many threads it has
+        os.setsid()  # the scheduler shares processor time equally between sessions, whatever their number of threads
         threads = 1 + confine.THREADS if self._nested else confine.threads_of_all() + _SPARE_THREADS
         memory = confine.address_space() + (order["memory_mb"] << 20)
         if self._nested:
             confine.private_tmp(order["disk_mb"])
-        os.dup2(line, _LINE)  # this descriptor came after the line's, so it is not 3
+        os.dup2(connection, _CONNECTION)  # ``wakeup`` was received after ``connection``, so it is not 3
         os.dup2(wakeup, _WAKEUP)
         _close_others()
         folder = order["folder"]
-        # Which libraries this process itself has loaded: scikit-learn looks there, to limit their threads. Where there is a /proc
-        # of its own it is empty, and scikit-learn asks in another way.
+        # scikit-learn reads the loaded libraries there, to limit their threads. A /proc of the child's own is empty, and
+        # then scikit-learn finds them in another way.
         maps = [] if self._nested else ["/proc/self/maps"]
         ruleset = confine.make_ruleset([*self._plan["readable"], *([folder] if folder else []), *maps])
         os.chdir(folder or "/")
         if folder:
             sys.path.insert(0, "")
         if self._nested:
-            os.chdir("/tmp")  # noqa: S108 - its own, mounted above
+            os.chdir("/tmp")  # noqa: S108 - the private one mounted above
             confine.allow_writing(ruleset, "/tmp")  # noqa: S108
         confine.set_limits(
             memory=memory, disk=order["disk_mb"] << 20, cpu_seconds=order["cpu_seconds"], threads=threads
         )
         confine.drop_privileges(ruleset, self._filter, keep=self._keep)
-        from .failures import JailLimits  # noqa: PLC0415 - imported long ago, by the warm-up
+        from .failures import JailLimits  # noqa: PLC0415 - already imported by the warm-up
         from .runner import serve  # noqa: PLC0415
 
         read, write = os.readv, os.write
 
         def wake() -> None:
-            with contextlib.suppress(OSError):  # it has been woken often enough
+            with contextlib.suppress(OSError):  # a full socket wakes the parent anyway
                 write(_WAKEUP, b"!")
 
         jail = JailLimits(self._nested, confine.THREADS, order["disk_mb"], alone=not folder)
-        serve(lambda view: read(_LINE, [view]), lambda view: write(_LINE, view), wake, jail)
+        serve(lambda view: read(_CONNECTION, [view]), lambda view: write(_CONNECTION, view), wake, jail)
 
-    def _end(self, order: dict[str, Any]) -> None:
+    def _end(self, order: dict[str, Json]) -> None:
         child = self._children.pop(order["id"], None)
         status = child.end(order["patience"]) if child is not None else -signal.SIGKILL
         if order["answer"]:
             self._control.send(json.dumps({"status": status}).encode())
 
     def _preload(self, package: str) -> None:
-        with contextlib.suppress(Exception):  # the notebook that imports it will say what is wrong
+        with contextlib.suppress(Exception):  # the notebook that imports it reports the error
             {"matplotlib": _warm_up_matplotlib, "pandas": _warm_up_pandas}[package]()
-        _settle()
+        _freeze_memory()
         self._control.send(json.dumps({"done": True}).encode())
 
 
-# What notebooks import most, so that no child has to read it from disk.
+# Modules that notebooks import most, so that no child has to read them from disk.
 _COMMON = (
     *("ast", "collections", "contextlib", "copy", "dataclasses", "functools", "inspect", "itertools", "linecache"),
     *("math", "random", "string", "time", "typing", "warnings"),
@@ -199,16 +204,16 @@ _COMMON = (
 
 
 def _reserve() -> None:
-    """Take the numbers that a child's line and wake-up socket will have, before anything else does.
+    """Reserve the descriptors of a child's connection and wake-up socket.
 
-    A font that matplotlib has opened here closes its own number when a child frees it, whatever lies there by then.
+    When a child frees a font that matplotlib opened here, it closes the font's descriptor, whatever that refers to by then.
     """
     while os.dup(0) < _WAKEUP:
         pass
 
 
 def _close_others() -> None:
-    """Close what a child has no use for; the files of packages stay, as matplotlib reads glyphs from them when it needs them."""
+    """Close all other descriptors except regular files, because matplotlib reads glyphs from its fonts later."""
     for descriptor in range(_WAKEUP + 1, 64):
         with contextlib.suppress(OSError):  # most of them are not open
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -226,7 +231,7 @@ def _warm_up() -> None:
 
 
 def _warm_up_matplotlib() -> None:
-    """Import pyplot and draw once, so that fonts and the renderer are there before a submission needs them."""
+    """Import pyplot and draw once, so that fonts and the renderer are loaded before a submission needs them."""
     import io  # noqa: PLC0415
 
     import matplotlib.pyplot as plt  # noqa: PLC0415
@@ -240,7 +245,7 @@ def _warm_up_matplotlib() -> None:
 
 
 def _warm_up_pandas() -> None:
-    """Import pandas and work out something of a table, so that what it imports late is there before a submission needs it."""
+    """Import pandas and compute with a table, so that its lazy imports are loaded before a submission needs them."""
     import pandas as pd  # noqa: PLC0415
 
     table = pd.DataFrame({"a": ["x", "y", "x"], "b": [1.0, 2.0, 3.0]})
@@ -248,29 +253,29 @@ def _warm_up_pandas() -> None:
     table.merge(table, on="a").describe()
 
 
-def _settle() -> None:
-    # What is here now will never be freed: keep the collector from touching, and so copying, its pages in a fork.
+def _freeze_memory() -> None:
+    # Keep the garbage collector from writing to, and so copying, these objects' pages in every fork.
     gc.collect()
     gc.freeze()
 
 
-def _complain(line: int, error: BaseException) -> None:
+def _report_failure(connection: int, error: BaseException) -> None:
     from .wire import pack  # noqa: PLC0415
 
     with contextlib.suppress(OSError):
-        os.write(line, pack({"unconfined": f"{type(error).__name__}: {error}"[:500]}))
+        os.write(connection, pack({"unconfined": f"{type(error).__name__}: {error}"[:500]}))
 
 
 def main(control: int, plan: str) -> None:
-    """Start on the control socket with that descriptor."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the trusted side, which then hangs up
+    """Start the fork server on the control socket with the descriptor ``control``."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the parent disconnects
     sys.dont_write_bytecode = True
     _reserve()
     connection = socket.socket(fileno=control)
     try:
         zygote = Zygote(connection, json.loads(plan))
         ready = zygote.prepare()
-    except Exception as error:  # the trusted side makes a sentence of it
+    except Exception as error:  # the parent reports it
         connection.send(json.dumps({"ready": False, "why": f"{type(error).__name__}: {error}"[:2000]}).encode())
         raise SystemExit(1) from error
     connection.send(json.dumps(ready).encode())

@@ -33,7 +33,7 @@ def test_a_large_answer_is_not_kept():
 
 def test_a_full_table_is_emptied_and_no_number_comes_twice():
     """A student whose every answer is another one costs the others nothing but a second reading."""
-    cache = AnswerCache(room=50_000)
+    cache = AnswerCache(size=50_000)
     serials = [cache.keep(HEAD, number.to_bytes(16, "big"), Answer(number)).serial for number in range(500)]
     assert len(set(serials)) == 500
     assert cache.get(HEAD, (0).to_bytes(16, "big")) is None

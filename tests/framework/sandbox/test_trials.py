@@ -30,7 +30,7 @@ def test_programs_are_tried_one_after_another_and_leave_nothing_behind(everywher
             {"f": "def f(x):\n    while True: pass\n"},
             {"f": "def f(x):\n    return total, 'new' in globals()\n"},
         ]
-        found = session.trials(programs, [Call("f", (1,)), Call("f", (2,))], 0.3)
+        found = session.run_variants(programs, [Call("f", (1,)), Call("f", (2,))], 0.3)
         assert [a.value for a in found[0]] == [30, 60]
         assert [a.value for a in found[1]] == [3, 6]
         assert [a.error.type for a in found[2]] == ["TypeError"] * 2
@@ -56,6 +56,6 @@ def test_a_program_that_ends_the_child_ends_the_round(run):
     session = run(NOTEBOOK)
     ends = {"f": "import os\ndef f(x):\n    os._exit(0)\n"}
     same = {"helper": "def helper(x):\n    return x + 1\n"}
-    found = session.trials([same, ends, same], [Call("f", (1,))], 1.0)
+    found = session.run_variants([same, ends, same], [Call("f", (1,))], 1.0)
     assert [[a.value for a in answers] for answers in found] == [[6], [], []]
     assert not session.alive

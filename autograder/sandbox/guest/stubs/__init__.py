@@ -1,1 +1,1 @@
-"""Modules that notebooks import and that have nothing to do while they are graded."""
+"""Stubs for modules that notebooks import but that do nothing during grading."""

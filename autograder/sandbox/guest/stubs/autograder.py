@@ -1,4 +1,4 @@
-"""What ``from autograder import check, hint, interact, requires`` finds while a notebook is graded: the grader runs checks of its own."""
+"""A stub of ``autograder`` for notebooks that import ``check``, ``hint``, ``interact`` or ``requires`` during grading."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["check", "hint", "interact", "requires"]
 
 
 def check(*_args: object, **_kwargs: object) -> None:
-    """Nothing but a note."""
+    """Print a note, because the grader runs its own checks."""
     print("(the grader runs its own checks)")  # noqa: T201 - it is the cell's output
 
 
 def hint(*_args: object, **_kwargs: object) -> None:
-    """Nothing but a note."""
+    """Print a note, because there are no hints during grading."""
     print("(no hints while a notebook is graded)")  # noqa: T201 - it is the cell's output
 
 

@@ -1,4 +1,4 @@
-"""A stand-in for IPython: ``get_ipython`` answers anything with nothing."""
+"""A stub of IPython, whose shell does nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ version_info = (9, 0, 0, "")
 
 
 class Shell:
-    """Looks like an interactive shell; every method does nothing."""
+    """An interactive shell whose methods do nothing."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -24,5 +24,5 @@ _shell = Shell()
 
 
 def get_ipython() -> Shell:
-    """The stand-in for the shell."""
+    """Return the stub of the shell."""
     return _shell

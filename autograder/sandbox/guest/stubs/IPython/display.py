@@ -1,4 +1,4 @@
-"""A stand-in for ``IPython.display``: what notebooks use of it to show text and pictures."""
+"""A stub of ``IPython.display`` that shows text and pictures."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def _data(shown: _Shown) -> Any:
 
 
 class HTML(_Shown):
-    """HTML to be shown."""
+    """HTML to display."""
 
     _repr_html_ = _data
 
 
 class Markdown(_Shown):
-    """Markdown to be shown."""
+    """Markdown to display."""
 
     _repr_markdown_ = _data
 
@@ -52,7 +52,7 @@ class Math(_Shown):
 
 
 class Image(_Shown):
-    """A picture given as bytes; one given by a file name or an address is not shown."""
+    """A PNG image given as bytes. Images given by file name or URL are not shown."""
 
     def _repr_png_(self) -> Any:
         return self.data if isinstance(self.data, bytes) and self.data.startswith(b"\x89PNG") else None
@@ -67,10 +67,10 @@ class Code(_Shown):
 
 def display(*values: object, **_options: object) -> None:
     """Show values as the notebook's own ``display`` does."""
-    shower = getattr(builtins, "display", None)
-    if shower is not None:
-        shower(*values)
+    show = getattr(builtins, "display", None)
+    if show is not None:
+        show(*values)
 
 
 def clear_output(*_args: object, **_kwargs: object) -> None:
-    """Nothing: the outputs of a graded notebook are kept."""
+    """Do nothing, because the outputs of a graded notebook are kept."""
