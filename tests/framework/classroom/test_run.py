@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from autograder.base.errors import CourseError
-from autograder.classroom.gradebook.database import disk_error
+from autograder.base.files import grading_disk_error_advice
 from autograder.classroom.gradebook.entries import GradebookWriter
 from autograder.classroom.run import Terminated, grade_class, handed_in
 from autograder.course.course import load_course
@@ -298,7 +298,7 @@ def test_a_full_disk_ends_the_run_and_is_nobodys_notebooks_fault(course, monkeyp
         regrade(course, confinement="local")
     assert error.value.errno == errno.ENOSPC
     os.close(full)
-    told = disk_error(error.value)
+    told = grading_disk_error_advice(error.value)
     assert told.startswith(f"Cannot write {course.root}/.autograder/verdicts/")
     assert "make room, and the same command goes on from here" in told
     monkeypatch.undo()
