@@ -72,7 +72,7 @@ class StudentObject:
     __array_ufunc__ = None  # an array on the left leaves an operator to this class
 
     def __init__(self, asked: ObjectBackend) -> None:
-        object.__setattr__(self, "_Thing__asked", asked)
+        object.__setattr__(self, "_StudentObject__asked", asked)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
@@ -123,7 +123,7 @@ def _instruction() -> tuple[int, int]:
 
 def backend_of(thing: StudentObject) -> ObjectBackend:
     """Who takes the steps of ``thing``."""
-    return object.__getattribute__(thing, "_Thing__asked")  # type: ignore[no-any-return]
+    return object.__getattribute__(thing, "_StudentObject__asked")  # type: ignore[no-any-return]
 
 
 def without_proxies(value: Any) -> Any:
