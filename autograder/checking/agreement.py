@@ -93,12 +93,12 @@ class ReferenceComparison:
 
         return OutcomeRequest(ask)
 
-    def taking(self, count: int) -> OutcomeRequest:
-        """A call that gives a generator, of which the first ``count`` items count: ``agrees.taking(20).primes()``."""
+    def take(self, count: int) -> OutcomeRequest:
+        """A call that gives a generator, of which the first ``count`` items count: ``agrees.take(20).primes()``."""
 
         def ask(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-            right = getattr(Outcomes.taking(self._reference, count), function)(*args, **kwargs)
-            found = getattr(self._student.taking(count), function)(*args, **kwargs)
+            right = getattr(Outcomes.take(self._reference, count), function)(*args, **kwargs)
+            found = getattr(self._student.take(count), function)(*args, **kwargs)
             return _compared(found, right, self._options)
 
         return OutcomeRequest(ask)

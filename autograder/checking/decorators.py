@@ -45,7 +45,7 @@ class CheckSpec:
 class ExerciseSpec:
     """One exercise, as its check class says it.
 
-    ``answers`` names the variables of an exercise that has no function; ``leans_on`` the earlier exercises whose
+    ``answers`` names the variables of an exercise that has no function; ``depends_on`` the earlier exercises whose
     functions a student's solution may call; ``equivalent`` the mutants that are right, and ``hidden_only`` the misconceptions
     that no visible check can show, each with the reason (for the audit); ``takes`` what the function may be given.
     """
@@ -53,7 +53,7 @@ class ExerciseSpec:
     name: str
     points: float
     checks: tuple[CheckSpec, ...]
-    leans_on: tuple[str, ...] = ()
+    depends_on: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     equivalent: tuple[tuple[str, str], ...] = ()
@@ -70,7 +70,7 @@ def exercise(
     name: str,
     *,
     points: float,
-    leans_on: Sequence[str] = (),
+    depends_on: Sequence[str] = (),
     hints: Sequence[str] = (),
     answers: Sequence[str] = (),
     equivalent: Mapping[str, str] | None = None,
@@ -88,7 +88,7 @@ def exercise(
     def mark(cls: T) -> T:
         where = f"{here.filename}, line {here.lineno}: {cls.__name__}"
         written = vars(cls).get("__doc__") or ""
-        for word, value in (("hints", hints), ("leans_on", leans_on), ("answers", answers)):
+        for word, value in (("hints", hints), ("depends_on", depends_on), ("answers", answers)):
             if isinstance(value, str):
                 raise CourseError(
                     f"{where} has {word}={value!r}, one text: each letter of it would be one. Write {word}=({value!r},)."
@@ -106,7 +106,7 @@ def exercise(
             )
         texts = tuple(hints) or hints_in(written)
         right, hidden = tuple((equivalent or {}).items()), tuple((hidden_only or {}).items())
-        spec = ExerciseSpec(name, float(points), checks, tuple(leans_on), texts, tuple(answers), right, hidden, takes)
+        spec = ExerciseSpec(name, float(points), checks, tuple(depends_on), texts, tuple(answers), right, hidden, takes)
         cls.__exercise__ = spec  # type: ignore[attr-defined]
         return cls
 

@@ -123,10 +123,10 @@ class Outcomes:
 
         return OutcomeRequest(ask)
 
-    def taking(self: _Probed, count: int) -> OutcomeRequest:
+    def take(self: _Probed, count: int) -> OutcomeRequest:
         """A call that gives a generator, or anything else with items, of which the first ``count`` are asked as a list."""
         if not 0 < count <= MAX_TAKEN:
-            raise ValueError(f"taking({count}): between 1 and {MAX_TAKEN:,} items can be asked of a call.")
+            raise ValueError(f"take({count}): between 1 and {MAX_TAKEN:,} items can be asked of a call.")
         source = _TAKES.format(mark=_MARK, count=int(count))
         return OutcomeRequest(lambda function, args, kwargs: self.probe(source, function, *args, **kwargs))
 

@@ -1,6 +1,7 @@
-"""Says what a submission deserves: each exercise judged by its checks, and again where a mistake should count only once.
+"""Judge each exercise of a submission by its checks, and count a mistake that affects several exercises only once.
 
-One judge for all: a class that is graded, a notebook that checks itself, an audit. NumPy and the standard library only.
+The same judge is used for grading a class, for a notebook's ``check()`` and for audits. This module needs only NumPy
+and the standard library.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from autograder.sandbox.protocol import SandboxUnavailable, Session
 __all__ = ["Judge"]
 
 _WRONG = frozenset({"partial", "failed", "error", "timeout"})
-MAX_REMEMBERED = 20_000  # outcomes of checks, at a kilobyte or less
+MAX_REMEMBERED = 20_000  # outcomes of checks, each at most a kilobyte
 
 
 def _overloaded() -> bool:
@@ -28,7 +29,7 @@ def _overloaded() -> bool:
 
 
 class _OpenSubmission:
-    """A submission and the session it runs in; opened again after a call had to be stopped."""
+    """A submission and its session, which is opened again after a call had to be stopped."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
@@ -61,7 +62,7 @@ C = TypeVar("C", bound=Checks)
 
 
 class Judge(Generic[C]):
-    """Judges subjects by the checks of one chapter."""
+    """Judge submissions by the checks of one chapter."""
 
     def __init__(self, checks: C) -> None:
         self.checks = checks
@@ -73,9 +74,9 @@ class Judge(Generic[C]):
     def judge(
         self, subject: Subject, *, only: frozenset[str] | None = None, visible_only: bool = False
     ) -> tuple[ExerciseVerdict, ...]:
-        """The outcome of every exercise (in ``only``), in the order of the check file.
+        """Return the outcome of every exercise (in ``only``), in the order of the check file.
 
-        With ``visible_only``, by the checks that students run themselves.
+        With ``visible_only``, use only the checks that students run themselves.
         """
         if visible_only and not self.checks.only_visible:
             if self._of_the_visible is None:
@@ -96,7 +97,7 @@ class Judge(Generic[C]):
         verdict = self._tried(spec, submission)
         waited_for = getattr(submission.subject, "waited_for", False)
         if verdict.status == "timeout" and _overloaded() and not waited_for:
-            # On a machine with far more to do than cores, a call may stand still through no fault of its own.
+            # On an overloaded machine a call may time out through no fault of its own.
             verdict = self._tried(spec, submission)
         if verdict.status in _WRONG:
             verdict = self._as_its_own_cell_left_it(spec, verdict, submission.subject)
@@ -105,10 +106,10 @@ class Judge(Generic[C]):
     def _as_its_own_cell_left_it(
         self, spec: ExerciseSpec, verdict: ExerciseVerdict, subject: Subject
     ) -> ExerciseVerdict:
-        """The better of a wrong exercise's verdict and that on what its own cell defined.
+        """Judge a wrong exercise again as its own cell defined it, and return the better verdict.
 
-        A student may write a helper of the same name for a later exercise. What stood there when the exercise's own
-        check ran in the notebook was right.
+        A student may write a helper of the same name for a later exercise. The definition that existed when the
+        exercise's own check ran in the notebook may have been right.
         """
         earlier = subject.before_redefined(spec.name)
         if earlier is None:
@@ -141,7 +142,7 @@ class Judge(Generic[C]):
     def _check(
         self, spec: ExerciseSpec, check: CheckSpec, conversation: ExerciseSession, student: StudentProxy
     ) -> CheckResult:
-        # A check that looks at nothing but the planned answers passes for everybody who gave the same ones.
+        # A check that uses only the planned answers passes for every submission with the same answers.
         conversation.fetch()
         key = (spec.name, check.name, conversation.answers_key)
         if key in self._passed:
@@ -161,9 +162,9 @@ class Judge(Generic[C]):
     ) -> CheckResult:
         try:
             self.checks.run_check(spec.name, check.name, student)
-        except (KeyboardInterrupt, SandboxUnavailable):  # a person's doing, or the machine's: no check was failed
+        except (KeyboardInterrupt, SandboxUnavailable):  # not caused by the submission
             raise
-        except BaseException as failure:  # noqa: BLE001 - whatever a check raises is its failure, as pytest has it
+        except BaseException as failure:  # noqa: BLE001 - as in pytest, a check fails with whatever it raises
             conversation.failed_on[check.name] = tuple(conversation.asked.values())
             return self.scorer.failed(check, failure, conversation)
         return CheckResult(check.name, check.title, "passed", "", check.visible, check.points)
@@ -171,15 +172,15 @@ class Judge(Generic[C]):
     def _follow_through(
         self, verdict: ExerciseVerdict, found: dict[str, ExerciseVerdict], subject: Subject
     ) -> ExerciseVerdict:
-        """Try a failed exercise again with the failed ones it leans on answered by the reference."""
+        """Judge a failed exercise again, with the reference for each failed exercise that it depends on."""
         spec = self.checks.specs[verdict.name]
-        wrong = [n for n in spec.leans_on if n in found and found[n].status != "passed" and n in self.checks.references]
-        wrong = [
-            n for n in wrong if not isinstance(self.checks.references[n], type)
-        ]  # objects of it live beside the student's code
+        references = self.checks.references
+        wrong = [n for n in spec.depends_on if n in found and found[n].status != "passed" and n in references]
+        # The reference cannot replace a class, because its objects live in the student's process.
+        wrong = [n for n in wrong if not isinstance(references[n], type)]
         if not wrong or verdict.status not in _WRONG:
             return verdict
-        helped = _Helped(subject, {name: self.checks.references[name] for name in wrong})
+        helped = _Helped(subject, {name: references[name] for name in wrong})
         with closing(_OpenSubmission(helped)) as submission:
             again = self._exercise(spec, submission)
         asked = {name: found[name].status for name in wrong if name in helped.asked}
@@ -189,13 +190,16 @@ class Judge(Generic[C]):
 
 
 def _worth_care(others: Collection[CheckResult]) -> bool:
-    """Whether two checks have earned points, or the only one there is: who knows a single answer by heart passes one."""
+    """Return whether two checks with points have passed, or the only one.
+
+    A hard-coded answer passes a single check.
+    """
     worth = [r for r in others if r.points]
     return sum(r.status == "passed" for r in worth) >= min(2, max(1, len(worth)))
 
 
 class _Helped:
-    """A subject whose wrong earlier functions are answered by the reference."""
+    """A subject whose wrong earlier functions are replaced by the reference."""
 
     def __init__(self, subject: Subject, functions: dict[str, Callable[..., Any]]) -> None:
         self._subject = subject

@@ -1,6 +1,6 @@
-"""The pytest plugin: hidden checks are ordinary tests over the fixtures ``student``, ``reference``, ``agrees`` and ``rng``.
+"""The pytest plugin, which provides the fixtures ``student``, ``reference``, ``agrees`` and ``rng``.
 
-``pytest tests/chapters`` runs them against the references; ``pytest --student notebook.ipynb`` against anybody's notebook.
+``pytest tests/chapters`` runs the hidden checks on the references, ``pytest --student notebook.ipynb`` on a notebook.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["spec_of"]
 
 @dataclass
 class _PytestRun:
-    """What one run of pytest opens and finds out."""
+    """The open sessions and the results of one pytest run."""
 
     chapters: dict[str, ChapterChecks] = field(default_factory=dict)
     sessions: dict[tuple[Path, int | None], Session] = field(default_factory=dict)
@@ -47,12 +47,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep what is opened until the end."""
+    """Create the state of the run."""
     config.stash[_kept] = _PytestRun()
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:
-    """Let a check file import the course's solutions and the modules beside it, as it may in grading."""
+    """Let a check file import the course's solutions and the modules next to it, as in grading."""
     if isinstance(collector, pytest.Module) and collector.path.parent.name == "chapters":
         root = find_course(collector.path.parent)
         if root is not None:
@@ -60,7 +60,7 @@ def pytest_collectstart(collector: pytest.Collector) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip a check that waits for one that did not pass."""
+    """Skip a check if one that it depends on has failed."""
     spec = spec_of(item)
     if spec is None:
         return
@@ -74,7 +74,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:  # noqa: ARG001 - pytest's names
-    """Remember which checks passed, for those that wait for them."""
+    """Record which checks passed, for the checks that depend on them."""
     report: Any = yield
     spec = spec_of(item)
     if spec is not None and report.when == "call":
@@ -85,7 +85,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 @pytest.fixture(autouse=True)
 def _course_draws(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Hidden inputs come from the course's secret, visible ones from a public seed."""
+    """Draw hidden inputs from the course's secret, and visible ones from a public seed."""
     spec = spec_of(request.node)
     if spec is None:
         yield
@@ -97,7 +97,7 @@ def _course_draws(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture
 def student(request: pytest.FixtureRequest) -> StudentProxy:
-    """The student's functions: a notebook's with ``--student``, else the references."""
+    """Return the student's functions: those of the notebook given by ``--student``, else the references."""
     chapter = _chapter(request)
     spec = spec_of(request.node)
     if spec is None:
@@ -115,24 +115,27 @@ def student(request: pytest.FixtureRequest) -> StudentProxy:
 
 @pytest.fixture
 def reference(request: pytest.FixtureRequest) -> Any:
-    """The course's own solutions."""
+    """Return the course's own solutions."""
     return _chapter(request).reference
 
 
 @pytest.fixture
 def agrees(student: StudentProxy, reference: Any) -> ReferenceComparison:
-    """``agrees.softmax(x)``: the student's answer is the reference's."""
+    """Return a comparison: ``agrees.softmax(x)`` checks that the student's answer equals the reference's."""
     return ReferenceComparison(student, reference)
 
 
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> Any:
-    """A ``numpy.random.Generator`` for a check's own inputs: fresh for every check, the same at every run."""
+    """Return a ``numpy.random.Generator`` for a check's own inputs.
+
+    It is new for every check and the same in every run.
+    """
     return rng_for(request.node.function)
 
 
 def spec_of(item: Any) -> ExerciseSpec | None:
-    """The exercise that a test item belongs to."""
+    """Return the exercise that a test item belongs to, or None."""
     return getattr(getattr(item, "cls", None), "__exercise__", None)
 
 

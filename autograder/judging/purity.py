@@ -1,4 +1,7 @@
-"""Check that functions and objects have no side effects: arguments stay as they are, and a repeated call returns the same."""
+"""Check that functions and objects have no side effects.
+
+Arguments must stay unchanged, and a repeated call must return the same.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ _CONTAINERS: dict[Any, str] = {
 
 
 def mutation_advice(changed: Sequence[Any]) -> str:
-    """What a function does instead of changing these arguments: of a list, which methods change it."""
+    """Return advice on how to avoid changing these arguments. For a list, it names the methods that change it."""
     kinds = {type(value) for value in changed}
     if len(kinds) == 1 and not any(map(_holds_arrays, changed)) and (text := _CONTAINERS.get(*kinds)):
         return f"Work on a new one, as from {text} and `x[…] = …` change the old one."
@@ -48,9 +51,9 @@ def _holds_arrays(value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PurityProbe:
-    """Two questions of one shape, and in which order they are asked after ``first``.
+    """Two calls with inputs of the same shape, and the order in which they are made after ``first``.
 
-    ``apart``: the right answers to the two differ.
+    ``apart`` states that the right answers to the two differ.
     """
 
     first: Call
@@ -60,7 +63,10 @@ class PurityProbe:
 
 
 def pairs_of(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[Call, Call]]:
-    """Calls of one shape and different numbers: from the plan and its second drawing, the largest inputs first."""
+    """Return pairs of calls with equal shapes and different numbers, largest inputs first.
+
+    They are taken from the plan and from ``other``, the same plan with other draws.
+    """
     shapes: dict[Any, list[Call]] = {}
     for call in [*plan, *other]:
         if call.function == exercise and call.args and not call.measured:
@@ -72,16 +78,16 @@ def pairs_of(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[C
             pairs.append((calls[0], second))
     pairs.sort(key=lambda pair: -len(str(fingerprint(pair[0].args))))
     if not pairs:
-        # Nothing of one shape was drawn twice: the same arrays backwards serve, since answers are compared with themselves.
-        # Where there are no arrays to turn, only whole numbers, some other call of the plan comes in between.
+        # No two inputs have the same shape, so reverse the arrays: answers are only compared with each other.
+        # If there are no arrays to reverse, make some other call of the plan in between.
         own = [call for call in plan if call.function == exercise and not call.measured]
         pairs = [(call, _another(call, own)) for call in own]
-    # What a probe looks at is dear to make: there, one small pair.
+    # The results of probes are expensive, so use one small pair for them.
     return pairs[-1:] if pairs and pairs[0][0].probe else pairs[:3]
 
 
 def _another(call: Call, calls: Sequence[Call]) -> Call:
-    """A question other than ``call``: its arrays backwards, or else one of ``calls``; itself where there is none."""
+    """Return a call other than ``call``: with its arrays reversed, else one of ``calls``, else ``call`` itself."""
     others = (c for c in (_backwards(call), *calls) if key_of(c) != key_of(call))
     return next(others, call)
 
@@ -104,7 +110,7 @@ def _form(value: Any) -> Any:
         return tuple(_form(v) for v in value)
     if is_pandas(value):
         return form_of(value)
-    # Another text, set or date may stand in the place of one; not another number, which may be a size or an axis.
+    # Strings, sets and dates may be replaced by others. Numbers may not, because they may be sizes or axes.
     return type(value).__name__ if isinstance(value, PLAIN) else fingerprint(value)
 
 
@@ -113,10 +119,12 @@ MAX_SCRIPTS = 12  # of one exercise
 
 @dataclass(frozen=True, slots=True)
 class AliasingCheck:
-    """A script, and what is looked at beside it.
+    """A call sequence and the behavior of a right solution in it.
 
-    ``spoils``: whether a right object answers the same where its caller changes what it gave and was given; ``changes`` are the
-    arguments that a right object changes.
+    Attributes:
+        call: the call sequence.
+        spoils: whether a right object gives the same answers if its caller changes the arguments and results.
+        changes: the arguments that a right object changes.
     """
 
     call: Call
@@ -124,7 +132,7 @@ class AliasingCheck:
     changes: tuple[tuple[int, str], ...]
 
     def look(self, ask: Callable[[Call], Answer], described: Callable[[Call], str]) -> None:
-        """Raise ``CheckFailed`` where the student's object does not keep to its own."""
+        """Raise ``CheckFailed`` if the student's object changes arguments or shares mutable state with its caller."""
         changed = ask(with_mutation_report(self.call)).value
         for place, label in changed if isinstance(changed, list) else ():
             if (place, label) not in self.changes:
@@ -151,11 +159,11 @@ class AliasingCheck:
 
 
 def plan_aliasing_check(plan: Sequence[Call], right: Callable[[Call], object]) -> list[AliasingCheck]:
-    """What is looked at beside the scripts of ``plan``, the longest of them, by what a right solution answers."""
+    """Return aliasing checks for the longest call sequences of ``plan``, with the behavior of a right solution."""
     found = []
     for one in maximal_scripts(plan)[:MAX_SCRIPTS]:
         steps = steps_of(one)
-        # What is asked last is asked twice: only then it shows that the first answer was no copy.
+        # Repeat the last call. This shows whether the first answer was a copy.
         call = script(one.function, [*steps, *(steps[-1:] if steps[-1].do in ("call", "get", "use") else [])])
         changed = right(with_mutation_report(call))
         changes = tuple((place, label) for place, label in changed) if isinstance(changed, list) else ()
@@ -166,7 +174,7 @@ def plan_aliasing_check(plan: Sequence[Call], right: Callable[[Call], object]) -
 def _same(right: Callable[[Call], object], call: Call) -> bool:
     try:
         return equal(right(call), right(with_caller_mutations(call)))
-    except Exception:  # noqa: BLE001 - what a right object raises
+    except Exception:  # noqa: BLE001 - a right object may raise anything
         return False
 
 

@@ -11,7 +11,7 @@ from autograder.misconception import alternative_of, misconception_of
 def test_an_exercise_is_read_off_its_class():
     """Points, visibility and order from @check, titles and hints from docstrings."""
 
-    @exercise("softmax", points=2, leans_on=("scores",))
+    @exercise("softmax", points=2, depends_on=("scores",))
     class TestSoftmax:
         """Begin with a single vector.
 
@@ -33,7 +33,7 @@ def test_an_exercise_is_read_off_its_class():
         test_care = pure(points=0.5, after=("test_first", test_second))
 
     spec = TestSoftmax.__exercise__
-    assert (spec.name, spec.points, spec.leans_on) == ("softmax", 2.0, ("scores",))
+    assert (spec.name, spec.points, spec.depends_on) == ("softmax", 2.0, ("scores",))
     assert spec.hints == ("Begin with a single vector.", "Then the axis, in two lines.")
     assert spec.checks == (
         CheckSpec("test_first", "The example worked by hand.", 1.0, visible=True, after=()),
