@@ -1,4 +1,4 @@
-"""The words of a check file: exercises and checks, assertions, strategies for drawn inputs, and a quiz's table."""
+"""The helpers of a check file: exercises and checks, assertions, strategies for drawn inputs, and quizzes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ _WORDS = {
     "autograder.checking.decorators": "check exercise pure",
     "autograder.checking.kind_check": "every_kind",
     "autograder.checking.kind": "Kind",
-    "autograder.checking.old_spellings": "after careful points visible",
     "autograder.checking.properties": "arrays_nd drawn_from floats given integers linked probabilities",
     "autograder.checking.container_kinds": "items mapping members",
     "autograder.checking.plain_kinds": "dates text",
@@ -28,7 +27,7 @@ __all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    # A student's machine imports `autograder.checking.compare` and has no pytest: nothing heavy loads with the package.
+    # Students' machines import `autograder.checking.compare` and have no pytest, so the package loads nothing itself.
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'autograder.checking' has no attribute {name!r}")

@@ -1,8 +1,8 @@
-"""Is a picture the expected one? What a function drew, as data (see ``plot_probe``), compared part by part.
+"""Compare what a function drew, as data (see ``plot_probe``), with the expected picture.
 
-Only what a reader of the picture would miss counts: what is drawn, whether the axes, the picture and the series have their
-words, the scales. Colours, sizes and the order of drawing do not. NumPy and the standard library only: a student's own
-machine runs this too.
+Only what a reader of the picture would miss counts: the data, the scales, and whether axes, picture and series have
+texts. Colors, sizes and the drawing order do not count. This module needs only NumPy and the standard library,
+because it also runs on students' machines.
 """
 
 from __future__ import annotations
@@ -33,18 +33,21 @@ _NO_NOUN = {
     "wedges": "no pie",
     "areas": "no area",
 }
-_MAX_MATCHED = 200  # points that are looked for one by one
+_MAX_MATCHED = 200  # points that are searched one by one
 
 
 @cache
 def plot_probe_text(*, texts: bool) -> str:
-    """The probe that looks at what a function draws; unless ``texts``, of titles and labels only whether they are there."""
+    """Return the source of the probe that inspects a picture.
+
+    Without ``texts``, texts only show whether they are present.
+    """
     text = inspect.getsource(plot_probe)
     return text if texts else f"{text}\n\nTEXTS = False\n"
 
 
 def parts_of(parts: str | Sequence[str]) -> tuple[str, ...]:
-    """The parts of a picture that are named; raises ``ValueError`` for one that there is not."""
+    """Return the named parts of a picture. Raises ``ValueError`` for an unknown part."""
     named = tuple(parts.replace(",", " ").split()) if isinstance(parts, str) else tuple(parts)
     unknown = [part for part in named if part not in PARTS]
     if unknown or not named:
@@ -54,8 +57,8 @@ def parts_of(parts: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def same_plot(actual: Any, expected: Any, *, parts: Sequence[str], rtol: float, atol: float) -> Finding | None:
-    """What is wrong with a picture, by the parts of it that count."""
-    found, right = _plots(actual), _plots(expected)
+    """Return what is wrong with a picture, considering only ``parts``."""
+    found, right = _axes_of(actual), _axes_of(expected)
     if found is None or right is None:
         return Finding("What it draws cannot be looked at: matplotlib's axes are asked for.", "type")
     if len(found) != len(right):
@@ -64,34 +67,34 @@ def same_plot(actual: Any, expected: Any, *, parts: Sequence[str], rtol: float, 
         )
     for place, (one, other) in enumerate(zip(found, right, strict=True)):
         where = f"In plot {place + 1}: " if len(right) > 1 else ""
-        reason = _Plots(one, other, rtol, atol).wrong(parts)
+        reason = _PlotComparison(one, other, rtol, atol).wrong(parts)
         if reason:
             return Finding(f"{where}{reason[0].lower() + reason[1:] if where else reason}", "plot")
     return None
 
 
-def _plots(drawn: Any) -> list[dict[str, Any]] | None:
-    """The plots of what came back, if it is what the probe makes: a student's process may send anything."""
+def _axes_of(drawn: Any) -> list[dict[str, Any]] | None:
+    """Return the axes of a probe's result, or None if it has another form. A student's process may send anything."""
     axes = drawn.get("axes") if isinstance(drawn, dict) else None
     if not isinstance(axes, list) or not axes or not all(isinstance(one, dict) for one in axes):
         return None
     return axes
 
 
-class _Plots:
-    """One plot and the one that is right."""
+class _PlotComparison:
+    """The axes that a student drew, and the expected ones."""
 
     def __init__(self, found: Mapping[str, Any], right: Mapping[str, Any], rtol: float, atol: float) -> None:
         self.found, self.right, self.rtol, self.atol = found, right, rtol, atol
 
     def wrong(self, parts: Sequence[str]) -> str:
-        """A sentence about the first part that is wrong, "" where none is."""
+        """Return a sentence about the first wrong part, or ""."""
         looks = {
             "data": self._data, "labels": self._labels, "title": self._title, "legend": self._legend, "scales": self._scales, "limits": self._limits,
         }  # fmt: skip
         try:
             return next(filter(None, (looks[part]() for part in parts)), "")
-        except (TypeError, ValueError, KeyError, AttributeError, IndexError):  # not as the probe makes it
+        except (TypeError, ValueError, KeyError, AttributeError, IndexError):  # not the probe's format
             return "What it draws cannot be looked at."
 
     def _data(self) -> str:
@@ -113,13 +116,13 @@ class _Plots:
 
     def _bars(self) -> str:
         found, right = ([list(_of_bars(series)) for series in side["bars"]] for side in (self.found, self.right))
-        if len(found) != len(right):  # several calls of bar, each without a name, may be one series
+        if len(found) != len(right):  # several unnamed calls of bar may form one series
             found, right = ([[bar for series in side for bar in series]] for side in (found, right))
         pairs = self._paired(found, right, self._wrong_bars)
         return next(filter(None, (self._wrong_bars(one, other) for one, other in pairs)), "")
 
     def _paired(self, found: list[Any], right: list[Any], wrong: Callable[[Any, Any], str]) -> list[tuple[Any, Any]]:
-        """Each series that is right with one that is the same, and those that are left in their order."""
+        """Pair each expected series with an equal one, and the remaining series in their order."""
         left, alone, pairs = list(found), [], []
         for other in right:
             same = next((one for one in left if not wrong(one, other)), None)
@@ -240,7 +243,7 @@ class _Plots:
         many, right = len(self.found[kind]), len(self.right[kind])
         return "" if many == right else f"It draws {pluralize(many, _NOUNS[kind])}; {right} {_are(right)} right."
 
-    # words and axes
+    # texts and axes
 
     def _labels(self) -> str:
         sides = [side for side in ("x", "y") if self.right.get(f"{side}label")]
@@ -253,7 +256,7 @@ class _Plots:
         )
 
     def _side(self, side: str) -> str:
-        """The axis as the student drew it: bars that lie have their values along x."""
+        """Return the axis as the student drew it. Horizontal bars have their values along x."""
         return {"x": "y", "y": "x"}[side] if self.found.get("horizontal") is True else side
 
     def _title(self) -> str:
@@ -295,7 +298,7 @@ class _Plots:
 
 
 def _of_bars(series: Mapping[str, Any]) -> Iterator[tuple[Any, float, float, float]]:
-    """Each bar: its name or place, its left side, its width, its height."""
+    """Yield each bar: its name or position, left side, width and height."""
     sides = (np.asarray(series[key], dtype=float).tolist() for key in ("left", "width", "height"))
     for name, left, width, height in zip(series["at"], *sides, strict=True):
         yield name if isinstance(name, str) else float(name), left, width, height

@@ -23,11 +23,14 @@ from autograder.checking.tables import with_table_options
 __all__ = ["choice_of", "evaluate", "lines_of", "prints_lines", "same_choice", "should_raise"]
 
 
-MAX_SHOWN = 200  # characters of a value or of an error's text in a sentence
+MAX_SHOWN = 200  # characters of a value or of an error's text in a message
 
 
 def should_raise(actual: Any, *, errors: Sequence[str], says: str = "") -> Finding | None:
-    """Whether a call ended with one of these errors: ``{"raised": name}``, or ``{"gave": value}`` where it did not."""
+    """Return what is wrong if a call did not raise one of ``errors``.
+
+    ``actual`` is ``{"raised": name}``, or ``{"gave": value}`` if the call returned.
+    """
     how = actual if isinstance(actual, dict) else {}
     wanted = " or ".join(errors)
     if not isinstance(how.get("raised"), str):
@@ -42,7 +45,10 @@ def should_raise(actual: Any, *, errors: Sequence[str], says: str = "") -> Findi
 
 
 def prints_lines(actual: Any, *, right: str, exactly: bool = False) -> Finding | None:
-    """Whether a call printed ``right``, line by line: ``{"printed": text}``, with ``"gave"`` where it returned a text instead."""
+    """Compare line by line what a call printed with ``right``.
+
+    ``actual`` is ``{"printed": text}``, with ``"gave"`` if the call returned a string instead.
+    """
     how = actual if isinstance(actual, dict) else {}
     printed = how.get("printed")
     own, lines = (
@@ -78,7 +84,7 @@ def prints_lines(actual: Any, *, right: str, exactly: bool = False) -> Finding |
 
 
 def lines_of(text: str, *, exactly: bool) -> list[str]:
-    """The lines of what was printed, each with its end where that counts too."""
+    """Return the lines of printed text. With ``exactly`` they include their line ends."""
     if exactly:
         return text.splitlines(keepends=True)
     lines = [line.rstrip() for line in text.splitlines()]
@@ -105,7 +111,7 @@ _EQUATION = re.compile(r"[A-Za-z.,> -]*")
 
 
 def evaluate(name: str, actual: Any, expected: Any = None, params: Mapping[str, Any] | None = None) -> Finding | None:
-    """What is wrong with ``actual`` under the assertion called ``name``; ``None`` when nothing is."""
+    """Return what is wrong with ``actual`` under the assertion called ``name``, or None."""
     params = dict(params or {})
     if name == "matches":
         options = params.pop("table", None)
@@ -119,7 +125,7 @@ def evaluate(name: str, actual: Any, expected: Any = None, params: Mapping[str, 
 
 
 def choice_of(answer: str) -> str:
-    """A choice as it was meant: ``" (B) "``, ``"b)"`` and ``"b."`` are all ``"b"``."""
+    """Normalize a choice: ``" (B) "``, ``"b)"`` and ``"b."`` are all ``"b"``."""
     return answer.strip().strip("()[].:'\" ").lower()
 
 
@@ -135,7 +141,7 @@ def _sums_to_one(actual: Any, *, axis: int = -1, rtol: float = RTOL, atol: float
 
 
 def _lets_through(actual: Any, *, bug: str, function: str) -> Finding | None:
-    """A student's tests let a right function through, and none with a bug."""
+    """Return what is wrong if a student's tests rejected a right function or accepted one with a bug."""
     a = "an" if function[:1].lower() in "aeiou" else "a"
     if bug and actual is not False:
         return Finding(f"Your tests let through {a} {function} that {bug}.", "values")
@@ -200,7 +206,7 @@ def _chosen(actual: Any, *, right: str) -> Finding | None:
 
 
 def _number_is(actual: Any, *, right: float, within: float) -> Finding | None:
-    """A single number, which is there and finite, is ``right`` to ``within``."""
+    """Compare a single finite number with ``right``, within the error ``within``."""
     answer = np.asarray(actual).item()
     return None if abs(answer - right) <= within else Finding(f"{answer:g} is not the answer.", "values")
 
@@ -222,7 +228,7 @@ def _is_string(actual: Any) -> Finding | None:
 
 
 def _einsum_gives(actual: Any, *, operands: Any, right: Any) -> Finding | None:
-    """An einsum equation is judged by what it computes from ``operands`` (nested lists), however it is spelled."""
+    """Judge an einsum equation by its result for ``operands`` (nested lists), whatever letters it uses."""
     if (finding := _is_string(actual)) is not None:
         return finding
     if len(actual) > MAX_EQUATION or not _EQUATION.fullmatch(actual):
@@ -231,7 +237,7 @@ def _einsum_gives(actual: Any, *, operands: Any, right: Any) -> Finding | None:
     arrays = [np.asarray(o, dtype=np.float64) for o in operands]
     try:
         found = np.einsum(actual, *arrays)
-    except Exception as error:  # noqa: BLE001 - whatever NumPy says of the equation is the finding
+    except Exception as error:  # noqa: BLE001 - every error that NumPy raises is reported
         why = _letter_of_two_sizes(actual, arrays) or str(error)[:200].rstrip(". ")
         return Finding(f"NumPy cannot use the equation {show(actual)}: {why}.", "type")
     finding = matches(found, np.asarray(right, dtype=np.float64))
@@ -281,7 +287,7 @@ _PROPERTIES: dict[str, Callable[..., Finding | None]] = {
 
 
 def same_choice(given: Any, wrong: Any) -> bool:
-    """Whether ``given`` is the answer ``wrong``: the same letter, the same number as written, or the same equation."""
+    """Return whether ``given`` is the answer ``wrong``: the same letter, equal number or equivalent equation."""
     if isinstance(given, str) and isinstance(wrong, str):
         plain = _canonical if "->" in wrong else choice_of
         return plain(given) == plain(wrong)
@@ -291,7 +297,7 @@ def same_choice(given: Any, wrong: Any) -> bool:
 
 
 def _canonical(equation: str) -> str:
-    """An einsum equation with its letters renamed in order of appearance: ``"nd,md->nm"`` is ``"ia,ja->ij"``."""
+    """Rename the letters of an einsum equation in order of appearance: ``"nd,md->nm"`` becomes ``"ia,ja->ij"``."""
     letters: dict[str, str] = {}
     text = "".join(equation.split())
     return re.sub("[A-Za-z]", lambda m: letters.setdefault(m[0], chr(ord("a") + len(letters) % 26)), text)

@@ -11,13 +11,13 @@ from contextlib import closing, nullcontext
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Protocol
 
-from autograder.checking.arrays import paste, show
+from autograder.checking.arrays import paste
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.call_source import format_call
 from autograder.checking.student_objects import asked_for
 from autograder.judging.diagnosis import same_answer
 from autograder.judging.explanations import explain_stop
-from autograder.judging.purity import AliasingCheck, PurityProbe, mutation_advice
+from autograder.judging.purity import AliasingCheck, PurityProbe, describe_answer, mutation_advice
 from autograder.judging.values import key_of
 from autograder.sandbox.guest.wire_tables import kind_of_table
 from autograder.sandbox.protocol import Answer, Call, Limits, Script, Session, StudentError
@@ -146,7 +146,7 @@ class ExerciseSession:
             if self.stopped:
                 raise self.stopped_failure(probe.first)
             answers = {key_of(probe.first): self.ask(probe.first)}
-            for call, answer in zip(probe.questions, self._send(probe.questions, hold=True), strict=True):
+            for call, answer in zip(probe.calls, self._send(probe.calls, hold=True), strict=True):
                 earlier = answers.setdefault(key_of(call), answer)
                 if earlier.stopped or answer.stopped:
                     self.stopped = earlier.stopped or answer.stopped
@@ -154,7 +154,7 @@ class ExerciseSession:
                     raise self.stopped_failure(call)
                 if not same_answer(earlier, answer, call):
                     self._unsteady(call, earlier, answer)
-            if probe.apart:
+            if probe.answers_differ:
                 self._of_its_own(probe.other, answers[key_of(probe.first)], answers[key_of(probe.other)])
 
     def _of_its_own(self, call: Call, before: Answer, answer: Answer) -> None:
@@ -233,10 +233,6 @@ class ExerciseSession:
             f"{call.function} gave two different answers to the same question, with another call in between. Does it keep "
             "something from one call to the next, hand out one array again and again, or draw random numbers of its own "
             "(`np.random…`)?",
-            "\n".join([self.described(call), f"first: {_said(first)}", f"then:  {_said(then)}"]),
+            "\n".join([self.described(call), f"first: {describe_answer(first)}", f"then:  {describe_answer(then)}"]),
             kind="unsteady",
         )
-
-
-def _said(answer: Answer) -> str:
-    return f"{answer.error.type}: {answer.error.message}" if answer.error else show(answer.value)

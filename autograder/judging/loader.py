@@ -419,12 +419,12 @@ class ChapterChecks:
         asked = Script(call for call in plan if call.memory_mb is None)
         # The result of a probe (such as a figure) is expensive and is inspected at once, so buffers cannot be shared.
         orders = [(a, b, [b, a] if a.probe else [a, b, a, b]) for a, b in pairs]
-        purity = [PurityProbe(a, b, Script(order), apart=self._answered_apart(a, b)) for a, b, order in orders]
+        purity = [PurityProbe(a, b, Script(order), answers_differ=self._answers_differ(a, b)) for a, b, order in orders]
         is_class = exercise in self.class_names() and any(c.purity for c in checks)
         care = plan_aliasing_check(plan, self.reference.answer) if is_class else ()
         return self._prepared.setdefault(exercise, _Prepared(plan, asked, purity, care))
 
-    def _answered_apart(self, one: Call, other: Call) -> bool:
+    def _answers_differ(self, one: Call, other: Call) -> bool:
         """Return whether a right solution answers two calls differently."""
         if one.probe:
             return False

@@ -23,7 +23,7 @@ from autograder.sandbox.guest.wire_tables import is_pandas, kind_of_table
 from autograder.sandbox.protocol import Answer, Call
 from autograder.sandbox.script import maximal_scripts, script, steps_of, with_caller_mutations, with_mutation_report
 
-__all__ = ["AliasingCheck", "PurityProbe", "mutation_advice", "pairs_of", "plan_aliasing_check"]
+__all__ = ["AliasingCheck", "PurityProbe", "describe_answer", "mutation_advice", "pairs_of", "plan_aliasing_check"]
 
 
 _ARRAYS = "Work on a new array; operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one."
@@ -53,13 +53,13 @@ def _holds_arrays(value: Any) -> bool:
 class PurityProbe:
     """Two calls with inputs of the same shape, and the order in which they are made after ``first``.
 
-    ``apart`` states that the right answers to the two differ.
+    ``answers_differ`` states that the right answers to the two differ.
     """
 
     first: Call
     other: Call
-    questions: Sequence[Call]
-    apart: bool = False
+    calls: Sequence[Call]
+    answers_differ: bool = False
 
 
 def pairs_of(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[Call, Call]]:
@@ -123,12 +123,12 @@ class AliasingCheck:
 
     Attributes:
         call: the call sequence.
-        spoils: whether a right object gives the same answers if its caller changes the arguments and results.
+        isolated: whether a right object gives the same answers if its caller changes the arguments and results.
         changes: the arguments that a right object changes.
     """
 
     call: Call
-    spoils: bool
+    isolated: bool
     changes: tuple[tuple[int, str], ...]
 
     def look(self, ask: Callable[[Call], Answer], described: Callable[[Call], str]) -> None:
@@ -143,17 +143,16 @@ class AliasingCheck:
                     described(step),
                     kind="changed",
                 )
-        if not self.spoils:
+        if not self.isolated:
             return
         plain, then = ask(self.call), ask(with_caller_mutations(self.call))
         if plain.stopped or then.stopped or same_answer(plain, then, self.call):
             return
-        said = f"{then.error.type}: {then.error.message}" if then.error else show(then.value)
         raise CheckFailed(
             f"An object of {self.call.function} shares a list, dictionary or set with its caller: when the caller changes what it gave "
             "to the object, or got from it, the object changes too. Keep a copy of what comes in, and give a copy of what goes "
             "out, as `list(…)` makes one.",
-            f"{described(self.call)} gave  {_said(plain)}\nafter such changes it gave  {said}",
+            f"{described(self.call)} gave  {describe_answer(plain)}\nafter such changes it gave  {describe_answer(then)}",
             kind="changed",
         )
 
@@ -178,5 +177,6 @@ def _same(right: Callable[[Call], object], call: Call) -> bool:
         return False
 
 
-def _said(answer: Answer) -> str:
+def describe_answer(answer: Answer) -> str:
+    """Return the error or the value of an answer as text."""
     return f"{answer.error.type}: {answer.error.message}" if answer.error else show(answer.value)
