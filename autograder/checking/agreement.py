@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
+from autograder.base.foreign import Value
 from autograder.checking.asserts import assert_matches, assert_same_plot, judge_assertion
 from autograder.checking.outcomes import OutcomeRequest, Outcomes, printed_by
 from autograder.checking.plots import USUAL
@@ -29,12 +30,12 @@ class ReferenceComparison:
     ``agrees.within(memory_mb=64)`` and ``agrees.raises(…)`` are like those of the fixture ``student``.
     """
 
-    def __init__(self, student: Any, reference: Any, options: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, student: Any, reference: Any, options: Mapping[str, Value] | None = None) -> None:
         self._student = student
         self._reference = reference
         self._options = dict(options or {})
 
-    def __call__(self, **options: Any) -> ReferenceComparison:
+    def __call__(self, **options: Value) -> ReferenceComparison:
         """Return the same comparison with these options."""
         return ReferenceComparison(self._student, self._reference, {**self._options, **options})
 
@@ -42,7 +43,7 @@ class ReferenceComparison:
         if name.startswith("__"):
             raise AttributeError(name)
 
-        def ask(*args: Any, **kwargs: Any) -> Any:
+        def ask(*args: Value, **kwargs: Value) -> Value:
             right = getattr(self._reference, name)(*_for_side(args, "right"), **_for_side(kwargs, "right"))
             found = getattr(self._student, name)(*_for_side(args, "found"), **_for_side(kwargs, "found"))
             return _compare(found, right, self._options)
@@ -50,8 +51,8 @@ class ReferenceComparison:
         return ask
 
     def plot(
-        self, name: str, *args: Any, texts: bool = False, parts: str | Sequence[str] = USUAL, **kwargs: Any
-    ) -> Any:
+        self, name: str, *args: Value, texts: bool = False, parts: str | Sequence[str] = USUAL, **kwargs: Value
+    ) -> Value:
         """Check that both draw the same picture, in the given ``parts`` (see ``assert_same_plot``).
 
         Titles, labels and legends must be present if the reference has them. With ``texts`` they must say the same.
@@ -64,7 +65,7 @@ class ReferenceComparison:
         return found
 
     @property
-    def student(self) -> Any:
+    def student(self) -> Value:
         """The fixture ``student``, for other assertions."""
         return self._student
 
@@ -87,7 +88,7 @@ class ReferenceComparison:
     def printed(self, *, exactly: bool = False) -> OutcomeRequest:
         """Compare what the call prints: ``agrees.printed().greet("Ann")``."""
 
-        def ask(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        def ask(function: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
             right = printed_by(self._reference, function, args, kwargs)
             return getattr(self._student.printed(right, exactly=exactly), function)(*args, **kwargs)
 
@@ -96,7 +97,7 @@ class ReferenceComparison:
     def take(self, count: int) -> OutcomeRequest:
         """Compare the first ``count`` items of a generator: ``agrees.take(20).primes()``."""
 
-        def ask(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        def ask(function: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
             right = getattr(Outcomes.take(self._reference, count), function)(*args, **kwargs)
             found = getattr(self._student.take(count), function)(*args, **kwargs)
             return _compare(found, right, self._options)
@@ -107,9 +108,9 @@ class ReferenceComparison:
 class _ObjectPair:
     """An object of the student and the matching one of the reference. Each step is taken with both."""
 
-    def __init__(self, found: StudentObject, right: StudentObject, options: Mapping[str, Any]) -> None:
+    def __init__(self, found: StudentObject, right: StudentObject, options: Mapping[str, Value]) -> None:
         self.found, self.right, self._options = found, right, options
-        self._given: list[tuple[Any, Any, Any]] = []  # the results of both, and the contents of the student's
+        self._given: list[tuple[Value, Value, Hashable]] = []  # the results of both, and the contents of the student's
 
     @property
     def is_new(self) -> bool:
@@ -127,11 +128,11 @@ class _ObjectPair:
         self,
         do: str,
         name: str,
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
+        args: Sequence[Value] = (),
+        kwargs: Mapping[str, Value] | None = None,
         *,
         swapped: bool = False,
-    ) -> Any:
+    ) -> Value:
         kwargs, found, right = kwargs or {}, backend_of(self.found), backend_of(self.right)
         for place, (value, other, held) in enumerate(self._given):
             # If the check changed the student's result, change the reference's too.
@@ -152,7 +153,7 @@ class _ObjectPair:
         return _compare(value, expected, self._options)
 
 
-def _compare(found: Any, right: Any, options: Mapping[str, Any]) -> Any:
+def _compare(found: Value, right: Value, options: Mapping[str, Value]) -> Value:
     """Compare the student's result with the right one. Two objects are paired for further steps."""
     if not isinstance(right, StudentObject):
         assert_matches(found, right, **options)
@@ -162,7 +163,7 @@ def _compare(found: Any, right: Any, options: Mapping[str, Any]) -> Any:
     return StudentObject(_ObjectPair(found, right, options))
 
 
-def _for_side(given: Any, side: str) -> Any:
+def _for_side(given: Value, side: str) -> Value:
     """Return the arguments for one side: of each pair of objects, the one of that side.
 
     All other arguments are passed on as they are, not copied, so that changes are noticed.
@@ -176,7 +177,7 @@ def _for_side(given: Any, side: str) -> Any:
     return given
 
 
-def _contains_object(given: Sequence[Any]) -> bool:
+def _contains_object(given: Sequence[Value]) -> bool:
     return any(
         isinstance(part, StudentObject) or (type(part) in (list, tuple) and _contains_object(part)) for part in given
     )

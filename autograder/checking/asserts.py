@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.checking.call_source import arguments_of, expression_for
 from autograder.checking.closeness import tolerances
 from autograder.checking.compare import describe_failure, named
@@ -51,7 +51,7 @@ class CheckStopped(CheckFailed):
 
 
 # The arguments are the assertion's name, the actual and expected values, parameters, the call and its inputs.
-Observer = Callable[[str, Any, Any, Mapping[str, Any], str, Mapping[str, Any]], None]
+Observer = Callable[[str, Value, Value, Mapping[str, Value], str, Mapping[str, Value]], None]
 _observer: ContextVar[Observer | None] = ContextVar("observer", default=None)
 
 
@@ -66,8 +66,8 @@ def observing(observer: Observer) -> Iterator[None]:
 
 
 def assert_matches(
-    actual: Any,
-    expected: Any,
+    actual: Value,
+    expected: Value,
     *,
     call: str = "",
     rtol: float | None = None,
@@ -82,7 +82,7 @@ def assert_matches(
     dtypes: bool = False,
     index: bool = True,
     names: bool = False,
-    **inputs: Any,
+    **inputs: Value,
 ) -> None:
     """Check that ``actual`` equals ``expected``: first that the shapes are equal, then the values within tolerance.
 
@@ -105,7 +105,7 @@ def assert_matches(
         **inputs: the inputs shown to the student, by name. By default they come from the student's call.
     """
     default_rtol, default_atol = tolerances(expected, *_arguments(actual, call, inputs))
-    params: dict[str, Any] = {
+    params: dict[str, Value] = {
         "rtol": default_rtol if rtol is None else rtol,
         "atol": default_atol if atol is None else atol,
     }
@@ -127,7 +127,7 @@ _USUAL = asdict(TableOptions())
 
 
 def assert_same_plot(
-    actual: Any, expected: Any, *, parts: str | Sequence[str] = USUAL, rtol: float = 1e-4, atol: float = 1e-6
+    actual: Value, expected: Value, *, parts: str | Sequence[str] = USUAL, rtol: float = 1e-4, atol: float = 1e-6
 ) -> None:
     """Check that a picture (``student.plot``) shows the same as another (``reference.plot``), in the given ``parts``.
 
@@ -137,55 +137,55 @@ def assert_same_plot(
     judge_assertion("same_plot", actual, expected, {"parts": list(parts_of(parts)), "rtol": rtol, "atol": atol}, "", {})
 
 
-def assert_sums_to_one(actual: Any, *, axis: int = -1, call: str = "", **inputs: Any) -> None:
+def assert_sums_to_one(actual: Value, *, axis: int = -1, call: str = "", **inputs: Value) -> None:
     """Check that the entries along ``axis`` sum to 1."""
     rtol, atol = tolerances(*_arguments(actual, call, inputs))
     judge_assertion("sums_to_one", actual, None, {"axis": axis, "rtol": rtol, "atol": atol}, call, inputs)
 
 
 def assert_within(
-    actual: Any, *, low: float | None = None, high: float | None = None, call: str = "", **inputs: Any
+    actual: Value, *, low: float | None = None, high: float | None = None, call: str = "", **inputs: Value
 ) -> None:
     """Check that every entry is finite and between ``low`` and ``high``."""
     judge_assertion("within", actual, None, {"low": low, "high": high}, call, inputs)
 
 
-def assert_finite(actual: Any, *, call: str = "", **inputs: Any) -> None:
+def assert_finite(actual: Value, *, call: str = "", **inputs: Value) -> None:
     """Check that no entry is NaN or infinite."""
     judge_assertion("finite", actual, None, {}, call, inputs)
 
 
-def assert_shape(actual: Any, shape: Sequence[int], *, call: str = "", **inputs: Any) -> None:
+def assert_shape(actual: Value, shape: Sequence[int], *, call: str = "", **inputs: Value) -> None:
     """Check that the value is an array of exactly this shape (``()`` for a single number)."""
     judge_assertion("has_shape", actual, None, {"shape": [int(n) for n in shape]}, call, inputs)
 
 
-def assert_one_of(actual: Any, choices: Sequence[str], *, call: str = "") -> None:
+def assert_one_of(actual: Value, choices: Sequence[str], *, call: str = "") -> None:
     """Check that an answer is one of ``choices``, right or wrong."""
     judge_assertion("one_of", actual, None, {"choices": list(choices)}, call, {})
 
 
-def assert_number(actual: Any, *, call: str = "") -> None:
+def assert_number(actual: Value, *, call: str = "") -> None:
     """Check that an answer is a number, right or wrong."""
     judge_assertion("is_number", actual, None, {}, call, {})
 
 
-def assert_string(actual: Any, *, call: str = "") -> None:
+def assert_string(actual: Value, *, call: str = "") -> None:
     """Check that an answer is a string, right or wrong."""
     judge_assertion("is_string", actual, None, {}, call, {})
 
 
-def assert_choice(actual: Any, right: str, *, call: str = "") -> None:
+def assert_choice(actual: Value, right: str, *, call: str = "") -> None:
     """Check that an answer is the right choice in any spelling (``"b"``, ``"(B)"``, ``"b)"``)."""
     judge_assertion("chosen", actual, None, {"right": right}, call, {})
 
 
-def assert_number_is(actual: Any, right: float, *, within: float, call: str = "") -> None:
+def assert_number_is(actual: Value, right: float, *, within: float, call: str = "") -> None:
     """Check that an answer, which must be a single number, differs from ``right`` by at most ``within``."""
     judge_assertion("number_is", actual, None, {"right": right, "within": within}, call, {})
 
 
-def assert_einsum(actual: Any, expected: Any, *, call: str = "", **operands: np.ndarray) -> None:
+def assert_einsum(actual: Value, expected: Value, *, call: str = "", **operands: np.ndarray) -> None:
     """Check that an einsum equation computes ``expected`` from ``operands``, in this order and with any letters."""
     if not call:
         call = f"np.einsum({', '.join([expression_for(actual)[0] or 'equation', *operands])})"
@@ -193,13 +193,13 @@ def assert_einsum(actual: Any, expected: Any, *, call: str = "", **operands: np.
     judge_assertion("einsum_gives", actual, None, params, call, dict(operands))
 
 
-def _arguments(actual: Any, call: str, inputs: dict[str, Any]) -> Iterable[Any]:
+def _arguments(actual: Value, call: str, inputs: dict[str, Value]) -> Iterable[Value]:
     """Return the arguments from which ``actual`` was computed, as far as they are known."""
     return inputs.values() if call or inputs else arguments_of(actual)
 
 
 def judge_assertion(
-    name: str, actual: Any, expected: Any, params: Mapping[str, Any], call: str, inputs: Mapping[str, Any]
+    name: str, actual: Value, expected: Value, params: Mapping[str, Value], call: str, inputs: Mapping[str, Value]
 ) -> None:
     """Raise ``CheckFailed`` if ``actual`` fails the assertion called ``name`` (see ``predicates``).
 

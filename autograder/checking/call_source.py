@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.checking.plain_text import source
 from autograder.checking.step_counter import COUNT, format_counted_call
 from autograder.checking.student_objects import format_script
@@ -24,15 +25,15 @@ MAX_IN_PLACE = 40  # characters of a string that is shown in the call itself
 MAX_PARTS, MAX_DEPTH = 50, 3  # of a student's result that is searched for a part
 
 T = TypeVar("T")
-Spelling = tuple[str, dict[str, Any]]
+Spelling = tuple[str, dict[str, Value]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
     """A value that the student returned, the call's arguments, and a function that formats the call."""
 
-    value: Any
-    arguments: tuple[Any, ...]
+    value: Value
+    arguments: tuple[Value, ...]
     spell: Callable[[], Spelling]
 
 
@@ -41,7 +42,7 @@ class _CheckAnswers(list[_Answer]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.kept: dict[Any, Any] = {}
+        self.kept: dict[Hashable, Value] = {}
 
 
 _answers: ContextVar[_CheckAnswers | None] = ContextVar("answers", default=None)
@@ -62,7 +63,7 @@ def format_call(call: Call, signature: inspect.Signature | None) -> Spelling:
     names: list[str] = []
     if signature is not None:
         names = [p.name for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-    inputs: dict[str, Any] = {}
+    inputs: dict[str, Value] = {}
     words: list[str] = []
     for i, value in enumerate(call.args):
         words.append(_word(names[i] if i < len(names) else f"x{i}", value, inputs))
@@ -81,7 +82,7 @@ def track_answers() -> Iterator[None]:
         _answers.reset(token)
 
 
-def kept_for_this_check() -> dict[Any, Any]:
+def kept_for_this_check() -> dict[Hashable, Value]:
     """Return a dictionary with the lifetime of the running check, or a new one if none is running."""
     answers = _answers.get()
     return answers.kept if answers is not None else {}
@@ -98,7 +99,7 @@ def record_answer(value: T, spell: Callable[[], Spelling], call: Call | None = N
     return value
 
 
-def expression_for(value: Any) -> Spelling:
+def expression_for(value: Value) -> Spelling:
     """Return the source of the call that returned ``value``, or of a part of its result: ``f(x)``, ``f(x)[1]``.
 
     If several calls did, the latest is used. The result is ``("", {})`` if ``value`` does not come from the student.
@@ -111,13 +112,13 @@ def expression_for(value: Any) -> Spelling:
     return text + path, inputs
 
 
-def arguments_of(value: Any) -> tuple[Any, ...]:
+def arguments_of(value: Value) -> tuple[Value, ...]:
     """Return the arguments of the call that returned ``value``, or ``()``."""
     found = _find(value)
     return found[0].arguments if found else ()
 
 
-def _find(value: Any) -> tuple[_Answer, str] | None:
+def _find(value: Value) -> tuple[_Answer, str] | None:
     for answer in reversed(_answers.get() or []):
         path = _path(answer.value, value)
         if path is not None:
@@ -125,7 +126,7 @@ def _find(value: Any) -> tuple[_Answer, str] | None:
     return None
 
 
-def _path(whole: Any, part: Any, depth: int = 0) -> str | None:
+def _path(whole: Value, part: Value, depth: int = 0) -> str | None:
     """Return the path to ``part`` itself, not to something equal, in ``whole``: ``""``, ``"[1]"``, ``"['a'][0]"``."""
     if whole is part:
         return ""
@@ -139,7 +140,7 @@ def _path(whole: Any, part: Any, depth: int = 0) -> str | None:
     return None
 
 
-def _word(name: str, value: Any, inputs: dict[str, Any]) -> str:
+def _word(name: str, value: Value, inputs: dict[str, Value]) -> str:
     long = isinstance(value, str | bytes) and (len(value) > MAX_IN_PLACE or "\n" in str(value))
     if (
         isinstance(value, np.ndarray | dict | list | tuple | set | frozenset | bytearray)

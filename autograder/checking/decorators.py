@@ -6,6 +6,7 @@ import inspect
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, TypeVar
 
 from autograder.base.errors import CourseError
@@ -160,7 +161,7 @@ def pure(
     return annotate_check(purity=True)(check(points=points, after=after)(test_care))
 
 
-def annotate_check(**facts: Any) -> Callable[[F], F]:
+def annotate_check(**facts: object) -> Callable[[F], F]:
     """Set fields of ``CheckSpec`` for a check."""
 
     def note(function: F) -> F:
@@ -175,7 +176,7 @@ def hints_in(text: str) -> tuple[str, ...]:
     return tuple(" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n") if paragraph.strip())
 
 
-def exercises_of(module: Any) -> list[ExerciseSpec]:
+def exercises_of(module: ModuleType) -> list[ExerciseSpec]:
     """Return the exercises whose checks are in ``module``, in the order of the file."""
     return [vars(v)["__exercise__"] for v in vars(module).values() if inspect.isclass(v) and "__exercise__" in vars(v)]
 

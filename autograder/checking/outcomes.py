@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from autograder.base.foreign import Value
 from autograder.checking.asserts import judge_assertion
 from autograder.checking.call_source import expression_for
 from autograder.checking.predicates import lines_of
@@ -70,7 +71,7 @@ def probe(function, *args, **kwargs):
 
 
 class _Probed(Protocol):
-    def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
+    def probe(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
         """Run ``probe(function, …)`` of ``source`` in the function's process."""
 
 
@@ -80,7 +81,7 @@ class OutcomeRequest:
     Calling the student's function as a method of it checks the outcome.
     """
 
-    def __init__(self, ask: Callable[[str, tuple[Any, ...], Mapping[str, Any]], Any]) -> None:
+    def __init__(self, ask: Callable[[str, tuple[Value, ...], Mapping[str, Value]], Value]) -> None:
         self._ask = ask
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -103,7 +104,7 @@ class Outcomes:
             raise ValueError("raises(…) needs the error that is right, as in student.raises(ValueError).root(-1).")
         source = _RAISES.format(mark=_MARK, names=" or ".join(names), wanted=names, says=says)
 
-        def ask(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        def ask(function: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Value:
             outcome = self.probe(source, function, *args, **kwargs)
             params = {"errors": names, **({"says": says} if says else {})}
             judge_assertion("should_raise", outcome, None, params, *expression_for(outcome))
@@ -118,7 +119,7 @@ class Outcomes:
         ``text``, the output is returned without a comparison.
         """
 
-        def ask(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+        def ask(function: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> str:
             outcome = self.probe(_PRINTS, function, *args, **kwargs)
             if text is not None:
                 prints(outcome, text, exactly=exactly)
@@ -138,12 +139,12 @@ class Outcomes:
         return OutcomeRequest(lambda function, args, kwargs: self.probe(source, function, *args, **kwargs))
 
 
-def prints(outcome: Any, right: str, *, exactly: bool) -> None:
+def prints(outcome: Value, right: str, *, exactly: bool) -> None:
     """Raise ``CheckFailed`` if a call did not print ``right``."""
     judge_assertion("prints", outcome, None, {"right": right, "exactly": exactly}, *expression_for(outcome))
 
 
-def printed_by(reference: _Probed, function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+def printed_by(reference: _Probed, function: str, args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> str:
     """Return what a right function prints."""
     return str(reference.probe(_PRINTS, function, *args, **kwargs)["printed"])
 
@@ -164,11 +165,11 @@ def missing_error_message(source: str) -> str:
 
 def count(
     measure: Callable[..., Any],
-    right: Callable[[Call], Any],
-    limits: Mapping[str, Any],
+    right: Callable[[Call], Value],
+    limits: Mapping[str, Value],
     function: str,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
 ) -> None:
     """Count with ``measure`` what one call of the student does. Raises ``CheckFailed`` if it exceeds ``limits``."""
     given = limits, list(args), dict(kwargs)

@@ -10,10 +10,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.base.formatting import join_words, pluralize
 from autograder.checking.arrays import show
 from autograder.checking.closeness import close
@@ -21,6 +22,11 @@ from autograder.checking.compare import Finding, matches
 from autograder.sandbox.guest import plot_probe
 
 __all__ = ["PARTS", "USUAL", "parts_of", "plot_probe_text", "same_plot"]
+
+Axes = Mapping[str, Value]  # one plot, or a part of it, as the probe describes it
+Bar = tuple[str | float, float, float, float]  # name or position, left side, width, height
+Line = tuple[np.ndarray, np.ndarray, str]  # x, y, label
+T = TypeVar("T")
 
 PARTS = ("data", "labels", "title", "legend", "scales", "limits")
 USUAL = ("data", "labels", "title", "legend", "scales")
@@ -56,7 +62,7 @@ def parts_of(parts: str | Sequence[str]) -> tuple[str, ...]:
     return named
 
 
-def same_plot(actual: Any, expected: Any, *, parts: Sequence[str], rtol: float, atol: float) -> Finding | None:
+def same_plot(actual: Value, expected: Value, *, parts: Sequence[str], rtol: float, atol: float) -> Finding | None:
     """Return what is wrong with a picture, considering only ``parts``."""
     found, right = _axes_of(actual), _axes_of(expected)
     if found is None or right is None:
@@ -73,7 +79,7 @@ def same_plot(actual: Any, expected: Any, *, parts: Sequence[str], rtol: float, 
     return None
 
 
-def _axes_of(drawn: Any) -> list[dict[str, Any]] | None:
+def _axes_of(drawn: Value) -> list[Axes] | None:
     """Return the axes of a probe's result, or None if it has another form. A student's process may send anything."""
     axes = drawn.get("axes") if isinstance(drawn, dict) else None
     if not isinstance(axes, list) or not axes or not all(isinstance(one, dict) for one in axes):
@@ -84,7 +90,7 @@ def _axes_of(drawn: Any) -> list[dict[str, Any]] | None:
 class _PlotComparison:
     """The axes that a student drew, and the expected ones."""
 
-    def __init__(self, found: Mapping[str, Any], right: Mapping[str, Any], rtol: float, atol: float) -> None:
+    def __init__(self, found: Axes, right: Axes, rtol: float, atol: float) -> None:
         self.found, self.right, self.rtol, self.atol = found, right, rtol, atol
 
     def wrong(self, parts: Sequence[str]) -> str:
@@ -109,7 +115,7 @@ class _PlotComparison:
         }  # fmt: skip
         return next(filter(None, (compare[kind]() for kind in kinds)), "")
 
-    def _close(self, one: Any, other: Any) -> Any:
+    def _close(self, one: Value, other: Value) -> Value:
         return close(np.asarray(one, dtype=float), np.asarray(other, dtype=float), self.rtol, self.atol)
 
     # bars
@@ -121,7 +127,7 @@ class _PlotComparison:
         pairs = self._paired(found, right, self._wrong_bars)
         return next(filter(None, (self._wrong_bars(one, other) for one, other in pairs)), "")
 
-    def _paired(self, found: list[Any], right: list[Any], wrong: Callable[[Any, Any], str]) -> list[tuple[Any, Any]]:
+    def _paired(self, found: list[T], right: list[T], wrong: Callable[[T, T], str]) -> list[tuple[T, T]]:
         """Pair each expected series with an equal one, and the remaining series in their order."""
         left, alone, pairs = list(found), [], []
         for other in right:
@@ -133,7 +139,7 @@ class _PlotComparison:
         pairs += list(zip(left, alone, strict=False))
         return pairs
 
-    def _wrong_bars(self, found: list[Any], right: list[Any]) -> str:
+    def _wrong_bars(self, found: list[Bar], right: list[Bar]) -> str:
         names = [bar[0] for bar in right]
         if any(isinstance(name, str) for name in names):
             lacking = [name for name in names if name not in [bar[0] for bar in found]]
@@ -173,7 +179,7 @@ class _PlotComparison:
             return f"It draws {pluralize(len(found), 'line')}; {len(right)} {_are(len(right))} right."
         return wrong
 
-    def _wrong_line(self, found: tuple[Any, ...], right: tuple[Any, ...]) -> str:
+    def _wrong_line(self, found: Line, right: Line) -> str:
         name = f"The line {right[2]!r}" if right[2] else "The line"
         if len(found[0]) != len(right[0]):
             return f"{name} has {pluralize(len(found[0]), 'point')}; {len(right[0])} {_are(len(right[0]))} right."
@@ -297,29 +303,29 @@ class _PlotComparison:
         return ""
 
 
-def _of_bars(series: Mapping[str, Any]) -> Iterator[tuple[Any, float, float, float]]:
+def _of_bars(series: Axes) -> Iterator[Bar]:
     """Yield each bar: its name or position, left side, width and height."""
     sides = (np.asarray(series[key], dtype=float).tolist() for key in ("left", "width", "height"))
     for name, left, width, height in zip(series["at"], *sides, strict=True):
         yield name if isinstance(name, str) else float(name), left, width, height
 
 
-def _of_line(line: Mapping[str, Any]) -> tuple[Any, Any, str]:
+def _of_line(line: Axes) -> Line:
     x, y = np.asarray(line["x"], dtype=float), np.asarray(line["y"], dtype=float)
     if x.shape != y.shape or x.ndim != 1:
         raise ValueError("a line has as many x as y")
     return x, y, str(line.get("label", ""))
 
 
-def _bar_key(bar: tuple[Any, float, float, float]) -> tuple[str, float, float]:
+def _bar_key(bar: Bar) -> tuple[str, float, float]:
     return (bar[0], 0.0, bar[3]) if isinstance(bar[0], str) else ("", bar[1] + bar[2] / 2, bar[3])
 
 
-def _place(items: list[Any], item: Any) -> int:
+def _place(items: list[T], item: T) -> int:
     return next(place for place, other in enumerate(items) if other is item)
 
 
-def _span(bar: tuple[Any, float, float, float]) -> str:
+def _span(bar: Bar) -> str:
     return f"from {show(bar[1])} to {show(bar[1] + bar[2])}"
 
 
@@ -328,7 +334,7 @@ def _apart(found: float, right: float) -> tuple[str, str]:
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
 
 
-def _asked(kind: str, drawn: Sequence[Any]) -> str:
+def _asked(kind: str, drawn: Sequence[Value]) -> str:
     if kind == "wedges":
         return "a pie is"
     if kind in ("bars", "points") or len(drawn) > 1:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.base.sanitize import shorten
 from autograder.checking.arrays import shape_words, show
 from autograder.checking.closeness import ATOL, RTOL, as_array, close, equal
@@ -26,7 +26,7 @@ __all__ = ["choice_of", "evaluate", "lines_of", "prints_lines", "same_choice", "
 MAX_SHOWN = 200  # characters of a value or of an error's text in a message
 
 
-def should_raise(actual: Any, *, errors: Sequence[str], says: str = "") -> Finding | None:
+def should_raise(actual: Value, *, errors: Sequence[str], says: str = "") -> Finding | None:
     """Return what is wrong if a call did not raise one of ``errors``.
 
     ``actual`` is ``{"raised": name}``, or ``{"gave": value}`` if the call returned.
@@ -44,7 +44,7 @@ def should_raise(actual: Any, *, errors: Sequence[str], says: str = "") -> Findi
     return Finding(f"It should raise {_a(wanted)} whose text has {source(says)} in it; {said}.", "values")
 
 
-def prints_lines(actual: Any, *, right: str, exactly: bool = False) -> Finding | None:
+def prints_lines(actual: Value, *, right: str, exactly: bool = False) -> Finding | None:
     """Compare line by line what a call printed with ``right``.
 
     ``actual`` is ``{"printed": text}``, with ``"gave"`` if the call returned a string instead.
@@ -110,7 +110,9 @@ MAX_EQUATION = 100
 _EQUATION = re.compile(r"[A-Za-z.,> -]*")
 
 
-def evaluate(name: str, actual: Any, expected: Any = None, params: Mapping[str, Any] | None = None) -> Finding | None:
+def evaluate(
+    name: str, actual: Value, expected: Value = None, params: Mapping[str, Value] | None = None
+) -> Finding | None:
     """Return what is wrong with ``actual`` under the assertion called ``name``, or None."""
     params = dict(params or {})
     if name == "matches":
@@ -129,7 +131,7 @@ def choice_of(answer: str) -> str:
     return answer.strip().strip("()[].:'\" ").lower()
 
 
-def _sums_to_one(actual: Any, *, axis: int = -1, rtol: float = RTOL, atol: float = ATOL) -> Finding | None:
+def _sums_to_one(actual: Value, *, axis: int = -1, rtol: float = RTOL, atol: float = ATOL) -> Finding | None:
     found = as_array(actual)
     if found is None or not found.ndim:
         return wrong_type(actual, "an array")
@@ -140,7 +142,7 @@ def _sums_to_one(actual: Any, *, axis: int = -1, rtol: float = RTOL, atol: float
     return Finding(f"{where} should sum to 1; found {show(np.asarray(sums))}.", "property", found)
 
 
-def _lets_through(actual: Any, *, bug: str, function: str) -> Finding | None:
+def _lets_through(actual: Value, *, bug: str, function: str) -> Finding | None:
     """Return what is wrong if a student's tests rejected a right function or accepted one with a bug."""
     a = "an" if function[:1].lower() in "aeiou" else "a"
     if bug and actual is not False:
@@ -150,7 +152,9 @@ def _lets_through(actual: Any, *, bug: str, function: str) -> Finding | None:
     return None
 
 
-def _within(actual: Any, *, low: float | None = None, high: float | None = None, atol: float = ATOL) -> Finding | None:
+def _within(
+    actual: Value, *, low: float | None = None, high: float | None = None, atol: float = ATOL
+) -> Finding | None:
     found = as_array(actual)
     if found is None:
         return wrong_type(actual, "an array")
@@ -168,7 +172,7 @@ def _within(actual: Any, *, low: float | None = None, high: float | None = None,
     return Finding(f"{what} should be {bounds}; found {show(found)}.", "property", found)
 
 
-def _finite(actual: Any) -> Finding | None:
+def _finite(actual: Value) -> Finding | None:
     found = as_array(actual)
     if found is None:
         return wrong_type(actual, "an array")
@@ -177,7 +181,7 @@ def _finite(actual: Any) -> Finding | None:
     return Finding("Some entries are NaN or infinite; every one should be a finite number.", "nan", found)
 
 
-def _has_shape(actual: Any, *, shape: Any) -> Finding | None:
+def _has_shape(actual: Value, *, shape: Value) -> Finding | None:
     if actual is None:
         return RETURNED_NONE
     found = as_array(actual)
@@ -189,7 +193,7 @@ def _has_shape(actual: Any, *, shape: Any) -> Finding | None:
     return Finding(f"It {is_} {shape_words(found.shape)}; it should {be} {shape_words(tuple(shape))}.", "shape", None)
 
 
-def _one_of(actual: Any, *, choices: Any) -> Finding | None:
+def _one_of(actual: Value, *, choices: Value) -> Finding | None:
     if actual is None:
         return _UNANSWERED
     if isinstance(actual, str) and choice_of(actual) in [choice_of(c) for c in choices]:
@@ -197,7 +201,7 @@ def _one_of(actual: Any, *, choices: Any) -> Finding | None:
     return Finding(f"It is {show(actual)}; write one of {', '.join(repr(c) for c in choices)}.", "type")
 
 
-def _chosen(actual: Any, *, right: str) -> Finding | None:
+def _chosen(actual: Value, *, right: str) -> Finding | None:
     if actual is None:
         return Finding("There is no answer.", "none")
     if isinstance(actual, str) and choice_of(actual) == choice_of(right):
@@ -205,13 +209,13 @@ def _chosen(actual: Any, *, right: str) -> Finding | None:
     return Finding(f"{show(actual)} is not the answer.", "values")
 
 
-def _number_is(actual: Any, *, right: float, within: float) -> Finding | None:
+def _number_is(actual: Value, *, right: float, within: float) -> Finding | None:
     """Compare a single finite number with ``right``, within the error ``within``."""
     answer = np.asarray(actual).item()
     return None if abs(answer - right) <= within else Finding(f"{answer:g} is not the answer.", "values")
 
 
-def _is_number(actual: Any) -> Finding | None:
+def _is_number(actual: Value) -> Finding | None:
     if actual is None:
         return _UNANSWERED
     found = as_array(actual)
@@ -221,13 +225,13 @@ def _is_number(actual: Any) -> Finding | None:
     return Finding(f"It is {what}; write a number.", "type")
 
 
-def _is_string(actual: Any) -> Finding | None:
+def _is_string(actual: Value) -> Finding | None:
     if actual is None:
         return _UNANSWERED
     return None if isinstance(actual, str) else Finding(f"It is {kind_of(actual)}; write a string in quotes.", "type")
 
 
-def _einsum_gives(actual: Any, *, operands: Any, right: Any) -> Finding | None:
+def _einsum_gives(actual: Value, *, operands: Value, right: Value) -> Finding | None:
     """Judge an einsum equation by its result for ``operands`` (nested lists), whatever letters it uses."""
     if (finding := _is_string(actual)) is not None:
         return finding
@@ -249,7 +253,7 @@ def _einsum_gives(actual: Any, *, operands: Any, right: Any) -> Finding | None:
     return replace(finding, reason=f"{finding.reason} {rule}")
 
 
-def _same_plot(actual: Any, *, right: Any, parts: Sequence[str], rtol: float, atol: float) -> Finding | None:
+def _same_plot(actual: Value, *, right: Value, parts: Sequence[str], rtol: float, atol: float) -> Finding | None:
     return RETURNED_NONE if actual is None else same_plot(actual, right, parts=parts, rtol=rtol, atol=atol)
 
 
@@ -286,7 +290,7 @@ _PROPERTIES: dict[str, Callable[..., Finding | None]] = {
 }
 
 
-def same_choice(given: Any, wrong: Any) -> bool:
+def same_choice(given: Value, wrong: Value) -> bool:
     """Return whether ``given`` is the answer ``wrong``: the same letter, equal number or equivalent equation."""
     if isinstance(given, str) and isinstance(wrong, str):
         plain = _canonical if "->" in wrong else choice_of

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Value
 from autograder.checking.asserts import assert_choice, assert_number, assert_number_is, assert_one_of
 from autograder.checking.decorators import check, exercise, hints_in
 from autograder.misconception import Alternative, Misconception
 
 __all__ = ["Question", "Quiz", "choice", "number", "quiz"]
 
-Wrong = Mapping[Any, str]
+Wrong = Mapping[Value, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,12 @@ class Question:
     """
 
     about: str
-    right: Any
+    right: Value
     wrong: Wrong = field(default_factory=dict)
     options: tuple[str, ...] = ()
     within: float = 0.0
 
-    def mistakes(self, variable: str) -> list[tuple[Any, str, str]]:
+    def mistakes(self, variable: str) -> list[tuple[Value, str, str]]:
         """Return the answer, name and message of each misconception."""
         found = []
         for key, text in self.wrong.items():
@@ -74,7 +75,7 @@ class Quiz:
     hints: tuple[str, ...]
     questions: Mapping[str, Question]
 
-    def __call__(self) -> dict[str, Any]:
+    def __call__(self) -> dict[str, Value]:
         """Return the right answers, by variable."""
         return {variable: question.right for variable, question in self.questions.items()}
 
@@ -117,7 +118,7 @@ class Quiz:
         ]
 
     def _written(
-        self, name: str, note: str, letter: Callable[[str], str], value: Callable[[float], Any]
+        self, name: str, note: str, letter: Callable[[str], str], value: Callable[[float], Value]
     ) -> Alternative:
         answers = {
             variable: letter(question.right) if question.options else value(question.right + 0.9 * question.within)

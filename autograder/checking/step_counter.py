@@ -6,10 +6,10 @@ also runs on students' machines.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Value
 from autograder.base.formatting import pluralize
 from autograder.checking.compare import Finding
 
@@ -127,7 +127,7 @@ def probe(function, limits, args, kwargs):
 """
 
 
-def limits_of(steps: int | None, calls: Mapping[str, int] | None, seconds: float | None = None) -> dict[str, Any]:
+def limits_of(steps: int | None, calls: Mapping[str, int] | None, seconds: float | None = None) -> dict[str, Value]:
     """Return the limits as they are sent to the probe. Raises ``CourseError`` if one is not a number above 0."""
     if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0):
         raise CourseError(f"within(…) has seconds={seconds!r}: a limit is a number above 0.")
@@ -139,7 +139,9 @@ def limits_of(steps: int | None, calls: Mapping[str, int] | None, seconds: float
     return {"steps": steps or 0, "calls": dict(calls or {}), **timed}
 
 
-def stays_within(actual: Any, *, limits: Mapping[str, Any], right: Mapping[str, Any], asked: str) -> Finding | None:
+def stays_within(
+    actual: Value, *, limits: Mapping[str, Value], right: Mapping[str, Value], asked: str
+) -> Finding | None:
     """Return what is wrong if a function exceeded its limits. ``right`` contains the counts of a right function."""
     found = actual if isinstance(actual, dict) else {}
     steps, calls = found.get("steps"), found.get("calls")
@@ -180,13 +182,13 @@ def stays_within(actual: Any, *, limits: Mapping[str, Any], right: Mapping[str, 
     return None
 
 
-def format_counted_call(function: str, args: Any, kwargs: Mapping[str, Any]) -> str:
+def format_counted_call(function: str, args: Iterable[Value], kwargs: Mapping[str, Value]) -> str:
     """Return a counted call as text. Large inputs are shown by type and size."""
     words = [_word(value) for value in args] + [f"{name}={_word(value)}" for name, value in kwargs.items()]
     return f"{function}({', '.join(words)})"
 
 
-def _word(value: Any) -> str:
+def _word(value: Value) -> str:
     if isinstance(value, list | tuple | dict | set | str) and len(value) > 12:
         noun = "characters" if isinstance(value, str) else "items"
         return f"a {type(value).__name__} of {len(value):,} {noun}"

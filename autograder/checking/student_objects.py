@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.base.sanitize import sanitize
 from autograder.checking.arrays import MAX_ITEMS, paste, show
 from autograder.checking.compare import Finding, wrong_type
@@ -50,11 +51,11 @@ class ObjectBackend(Protocol):
         self,
         do: str,
         name: str,
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
+        args: Sequence[Value] = (),
+        kwargs: Mapping[str, Value] | None = None,
         *,
         swapped: bool = False,
-    ) -> Any:
+    ) -> Value:
         """Take one step and return its result.
 
         Raises if it fails. With ``swapped``, the object is the right operand.
@@ -86,7 +87,7 @@ class StudentObject:
             return lambda *args, **kwargs: asked.step("call", name, args, kwargs)
         return asked.step("get", name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: Value) -> None:
         backend_of(self).step("set", name, (value,))
 
     def __iter__(self) -> Iterator[Any]:
@@ -103,11 +104,11 @@ class StudentObject:
     def __reversed__(self) -> Iterator[Any]:
         return iter(backend_of(self).step("use", "reversed"))
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Value, **kwargs: Value) -> Any:
         """Call the object like a function."""
         return backend_of(self).step("use", "call", args, kwargs)
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Value:
         return backend_of(self).step("use", "with")
 
     def __exit__(self, *_error: object) -> None:
@@ -128,22 +129,22 @@ def backend_of(thing: StudentObject) -> ObjectBackend:
     return object.__getattribute__(thing, "_StudentObject__asked")  # type: ignore[no-any-return]
 
 
-def without_proxies(value: Any) -> Any:
+def without_proxies(value: Value) -> Value:
     """Return ``value``, or for an object of a student's class, what is known of it without a call."""
     return backend_of(value).opaque if isinstance(value, StudentObject) else value
 
 
-def contains_objects(values: Iterable[Any]) -> bool:
+def contains_objects(values: Iterable[Value]) -> bool:
     """Return whether ``values`` contain an object, directly or in a list or tuple."""
     return any(isinstance(v, StudentObject) or (isinstance(v, list | tuple) and contains_objects(v)) for v in values)
 
 
-def is_mutable(value: Any) -> bool:
+def is_mutable(value: Value) -> bool:
     """Return whether a caller can change ``value``: a list, dict, set or array without student objects in it."""
     return isinstance(value, list | dict | set | np.ndarray) and not contains_objects([value])
 
 
-def state_of(value: Any) -> Any:
+def state_of(value: Value) -> Hashable:
     """Return the contents of a value in a form that is equal only for equal contents."""
     if isinstance(value, list | tuple):
         return type(value), tuple(map(state_of, value))
@@ -154,7 +155,7 @@ def state_of(value: Any) -> Any:
     return type(value), frozenset(value) if isinstance(value, set) else repr(value)
 
 
-def assign_state(value: Any, new: Any) -> None:
+def assign_state(value: Value, new: Value) -> None:
     """Replace the contents of ``value`` by those of ``new``."""
     if isinstance(value, list):
         value[:] = new
@@ -166,7 +167,7 @@ def assign_state(value: Any, new: Any) -> None:
 
 
 def _operator(name: str, *, swapped: bool = False) -> Callable[..., Any]:
-    def ask(self: StudentObject, *args: Any) -> Any:
+    def ask(self: StudentObject, *args: Value) -> Value:
         return backend_of(self).step("use", name, args, swapped=swapped)
 
     return ask
@@ -199,7 +200,7 @@ _PATTERNS = {
 }  # fmt: skip
 
 
-def format_script(call: Call) -> tuple[str, dict[str, Any]]:
+def format_script(call: Call) -> tuple[str, dict[str, Value]]:
     """Return the last step as text, and its inputs by name. The lines before it have the name ""."""
     writer = _Writer(steps_of(call))
     *before, last = writer.lines()
@@ -229,7 +230,7 @@ def last_step(call: Call) -> tuple[Step, str]:
     return step, steps[on].name if made and on is not None else call.function
 
 
-def gives_an_object(actual: Any, *, type: str) -> Finding | None:  # noqa: A002 - as it is recorded
+def gives_an_object(actual: Value, *, type: str) -> Finding | None:  # noqa: A002 - as it is recorded
     """Return what is wrong if ``actual`` is not an object of the class called ``type``."""
     if actual is None:
         return Finding(f"It is None, where an object of {type} is right.", "none")
@@ -238,7 +239,7 @@ def gives_an_object(actual: Any, *, type: str) -> Finding | None:  # noqa: A002 
     return wrong_type(actual, f"an object of {type}")
 
 
-def raises_an_error(actual: Any, *, error: str) -> Finding | None:
+def raises_an_error(actual: Value, *, error: str) -> Finding | None:
     """Return what is wrong if a step did not raise ``error`` or a subclass. ``actual`` describes the outcome."""
     how = actual if isinstance(actual, dict) else {}
     raised = how.get("raised")
@@ -253,7 +254,7 @@ def raises_an_error(actual: Any, *, error: str) -> Finding | None:
     )
 
 
-def explain_step(finding: Finding, expected: Any, call: str) -> Finding:
+def explain_step(finding: Finding, expected: Value, call: str) -> Finding:
     """Add the expected value to a finding that a step returned None. Mention a missing ``return`` only for calls."""
     if finding.kind != "none" or expected is None:
         return finding
@@ -270,7 +271,7 @@ class _Writer:
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self.steps = steps
-        self.inputs: dict[str, Any] = {}
+        self.inputs: dict[str, Value] = {}
         self._changed = {(step.on, step.name) for step in steps if step.do == "change"}
         self._named_inputs: dict[tuple[int, str], str] = {}
         self._taken: Counter[str] = Counter()
@@ -342,7 +343,7 @@ class _Writer:
             return before, f"{step.name}({', '.join(operands)})"
         return before, f" {step.name} ".join(operands)
 
-    def _part(self, place: int, label: str, part: Any, before: list[str]) -> str:
+    def _part(self, place: int, label: str, part: Value, before: list[str]) -> str:
         kind, held = part
         if kind == "o":
             return self._objects[held]
@@ -367,12 +368,12 @@ class _Writer:
         return word if self._taken[word] == 1 else f"{word}_{self._taken[word]}"
 
 
-def _held(part: Any) -> list[int]:
+def _held(part: Value) -> list[int]:
     kind, held = part
     return [] if kind == "v" else [held] if kind == "o" else [place for one in held for place in _held(one)]
 
 
-def _literal(value: Any) -> str:
+def _literal(value: Value) -> str:
     return paste("", value)[3:]
 
 

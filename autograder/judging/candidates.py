@@ -14,6 +14,7 @@ from functools import cache
 from itertools import combinations
 from typing import Any
 
+from autograder.base.foreign import Value
 from autograder.checking.predicates import same_choice
 from autograder.judging.diagnosis import Candidate, Diagnosis, distinguishing_calls, same_answer
 from autograder.judging.functions import FunctionSession
@@ -125,7 +126,7 @@ def _compiled(words: list[str], *functions: Callable[..., Any]) -> Callable[...,
             depth -= 1
         else:
             line.append(word)
-    namespace: dict[str, Any] = {}
+    namespace: dict[str, Value] = {}
     for function in reversed(functions):
         namespace.update(getattr(function, "__globals__", {}))
     try:
@@ -226,7 +227,7 @@ class _LazyAnswers:
 
 
 def wrong_answers(
-    misconceptions: Sequence[Misconception], answers: Mapping[str, Any]
+    misconceptions: Sequence[Misconception], answers: Mapping[str, Value]
 ) -> list[tuple[str, Misconception]]:
     """Return a student's wrong choices that are known misconceptions, as pairs of variable and misconception."""
     found: list[tuple[str, Misconception]] = []

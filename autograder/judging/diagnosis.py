@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.checking.closeness import as_array, close, equal, tolerances
 from autograder.checking.outcomes import is_outcome
 from autograder.judging.explanations import signature_of_error
@@ -31,6 +31,7 @@ PRAISE = re.compile(r"\b(right|rightly|correct)\b", re.IGNORECASE)
 MAX_NUMBERS = 500  # numbers of one answer that its signature includes
 
 Answers = Sequence[Answer | None]
+Entries = Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class Diagnosis:
         None if no mistake does, or if two with different messages do. A function that only raises errors, or that had
         to be stopped, is never diagnosed.
         """
-        answered = {key_of(call): answer for call, answer in log}
+        answered = _by_key(log)
         given = [answered.get(key_of(call)) for call in self.calls]
         if any(a is None or a.stopped for a in given) or all(a is None or a.error is not None for a in given):
             return None
@@ -104,7 +105,7 @@ class Diagnosis:
         several wrong numbers, and must not show in a call that the student answers correctly. None if two different
         mistakes qualify.
         """
-        answered = {key_of(call): answer for call, answer in log}
+        answered = _by_key(log)
         given = [answered.get(key_of(call)) for call in self.calls]
         asked = {key_of(call) for call in part}
         places = [i for i, call in enumerate(self.calls) if key_of(call) in asked]
@@ -119,7 +120,7 @@ class Diagnosis:
         A mistake explains an entry if it reproduces the student's value in every call and leaves the other entries
         right. This finds two mutations in two entries, which no single candidate explains.
         """
-        answered = {key_of(call): answer for call, answer in log}
+        answered = _by_key(log)
         right = [self._right(i) for i in range(len(self.calls))]
         given = [_entries(answered.get(key_of(call))) for call in self.calls]
         expected = [_entries(answer) for answer in right]
@@ -133,7 +134,9 @@ class Diagnosis:
                 found[key] = known[0]
         return found
 
-    def _explains_entry(self, candidate: Candidate, key: str, given: Sequence[Any], right: Sequence[Any]) -> bool:
+    def _explains_entry(
+        self, candidate: Candidate, key: str, given: Sequence[Entries], right: Sequence[Entries]
+    ) -> bool:
         told = [_entries(answer) for answer in candidate.answers]
         if PRAISE.search(candidate.message) or not all(told):
             return False
@@ -143,7 +146,7 @@ class Diagnosis:
             for name in right[i]
         )
 
-    def _alike(self, one: Any, other: Any, key: str, place: int) -> bool:
+    def _alike(self, one: Value, other: Value, key: str, place: int) -> bool:
         rtol, atol = tolerances(*self.calls[place].args)
         return key in one and key in other and equal(one[key], other[key], rtol=rtol, atol=atol)
 
@@ -169,7 +172,7 @@ class Diagnosis:
             return self.right[place]
         return next((c.answers[place] for c in self.candidates if place not in c.differs), None)
 
-    def _exceeding_memory(self, answered: Mapping[tuple[Any, ...], Answer]) -> Candidate | None:
+    def _exceeding_memory(self, answered: Mapping[Hashable, Answer]) -> Candidate | None:
         """Return the mistake that is right without a memory limit and fails like the student with one."""
         given = [answered.get(key_of(call)) for call in self.limited]
         if not any(a is not None and a.error is not None for a in given):
@@ -199,7 +202,11 @@ def _agrees(answer: Answer | None, known: Answer | None, call: Call, *, inputs_t
     return same_answer(answer, known, call)
 
 
-def _entries(answer: Answer | None) -> dict[str, Any]:
+def _by_key(log: Sequence[tuple[Call, Answer]]) -> dict[Hashable, Answer]:
+    return {key_of(call): answer for call, answer in log}
+
+
+def _entries(answer: Answer | None) -> Entries:
     """Return an answer that is a dictionary, or an empty dictionary for any other answer."""
     usable = answer is not None and answer.error is None and not answer.stopped and isinstance(answer.value, dict)
     return dict(answer.value) if usable and answer is not None else {}
@@ -286,7 +293,7 @@ def _on_purpose(error: StudentError) -> bool:
     return bool(re.match(r"raise\b", error.line.strip()))
 
 
-def _digits(value: Any) -> str:
+def _digits(value: Value) -> str:
     if isinstance(value, dict):
         return repr([(k, _digits(v)) for k, v in value.items()])
     if isinstance(value, tuple | list) and any(isinstance(v, np.ndarray | dict | tuple | list) for v in value):

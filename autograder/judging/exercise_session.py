@@ -9,8 +9,9 @@ import inspect
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
+from autograder.base.foreign import Value
 from autograder.checking.arrays import paste
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.call_source import format_call
@@ -75,7 +76,7 @@ class ExerciseSession:
     limits: Limits = field(default_factory=Limits)
     signature: Callable[[str], inspect.Signature | None] = lambda _name: None
     classes: Collection[str] = ()  # the names of the course's classes
-    right: Callable[[Call], Any] = lambda _call: None
+    right: Callable[[Call], Value] = lambda _call: None
     answers_key: tuple[int | None, ...] | None = None
     unplanned_calls: int = 0
     log: list[tuple[Call, Answer]] = field(default_factory=list)
@@ -187,7 +188,7 @@ class ExerciseSession:
         text, inputs = self.spelled(call)
         return "\n".join([*(paste(k, v) for k, v in inputs.items()), text])
 
-    def spelled(self, call: Call) -> tuple[str, dict[str, Any]]:
+    def spelled(self, call: Call) -> tuple[str, dict[str, Value]]:
         """Return the call as text, and the inputs in it by name."""
         return format_call(call, self.signature(call.function))
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from functools import partial
-from typing import Any
 
 __all__ = [
     "NOT_AS_ASKED",
@@ -202,7 +201,7 @@ def explain(
     line: str = "",
     function: str = "",
     where: str = "",
-    known: Any = (),
+    known: Iterable[str] = (),
     exercises: Collection[str] = (),
     cell: str = "",
     shapes: str = "",
@@ -360,7 +359,7 @@ def _not_stretched(listed: str, line: str) -> str:
     return f"{text} Which axis of the one should meet which of the other?"
 
 
-def _meaning(kind: str, message: str, line: str, known: Any, exercises: Collection[str], other: str) -> str:
+def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises: Collection[str], other: str) -> str:
     if kind == "UnboundLocalError" and (found := _LOCAL.search(message)):
         return f"`{found['name'] or found['old']}` is read before this function has given it a value on the way that was taken."
     if kind == "NameError" and (found := _NAME.search(message)):

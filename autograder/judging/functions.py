@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from autograder.base.attempt import python_name
+from autograder.base.foreign import Value
 from autograder.base.sanitize import sanitize
 from autograder.judging.time_limit import OutOfTimeError, time_limit
 from autograder.judging.values import arrived, changed_arguments, fresh
@@ -54,7 +55,7 @@ class FunctionSession:
 
     def __init__(
         self,
-        names: Mapping[str, Any],
+        names: Mapping[str, Value],
         *,
         given: Mapping[str, Callable[..., Any]] | None = None,
         call_seconds: float | None = None,
@@ -68,7 +69,7 @@ class FunctionSession:
         self._seconds = call_seconds
         self._stuck = stuck
         self._called = called or (lambda: None)
-        self._edited: dict[str, Any] = {}
+        self._edited: dict[str, Value] = {}
         self._stopped = ""
 
     @property
@@ -89,7 +90,7 @@ class FunctionSession:
 
         With ``hold``, copy the results only after the last call, so that shared buffers are noticed.
         """
-        answered: list[tuple[Any, Answer]] = []
+        answered: list[tuple[Value, Answer]] = []
         for call in calls:
             value, answer = self._run(call)
             answered.append((value, answer) if hold else (None, _with_value(answer, value)))
@@ -169,14 +170,14 @@ class FunctionSession:
     def close(self) -> None:
         """Do nothing: there is no process to end."""
 
-    def _known(self, name: str) -> Any:
+    def _known(self, name: str) -> Value:
         """Return the object called ``name``. Raises ``NameError`` if there is none."""
         for names in (self._edited, self._given, self._names):
             if name in names:
                 return names[name]
         raise NameError(f"name {name!r} is not defined")
 
-    def _run(self, call: Call) -> tuple[Any, Answer]:
+    def _run(self, call: Call) -> tuple[Value, Answer]:
         if self._stopped:
             return None, Answer(stopped=self._stopped)
         name = python_name(call.function)
@@ -211,7 +212,7 @@ class FunctionSubject:
     """A subject made of functions and values. Its sessions are ``FunctionSession`` objects."""
 
     label: str
-    names: Mapping[str, Any]
+    names: Mapping[str, Value]
     _: KW_ONLY
     given: Mapping[str, Callable[..., Any]] | None = None
     call_seconds: float | None = None
@@ -237,7 +238,7 @@ class FunctionSubject:
         """Return None: a dictionary has one definition per name."""
 
 
-def _with_value(answer: Answer, value: Any) -> Answer:
+def _with_value(answer: Answer, value: Value) -> Answer:
     """Return ``answer`` with ``value`` as the grader receives it, or with an error if it cannot be transferred."""
     if answer.error is not None or answer.stopped:
         return answer
@@ -249,7 +250,7 @@ def _with_value(answer: Answer, value: Any) -> Answer:
         return Answer(error=StudentError(type(error).__name__, sanitize(_text(error), MAX_TEXT)))
 
 
-def _living_in(names: dict[str, Any], function: FunctionType) -> FunctionType:
+def _living_in(names: dict[str, Value], function: FunctionType) -> FunctionType:
     """Return ``function`` as if it had been defined among ``names``."""
     copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
     copy.__kwdefaults__ = function.__kwdefaults__
@@ -293,7 +294,7 @@ def _own_frame(error: BaseException, function: Callable[..., Any]) -> TracebackT
     return found
 
 
-def _home(function: Callable[..., Any]) -> Mapping[str, Any] | None:
+def _home(function: Callable[..., Any]) -> Mapping[str, Value] | None:
     """Return the global names of a function, or of the methods of a class."""
     if not isinstance(function, type):
         return getattr(function, "__globals__", None)

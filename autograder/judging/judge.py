@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection
 from contextlib import closing
 from typing import Any, Generic, TypeVar
 
+from autograder.base.foreign import Value
 from autograder.base.verdict import CheckResult, ExerciseVerdict
 from autograder.checking.decorators import CheckSpec, ExerciseSpec
 from autograder.judging.exercise_session import ExerciseSession, Subject
@@ -222,7 +223,7 @@ class _Helped:
         return helped
 
     def _noting(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def answer(*args: Any, **kwargs: Any) -> Any:
+        def answer(*args: Value, **kwargs: Value) -> Value:
             self.asked.add(name)
             return function(*args, **kwargs)
 

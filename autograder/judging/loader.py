@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Value
 from autograder.checking.agreement import ReferenceComparison
 from autograder.checking.call_source import track_answers
 from autograder.checking.decorators import ExerciseSpec, exercises_of, place_of
@@ -51,7 +52,7 @@ class Case:
     """One run of a check: the names of its function's arguments, and the values of its parameters."""
 
     wanted: tuple[str, ...]
-    values: Mapping[str, Any]
+    values: Mapping[str, Value]
 
 
 def cases_of(cls: type, name: str) -> list[Case]:
@@ -62,7 +63,7 @@ def cases_of(cls: type, name: str) -> list[Case]:
     function = getattr(cls, name)
     where = place_of(cls, name)
     marks = [*getattr(function, "pytestmark", []), *getattr(cls, "pytestmark", [])]
-    axes: list[list[dict[str, Any]]] = []
+    axes: list[list[dict[str, Value]]] = []
     for mark in marks:
         if mark.name != "parametrize":
             raise CourseError(
@@ -87,7 +88,7 @@ def cases_of(cls: type, name: str) -> list[Case]:
     return [Case(wanted, {k: v for part in parts for k, v in part.items()}) for parts in itertools.product(*axes)]
 
 
-def _parameters(mark: Any, where: str) -> list[dict[str, Any]]:
+def _parameters(mark: Any, where: str) -> list[dict[str, Value]]:
     """Return the values of one ``parametrize``, by name, for each of its cases."""
     arguments = {**dict(zip(("argnames", "argvalues", "indirect"), mark.args, strict=False)), **mark.kwargs}
     if arguments.get("indirect"):
@@ -298,7 +299,7 @@ class ChapterChecks:
             self._diagnoses[exercise] = found
         return self._diagnoses[exercise]
 
-    def wrong_choices(self, exercise: str, answers: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    def wrong_choices(self, exercise: str, answers: Mapping[str, Value]) -> list[tuple[str, str, str]]:
         """Return the known wrong choices in a quiz: variable, name of the misconception, and its message."""
         return [(variable, m.name, m.message) for variable, m in wrong_answers(self.misconceptions[exercise], answers)]
 
@@ -311,7 +312,7 @@ class ChapterChecks:
             value == variable for value in closed_over if isinstance(value, str)
         )
 
-    def right_answer(self, call: Call) -> Any:
+    def right_answer(self, call: Call) -> Value:
         """Return the answer of a right solution. None if there is no such function."""
         return self.reference.answer(call) if call.function in self.references else None
 
@@ -379,9 +380,9 @@ class ChapterChecks:
                 with track_answers():
                     function(cls(), **{name: values[name] for name in case.wanted})
 
-    def right_names(self) -> dict[str, Any]:
+    def right_names(self) -> dict[str, Value]:
         """Return the functions and quiz answers of a student who has everything right."""
-        names: dict[str, Any] = dict(self.references)
+        names: dict[str, Value] = dict(self.references)
         for spec in self.specs.values():
             if spec.answers:
                 names.update(self.references[spec.name]())

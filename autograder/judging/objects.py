@@ -6,11 +6,11 @@ This module needs only NumPy and the standard library, because it also runs on s
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from weakref import ref
 
+from autograder.base.foreign import Value
 from autograder.checking.call_source import kept_for_this_check
 from autograder.checking.student_objects import StudentObject, backend_of, contains_objects, is_mutable, state_of
 from autograder.judging.values import copied
@@ -22,6 +22,7 @@ __all__ = ["MAX_STEPS", "ObjectOwner", "call_with_objects", "make_object"]
 MAX_STEPS = 400
 _METHODS = frozenset({"method", "function", "builtin_function_or_method", "method-wrapper", "partial"})
 _count = itertools.count()
+_Part = tuple[str, Value]  # a kind ("o": an object, "v": a value, "l" or "t": a list or tuple of parts) and its content
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,8 @@ class ObjectOwner:
         classes: the names of the course's classes.
     """
 
-    ask: Callable[[Call], Any]
-    right: Callable[[Call], Any]
+    ask: Callable[[Call], Value]
+    right: Callable[[Call], Value]
     classes: Collection[str] = ()
 
     def object_state(self) -> _ObjectState:
@@ -56,14 +57,14 @@ class _Event:
     do: str
     on: _Event | None
     name: str
-    args: tuple[Any, ...] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    args: tuple[_Part, ...] = ()
+    kwargs: Mapping[str, _Part] = field(default_factory=dict)
     raises: str = ""
     number: int = field(default_factory=lambda: next(_count))
 
     def refers_to(self) -> Iterator[_Event]:
         """Yield the events that created the objects used in this one."""
-        waiting: list[Any] = [*self.args, *self.kwargs.values()]
+        waiting: list[_Part] = [*self.args, *self.kwargs.values()]
         if self.on is not None:
             yield self.on
         while waiting:
@@ -83,8 +84,8 @@ class _Watched:
 
     event: _Event
     label: str
-    value: Any
-    state: Any
+    value: Value
+    state: Hashable
 
 
 class _ObjectState:
@@ -129,7 +130,7 @@ class _ObjectState:
         """Return all steps as a call sequence."""
         at = {id(event): place for place, event in enumerate(self.events)}
 
-        def placed(part: Any) -> Any:
+        def placed(part: _Part) -> _Part:
             kind, held = part
             if kind == "o":
                 return "o", at[id(held)]
@@ -178,13 +179,13 @@ class _SingleObject:
         self,
         do: str,
         name: str,
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
+        args: Sequence[Value] = (),
+        kwargs: Mapping[str, Value] | None = None,
         *,
         swapped: bool = False,
         outcome: bool = False,
         raises: str = "",
-    ) -> Any:
+    ) -> Value:
         if swapped:
             return _take(self.owner, self._class_name(), _Event("use", None, name), [*args, StudentObject(self)], {})
         event = _Event(do, self.event, name, raises=raises)
@@ -210,14 +211,14 @@ class _SingleObject:
         return event.name if event is not None else self.object_state.events[0].name
 
 
-def make_object(owner: ObjectOwner, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> StudentObject:
+def make_object(owner: ObjectOwner, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> StudentObject:
     """Create an object of the class ``name``: ``name(*args, **kwargs)``."""
     proxy = _take(owner, name, _Event("make", None, name), args, kwargs)
     assert isinstance(proxy, StudentObject)  # noqa: S101 - for the type checker
     return proxy
 
 
-def call_with_objects(owner: ObjectOwner, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def call_with_objects(owner: ObjectOwner, name: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
     """Call the function ``name`` with arguments that include objects."""
     return _take(owner, name, _Event("give", None, name), args, kwargs)
 
@@ -226,12 +227,12 @@ def _take(
     owner: ObjectOwner,
     class_name: str,
     event: _Event,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
     *,
     object_state: _ObjectState | None = None,
     outcome: bool = False,
-) -> Any:
+) -> Value:
     """Take the step ``event`` and return its result.
 
     The step belongs to ``object_state``, or to the state of the objects among its arguments.
@@ -278,7 +279,7 @@ def _gives_an_object(owner: ObjectOwner, call: Call) -> bool:
     return right is None or isinstance(right, Opaque)
 
 
-def _objects_in(values: Iterable[Any]) -> list[_SingleObject]:
+def _objects_in(values: Iterable[Value]) -> list[_SingleObject]:
     found: list[_SingleObject] = []
     for value in values:
         if isinstance(value, StudentObject):
@@ -288,7 +289,7 @@ def _objects_in(values: Iterable[Any]) -> list[_SingleObject]:
     return found
 
 
-def _to_part(value: Any) -> Any:
+def _to_part(value: Value) -> _Part:
     if isinstance(value, StudentObject):
         return "o", backend_of(value).event  # type: ignore[attr-defined]
     if isinstance(value, list | tuple) and contains_objects(value):

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from autograder.base.foreign import Value
 from autograder.checking.agreement import ReferenceComparison
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.call_source import track_answers
@@ -20,7 +21,7 @@ from autograder.checking.properties import drawing, rng_for
 from autograder.course.course import find_course, load_course
 from autograder.judging.exercise_session import ExerciseSession
 from autograder.judging.loader import ChapterChecks, make_importable
-from autograder.judging.proxies import StudentProxy
+from autograder.judging.proxies import ReferenceProxy, StudentProxy
 from autograder.sandbox.protocol import Session
 
 __all__ = ["spec_of"]
@@ -73,9 +74,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:  # noqa: ARG001 - pytest's names
+def pytest_runtest_makereport(
+    item: pytest.Item,
+    call: pytest.CallInfo[None],  # noqa: ARG001 - pytest requires this name
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Record which checks passed, for the checks that depend on them."""
-    report: Any = yield
+    report = yield
     spec = spec_of(item)
     if spec is not None and report.when == "call":
         passed, key = item.config.stash[_kept].passed, f"{spec.name}.{item.originalname}"  # type: ignore[attr-defined]
@@ -114,13 +118,13 @@ def student(request: pytest.FixtureRequest) -> StudentProxy:
 
 
 @pytest.fixture
-def reference(request: pytest.FixtureRequest) -> Any:
+def reference(request: pytest.FixtureRequest) -> ReferenceProxy:
     """Return the course's own solutions."""
     return _chapter(request).reference
 
 
 @pytest.fixture
-def agrees(student: StudentProxy, reference: Any) -> ReferenceComparison:
+def agrees(student: StudentProxy, reference: ReferenceProxy) -> ReferenceComparison:
     """Return a comparison: ``agrees.softmax(x)`` checks that the student's answer equals the reference's."""
     return ReferenceComparison(student, reference)
 
@@ -134,7 +138,7 @@ def rng(request: pytest.FixtureRequest) -> Any:
     return rng_for(request.node.function)
 
 
-def spec_of(item: Any) -> ExerciseSpec | None:
+def spec_of(item: Value) -> ExerciseSpec | None:
     """Return the exercise that a test item belongs to, or None."""
     return getattr(getattr(item, "cls", None), "__exercise__", None)
 
@@ -168,7 +172,7 @@ def _new_session(request: pytest.FixtureRequest, path: Path, memory_mb: int | No
     return session
 
 
-def pytest_exception_interact(call: pytest.CallInfo[Any], report: Any) -> None:
+def pytest_exception_interact(call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
     """Show a failed check as the student would read it."""
     if call.excinfo is not None and isinstance(call.excinfo.value, CheckFailed):
         report.longrepr = str(call.excinfo.value)

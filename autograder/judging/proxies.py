@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from autograder.base.errors import CourseError
+from autograder.base.foreign import Value
 from autograder.checking.asserts import CheckFailed, CheckStopped
 from autograder.checking.call_source import record_answer
 from autograder.checking.outcomes import Outcomes, count, is_outcome, missing_error_message
@@ -82,7 +83,7 @@ class StudentProxy(Outcomes):
         memory_mb: int | None = None,
         *,
         exercises: Collection[str] = (),
-        limits: Mapping[str, Any] | None = None,
+        limits: Mapping[str, Value] | None = None,
     ) -> None:
         self._conversation = conversation
         self._known = known
@@ -111,7 +112,7 @@ class StudentProxy(Outcomes):
         classes = self._conversation.classes
         owner = ObjectOwner(self._ask, self._conversation.right, classes)
 
-        def ask(*args: Any, **kwargs: Any) -> Any:
+        def ask(*args: Value, **kwargs: Value) -> Value:
             if name in classes:
                 return make_object(owner, name, args, kwargs)
             if contains_objects((*args, *kwargs.values())):
@@ -120,7 +121,7 @@ class StudentProxy(Outcomes):
 
         return ask
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Value:
         answer = self._conversation.ask_variable(name)
         if answer.error is not None:
             why = "the cell that sets it is missing, or it did not run"
@@ -152,18 +153,18 @@ class StudentProxy(Outcomes):
         limits = limits_of(steps, calls, seconds) if (steps, seconds) != (None, None) or calls else None
         return StudentProxy(self._conversation, self._known, memory_mb, exercises=self._exercises, limits=limits)
 
-    def _counted(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _counted(self, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         count(self.measure, self._conversation.right, self._limits or {}, name, args, kwargs)
         return self._ask(Call(name, args, kwargs, memory_mb=self._memory_mb))
 
-    def when_graded(self, look: Callable[..., None], *args: Any) -> None:
+    def when_graded(self, look: Callable[..., None], *args: Value) -> None:
         """Call ``look(student, *args)`` when grading, but not in a notebook's ``check()``.
 
         It may inspect what functions return.
         """
         look(self, *args)
 
-    def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
+    def probe(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
         """Run ``probe(function, *args, **kwargs)`` of ``source`` in the student's process, and return its result.
 
         If the function's result cannot be inspected, ``source`` raises a ``NotAsAsked`` exception of its own that
@@ -174,7 +175,7 @@ class StudentProxy(Outcomes):
         """
         return self._ask(Call(function, args, kwargs, source))
 
-    def measure(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
+    def measure(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
         """Run ``probe(function, *args, **kwargs)`` of ``source`` like ``probe``, to measure what the function does.
 
         A measurement, such as how far answers scatter, may differ between right functions. So it can be used in
@@ -182,7 +183,7 @@ class StudentProxy(Outcomes):
         """
         return self._ask(Call(function, args, kwargs, source, measured=True))
 
-    def plot(self, function: str, *args: Any, texts: bool = True, **kwargs: Any) -> Any:
+    def plot(self, function: str, *args: Value, texts: bool = True, **kwargs: Value) -> Value:
         """Return as data what the student's function draws with matplotlib.
 
         For example, ``student.plot("draw", table)["axes"][0]["bars"]``. Each of the ``axes`` has the keys ``title``,
@@ -196,7 +197,7 @@ class StudentProxy(Outcomes):
         self._conversation.unplanned_calls += 1
         return self._known()
 
-    def _ask(self, call: Call) -> Any:
+    def _ask(self, call: Call) -> Value:
         answer = self._conversation.ask(call)
         error = answer.error
         if answer.stopped:
@@ -267,7 +268,7 @@ class ReferenceProxy:
 
     def __init__(self, functions: Mapping[str, Callable[..., Any]]) -> None:
         self._functions = functions
-        self._known: dict[tuple[Any, ...], Any] = {}
+        self._known: dict[Hashable, Value] = {}
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__") or name not in self._functions:
@@ -275,7 +276,7 @@ class ReferenceProxy:
         classes = {name for name, function in self._functions.items() if isinstance(function, type)}
         owner = ObjectOwner(self.answer, self.answer, classes)
 
-        def ask(*args: Any, **kwargs: Any) -> Any:
+        def ask(*args: Value, **kwargs: Value) -> Value:
             if name in classes:
                 return make_object(owner, name, args, kwargs)
             if classes and contains_objects((*args, *kwargs.values())):
@@ -284,15 +285,15 @@ class ReferenceProxy:
 
         return ask
 
-    def probe(self, source: str, function: str, *args: Any, **kwargs: Any) -> Any:
+    def probe(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
         """Return the result of ``student.probe`` for a right solution."""
         return self.answer(Call(function, args, kwargs, source))
 
-    def plot(self, function: str, *args: Any, texts: bool = True, **kwargs: Any) -> Any:
+    def plot(self, function: str, *args: Value, texts: bool = True, **kwargs: Value) -> Value:
         """Return the result of ``student.plot`` for a right solution."""
         return self.probe(plot_probe_text(texts=texts), function, *args, **kwargs)
 
-    def answer(self, call: Call) -> Any:
+    def answer(self, call: Call) -> Value:
         """Return the answer of a right solution to ``call``."""
         key = key_of(call)
         if key not in self._known:
@@ -305,7 +306,7 @@ class ReferenceProxy:
                 self._known[key] = arrived(function(*args, **kwargs))
         return copied(self._known[key])
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Value:
         for function in self._functions.values():
             if not isinstance(function, type) and not inspect.signature(function).parameters:
                 answers = function()

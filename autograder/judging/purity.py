@@ -5,12 +5,12 @@ Arguments must stay unchanged, and a repeated call must return the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from autograder.base.foreign import Value
 from autograder.checking.arrays import show
 from autograder.checking.asserts import CheckFailed
 from autograder.checking.closeness import equal
@@ -27,7 +27,7 @@ __all__ = ["AliasingCheck", "PurityProbe", "describe_answer", "mutation_advice",
 
 
 _ARRAYS = "Work on a new array; operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one."
-_CONTAINERS: dict[Any, str] = {
+_CONTAINERS: dict[type, str] = {
     list: "`list(x)` or `sorted(x)`; methods such as `x.sort()`, `x.append(…)` and `x.pop()`, `x += …`",
     dict: "`dict(x)`; methods such as `x.pop(…)`, `x.update(…)` and `x.setdefault(…)`, `del x[…]`",
     set: "`set(x)` or `x | …`; methods such as `x.add(…)`, `x.remove(…)` and `x.update(…)`, `x |= …`",
@@ -35,7 +35,7 @@ _CONTAINERS: dict[Any, str] = {
 }
 
 
-def mutation_advice(changed: Sequence[Any]) -> str:
+def mutation_advice(changed: Sequence[Value]) -> str:
     """Return advice on how to avoid changing these arguments. For a list, it names the methods that change it."""
     kinds = {type(value) for value in changed}
     if len(kinds) == 1 and not any(map(_holds_arrays, changed)) and (text := _CONTAINERS.get(*kinds)):
@@ -43,7 +43,7 @@ def mutation_advice(changed: Sequence[Any]) -> str:
     return _ARRAYS
 
 
-def _holds_arrays(value: Any) -> bool:
+def _holds_arrays(value: Value) -> bool:
     if isinstance(value, dict):
         return any(map(_holds_arrays, value.values()))
     return isinstance(value, np.ndarray) or (isinstance(value, list | tuple) and any(map(_holds_arrays, value)))
@@ -67,7 +67,7 @@ def pairs_of(exercise: str, plan: list[Call], other: list[Call]) -> list[tuple[C
 
     They are taken from the plan and from ``other``, the same plan with other draws.
     """
-    shapes: dict[Any, list[Call]] = {}
+    shapes: dict[Hashable, list[Call]] = {}
     for call in [*plan, *other]:
         if call.function == exercise and call.args and not call.measured:
             shapes.setdefault((call.probe, _form((call.args, dict(call.kwargs)))), []).append(call)
@@ -93,7 +93,7 @@ def _another(call: Call, calls: Sequence[Call]) -> Call:
 
 
 def _backwards(call: Call) -> Call:
-    def flipped(value: Any) -> Any:
+    def flipped(value: Value) -> Value:
         if kind_of_table(value) in ("DataFrame", "Series"):
             return value.iloc[::-1]
         return np.flip(value).copy() if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
@@ -101,7 +101,7 @@ def _backwards(call: Call) -> Call:
     return replace(call, args=tuple(map(flipped, call.args)), kwargs={k: flipped(v) for k, v in call.kwargs.items()})
 
 
-def _form(value: Any) -> Any:
+def _form(value: Value) -> Value:
     if isinstance(value, np.ndarray):
         return (value.dtype.str, value.shape)
     if isinstance(value, dict):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+from autograder.base.foreign import Value
 from autograder.base.formatting import points
 from autograder.base.sanitize import sanitize
 from autograder.base.verdict import CheckResult, CheckStatus, ExerciseStatus, ExerciseVerdict
@@ -63,13 +64,13 @@ class Checks(Protocol):
     def diagnosis(self, exercise: str) -> Diagnosis | None:
         """Return the diagnosis of ``exercise``. None if no misconceptions are known."""
 
-    def wrong_choices(self, exercise: str, answers: Mapping[str, Any]) -> Sequence[tuple[str, str, str]]:
+    def wrong_choices(self, exercise: str, answers: Mapping[str, Value]) -> Sequence[tuple[str, str, str]]:
         """Return the known wrong choices in a quiz: variable, name of the misconception, and its message."""
 
     def asks_for(self, exercise: str, check: str, variable: str) -> bool:
         """Return whether ``check`` is about ``variable``."""
 
-    def right_answer(self, call: Call) -> Any:
+    def right_answer(self, call: Call) -> Value:
         """Return the answer of a right solution. None if it is unknown."""
 
 
@@ -261,7 +262,7 @@ def not_tried(check: CheckSpec) -> CheckResult:
     return CheckResult(check.name, check.title, "not_tried", "", check.visible, check.points)
 
 
-def _opaque(value: Any) -> Opaque | None:
+def _opaque(value: Value) -> Opaque | None:
     """Return the part of ``value`` that could not be transferred, if any.
 
     A check that uses it raises an error of its own.
