@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -84,7 +85,7 @@ class Diagnosis:
         None if no mistake does, or if two with different messages do. A function that only raises errors, or that had
         to be stopped, is never diagnosed.
         """
-        answered = _by_key(log)
+        answered = {key_of(call): answer for call, answer in log}
         given = [answered.get(key_of(call)) for call in self.calls]
         if any(a is None or a.stopped for a in given) or all(a is None or a.error is not None for a in given):
             return None
@@ -105,7 +106,7 @@ class Diagnosis:
         several wrong numbers, and must not show in a call that the student answers correctly. None if two different
         mistakes qualify.
         """
-        answered = _by_key(log)
+        answered = {key_of(call): answer for call, answer in log}
         given = [answered.get(key_of(call)) for call in self.calls]
         asked = {key_of(call) for call in part}
         places = [i for i, call in enumerate(self.calls) if key_of(call) in asked]
@@ -120,7 +121,7 @@ class Diagnosis:
         A mistake explains an entry if it reproduces the student's value in every call and leaves the other entries
         right. This finds two mutations in two entries, which no single candidate explains.
         """
-        answered = _by_key(log)
+        answered = {key_of(call): answer for call, answer in log}
         right = [self._right(i) for i in range(len(self.calls))]
         given = [_entries(answered.get(key_of(call))) for call in self.calls]
         expected = [_entries(answer) for answer in right]
@@ -172,7 +173,7 @@ class Diagnosis:
             return self.right[place]
         return next((c.answers[place] for c in self.candidates if place not in c.differs), None)
 
-    def _exceeding_memory(self, answered: Mapping[Hashable, Answer]) -> Candidate | None:
+    def _exceeding_memory(self, answered: Mapping[tuple[Any, ...], Answer]) -> Candidate | None:
         """Return the mistake that is right without a memory limit and fails like the student with one."""
         given = [answered.get(key_of(call)) for call in self.limited]
         if not any(a is not None and a.error is not None for a in given):
@@ -200,10 +201,6 @@ def _agrees(answer: Answer | None, known: Answer | None, call: Call, *, inputs_t
     if not inputs_too and set(known.changed) <= set(answer.changed):
         answer, known = (Answer(a.value, a.error, a.stopped) for a in (answer, known))
     return same_answer(answer, known, call)
-
-
-def _by_key(log: Sequence[tuple[Call, Answer]]) -> dict[Hashable, Answer]:
-    return {key_of(call): answer for call, answer in log}
 
 
 def _entries(answer: Answer | None) -> Entries:

@@ -98,7 +98,7 @@ class Judge(Generic[C]):
         verdict = self._tried(spec, submission)
         waited_for = getattr(submission.subject, "waited_for", False)
         if verdict.status == "timeout" and _overloaded() and not waited_for:
-            # On an overloaded machine a call may time out through no fault of its own.
+            # On a machine with far more to do than cores, a call may stand still through no fault of its own.
             verdict = self._tried(spec, submission)
         if verdict.status in _WRONG:
             verdict = self._as_its_own_cell_left_it(spec, verdict, submission.subject)

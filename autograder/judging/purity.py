@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -93,7 +94,7 @@ def _another(call: Call, calls: Sequence[Call]) -> Call:
 
 
 def _backwards(call: Call) -> Call:
-    def flipped(value: Value) -> Value:
+    def flipped(value: Any) -> Any:
         if kind_of_table(value) in ("DataFrame", "Series"):
             return value.iloc[::-1]
         return np.flip(value).copy() if isinstance(value, np.ndarray) and value.dtype.kind == "f" else value
@@ -101,7 +102,7 @@ def _backwards(call: Call) -> Call:
     return replace(call, args=tuple(map(flipped, call.args)), kwargs={k: flipped(v) for k, v in call.kwargs.items()})
 
 
-def _form(value: Value) -> Value:
+def _form(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return (value.dtype.str, value.shape)
     if isinstance(value, dict):
@@ -110,7 +111,7 @@ def _form(value: Value) -> Value:
         return tuple(_form(v) for v in value)
     if is_pandas(value):
         return form_of(value)
-    # Strings, sets and dates may be replaced by others. Numbers may not, because they may be sizes or axes.
+    # Another text, set or date may stand in the place of one; not another number, which may be a size or an axis.
     return type(value).__name__ if isinstance(value, PLAIN) else fingerprint(value)
 
 

@@ -116,7 +116,7 @@ class _Signalled(_Limit):
             _signal.signal(number, handler)
 
     def _handle(self, number: signal.Signals, kind: type[BaseException]) -> Any:
-        # Interrupt through a lookup instead of a call: Python handles signals after each call, and this frame must not be interrupted.
+        # Looked up and not called, as Python sees to signals after each call, and this one is not for our own frame.
         at_the_next_step = defaultdict[int, None](partial(_thread.interrupt_main, number))
 
         def ring(_number: int, frame: FrameType | None) -> None:

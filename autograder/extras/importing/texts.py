@@ -13,7 +13,7 @@ from autograder.extras.importing.exercises import Exercise
 from autograder.extras.importing.pieces import AnswerCell, ByHand, Test
 from autograder.extras.importing.program import Statement, slice_of
 
-__all__ = ["checks_text", "depends_on", "number_text", "solutions_text"]
+__all__ = ["checks_text", "leans_on", "number_text", "solutions_text"]
 
 _SIMPLE = re.compile(r"(?!from |import )\w[^\n]*\Z")  # one line of code that is no import
 _WORDS = ("assert_matches", "assert_shape", "assert_within", "CheckFailed")
@@ -64,7 +64,7 @@ def checks_text(chapter: NewChapter, *, every_way: bool = False) -> str:
     return _spaced([title, "\n".join(head), *probes, *classes, *_left_tests(chapter)])
 
 
-def depends_on(chapter: NewChapter, exercise: Exercise) -> list[str]:
+def leans_on(chapter: NewChapter, exercise: Exercise) -> list[str]:
     """The earlier exercises whose functions a solution calls, and those that these lean on."""
     earlier = chapter.exercises[: chapter.exercises.index(exercise)]
     functions = {e.name for e in earlier if not e.answers}
@@ -72,7 +72,7 @@ def depends_on(chapter: NewChapter, exercise: Exercise) -> list[str]:
     before = [s for s in chapter.program if s.origin <= exercise.origin]
     through = slice_of(used, before, without=functions)
     direct = (used | {name for s in through for name in s.uses}) & functions
-    further = {name for e in earlier if e.name in direct for name in depends_on(chapter, e)}
+    further = {name for e in earlier if e.name in direct for name in leans_on(chapter, e)}
     return [e.name for e in earlier if e.name in direct | further]
 
 
@@ -156,7 +156,7 @@ def _class(chapter: NewChapter, exercise: Exercise, *, every_way: bool) -> str:
     checks = chapter.checks_of(exercise.name)
     total = Fraction(0) if every_way else sum((c.points for c in checks), Fraction(0))
     given = [repr(exercise.name).replace("'", '"'), f"points={number_text(total)}"]
-    if names := depends_on(chapter, exercise):
+    if names := leans_on(chapter, exercise):
         given.append(f"depends_on=({', '.join(_quoted(n) for n in names)},)")
     if exercise.answers:
         given.append(f"answers=({', '.join(_quoted(n) for n in exercise.answers)},)")
