@@ -32,15 +32,15 @@ def shapes_in(text: str) -> dict[str, Shape]:
     >>> shapes_in("Q (2, 3), v (5,)")
     {'Q': (2, 3), 'v': (5,)}
     """
-    return {found["name"]: tuple(map(int, re.findall(r"\d{1,9}", found["sizes"]))) for found in _ONE.finditer(text)}
+    return {match["name"]: tuple(map(int, re.findall(r"\d{1,9}", match["sizes"]))) for match in _ONE.finditer(text)}
 
 
 def describe_shapes(shapes: Mapping[str, Shape]) -> str:
     """Return a sentence that states the shapes, or "" if there are none."""
-    told = [
+    parts = [
         f"`{name}` has shape {shape}" if shape else f"`{name}` is a single number" for name, shape in shapes.items()
     ]
-    return f" Here {' and '.join([', '.join(told[:-1]), told[-1]] if len(told) > 1 else told)}." if told else ""
+    return f" Here {' and '.join([', '.join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)}." if parts else ""
 
 
 def product(left: str, right: str, line: str, shapes: Mapping[str, Shape]) -> str:
@@ -72,8 +72,8 @@ def _what_fits(line: str, shapes: Mapping[str, Shape]) -> str:
     if sides is None:
         return ask
     (left, one), (right, other) = sides
-    if (found := _turned_round(left, right, shapes)) and one[-1] != other[-2]:
-        return found
+    if (explanation := _turned_round(left, right, shapes)) and one[-1] != other[-2]:
+        return explanation
     if len(one) < 2 or len(other) < 2:
         return ask
     # These products are possible as far as the summed axes are concerned.
@@ -108,8 +108,8 @@ def _sides(line: str, shapes: Mapping[str, Shape]) -> tuple[tuple[str, Shape], t
     products = [n for n in ast.walk(tree) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.MatMult)]
     if len(products) != 1:
         return None
-    found = [*filter(None, map(partial(_side, shapes=shapes), (products[0].left, products[0].right)))]
-    return (found[0], found[1]) if len(found) == 2 else None
+    sides = [*filter(None, map(partial(_side, shapes=shapes), (products[0].left, products[0].right)))]
+    return (sides[0], sides[1]) if len(sides) == 2 else None
 
 
 def _side(node: ast.expr, shapes: Mapping[str, Shape]) -> tuple[str, Shape] | None:
@@ -279,7 +279,7 @@ def signature_of_error(kind: str, message: str) -> str:
     if kind.endswith("MemoryError"):
         return "MemoryError"  # NumPy has its own MemoryError, with the size in its text
     # Text after an unclosed parenthesis is matched once and kept, so the search takes linear time.
-    text = re.sub(r"\([^)\n]*\)?", lambda found: "" if found[0].endswith(")") else found[0], message)
+    text = re.sub(r"\([^)\n]*\)?", lambda match: "" if match[0].endswith(")") else match[0], message)
     text = re.sub(r"'[^']*'|`[^`]*`", "…", text)
     text = re.sub(r"-?\d+(\.\d+)?", "…", text)
     return f"{kind}: {' '.join(text.split())[:80]}"
@@ -313,36 +313,36 @@ def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> s
 
     Return "" for other errors.
     """
-    if found := _MATMUL.search(message):
-        return product(found["other"], found["found"], line, shapes)
+    if match := _MATMUL.search(message):
+        return product(match["other"], match["found"], line, shapes)
     if _AXES.search(message):
         return fixed_axes(line, shapes)
-    if found := _ALIGNED.search(message):
-        left, right = found["left"].rstrip(","), found["right"].rstrip(",")
+    if match := _ALIGNED.search(message):
+        left, right = match["left"].rstrip(","), match["right"].rstrip(",")
         return (
-            f"The shapes are ({left}) and ({right}); the product sums over axis {found['i']} of the left one (size {found['a']}) and "
-            f"axis {found['j']} of the right one (size {found['b']}), which must be equal. Which axis should be summed over?"
+            f"The shapes are ({left}) and ({right}); the product sums over axis {match['i']} of the left one (size {match['a']}) and "
+            f"axis {match['j']} of the right one (size {match['b']}), which must be equal. Which axis should be summed over?"
         )
     if "einstein sum" in message or "subscripts given" in message:
         return (
             "Write the shape of each array beside its letters: one letter for every axis, or `...` for those in front, "
             "and after the arrow only letters that stand before it."
         )
-    if found := _BARE.search(message):
-        side = "left" if found["which"] == "0" else "right"
+    if match := _BARE.search(message):
+        side = "left" if match["which"] == "0" else "right"
         return (
             f"What stands {side} of `@` is a single number or None, with no axes to multiply along: was its last axis summed "
             "away, or is a `return` missing where it comes from?"
         )
-    if found := _STACKS.search(message):
+    if match := _STACKS.search(message):
         return (
-            f"`@` multiplies the last two axes; those in front of them have to fit, and in ({found['left']}) and ({found['right']}) "
+            f"`@` multiplies the last two axes; those in front of them have to fit, and in ({match['left']}) and ({match['right']}) "
             "they do not: lined up from the right, each pair must be equal or 1. Print both shapes: is an axis in another place than you think?"
         )
     if "einsum" in message or "original->remapped" in message:
         return "Write the shape of each array beside its letters: a letter must stand for one size everywhere."
-    if found := _BROADCAST.search(message):
-        return _not_stretched(found["shapes"], line)
+    if match := _BROADCAST.search(message):
+        return _not_stretched(match["shapes"], line)
     return ""
 
 
@@ -360,53 +360,53 @@ def _not_stretched(listed: str, line: str) -> str:
 
 
 def _meaning(kind: str, message: str, line: str, known: Iterable[str], exercises: Collection[str], other: str) -> str:
-    if kind == "UnboundLocalError" and (found := _LOCAL.search(message)):
-        return f"`{found['name'] or found['old']}` is read before this function has given it a value on the way that was taken."
-    if kind == "NameError" and (found := _NAME.search(message)):
-        if found["name"] == "np":
+    if kind == "UnboundLocalError" and (match := _LOCAL.search(message)):
+        return f"`{match['name'] or match['old']}` is read before this function has given it a value on the way that was taken."
+    if kind == "NameError" and (match := _NAME.search(message)):
+        if match["name"] == "np":
             return "`np` is NumPy's usual name: the cell with `import numpy as np` has to be there and run first."
-        if found["name"] in exercises:
-            return f"`{found['name']}` is an exercise of this notebook that does not exist when this line runs: its cell was not run yet, is missing, or stopped with an error."
-        near = nearest(found["name"], (name for name in known if name not in exercises))
+        if match["name"] in exercises:
+            return f"`{match['name']}` is an exercise of this notebook that does not exist when this line runs: its cell was not run yet, is missing, or stopped with an error."
+        near = nearest(match["name"], (name for name in known if name not in exercises))
         hint = f" Did you mean `{near}`?" if near else ""
-        return f"Nothing called `{found['name']}` exists when this line runs: a spelling (capitals count), or a cell that is missing or comes later?{hint}"
+        return f"Nothing called `{match['name']}` exists when this line runs: a spelling (capitals count), or a cell that is missing or comes later?{hint}"
     if _NONE.search(message):
         return "Something here is None: most often a function without a `return`, the result of a method that works in place, or an argument that was left out."
-    if found := _UNPACK_MANY.search(message):
+    if match := _UNPACK_MANY.search(message):
         what = "What stands on the right has more parts than the left has names"
         if "shape" not in line:
-            return f"{what}, {found['n']}: print what it is just before this line."
-        return f"{what}, {found['n']}. An array with batch axes has more sizes: take the ones you need from the end."
-    if found := _UNPACK_FEW.search(message):
-        return f"{found['n']} names stand on the left, but only {found['got']} value{'s' if found['got'] != '1' else ''} on the right."
+            return f"{what}, {match['n']}: print what it is just before this line."
+        return f"{what}, {match['n']}. An array with batch axes has more sizes: take the ones you need from the end."
+    if match := _UNPACK_FEW.search(message):
+        return f"{match['n']} names stand on the left, but only {match['got']} value{'s' if match['got'] != '1' else ''} on the right."
     if kind == "TypeError" and message.endswith(
         "() takes no arguments"
     ):  # only for classes (for a function Python says "takes 0 positional arguments")
         return "The class has no `__init__` that takes them: is it spelt with two `_` on either side, and does it stand inside of the class?"
     if kind == "TypeError" and _ARGUMENTS.search(message) and other:
         return f"`{other}` takes other arguments than it is given in this line: compare with its documentation, or its `def` line."
-    if kind == "TypeError" and (found := _ARGUMENTS.search(message)):
+    if kind == "TypeError" and (match := _ARGUMENTS.search(message)):
         return "A function was called with other arguments than its `def` line takes. The graded signature must stay as it was given."
-    if kind in {"AxisError", "numpy.exceptions.AxisError", "ValueError"} and (found := _AXIS.search(message)):
-        return _no_such_axis(int(found["axis"]), int(found["ndim"]))
-    if kind == "IndexError" and (found := _INDEX.search(message)):
-        axis, size, index = found["axis"], int(found["size"]), int(found["index"])
+    if kind in {"AxisError", "numpy.exceptions.AxisError", "ValueError"} and (match := _AXIS.search(message)):
+        return _no_such_axis(int(match["axis"]), int(match["ndim"]))
+    if kind == "IndexError" and (match := _INDEX.search(message)):
+        axis, size, index = match["axis"], int(match["size"]), int(match["index"])
         past = "past the end" if index >= 0 else "before the start"
         entries = "1 entry" if size == 1 else f"{size} entries"
         return f"Axis {axis} has {entries}, counted from 0: index {index} is {past}."
-    if found := _RESHAPE.search(message):
-        return f"{found['size']} entries cannot be arranged as {found['shape']}: the sizes must multiply to {found['size']}, or divide it where one of them is -1."
-    if kind == "AttributeError" and (found := _ATTRIBUTE.search(message)):
-        return f"`{found['owner'] or found['module']}` has nothing called `{found['name'] or found['missing']}`: a spelling, or a value of another type than you expect?"
-    if kind in {"ModuleNotFoundError", "ImportError"} and (found := _MODULE.search(message)):
+    if match := _RESHAPE.search(message):
+        return f"{match['size']} entries cannot be arranged as {match['shape']}: the sizes must multiply to {match['size']}, or divide it where one of them is -1."
+    if kind == "AttributeError" and (match := _ATTRIBUTE.search(message)):
+        return f"`{match['owner'] or match['module']}` has nothing called `{match['name'] or match['missing']}`: a spelling, or a value of another type than you expect?"
+    if kind in {"ModuleNotFoundError", "ImportError"} and (match := _MODULE.search(message)):
         return (
-            f"`{found['name']}` is not available where this is graded; the rest of your code may well be right. Write it with what "
+            f"`{match['name']}` is not available where this is graded; the rest of your code may well be right. Write it with what "
             "the notebook itself imports, or ask your teacher whether the package can be added."
         )
-    if kind == "ValueError" and "ambiguous" in message and (found := _COMPARES.search(line)):
-        own = {"max": "np.max", "min": "np.min", "sorted": "np.sort"}[found["name"]]
+    if kind == "ValueError" and "ambiguous" in message and (match := _COMPARES.search(line)):
+        own = {"max": "np.max", "min": "np.min", "sorted": "np.sort"}[match["name"]]
         return (
-            f"Python's own `{found['name']}` compares the rows of an array with one another, as wholes, and an array has no single "
+            f"Python's own `{match['name']}` compares the rows of an array with one another, as wholes, and an array has no single "
             f"True or False to answer with: `{own}` goes along an axis that you name."
         )
     for case, sentence in _SENTENCES.items():

@@ -70,7 +70,7 @@ class Judge(Generic[C]):
         self._passed: dict[tuple[str, str, tuple[int | None, ...] | None], CheckResult] = {}
         self.scorer = Scorer(checks)
         self._exercises = frozenset(checks.specs)
-        self._of_the_visible: Judge[Checks] | None = None
+        self._visible_judge: Judge[Checks] | None = None
 
     def judge(
         self, subject: Subject, *, only: frozenset[str] | None = None, visible_only: bool = False
@@ -80,33 +80,31 @@ class Judge(Generic[C]):
         With ``visible_only``, use only the checks that students run themselves.
         """
         if visible_only and not self.checks.only_visible:
-            if self._of_the_visible is None:
-                self._of_the_visible = Judge(self.checks.visible_part())
-            return self._of_the_visible.judge(subject, only=only)
-        found: dict[str, ExerciseVerdict] = {}
+            if self._visible_judge is None:
+                self._visible_judge = Judge(self.checks.visible_part())
+            return self._visible_judge.judge(subject, only=only)
+        verdicts: dict[str, ExerciseVerdict] = {}
         with closing(_OpenSubmission(subject)) as submission:
             for spec in self.checks.specs.values():
                 if only is None or spec.name in only:
-                    found[spec.name] = self._exercise(spec, submission)
-            for name, verdict in found.items():
-                found[name] = self._follow_through(verdict, found, subject)
-        return tuple(found.values())
+                    verdicts[spec.name] = self._exercise(spec, submission)
+            for name, verdict in verdicts.items():
+                verdicts[name] = self._follow_through(verdict, verdicts, subject)
+        return tuple(verdicts.values())
 
     def _exercise(self, spec: ExerciseSpec, submission: _OpenSubmission) -> ExerciseVerdict:
         if spec.name in submission.subject.blank:
             return self.scorer.not_attempted(spec)
-        verdict = self._tried(spec, submission)
+        verdict = self._run_checks(spec, submission)
         waited_for = getattr(submission.subject, "waited_for", False)
         if verdict.status == "timeout" and _overloaded() and not waited_for:
             # On a machine with far more to do than cores, a call may stand still through no fault of its own.
-            verdict = self._tried(spec, submission)
+            verdict = self._run_checks(spec, submission)
         if verdict.status in _WRONG:
-            verdict = self._as_its_own_cell_left_it(spec, verdict, submission.subject)
+            verdict = self._before_redefinition(spec, verdict, submission.subject)
         return verdict
 
-    def _as_its_own_cell_left_it(
-        self, spec: ExerciseSpec, verdict: ExerciseVerdict, subject: Subject
-    ) -> ExerciseVerdict:
+    def _before_redefinition(self, spec: ExerciseSpec, verdict: ExerciseVerdict, subject: Subject) -> ExerciseVerdict:
         """Judge a wrong exercise again as its own cell defined it, and return the better verdict.
 
         A student may write a helper of the same name for a later exercise. The definition that existed when the
@@ -116,10 +114,10 @@ class Judge(Generic[C]):
         if earlier is None:
             return verdict
         with closing(_OpenSubmission(earlier)) as submission:
-            again = self._tried(spec, submission)
+            again = self._run_checks(spec, submission)
         return again if again.score > verdict.score else verdict
 
-    def _tried(self, spec: ExerciseSpec, submission: _OpenSubmission) -> ExerciseVerdict:
+    def _run_checks(self, spec: ExerciseSpec, submission: _OpenSubmission) -> ExerciseVerdict:
         conversation = self.checks.converse(spec.name, submission.session, submission.limited, submission.subject.open)
         results = self._results(spec, conversation, submission)
         return self.scorer.score(
@@ -134,7 +132,7 @@ class Judge(Generic[C]):
         for check in spec.checks:
             waits = [n for n in check.after if n in results and results[n].status != "passed"]
             stopped_before = conversation.stopped and any(r.status in {"timeout", "error"} for r in results.values())
-            if waits or stopped_before or (check.purity and not _worth_care(results.values())):
+            if waits or stopped_before or (check.purity and not _purity_is_due(results.values())):
                 results[check.name] = not_tried(check)
             else:
                 results[check.name] = self._check(spec, check, conversation, student)
@@ -171,26 +169,26 @@ class Judge(Generic[C]):
         return CheckResult(check.name, check.title, "passed", "", check.visible, check.points)
 
     def _follow_through(
-        self, verdict: ExerciseVerdict, found: dict[str, ExerciseVerdict], subject: Subject
+        self, verdict: ExerciseVerdict, verdicts: dict[str, ExerciseVerdict], subject: Subject
     ) -> ExerciseVerdict:
         """Judge a failed exercise again, with the reference for each failed exercise that it depends on."""
         spec = self.checks.specs[verdict.name]
         references = self.checks.references
-        wrong = [n for n in spec.depends_on if n in found and found[n].status != "passed" and n in references]
+        wrong = [n for n in spec.depends_on if n in verdicts and verdicts[n].status != "passed" and n in references]
         # The reference cannot replace a class, because its objects live in the student's process.
         wrong = [n for n in wrong if not isinstance(references[n], type)]
         if not wrong or verdict.status not in _WRONG:
             return verdict
-        helped = _Helped(subject, {name: references[name] for name in wrong})
+        helped = _WithReferences(subject, {name: references[name] for name in wrong})
         with closing(_OpenSubmission(helped)) as submission:
             again = self._exercise(spec, submission)
-        asked = {name: found[name].status for name in wrong if name in helped.asked}
+        asked = {name: verdicts[name].status for name in wrong if name in helped.asked}
         if again.score <= verdict.score or not asked:
             return verdict
         return self.scorer.follow_through(again, asked)
 
 
-def _worth_care(others: Collection[CheckResult]) -> bool:
+def _purity_is_due(others: Collection[CheckResult]) -> bool:
     """Return whether two checks with points have passed, or the only one.
 
     A hard-coded answer passes a single check.
@@ -199,7 +197,7 @@ def _worth_care(others: Collection[CheckResult]) -> bool:
     return sum(r.status == "passed" for r in worth) >= min(2, max(1, len(worth)))
 
 
-class _Helped:
+class _WithReferences:
     """A subject whose wrong earlier functions are replaced by the reference."""
 
     def __init__(self, subject: Subject, functions: dict[str, Callable[..., Any]]) -> None:
@@ -211,18 +209,18 @@ class _Helped:
     def open(self, *, memory_mb: int | None = None) -> Session:
         session = self._subject.open(memory_mb=memory_mb)
         for name, function in self._functions.items():
-            session.substitute(name, self._noting(name, function))
+            session.substitute(name, self._recording(name, function))
         return session
 
     def before_redefined(self, exercise: str) -> Subject | None:
         earlier = self._subject.before_redefined(exercise)
         if earlier is None:
             return None
-        helped = _Helped(earlier, self._functions)
+        helped = _WithReferences(earlier, self._functions)
         helped.asked = self.asked
         return helped
 
-    def _noting(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _recording(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def answer(*args: Value, **kwargs: Value) -> Value:
             self.asked.add(name)
             return function(*args, **kwargs)

@@ -91,7 +91,7 @@ class Scorer:
         """Return the outcome of a check that raised ``failure``."""
         status: CheckStatus = "failed"
         if not isinstance(failure, AssertionError):  # CheckFailed is one
-            failure = self._unusable(failure, conversation)
+            failure = self._explain_unusable(failure, conversation)
         reason, example = sanitize(str(failure), MAX_SAID), ""
         if isinstance(failure, CheckFailed):
             # A check may quote anything, so make it safe for terminals, pages and files.
@@ -120,13 +120,13 @@ class Scorer:
         status = _status(results, earned)
         mistake, message, signature = "", "", ""
         if status != "passed":
-            results, missing = self._missing(spec, results, session)
+            results, missing = self._explain_missing(spec, results, session)
             try:
                 if spec.answers:
-                    mistake, results, message = self._answers(spec, results, conversation)
+                    mistake, results, message = self._explain_choices(spec, results, conversation)
                 elif not missing:
-                    mistake, message = self._named(spec, conversation)
-                    results = results if mistake else self._slips(spec, results, conversation)
+                    mistake, message = self._diagnose(spec, conversation)
+                    results = results if mistake else self._explain_failed_checks(spec, results, conversation)
                 signature = "" if mistake else answer_signature(spec.name, conversation.log)
             except Exception as error:  # noqa: BLE001 - marks must not depend on the diagnosis
                 self.undiagnosed = error
@@ -145,26 +145,26 @@ class Scorer:
         """
         names = " and ".join(wrong)
         what = "is right in itself" if verdict.status == "passed" else "does better"
-        wanting = [name for name, status in wrong.items() if status == "not_attempted"]
-        mistaken = [name for name in wrong if name not in wanting]
+        blank = [name for name, status in wrong.items() if status == "not_attempted"]
+        mistaken = [name for name in wrong if name not in blank]
         lacks = [f"the mistake in {' and '.join(mistaken)}"] if mistaken else []
-        lacks += [f"that {' and '.join(wanting)} {'is' if len(wanting) == 1 else 'are'} missing"] if wanting else []
+        lacks += [f"that {' and '.join(blank)} {'is' if len(blank) == 1 else 'are'} missing"] if blank else []
         note = (
             f"Your {verdict.name} {what}: with a right {names} underneath it earns "
             f"{points(verdict.score, verdict.max_score)}, so {' and '.join(lacks)} is counted only once."
         )
         return replace(verdict, follow_through=note, message=f"{note}\n{verdict.message}".strip())
 
-    def _named(self, spec: ExerciseSpec, conversation: ExerciseSession) -> tuple[str, str]:
+    def _diagnose(self, spec: ExerciseSpec, conversation: ExerciseSession) -> tuple[str, str]:
         """Return the name and message of the mistake that explains every answer, or two empty strings."""
         diagnosis = self._checks.diagnosis(spec.name)
         if diagnosis is None:
             return "", ""
         conversation.call_silently(diagnosis.calls)
-        found = diagnosis.explain(conversation.log)
-        return (found.name, found.message) if found is not None else ("", "")
+        candidate = diagnosis.explain(conversation.log)
+        return (candidate.name, candidate.message) if candidate is not None else ("", "")
 
-    def _slips(
+    def _explain_failed_checks(
         self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: ExerciseSession
     ) -> Sequence[CheckResult]:
         """If no mistake explains all answers, add the mistakes that explain single failed checks, each once."""
@@ -188,7 +188,7 @@ class Scorer:
             for r in results
         ]
 
-    def _unusable(self, failure: BaseException, conversation: ExerciseSession) -> BaseException:
+    def _explain_unusable(self, failure: BaseException, conversation: ExerciseSession) -> BaseException:
         """Return the failure for a check that raised an error because it could not use the student's last answer.
 
         The same check passes with a right answer.
@@ -220,7 +220,7 @@ class Scorer:
         return []
 
     @staticmethod
-    def _missing(
+    def _explain_missing(
         spec: ExerciseSpec, results: Sequence[CheckResult], session: Callable[[], Session]
     ) -> tuple[Sequence[CheckResult], bool]:
         """If the function is missing because its cell failed, report what stopped the cell."""
@@ -238,7 +238,7 @@ class Scorer:
             return [replace(r, reason=text, message=text) if r in absent else r for r in results], True
         return results, True
 
-    def _answers(
+    def _explain_choices(
         self, spec: ExerciseSpec, results: Sequence[CheckResult], conversation: ExerciseSession
     ) -> tuple[str, Sequence[CheckResult], str]:
         """For a quiz, add a message for each known wrong choice to the check that is about it."""

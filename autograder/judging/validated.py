@@ -24,7 +24,7 @@ Defined = dict[str, list[ast.AST]]
 
 def mark_validated(course: Course, chapter: str) -> None:
     """Record the current checks of ``chapter`` as validated."""
-    found = {name: made_of for name, _exercise, _title, made_of in _fingerprints(course, chapter)}
+    found = {name: fingerprint for name, _exercise, _title, fingerprint in _fingerprints(course, chapter)}
     write_atomically(_path(course, chapter), (json.dumps(found, indent=1) + "\n").encode())
 
 
@@ -39,7 +39,7 @@ def unvalidated_checks(course: Course, chapter: str) -> list[tuple[str, str]] | 
         return None
     known = proven if isinstance(proven, dict) else {}
     now = _fingerprints(course, chapter)
-    return [(exercise, title) for name, exercise, title, made_of in now if known.get(name) != made_of]
+    return [(exercise, title) for name, exercise, title, fingerprint in now if known.get(name) != fingerprint]
 
 
 def _path(course: Course, chapter: str) -> Path:
@@ -77,24 +77,24 @@ def _checks(body: Iterable[ast.AST], known: Defined) -> Iterator[tuple[str, str,
                 if name.startswith("test_"):
                     yield name, exercise, _title(name, nodes[-1]), [*around, *nodes]
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            made = node.value.func  # a quiz: TestQuiz = quiz_ch1.checks()
-            if isinstance(made, ast.Attribute) and made.attr == "checks":
-                yield "checks", getattr(made.value, "attr", getattr(made.value, "id", "quiz")), "its questions", [node]
+            call = node.value.func  # a quiz: TestQuiz = quiz_ch1.checks()
+            if isinstance(call, ast.Attribute) and call.attr == "checks":
+                yield "checks", getattr(call.value, "attr", getattr(call.value, "id", "quiz")), "its questions", [node]
 
 
 def _exercise_of(cls: ast.ClassDef) -> str:
     """Return the exercise whose checks a class contains, or ""."""
-    for made in cls.decorator_list:
-        if isinstance(made, ast.Call) and getattr(made.func, "id", getattr(made.func, "attr", "")) == "exercise":
-            name = made.args[0] if made.args else next((k.value for k in made.keywords if k.arg == "name"), None)
+    for call in cls.decorator_list:
+        if isinstance(call, ast.Call) and getattr(call.func, "id", getattr(call.func, "attr", "")) == "exercise":
+            name = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "name"), None)
             return str(name.value) if isinstance(name, ast.Constant) else cls.name
     return ""
 
 
 def _title(name: str, node: ast.AST) -> str:
     """Return the title of a check that students read, or its name as words."""
-    said = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
-    words = inspect.cleandoc(said).split("\n\n")[0] if said else name.removeprefix("test_").replace("_", " ")
+    docstring = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
+    words = inspect.cleandoc(docstring).split("\n\n")[0] if docstring else name.removeprefix("test_").replace("_", " ")
     return " ".join(words.split())
 
 
