@@ -89,10 +89,7 @@ def kept_for_this_check() -> dict[Hashable, Value]:
 
 
 def record_answer(value: T, spell: Callable[[], Spelling], call: Call | None = None) -> T:
-    """Record ``value`` as the student's answer to ``call`` (None for a variable), and return it.
-
-    ``spell()`` formats the call.
-    """
+    """Record and return the student's answer to ``call`` (None for a variable). ``spell`` formats the call."""
     answers = _answers.get()
     if answers is not None:
         answers.append(_Answer(value, (*call.args, *call.kwargs.values()) if call else (), spell))

@@ -76,10 +76,7 @@ class _Probed(Protocol):
 
 
 class OutcomeRequest:
-    """A request such as ``student.raises(ValueError)``.
-
-    Calling the student's function as a method of it checks the outcome.
-    """
+    """A request such as ``student.raises(ValueError)``. Call the student's function as its method."""
 
     def __init__(self, ask: Callable[[str, tuple[Value, ...], Mapping[str, Value]], Value]) -> None:
         self._ask = ask
@@ -129,10 +126,7 @@ class Outcomes:
         return OutcomeRequest(ask)
 
     def take(self: _Probed, count: int) -> OutcomeRequest:
-        """Return the first ``count`` items of a call's result as a list.
-
-        The result is a generator or another iterable.
-        """
+        """Return the first ``count`` items of a call's result, a generator or other iterable, as a list."""
         if not 0 < count <= MAX_TAKEN:
             raise ValueError(f"take({count}): between 1 and {MAX_TAKEN:,} items can be asked of a call.")
         source = _TAKES.format(mark=_MARK, count=int(count))

@@ -44,10 +44,7 @@ _MAX_MATCHED = 200  # points that are searched one by one
 
 @cache
 def plot_probe_text(*, texts: bool) -> str:
-    """Return the source of the probe that inspects a picture.
-
-    Without ``texts``, texts only show whether they are present.
-    """
+    """Return the source of the probe for pictures. Without ``texts``, it only reports which texts are present."""
     text = inspect.getsource(plot_probe)
     return text if texts else f"{text}\n\nTEXTS = False\n"
 

@@ -56,10 +56,7 @@ class ObjectBackend(Protocol):
         *,
         swapped: bool = False,
     ) -> Value:
-        """Take one step and return its result.
-
-        Raises if it fails. With ``swapped``, the object is the right operand.
-        """
+        """Return the result of one step, or raise if it fails. ``swapped``: the object is the right operand."""
 
     def is_method(self, name: str) -> bool:
         """Return whether ``name`` is a method of a right object, not an attribute with a value."""

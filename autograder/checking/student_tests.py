@@ -98,10 +98,7 @@ def is_test_call(call: Call) -> bool:
 
 
 def join_failures(failures: Sequence[CheckFailed]) -> CheckFailed:
-    """Join failures into one with a paragraph for each message.
-
-    Single lines would be joined when they are wrapped.
-    """
+    """Join failures into one with a paragraph for each message, because lines would be joined when wrapped."""
     lines = dict.fromkeys(line for failure in failures for line in failure.reason.splitlines())
     refused = [line for line in lines if " right" in line]
     return CheckFailed("\n\n".join([*refused, *sorted(set(lines) - set(refused))]))

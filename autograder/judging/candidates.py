@@ -73,10 +73,7 @@ def _edits(base: list[str], other: list[str]) -> list[_Edit]:
 
 
 def _merged(base: list[str], ours: list[_Edit], theirs: list[_Edit]) -> list[str] | None:
-    """Apply both sets of edits to ``base``.
-
-    None if two edits touch the same place and neither contains the other.
-    """
+    """Apply both sets of edits to ``base``. None if edits touch the same place and neither contains the other."""
     left, right = _remaining(base, ours, theirs), _remaining(base, theirs, ours)
     if not left or not right or any(_overlap(one, other) for one in left for other in right):
         return None

@@ -165,10 +165,7 @@ class Diagnosis:
         return sum(_wrong_numbers(candidate.answers[i], right[i]) for i in shows & {*places}) >= FEW_NUMBERS
 
     def _right(self, place: int) -> Answer | None:
-        """Return the right answer to a call.
-
-        If it was not recorded, return the answer of a mistake that does not show there.
-        """
+        """Return the right answer to a call, or if it is unknown, that of a mistake that does not show there."""
         if self.right[place] is not None:
             return self.right[place]
         return next((c.answers[place] for c in self.candidates if place not in c.differs), None)
@@ -263,10 +260,7 @@ def distinguishing_calls(exercise: str, calls: Sequence[Call]) -> list[Call]:
 
 
 def answer_signature(exercise: str, log: Sequence[tuple[Call, Answer]]) -> str:
-    """Return a text that is equal for two functions whose answers agree to four digits.
-
-    Empty if there are no answers.
-    """
+    """Return a text that is equal for functions whose answers agree to four digits, or "" without answers."""
     distinguishing = {key_of(call) for call in distinguishing_calls(exercise, [call for call, _ in log])}
     answers = [_written(a) for call, a in log if key_of(call) in distinguishing and not a.stopped]
     if not answers or all(text.startswith("error") for text in answers):

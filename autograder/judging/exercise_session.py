@@ -47,10 +47,7 @@ class Subject(Protocol):
         """Open a new session in which the notebook runs from its first cell, optionally with a memory limit."""
 
     def before_redefined(self, exercise: str) -> Subject | None:
-        """Return the notebook up to the cell of another exercise that redefines ``exercise``.
-
-        None if no cell does.
-        """
+        """Return the notebook up to the cell of another exercise that redefines ``exercise``, or None."""
 
 
 @dataclass(eq=False)
@@ -193,10 +190,7 @@ class ExerciseSession:
         return format_call(call, self.signature(call.function))
 
     def _send(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
-        """Send calls to the session.
-
-        Simple calls go in one batch, calls with a probe or a memory limit one by one.
-        """
+        """Send simple calls in one batch, and calls with a probe or a memory limit one by one."""
         session = self.session()
         script = calls if isinstance(calls, Script) else Script(calls)
         plain = iter(session.batch(script.plain, hold=hold))

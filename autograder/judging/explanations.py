@@ -309,10 +309,7 @@ def _other(message: str, function: str) -> str:
 
 
 def _misfit(message: str, line: str, shapes: Mapping[str, tuple[int, ...]]) -> str:
-    """Explain shapes that do not fit in a product, transposition or elementwise operation.
-
-    Return "" for other errors.
-    """
+    """Explain shapes that do not fit in a product, transposition or elementwise operation, else return ""."""
     if match := _MATMUL.search(message):
         return product(match["other"], match["found"], line, shapes)
     if _AXES.search(message):

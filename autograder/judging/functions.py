@@ -86,10 +86,7 @@ class FunctionSession:
         return self.batch([call])[0]
 
     def batch(self, calls: Sequence[Call], *, hold: bool = False) -> list[Answer]:
-        """Make several calls.
-
-        With ``hold``, copy the results only after the last call, so that shared buffers are noticed.
-        """
+        """Make several calls. With ``hold``, copy the results after the last call, to notice shared buffers."""
         answered: list[tuple[Value, Answer]] = []
         for call in calls:
             value, answer = self._run(call)
@@ -111,10 +108,7 @@ class FunctionSession:
         return time_limit(self._seconds, stuck, of_processor=self._of_processor)
 
     def define(self, sources: Mapping[str, str]) -> None:
-        """Replace functions by those in ``sources``, in a copy of their namespace.
-
-        Raises whatever running a source raises.
-        """
+        """Replace functions by ``sources``, in a copy of their namespace. Raises whatever a source raises."""
         own = next(
             (self._names[name] for name in sources if isinstance(self._names.get(name), FunctionType | type)), None
         )
@@ -278,10 +272,7 @@ def _error(error: BaseException, function: Callable[..., Any]) -> StudentError:
 
 
 def _own_frame(error: BaseException, function: Callable[..., Any]) -> TracebackType | None:
-    """Return the innermost frame in the function's own file or notebook.
-
-    Frames inside NumPy do not help a student.
-    """
+    """Return the innermost frame in the function's own file or notebook. Frames inside NumPy are no help."""
     names = _home(function)
     found = None
     trace = error.__traceback__
@@ -334,10 +325,7 @@ def _without_warnings() -> Iterator[None]:
 
 @contextmanager
 def _memory(limit_mb: int | None) -> Iterator[None]:
-    """Raise ``MemoryError`` afterwards if the peak memory exceeded the limit.
-
-    A sandboxed child is stopped immediately.
-    """
+    """Raise ``MemoryError`` afterwards if the limit was exceeded. A sandboxed child is stopped immediately."""
     if limit_mb is None:
         yield
         return

@@ -240,10 +240,7 @@ class ChapterChecks:
 
     @classmethod
     def of(cls, course: Course, chapter: str, module: ModuleType) -> ChapterChecks:
-        """Return the checks in ``module``, the chapter's test file.
-
-        Raises ``CourseError`` if they do not fit the course.
-        """
+        """Return the checks in a chapter's test file. Raises ``CourseError`` if they do not fit the course."""
         specs = exercises_of(module)
         if not specs:
             raise CourseError(f"{course.checks(chapter)} holds no class marked with @exercise(…).")
@@ -357,19 +354,13 @@ class ChapterChecks:
         )
 
     def secret_for(self, exercise: str, check: str) -> bytes:
-        """Return the seed of a check's inputs.
-
-        Visible inputs are published, so they never use the course's secret.
-        """
+        """Return the seed of a check's inputs: the course's secret, but never for visible (published) inputs."""
         if self._seed is not None:
             return self._seed
         return PUBLIC if check in self.specs[exercise].visible else self.secret
 
     def run_check(self, exercise: str, check: str, student: Any) -> None:
-        """Run every case of one check on ``student`` (a ``StudentProxy``, or a recorder).
-
-        Raises the first failure.
-        """
+        """Run the cases of one check on ``student``, a ``StudentProxy`` or a recorder. Raises the first failure."""
         cls = self.classes[exercise]
         function = getattr(cls, check)
         agrees = ReferenceComparison(student, self.reference)
@@ -393,10 +384,7 @@ class ChapterChecks:
         return FunctionSession(self.right_names())
 
     def dry_run(self, exercise: str, checks: tuple[str, ...], secret: bytes) -> list[Call]:
-        """Return the calls that ``checks`` make on a right solution, including repeated ones.
-
-        The inputs are drawn from ``secret``.
-        """
+        """Return all calls that ``checks`` make on a right solution, with inputs drawn from ``secret``."""
         drawn = replace(self, shrinks=False, _seed=None if secret == self.secret else secret)
         session = self.right_session()
         conversation = ExerciseSession(

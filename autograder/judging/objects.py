@@ -40,10 +40,7 @@ class ObjectOwner:
     classes: Collection[str] = ()
 
     def object_state(self) -> _ObjectState:
-        """Return the state of the running check.
-
-        All its objects share one state, because they may affect each other.
-        """
+        """Return the state of the running check, which all its objects share, because they may affect each other."""
         object_state: _ObjectState = kept_for_this_check().setdefault(
             (id(getattr(self.ask, "__self__", self)), _ObjectState), _ObjectState()
         )
@@ -77,10 +74,7 @@ class _Event:
 
 @dataclass(eq=False)
 class _Watched:
-    """A list, dict, set or array that was an argument or the result of a step.
-
-    A later change by the check becomes a step.
-    """
+    """A mutable argument or result of a step. If the check changes it later, this becomes a step."""
 
     event: _Event
     label: str
@@ -268,10 +262,7 @@ def _take(
 
 
 def _gives_an_object(owner: ObjectOwner, call: Call) -> bool:
-    """Return whether a right solution also returns an object.
-
-    If it returns a number, the values are compared instead.
-    """
+    """Return whether a right solution also returns an object and not, for example, a number."""
     try:
         right = owner.right(call)
     except Exception:  # noqa: BLE001 - a right object may raise anything

@@ -131,10 +131,7 @@ def agrees(student: StudentProxy, reference: ReferenceProxy) -> ReferenceCompari
 
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> Any:
-    """Return a ``numpy.random.Generator`` for a check's own inputs.
-
-    It is new for every check and the same in every run.
-    """
+    """Return a ``numpy.random.Generator``, new for every check and the same in every run."""
     return rng_for(request.node.function)
 
 

@@ -105,10 +105,7 @@ class StudentProxy(Outcomes):
         return lambda *args, **kwargs: self._ask(Call(name, args, kwargs, memory_mb=self._memory_mb))
 
     def _with_objects(self, name: str) -> Callable[..., Any]:
-        """Return a function that calls ``name`` in a course with classes.
-
-        It may create an object, or take objects as arguments.
-        """
+        """Return a function that calls ``name``, which may create an object or take objects as arguments."""
         classes = self._conversation.classes
         owner = ObjectOwner(self._ask, self._conversation.right, classes)
 
@@ -158,10 +155,7 @@ class StudentProxy(Outcomes):
         return self._ask(Call(name, args, kwargs, memory_mb=self._memory_mb))
 
     def when_graded(self, look: Callable[..., None], *args: Value) -> None:
-        """Call ``look(student, *args)`` when grading, but not in a notebook's ``check()``.
-
-        It may inspect what functions return.
-        """
+        """Call ``look(student, *args)`` when grading, but not in ``check()``. It may inspect results directly."""
         look(self, *args)
 
     def probe(self, source: str, function: str, *args: Value, **kwargs: Value) -> Value:
@@ -253,10 +247,7 @@ def _missing(call: Call, error: StudentError) -> str:
 
 
 def _raised_by_the_probe(call: Call, error: StudentError) -> bool:
-    """Return whether the probe raised ``error``, not the student's code.
-
-    False if the probe could not call the function.
-    """
+    """Return whether the probe raised ``error``, not the student's code and not a failed call of it."""
     uncalled = error.type == "TypeError" and re.search(r"\(\) (takes|missing|got) ", error.message)
     if is_script(call) or is_outcome(call.probe):
         return False

@@ -263,10 +263,7 @@ def not_tried(check: CheckSpec) -> CheckResult:
 
 
 def _opaque(value: Value) -> Opaque | None:
-    """Return the part of ``value`` that could not be transferred, if any.
-
-    A check that uses it raises an error of its own.
-    """
+    """Return the part of ``value`` that could not be transferred, if any. Checks that use it raise errors."""
     if isinstance(value, Opaque):
         return value
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()

@@ -90,10 +90,7 @@ class _Limit:
 
 
 class _Signalled(_Limit):
-    """A limit by ``SIGALRM``, which also ends waits such as ``time.sleep``.
-
-    Keyboard interrupts are repeated in the same way.
-    """
+    """A limit by ``SIGALRM``, which also ends waits such as ``time.sleep``, and repeats keyboard interrupts."""
 
     def __init__(self, seconds: float, stuck: Callable[[], None] | None = None, *, of_processor: bool = False) -> None:
         super().__init__(seconds, stuck)
@@ -146,10 +143,7 @@ class _Signalled(_Limit):
 
 
 class _FromAThread(_Limit):
-    """A limit by a second thread that raises in the first one.
-
-    It is used in threads and on systems without alarms.
-    """
+    """A limit by a second thread that raises in the first one, for threads and systems without alarms."""
 
     def _begin(self) -> None:
         self._thread = threading.get_ident()
