@@ -26,9 +26,6 @@ from autograder.sandbox.script import is_script
 
 __all__ = ["ExerciseSession", "Subject"]
 
-_A_NEW_ARRAY = (
-    "Work on a new array; operations such as `x -= 1`, `x[...] = …`, `x.shape = …` and `out=` change the old one."
-)
 _A_NEW_TABLE = (
     "Work on a copy of the table; `table[...] = …`, `inplace=True`, `insert`, `pop`, `del` and setting `.columns` or `.index` "
     "change the old one."
